@@ -141,6 +141,11 @@ class Admin:
             return int(self._got(self._client.describeMetadataQuorum().quorumInfo()).leaderId())
         return int(self._got(self._client.describeCluster().controller()).id())
 
+    def transaction_coordinator(self, transactional_id: str) -> int:
+        """The broker that coordinates the transactions of a producer."""
+        described = self._client.describeTransactions(self._jvm.list([transactional_id]))
+        return int(self._got(described.all()).get(transactional_id).coordinatorId())
+
     def create_topic(
         self,
         topic: str,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import os
 import random
 import shutil
-import signal
 import socket
 import subprocess
 import time
@@ -23,6 +21,7 @@ from confluent_kafka.admin import AdminClient
 from drill import processes
 from drill.disks import log_dirs
 from drill.jars import libs, uses_log4j2
+from drill.node import ClusterFault, Node
 from drill.node_logs import logging_of
 
 LAYOUTS = ("combined", "separate", "zookeeper")
@@ -43,7 +42,8 @@ def layouts_of(version: str) -> tuple[str, ...]:
 SETTINGS: Mapping[str, str] = {
     "offsets.topic.replication.factor": "3",
     "offsets.topic.num.partitions": "50",
-    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.num.partitions": "5",
     "transaction.state.log.min.isr": "1",
     "min.insync.replicas": "1",
     "auto.create.topics.enable": "false",
@@ -67,77 +67,11 @@ _JVM = (
     "-Duser.timezone=UTC",
     "-Djava.awt.headless=true",
 )
+LOCALHOST = "127.0.0.1"
 _UP_WITHIN = 90
-_ENDS_WITHIN = 60
 _FORMATTED_WITHIN = 120
 _PORTS = (20_000, 32_000)
 """Below the ports that the system gives to outgoing connections."""
-
-
-class ClusterFault(Exception):
-    """A process of the cluster did not do what it was asked; the text holds its last words."""
-
-
-@dataclass
-class Node:
-    """One process of the cluster, under control."""
-
-    name: str
-    command: Sequence[str]
-    folder: Path
-    process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Starts the process; a crashed one takes up where it was."""
-        if self.is_running():
-            raise ClusterFault(f"{self.name} runs already.")
-        with (self.folder / f"{self.name}.stdout").open("ab") as out:
-            self.process = processes.start(
-                self.command,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                env={**os.environ, "TZ": "UTC"},
-            )
-
-    def is_running(self) -> bool:
-        """Whether its process lives, paused or not."""
-        return self.process is not None and self.process.poll() is None
-
-    def stop(self) -> None:
-        """Asks it to end, as an operator would: a broker shuts down under control."""
-        self._end(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """Ends it at once, as a power cut would."""
-        self._end(signal.SIGKILL)
-
-    def pause(self) -> None:
-        """Stops its clock: it lives and says nothing."""
-        self._signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        """Lets it go on."""
-        self._signal(signal.SIGCONT)
-
-    def last_words(self) -> str:
-        """The end of what it printed."""
-        return (self.folder / f"{self.name}.stdout").read_text(errors="replace")[-2000:]
-
-    def _end(self, how: signal.Signals) -> None:
-        self._signal(how)
-        assert self.process
-        try:
-            self.process.wait(_ENDS_WITHIN)
-        except subprocess.TimeoutExpired:
-            processes.kill(self.process)
-            raise ClusterFault(f"{self.name} did not end within {_ENDS_WITHIN} s; it was killed.") from None
-
-    def _signal(self, which: signal.Signals) -> None:
-        if not self.is_running():
-            raise ClusterFault(f"{self.name} does not run:\n{self.last_words()}")
-        assert self.process
-        os.killpg(self.process.pid, which)
 
 
 @dataclass
@@ -151,6 +85,7 @@ class Cluster:
     cluster_id: str
     settings: Mapping[str, str]
     ports: Mapping[str, int]
+    address: str = LOCALHOST
     brokers: dict[int, Node] = field(default_factory=dict)
     others: dict[str, Node] = field(default_factory=dict)
 
@@ -162,10 +97,12 @@ class Cluster:
         layout: str = "combined",
         settings: Mapping[str, str] | None = None,
         brokers: int = 3,
+        address: str = LOCALHOST,
     ) -> Cluster:
         """A running cluster that answers.
 
-        Takes: `settings`, broker settings beside SETTINGS, or in their place; `{id}` in a value is the broker's id.
+        Takes: `settings`, broker settings beside SETTINGS, or in their place; `{id}` in a value is the broker's id;
+        `address`, at which the brokers listen for clients and for each other.
         Raises: ClusterFault, with the last words of the process that does not come up.
         """
         if layout not in layouts_of(version):
@@ -180,6 +117,7 @@ class Cluster:
             cluster_id=drawn_cluster_id(random.SystemRandom()),
             settings={**SETTINGS, **(settings or {})},
             ports=dict(zip(names, free_ports(len(names)))),
+            address=address,
         )
         cluster._make(ids)
         try:
@@ -192,7 +130,7 @@ class Cluster:
     @property
     def bootstrap(self) -> str:
         """Where clients begin."""
-        return ",".join(f"127.0.0.1:{self.ports[f'broker-{i}']}" for i in self.brokers)
+        return ",".join(f"{self.address}:{self.ports[f'broker-{i}']}" for i in self.brokers)
 
     def reach(self, library: str) -> dict[str, str]:
         """The settings with which a client of a library reaches the brokers."""
@@ -211,6 +149,12 @@ class Cluster:
         """The log directories of one broker: `metadata`, `data`, or all."""
         return log_dirs(self.folder / "data", number, which)
 
+    @property
+    def metadata_log(self) -> Path:
+        """Where a running broker of KRaft keeps its copy of the metadata log."""
+        running = next(i for i, node in self.brokers.items() if node.is_running())
+        return self.log_dirs(running, "metadata")[0] / "__cluster_metadata-0"
+
     def config(self, number: int) -> Path:
         """The properties that one broker starts with."""
         return self._config(f"broker-{number}")
@@ -221,6 +165,18 @@ class Cluster:
             shutil.rmtree(directory)
         if self.layout != "zookeeper":
             self._format([f"broker-{number}"])
+
+    def add(self, name: str, properties: Mapping[str, str]) -> Node:
+        """A node beside the brokers, formatted for this cluster, which is not started yet."""
+        self.others[name] = self._node(name, properties, "kafka.Kafka")
+        self._format([name])
+        return self.others[name]
+
+    def rewrite(self, name: str, drop: tuple[str, ...], add: Mapping[str, str]) -> None:
+        """Lets a node start with other properties from now on, and without those that begin with one of `drop`."""
+        file = self._config(name)
+        kept = [line for line in file.read_text().splitlines() if not line.startswith((*drop, *(f"{k}=" for k in add)))]
+        file.write_text("\n".join([*kept, *(f"{k}={v}" for k, v in add.items()), ""]))
 
     def upgrade(self, number: int, version: str) -> None:
         """Lets a broker start with another Kafka from now on."""
@@ -243,7 +199,7 @@ class Cluster:
         raise ClusterFault(f"Found after {within:.0f} s: {known}. Needed: each of {sorted(running)} knows the others.")
 
     def _brokers_known_to(self, number: int) -> set[int]:
-        admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{self.ports[f'broker-{number}']}", "log_level": 0})
+        admin = AdminClient({"bootstrap.servers": f"{self.address}:{self.ports[f'broker-{number}']}", "log_level": 0})
         try:
             return set(admin.list_topics(timeout=5).brokers)
         except KafkaException:
@@ -270,7 +226,7 @@ class Cluster:
                 alone, self._zookeeper(), "org.apache.zookeeper.server.quorum.QuorumPeerMain"
             )
         elif alone:
-            self.others[alone] = self._node(alone, self._controller(len(ids) + 1), "kafka.Kafka")
+            self.others[alone] = self._node(alone, self.controller(len(ids) + 1), "kafka.Kafka")
         for i in ids:
             self.brokers[i] = self._node(f"broker-{i}", self._broker(i, len(ids)), "kafka.Kafka")
 
@@ -288,7 +244,7 @@ class Cluster:
                 raise ClusterFault(f"Storage could not be formatted:\n{said.decode(errors='replace')[-2000:]}")
 
     def _formatting(self, name: str) -> subprocess.Popen[bytes]:
-        tool = [*_java("-Xmx128m", self.libs), "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c"]
+        tool = [*jvm("-Xmx128m", self.libs), "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c"]
         return processes.start(
             [*tool, str(self._config(name))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
         )
@@ -305,13 +261,13 @@ class Cluster:
         kind = "log4j2.configurationFile" if uses_log4j2(version) else "log4j.configuration"
         memory = "-Xmx128m" if name == "zookeeper" else "-Xmx384m"
         told = (f"-D{kind}={logging.as_uri()}", f"-Djava.io.tmpdir={self.folder / 'data'}")
-        return [*_java(memory, libs(version)), *told, main, str(self._config(name))]
+        return [*jvm(memory, libs(version)), *told, main, str(self._config(name))]
 
     def _config(self, name: str) -> Path:
         return self.folder / "config" / f"{name}.properties"
 
     def _broker(self, number: int, count: int) -> dict[str, str]:
-        listener = f"PLAINTEXT://127.0.0.1:{self.ports[f'broker-{number}']}"
+        listener = f"PLAINTEXT://{self.address}:{self.ports[f'broker-{number}']}"
         own = {
             "broker.rack": f"rack-{'abc'[(number - 1) % 3]}",
             "log.dirs": ",".join(map(str, log_dirs(self.folder / "data", number))),
@@ -331,7 +287,8 @@ class Cluster:
             own |= self._quorum(number, count)
         return {k: v.format(id=number) for k, v in {**own, **self.settings}.items()}
 
-    def _controller(self, number: int) -> dict[str, str]:
+    def controller(self, number: int) -> dict[str, str]:
+        """The properties of a controller that stands beside the brokers."""
         return {
             "process.roles": "controller",
             "listeners": f"CONTROLLER://127.0.0.1:{self.ports['alone']}",
@@ -374,7 +331,8 @@ def drawn_cluster_id(rng: random.Random) -> str:
     return drawn_cluster_id(rng) if drawn.startswith("-") else drawn
 
 
-def _java(memory: str, jars: Path) -> list[str]:
+def jvm(memory: str, jars: Path) -> list[str]:
+    """The command that a program of Kafka's begins with."""
     return ["java", *_JVM, memory, "-cp", f"{jars}/*"]
 
 

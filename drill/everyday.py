@@ -24,10 +24,11 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from drill.admin import Admin, AdminFault
-from drill.cluster import Cluster, Node
+from drill.cluster import Cluster
 from drill.jars import NEWEST, libs
 from drill.libraries import JAVA, LIBRARIES, LIBRDKAFKA
 from drill.names import Names
+from drill.node import Node
 from drill.play import play_one, tell
 from drill.run import MAIN_PARTITIONS, member_config
 from drill.scenarios import SCENARIOS

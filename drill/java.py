@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
+import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from py4j.protocol import Py4JNetworkError
 
 from drill import processes
 from drill.jars import uses_log4j2
-from spark_jobs.shared.launch import spark_home
+from spark_jobs.shared.launch import HOME, spark_home
 
 LOGGING = Path(__file__).parent / "logging"
 _STARTS_WITHIN = 60
@@ -25,7 +27,8 @@ FLAGS = ("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto
 class Jvm:
     """One process with Kafka's jars. It ends with this process, or when it is asked to.
 
-    Takes: `also`, a folder of more jars; `answers_within`, the seconds after which a call without an answer fails;
+    Takes: `also`, a folder of more jars; `within`, what its command begins with on a host of its own (drill.hosts);
+    `answers_within`, the seconds after which a call without an answer fails;
     `collects`: an object in the JVM goes with its proxy here. Python's garbage collector then calls the JVM whenever it
     likes, inside any call of any thread: never let it do so to a JVM that may be suspended. Without it an object goes
     by `forget`.
@@ -40,11 +43,12 @@ class Jvm:
         answers_within: float,
         collects: bool = False,
         also: Path | None = None,
+        within: Sequence[str] = (),
     ) -> None:
         py4j = next((spark_home() / "jars").glob("py4j-*.jar"))
         options = [*FLAGS, f"-Ddrill.log={log}", _logging(version), "-cp", f"{py4j}:{libs}/*:{also or libs}/*"]
         self.process = processes.start(
-            ["java", *options, "py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0"],
+            [*within, "java", *options, "py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -52,6 +56,9 @@ class Jvm:
             text=True,
         )
         port, token = self._address()
+        self._relay: subprocess.Popen[Any] | None = None
+        if within:
+            self._relay, port = _relayed(within, port)
         self._gateway = JavaGateway(
             gateway_parameters=GatewayParameters(
                 port=port, auth_token=token, read_timeout=answers_within, enable_memory_management=collects
@@ -101,7 +108,7 @@ class Jvm:
     def end(self) -> None:
         """Kills the process, stopped or not."""
         processes.kill(self.process)
-        self._gateway.close()
+        self._let_go()
 
     def exit(self, patience: float = 10) -> None:
         """Lets the process end by itself, as a program does that has done its work."""
@@ -112,7 +119,20 @@ class Jvm:
                 self.process.wait(timeout=patience)
             except subprocess.TimeoutExpired:
                 processes.kill(self.process)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._relay:
+            processes.kill(self._relay)
         self._gateway.close()
+
+
+def _relayed(within: Sequence[str], port: int) -> tuple[subprocess.Popen[Any], int]:
+    """A port of this host behind which lies one of another host, and the process in between."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        relay = [*within, sys.executable, "-m", "drill.relay", str(listening.fileno()), str(port)]
+        started = processes.start(relay, pass_fds=[listening.fileno()], cwd=HOME, stdin=subprocess.DEVNULL)
+        return started, int(listening.getsockname()[1])
 
 
 def _logging(version: str) -> str:

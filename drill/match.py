@@ -11,6 +11,7 @@ from typing import Any
 from drill.truth import (
     DURATION_BLAME,
     EXPIRY_CODES,
+    HOST_SILENT,
     REBALANCE_CODES,
     ROLLING_RESTART,
     SILENCES,
@@ -155,6 +156,12 @@ def some(rows: Iterable[Row]) -> Answer:
     return Answer(bool(found), found)
 
 
+def _host_silent(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """One incident of that kind holds the group, and names the host."""
+    near = (i for i in tables.get("incidents", ()) if is_after(act, i["started_at"]) and i["kind"] == HOST_SILENT)
+    return some(i for i in near if act.group in i["group_ids"] and f"host {act.told['host']} " in i["explanation"])
+
+
 Rule = Callable[[Act, Sequence[Act], Tables], Answer]
 """An act with `expect`, all acts and the rows of each table, both in order of time → the answer to the act."""
 
@@ -163,4 +170,5 @@ GROUP_RULES: Mapping[str, Rule] = {
     **dict.fromkeys(SILENCES, _silence),
     ROLLING_RESTART: _rolling_restart,
     DURATION_BLAME: _duration_blame,
+    HOST_SILENT: _host_silent,
 }

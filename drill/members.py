@@ -62,8 +62,9 @@ class JavaMember:
         config: Mapping[str, str],
         topics: Sequence[str],
         pattern: str | None = None,
+        within: Sequence[str] = (),
     ) -> None:
-        self._jvm = Jvm(libs, version, log, _ANSWERS_WITHIN)
+        self._jvm = Jvm(libs, version, log, _ANSWERS_WITHIN, within=within)
         self._config = config
         self._asked: queue.SimpleQueue[Callable[[Any], None]] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=config["client.id"], daemon=True)
@@ -138,14 +139,20 @@ class ProgramMember:
     """A consumer of another library in a program of its own (drill.libraries); its stderr is its log."""
 
     def __init__(
-        self, library: str, log: Path, config: Mapping[str, str], topics: Sequence[str], pattern: str | None = None
+        self,
+        library: str,
+        log: Path,
+        config: Mapping[str, str],
+        topics: Sequence[str],
+        pattern: str | None = None,
+        within: Sequence[str] = (),
     ) -> None:
         self._library = library
         self._config = config
         self._first = {"do": "join", "config": dict(config), "topics": _named(topics, pattern)}
         with log.open("ab") as stderr:
             self._process = processes.start(
-                libraries.program_of(library),
+                [*within, *libraries.program_of(library)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,

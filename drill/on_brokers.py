@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
 from drill.admin import Partition
-from drill.cluster import SESSION_MS, ClusterFault
+from drill.cluster import SESSION_MS
 from drill.jars import NEWEST
+from drill.machine import clock_ahead
+from drill.node import ClusterFault
 from drill.on_groups import do
 from drill.scene import Scene, SceneFault
 from drill.spoil import SPOILS
@@ -29,6 +33,8 @@ from drill.steps_on_brokers import (
     QuorumBack,
     Reassign,
     ResumeBroker,
+    RotateLogs,
+    SetClock,
     StartBroker,
     StopBroker,
     Upgrade,
@@ -38,7 +44,8 @@ from spark_jobs.transforms.durations import MS
 
 _ELECTS_WITHIN = 90
 _FAILS_WITHIN = 120
-_GOES = ("broker_kill9", "broker_controlled_shutdown")
+_GOES = ("broker_kill9", "broker_controlled_shutdown", "broker_sigstop")
+_COMES = ("broker_start", "broker_sigcont")
 
 
 @do.register
@@ -70,7 +77,7 @@ def _(step: StopBroker, scene: Scene) -> None:
 def _(step: PauseBroker, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     _tell_controller(step.broker, scene)
-    scene.act("broker_sigstop", broker=broker, expect=step.expect)
+    scene.act("broker_sigstop", broker=broker, expect=step.expect, undecided=step.undecided)
     scene.stage.cluster.broker(broker).pause()
 
 
@@ -164,13 +171,33 @@ def _(step: Upgrade, scene: Scene) -> None:
 
 
 @do.register
+def _(step: SetClock, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    scene.act("broker_clock_set", broker=broker, ahead_s=step.ahead, expect=step.expect)
+    scene.stage.cluster.broker(broker).environment = clock_ahead(step.ahead)
+
+
+@do.register
+def _(step: RotateLogs, scene: Scene) -> None:
+    """As logrotate's copytruncate does it: a node goes on in the file that it has open."""
+    now, logs = f"{datetime.now(UTC):%Y-%m-%d-%H-%M-%S}", scene.stage.cluster.logs
+    numbers = [scene.broker(role) for role in step.brokers]
+    for folder in [logs / f"broker-{number}" for number in numbers] or sorted(logs.iterdir()):
+        for log in sorted(folder.glob("*.log")):
+            if step.keeps:
+                shutil.copy(log, log.with_name(f"{log.name}.{now}"))
+            os.truncate(log, 0)
+    if not step.keeps and not numbers:
+        scene.stage.truth.leave_open_since("logs_rotated", "no log of it is left")
+    scene.act("logs_rotated", brokers=numbers, keeps=step.keeps, expect=step.expect)
+
+
+@do.register
 def _(step: QuorumBack, scene: Scene) -> None:
     """There was no majority from the last time that a node went until the first one came back."""
     rows = scene.stage.truth.rows()
     gone = [datetime.fromisoformat(row["at"]) for row in rows if row["action"] in _GOES][-2:]
-    back = next(
-        at for row in rows if row["action"] == "broker_start" and (at := datetime.fromisoformat(row["at"])) > gone[-1]
-    )
+    back = next(at for row in rows if row["action"] in _COMES and (at := datetime.fromisoformat(row["at"])) > gone[-1])
     scene.wait_for_controller(step.within)
     low, high = back - gone[-1], datetime.now(UTC) - gone[0]
     told = {"low_ms": low // MS, "high_ms": high // MS}

@@ -13,9 +13,12 @@ from drill.steps import (
     Close,
     Configure,
     CreateTopic,
+    CutHost,
     DeleteTopic,
     EnforceRebalance,
     Gone,
+    HostGone,
+    JoinHost,
     Kill,
     Pause,
     Rebalanced,
@@ -25,6 +28,7 @@ from drill.steps import (
     Resume,
     Settled,
     Slow,
+    SlowHost,
     Start,
     Step,
     Subscribe,
@@ -188,6 +192,46 @@ def _(step: Rebalanced, scene: Scene) -> None:
         scene.stage.truth.withdraw(scene.last, step.else_note)
     else:
         raise SceneFault(f"Needed within {step.within:.0f} s: a rebalance of {scene.group}. None came.")
+
+
+@do.register
+def _(step: CutHost, scene: Scene) -> None:
+    for member in scene.on_host(step.host):
+        scene.act_on(member, "member_cut_off", expect=step.expect, host=step.host)
+    scene.hosts.cut(scene.host(step.host))
+
+
+@do.register
+def _(step: JoinHost, scene: Scene) -> None:
+    for member in scene.on_host(step.host):
+        scene.act_on(member, "member_joined_up", expect=step.expect, host=step.host)
+        scene.present.add(member)
+    scene.hosts.join(scene.host(step.host))
+    scene.settle(_SETTLES_WITHIN)
+
+
+@do.register
+def _(step: HostGone, scene: Scene) -> None:
+    cut = [row["at"] for row in scene.stage.truth.rows() if row["action"] == "member_cut_off"][-1]
+    scene.present -= set(scene.on_host(step.host))
+    scene.settle(step.within)
+    scene.act(
+        "host_cut_off",
+        at=cut,
+        group=scene.group,
+        host=scene.hosts.address_of(scene.host(step.host)),
+        expect=step.expect,
+    )
+
+
+@do.register
+def _(step: SlowHost, scene: Scene) -> None:
+    for member in scene.on_host(step.host):
+        scene.act_on(member, "member_link_set", expect=step.expect, host=step.host, rate=step.rate)
+    if step.rate:
+        scene.hosts.slow(scene.host(step.host), step.rate)
+    else:
+        scene.hosts.hasten(scene.host(step.host))
 
 
 @do.register

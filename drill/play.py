@@ -14,11 +14,13 @@ from threading import Thread
 from py4j.protocol import Py4JError
 
 import drill.on_brokers
-import drill.on_replicas  # noqa: F401  (both teach `do` steps)
+import drill.on_migration
+import drill.on_replicas
+import drill.on_transactions  # noqa: F401  (they teach `do` steps)
 from drill import processes
 from drill.admin import AdminFault
-from drill.cluster import ClusterFault
 from drill.members import MemberFault
+from drill.node import ClusterFault
 from drill.on_groups import do
 from drill.scene import Scene, SceneFault, Stage
 from drill.steps import Scenario
@@ -56,6 +58,7 @@ def play(stage: Stage, scenarios: Sequence[Scenario], rng: random.Random, tell: 
     on_brokers = [s for s in scenarios if s.on_brokers]
     rng.shuffle(on_groups)
     rng.shuffle(on_brokers)
+    on_brokers.sort(key=lambda scenario: scenario.is_last)
     scenes = {s.name: Scene(stage, s, random.Random(rng.getrandbits(32))) for s in (*on_groups, *on_brokers)}
     lanes = ThreadPoolExecutor(LANES)
     try:

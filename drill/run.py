@@ -13,16 +13,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
-from drill import libraries, processes, score
+from drill import libraries, machine, processes, score
 from drill.admin import Admin
-from drill.cluster import Cluster, layouts_of
+from drill.cluster import LOCALHOST, Cluster, layouts_of
+from drill.hosts import hosts
 from drill.jars import NEWEST, VERSIONS
 from drill.lessons import teach
 from drill.libraries import JAVA
+from drill.machine import HOSTS
+from drill.metadata_log import unclean_elections
 from drill.names import Names
 from drill.play import FAULTS, Played, play, tell
 from drill.readings import readings
@@ -30,6 +33,7 @@ from drill.record import DRILLS, record
 from drill.scenarios import REAL, SCENARIOS, USUAL
 from drill.scene import Stage
 from drill.steps import Scenario
+from drill.truth import ELECTED_UNCLEANLY
 from drill.truth_file import TruthFile
 from spark_jobs.shared.config import INPUTS
 from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
@@ -58,15 +62,19 @@ QUICK_GROUPS: Mapping[str, str] = {
 
 
 def played_here(scenarios: Sequence[Scenario]) -> list[Scenario]:
-    """The scenarios whose members can be played on this machine; each client library that is left out is named.
+    """The scenarios that can be played on this machine; what is left out is named.
 
     Raises: BadInput where none is left.
     """
     missing = libraries.prepare({name for s in scenarios for name in s.libraries})
     for name, why in missing.items():
         tell(f"Members of {name} are left out. {why}")
-    if not (left := [s for s in scenarios if not s.libraries & missing.keys()]):
-        raise BadInput(f"Found: no member that can be played here. {' '.join(sorted(set(missing.values())))}")
+    lacking = machine.lacking({name for s in scenarios for name in s.needs})
+    for name, why in lacking.items():
+        tell(f"Scenarios with {name} are left out. {why}")
+    if not (left := [s for s in scenarios if not s.libraries & missing.keys() and not s.needs & lacking.keys()]):
+        whys = sorted({*missing.values(), *lacking.values()})
+        raise BadInput(f"Found: no scenario that can be played here. {' '.join(whys)}")
     return left
 
 
@@ -85,18 +93,23 @@ def drill(
     truth = TruthFile(folder / "truth.jsonl")
     tell(f"Kafka {version}, {layout}, {brokers} brokers, seed {seed}: {len(scenarios)} scenarios; all goes to {folder}")
     with (
-        Cluster.start(version, folder, layout, settings_for(version), brokers) as cluster,
+        hosts() if any(HOSTS in s.needs for s in scenarios) else nullcontext() as beside,
+        Cluster.start(
+            version, folder, layout, settings_for(version), brokers, address=beside.address if beside else LOCALHOST
+        ) as cluster,
         Admin(cluster.reach(JAVA), folder / "drill.log") as admin,
     ):
         (folder / "cluster.json").write_text(json.dumps(_described(cluster), indent=1) + "\n")
         names = Names(rng)
-        stage = Stage(cluster, admin, truth, clients, names, names.topic(), member_config(rng))
+        stage = Stage(cluster, admin, truth, clients, names, names.topic(), member_config(rng), beside)
         truth.write("cluster_up", kafka=version, mode=layout, seed=seed)
         truth.write("topic_created", topic=stage.main, partitions=MAIN_PARTITIONS)
         admin.create_topic(stage.main, MAIN_PARTITIONS)
         with readings(cluster.bootstrap, folder / "snapshots.jsonl"):
             played = play(stage, scenarios, rng, tell)
             time.sleep(2)
+        for election in unclean_elections(cluster) if cluster.layout != "zookeeper" else ():
+            truth.write(ELECTED_UNCLEANLY, **election)
         truth.write("leaders_at_end", leaders=_leaders(admin))
         truth.write("end")
         yield cluster, played
@@ -158,8 +171,9 @@ def chosen(names: str, version: str, layout: str, brokers: int = 3) -> list[Scen
 
 def audit(folder: Path, bootstrap: str) -> int:
     """Audits the running cluster and its logs, as any user would, and prints the score. Gives: 0 where it passes."""
-    said = {name: folder / name for name in ("logs", "lake")}
-    said |= {"client-logs": folder / "clients", "snapshots": folder / "snapshots.jsonl"}
+    said = {name: folder / name for name in ("logs", "lake")} | {"snapshots": folder / "snapshots.jsonl"}
+    if any((folder / "clients").iterdir()):  # A drill of brokers alone has no members.
+        said["client-logs"] = folder / "clients"
     options = [word for name, path in said.items() for word in (f"--{name}", str(path))]
     of_users = {*VARIABLES, *(i.variable for i in INPUTS), "KAFKA_CONFIG"}
     environment = {k: v for k, v in os.environ.items() if k not in of_users} | {"BOOTSTRAP": bootstrap}

@@ -15,11 +15,14 @@ from typing import Any
 
 from drill import disks
 from drill.admin import CONSUMERS, SHARES, STREAMS_OWN, Admin, AdminFault, Group, Partition
-from drill.cluster import Cluster, Node
+from drill.cluster import Cluster
 from drill.frameworks import PROTOCOL, THREAD, ConnectMember, ShareMember, StreamsMember
+from drill.hosts import Hosts
 from drill.libraries import CONNECT, JAVA, SHARE, STREAMS
 from drill.members import JavaMember, Member, ProgramMember
 from drill.names import Names
+from drill.node import Node
+from drill.producers import TransactionalProducer
 from drill.steps import MAIN, OFFSETS, Scenario, Start
 from drill.truth_file import Row, TruthFile
 
@@ -47,7 +50,8 @@ class SceneFault(Exception):
 
 @dataclass(frozen=True)
 class Stage:
-    """What all scenarios of a drill share. `clients`: the members' logs; `over`: set when the drill is stopped."""
+    """What all scenarios of a drill share. `clients`: the members' logs; `over`: set when the drill is stopped;
+    `hosts`: where a scenario needs them."""
 
     cluster: Cluster
     admin: Admin
@@ -56,6 +60,7 @@ class Stage:
     names: Names
     main: str
     member_config: Mapping[str, str]
+    hosts: Hosts | None = None
     over: threading.Event = field(default_factory=threading.Event)
 
 
@@ -72,6 +77,7 @@ class Scene:
     topics: dict[str, str] = field(default_factory=dict)
     brokers: dict[str, int] = field(default_factory=dict)
     members: dict[str, Member] = field(default_factory=dict)
+    producers: dict[str, TransactionalProducer] = field(default_factory=dict)
     instances: dict[str, str] = field(default_factory=dict)
     present: set[str] = field(default_factory=set)
     produced: dict[str, int] = field(default_factory=dict)
@@ -106,6 +112,11 @@ class Scene:
         """The kind of the scenario's group."""
         return next((kind for s in self.scenario.steps if isinstance(s, Start) and (kind := _kind_of(s))), CONSUMERS)
 
+    @property
+    def transactional_id(self) -> str:
+        """What the scenario's transactional producers are known by."""
+        return f"{self.prefix}-writer"
+
     def topic(self, role: str) -> str:
         """The name of a topic by its role."""
         return self.topics.setdefault(role, f"{self.prefix}-{role}")
@@ -119,6 +130,8 @@ class Scene:
     def _cast(self, role: str) -> int:
         if role == "coordinator":
             return self.stage.admin.group(self.group, self.kind).coordinator
+        if role == "transactions":
+            return self.stage.admin.transaction_coordinator(self.transactional_id)
         if role in ("other", "apart"):
             taken = {self.brokers.get(r, -1) for r in ("other", "apart")} | {self.broker("controller")}
             return self.rng.choice(sorted(set(self.stage.cluster.brokers) - taken))
@@ -135,9 +148,28 @@ class Scene:
         if framework := FRAMEWORKS.get(step.library):
             return framework(log, config, topics)
         if step.library != JAVA:
-            return ProgramMember(step.library, log, config, topics, self.pattern(step))
+            return ProgramMember(step.library, log, config, topics, self.pattern(step), self._within(step))
         cluster = self.stage.cluster
-        return JavaMember(cluster.libs, cluster.version, log, config, topics, self.pattern(step))
+        return JavaMember(cluster.libs, cluster.version, log, config, topics, self.pattern(step), self._within(step))
+
+    def _within(self, step: Start) -> Sequence[str]:
+        """What the command of a member on a host of its own begins with."""
+        return self.hosts.within(self.host(step.host)) if step.host else ()
+
+    @property
+    def hosts(self) -> Hosts:
+        """The drill's hosts."""
+        assert self.stage.hosts
+        return self.stage.hosts
+
+    def host(self, role: str) -> str:
+        """The name of a host by its role: scenarios are played side by side, and each has its own."""
+        return f"{self.group}-{role}"
+
+    def on_host(self, role: str) -> list[str]:
+        """The members that have been started on a host."""
+        there = {s.member for s in self.scenario.steps if isinstance(s, Start) and s.host == role}
+        return sorted(there & self.members.keys())
 
     def pattern(self, step: Start) -> str | None:
         """The pattern that a member subscribes to, which fits the scenario's own topics alone."""
@@ -212,6 +244,13 @@ class Scene:
 
         return any(last() > f"{since:%Y-%m-%d %H:%M:%S}" for _ in self._looks(within))
 
+    def wait_for_line(self, logs: str, words: str, within: float) -> None:
+        """Waits until one of these files of the nodes' logs has the words."""
+        for _ in self._looks(within):
+            if any(words in log.read_text(errors="replace") for log in self.stage.cluster.logs.glob(logs)):
+                return
+        raise SceneFault(f"Needed within {within:.0f} s: '{words}' in {logs}. It did not come.")
+
     def newest_generation(self) -> int:
         """The newest generation, or group epoch, that a coordinator has reported of the group."""
         name = re.escape(self.group)
@@ -254,8 +293,7 @@ class Scene:
         """Ends the scene from another thread: whatever waits for one of its members is answered by the member's end."""
         self.stopped_for = why
         self.stopped.set()
-        for member in list(self.members.values()):
-            member.end()
+        self._end_members()
 
     def _looks(self, within: float) -> Iterator[float]:
         """Now and again until the time is over."""
@@ -275,16 +313,23 @@ class Scene:
 
     def end(self) -> None:
         """Ends every member that is left; a scenario on brokers leaves all of them running."""
-        for member in self.members.values():
-            member.end()
+        self._end_members()
         if self.scenario.on_brokers and not self.stage.over.is_set():
             self._leave_running(self.stage.cluster)
 
+    def _end_members(self) -> None:
+        for member in list(self.members.values()):
+            member.end()
+        for producer in list(self.producers.values()):
+            producer.end()
+
     def _leave_running(self, cluster: Cluster) -> None:
         for number, node in cluster.brokers.items():
-            if disks.mend(cluster.log_dirs(number)) and node.is_running():
+            is_odd = disks.mend(cluster.log_dirs(number)) or node.environment
+            if is_odd and node.is_running():
                 self.stage.truth.write("broker_kill9", broker=number, expect="failover_crash")
                 node.kill()
+            node.environment = {}
         for node in cluster.others.values():
             self._run(node)
         for number, node in cluster.brokers.items():

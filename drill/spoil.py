@@ -24,7 +24,7 @@ Spoil = Callable[[Cluster, int], AbstractContextManager[None]]
 def _port(cluster: Cluster, broker: int) -> Iterator[None]:
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        other.bind(("127.0.0.1", cluster.ports[f"broker-{broker}"]))
+        other.bind((cluster.address, cluster.ports[f"broker-{broker}"]))
         other.listen()
         yield
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from drill.libraries import JAVA
+from drill.machine import HOSTS
 
 MAIN = "main"
 """The topic that every scenario shares; every other topic but this one and OFFSETS is the scenario's own."""
@@ -20,9 +22,10 @@ OFFSETS = "__consumer_offsets"
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One thing done, or one condition waited for."""
+    """One thing done, or one condition waited for. `needs`: what not every machine can do (drill.machine)."""
 
     expect: str | None = None
+    needs: ClassVar[str | None] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +38,7 @@ class OnMember(Step):
 @dataclass(frozen=True, kw_only=True)
 class Start(OnMember):
     """A member starts. `config` stands above what the play gives every member. `settles`: wait until it has joined;
-    `refused`: the group is full and does not take it."""
+    `refused`: the group is full and does not take it; `host`: the host that it runs on, with others or alone."""
 
     topics: tuple[str, ...] = (MAIN,)
     pattern: str | None = None
@@ -43,6 +46,7 @@ class Start(OnMember):
     config: Mapping[str, str] = field(default_factory=dict)
     settles: bool = True
     refused: bool = False
+    host: str | None = None
     expect: str | None = "member_join"
 
 
@@ -156,6 +160,40 @@ class Rebalanced(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CutHost(Step):
+    """A host loses its network, and its members live on. `expect` is said of each of them."""
+
+    host: str
+    expect: str | None = "session_expired_alive"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinHost(Step):
+    """A host that was cut off has its network again. `expect` is said of each of its members."""
+
+    host: str
+    expect: str | None = "rejoin_after_expiry"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostGone(Step):
+    """Wait until the group has settled without the members of a host that was cut off."""
+
+    host: str
+    within: float = 70
+    expect: str | None = "host_silent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowHost(Step):
+    """No more than so much passes the link of a host, such as 16kbit; what does not fit is dropped. None: all again."""
+
+    host: str
+    rate: str | None = None
+    expect: str | None = "no_rebalance"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rejoining(Step):
     """Wait until a Java member has sent a JoinGroup that it had not sent when this step began."""
 
@@ -217,7 +255,8 @@ class Scenario:
     """An exercise: what a person learns from it, what it needs, what is done.
 
     `since`: the first Kafka that can do it, `kraft_since`: the first that can without ZooKeeper, `before`: the first
-    that cannot. `layouts`: where it makes sense. `most_brokers`: a larger cluster keeps its majority.
+    that cannot. `layouts`: where it makes sense; `most_brokers`: a larger cluster keeps its majority; `is_last`:
+    afterwards the cluster is another one.
     """
 
     name: str
@@ -229,11 +268,18 @@ class Scenario:
     layouts: tuple[str, ...] = ("combined", "separate", "zookeeper")
     most_brokers: int = 9
     on_brokers: bool = False
+    is_last: bool = False
 
     @property
     def libraries(self) -> frozenset[str]:
         """The client libraries of its members."""
         return frozenset(step.library for step in self.steps if isinstance(step, Start))
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What it needs of the machine."""
+        hosts = {HOSTS for step in self.steps if isinstance(step, Start) and step.host}
+        return frozenset({step.needs for step in self.steps if step.needs} | hosts)
 
     def fits(self, version: str, layout: str, brokers: int = 3) -> bool:
         """Whether a cluster of that version, layout and size can play it."""

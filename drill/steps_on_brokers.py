@@ -5,15 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from drill.machine import CLOCKS
 from drill.steps import MAIN, Step
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnBroker(Step):
-    """Done to one broker, by its role: `coordinator` (of the scenario's group), `controller`, `other` and `apart` (two
-    different ones that are not the controller), or one of `x`, `y`, `z`, which are three different brokers."""
+    """Done to one broker, by its role: `coordinator` (of the scenario's group), `transactions`
+    (the coordinator of its transactions), `controller`, `other` and `apart` (two
+    different ones that are not the controller), or one of `x`, `y`, `z`, which are three different brokers.
+
+    `undecided`: what the audit may call it, and need not.
+    """
 
     broker: str
+    undecided: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +75,53 @@ class Upgrade(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SetClock(OnBroker):
+    """From its next start on its clock is so many seconds ahead of the others'; 0: as they are."""
+
+    ahead: int
+    needs: ClassVar[str] = CLOCKS
+
+
+@dataclass(frozen=True, kw_only=True)
+class RotateLogs(Step):
+    """The log files of brokers, or of every node where none is named, are rotated.
+
+    `keeps`: the rotated ones stay; else what was written since the last time is gone.
+    """
+
+    brokers: tuple[str, ...] = ()
+    keeps: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddController(Step):
+    """A controller of KRaft starts beside a cluster on ZooKeeper, to take it over."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bridge(OnBroker):
+    """From its next start on a broker on ZooKeeper registers with the controller of KRaft too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Migrated(Step):
+    """Wait until the controller of KRaft has taken over."""
+
+    within: float = 90
+    expect: str | None = "controller_change"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToKraft(OnBroker):
+    """From its next start on it is a broker of KRaft."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishMigration(Step):
+    """The controller starts again without ZooKeeper, which ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class QuorumBack(Step):
     """Wait until a majority of the controllers has elected one again; before, too few were up."""
 
@@ -92,7 +145,7 @@ class InSync(Step):
 
 @dataclass(frozen=True, kw_only=True)
 class OnController(Step):
-    """Done to the controller that stands beside the brokers. `how`: the act of drill.cluster.Node."""
+    """Done to the controller that stands beside the brokers. `how`: the act of drill.node.Node."""
 
     action: ClassVar[str]
     how: ClassVar[str]

@@ -59,11 +59,14 @@ RECORDS_TRUNCATED = "records_truncated"
 UNDER_MIN_ISR = "under_min_isr"
 FAILED_START = "failed_start"
 QUORUM_LOST = "quorum_lost"
+HOST_SILENT = "host_silent"
 START_ENDED = "broker_start_ended"
 """The action of a start that failed though nothing was done to make it fail: the cluster itself refused it."""
+ELECTED_UNCLEANLY = "elected_uncleanly"
+"""The action of an election from outside the ISR that the metadata log holds, whether it was forced or not."""
 OWN = (
     *(LOG_DIR_FAILED, AUTOMATIC_ELECTION, NO_FAILOVER, CONTROLLER_CHANGE, ISR_LAPSE, BROKERS_ROLLED),
-    *(RECORDS_LOST, RECORDS_TRUNCATED, UNDER_MIN_ISR, FAILED_START, QUORUM_LOST),
+    *(RECORDS_LOST, RECORDS_TRUNCATED, UNDER_MIN_ISR, FAILED_START, QUORUM_LOST, HOST_SILENT),
 )
 """What this drill expects beyond the design: docs/drill.md."""
 
@@ -92,6 +95,11 @@ class Act:
     partition: int | None
     session: timedelta
     told: Mapping[str, Any]
+
+    @property
+    def meant(self) -> str | None:
+        """What it expects, or did before it became open whether the audit can know of it."""
+        return self.expect or self.told.get("undecided")
 
     @property
     def is_on_broker(self) -> bool:

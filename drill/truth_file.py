@@ -47,6 +47,14 @@ class TruthFile:
         row["undecided"] = row.get("expect")
         self.withdraw(row, note)
 
+    def leave_open_since(self, action: str, note: str) -> None:
+        """Leaves every act open that was done since the last one of that name."""
+        with self._lock:
+            last = max(n for n, row in enumerate(self._rows) if row["action"] == action)
+            expecting = [row for row in self._rows[last:] if "expect" in row]
+        for row in expecting:
+            self.leave_open(row, note)
+
     def rows(self) -> tuple[Mapping[str, Any], ...]:
         """Every act so far."""
         with self._lock:

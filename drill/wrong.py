@@ -207,4 +207,4 @@ _REBALANCE_RULES: tuple[Callable[[Row, Night], str | None], ...] = (
 
 def expects(act: Act) -> str:
     """What was done, to what, and what it expects."""
-    return f"{act.action} of {act.scope} expects {act.expect}"
+    return f"{act.action} of {act.scope} expects {act.meant}"

@@ -4,8 +4,8 @@
 - starts that failed for another reason than the one that they were made to fail for;
 - a failover put down to an outage of its old leader, while the last thing done to that broker expects another kind,
   or nothing was done to it; a preferred election that takes over from a leader that is missed already;
-- an unclean election or a reassignment of a topic for which no act expects one; a failed directory of a broker whose
-  directories no act took away;
+- a reassignment of a topic for which no act expects one, an unclean election that neither an act expects nor the
+  cluster's metadata log holds; a failed directory of a broker whose directories no act took away;
 - a loss that is not what was counted, or of a partition that a replica in sync took over;
 - a time without a leader whose bounds leave out when the old leader went;
 - an election reported as requested that no act requested, or the other way round;
@@ -27,6 +27,7 @@ from drill.match import Row, is_after
 from drill.match_brokers import OUTAGE_APART, early_of, holds_loss, rolls_of
 from drill.truth import (
     BROKERS_ROLLED,
+    ELECTED_UNCLEANLY,
     FAILED_START,
     FAILOVER_KINDS,
     ISR_LAPSE,
@@ -61,12 +62,12 @@ def wrong_outage(row: Row, night: Night) -> str | None:
     """Why an outage is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["down_at"]):
         return None
-    on_broker = [a for a in night.acts if a.expect in OUTAGE_KINDS and a.broker == row["broker"]]
+    on_broker = [a for a in night.acts if a.meant in OUTAGE_KINDS and a.broker == row["broker"]]
     near = [a for a in on_broker if abs(row["down_at"] - a.at) <= OUTAGE_APART]
     if not near:
         return "nothing was done to that broker that stops it"
     nearest = min(near, key=lambda a: abs(row["down_at"] - a.at))
-    if OUTAGE_KINDS[str(nearest.expect)] != row["kind"]:
+    if OUTAGE_KINDS[str(nearest.meant)] != row["kind"]:
         return expects(nearest)
     return _another_start_failure(row, night)
 
@@ -93,13 +94,20 @@ def _not_asked_for(row: Row, before: list[Act], night: Night) -> str | None:
     if row["kind"] not in ASKED_FOR:
         return None
     asked = any(a.topic == row["topic"] and FAILOVER_KINDS.get(str(a.expect)) == row["kind"] for a in before)
-    return None if asked else f"no act expects the {row['kind']} of that topic"
+    if asked or (row["kind"] == "unclean_election" and any(_elected_uncleanly(a, row) for a in before)):
+        return None
+    return f"no act expects the {row['kind']} of that topic"
+
+
+def _elected_uncleanly(act: Act, row: Row) -> bool:
+    """Whether the metadata log has the unclean election that a row names."""
+    return act.action == ELECTED_UNCLEANLY and _is_place(act, row) and act.told["leader"] == row["leader_to"]
 
 
 def _elected_while_down(row: Row, before: list[Act], night: Night) -> str | None:
     """A preferred election takes over from a leader that runs; one that is stopped and detected as down has none."""
     done = _done_to_leader(row, before)[-1:] if row["kind"] == "preferred_election" else []
-    stopped = [a for a in done if a.expect in OUTAGE_KINDS and _was_missed(a, row, night)]
+    stopped = [a for a in done if a.meant in OUTAGE_KINDS and _was_missed(a, row, night)]
     return f"the old leader was down: {expects(stopped[0])}" if stopped else None
 
 
@@ -108,10 +116,10 @@ def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
     kind = OUTAGE_OF_FAILOVER.get(row["kind"])
     if kind is None or row.get("leader_from") in (None, -1):
         return None
-    outages = [a for a in _done_to_leader(row, before) if a.expect in OUTAGE_KINDS]
+    outages = [a for a in _done_to_leader(row, before) if a.meant in OUTAGE_KINDS]
     if not outages:
         return "nothing was done to the old leader that stops it"
-    return None if OUTAGE_KINDS[str(outages[-1].expect)] == kind else expects(outages[-1])
+    return None if OUTAGE_KINDS[str(outages[-1].meant)] == kind else expects(outages[-1])
 
 
 def _done_to_leader(row: Row, before: list[Act]) -> list[Act]:
@@ -211,7 +219,7 @@ def wrong_controller(row: Row, night: Night) -> str | None:
     Edge case: a node that shuts down in order votes, and may be elected, until its process has ended.
     """
     done = [a for a in night.acts if a.is_on_broker and a.broker == row["controller_to"] and a.at < row["happened_at"]]
-    if not done or done[-1].expect not in OUTAGE_KINDS:
+    if not done or done[-1].meant not in OUTAGE_KINDS:
         return None
     ended = datetime.fromisoformat(done[-1].told.get("ended", done[-1].at.isoformat()))
     is_down = row["happened_at"] - ended > timedelta(seconds=2)
@@ -226,7 +234,7 @@ def wrong_lapse(row: Row, night: Night) -> str | None:
     if not night.covers(row["started_at"]):
         return None
     before = [a for a in night.acts if is_after(a, row["started_at"])]
-    done = [a for a in before if a.broker == row["broker"] and (a.expect in _LAPSE_OF or a.action == "broker_start")]
+    done = [a for a in before if a.broker == row["broker"] and (a.meant in _LAPSE_OF or a.action == "broker_start")]
     is_told = row["kind"] in _LAPSE_OF.values() and (done or row["kind"] != "slow")
     if not is_told or not _speaks_against(done, row["kind"]):
         return None
@@ -242,14 +250,15 @@ _LAPSE_OF: Mapping[str | None, str] = {
 
 
 def _speaks_against(done: Iterable[Act], kind: str) -> bool:
-    return kind not in {_LAPSE_OF.get(a.expect, kind) for a in done}
+    return kind not in {_LAPSE_OF.get(a.meant, kind) for a in done}
 
 
 def wrong_truncation(row: Row, night: Night) -> str | None:
     """Why a cut of a log is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["happened_at"]) or row["verdict"] == "unknown":
         return None
-    unclean = any(a.expect in UNCLEAN and _is_place(a, row) and is_after(a, row["happened_at"]) for a in night.acts)
+    before = (a for a in night.acts if _is_place(a, row) and is_after(a, row["happened_at"]))
+    unclean = any(a.expect in UNCLEAN or a.action == ELECTED_UNCLEANLY for a in before)
     if row["verdict"] == "committed_lost" and not unclean:
         return "every leader of that partition came from the ISR"
     return None

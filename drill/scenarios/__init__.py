@@ -6,9 +6,12 @@ from collections.abc import Mapping
 
 from drill.scenarios.brokers import BROKER_SCENARIOS
 from drill.scenarios.groups import GROUP_SCENARIOS
+from drill.scenarios.hosts import HOST_SCENARIOS
 from drill.scenarios.libraries import LIBRARY_SCENARIOS
+from drill.scenarios.logs import LOG_SCENARIOS
 from drill.scenarios.real import REAL_SCENARIOS
 from drill.scenarios.replicas import REPLICA_SCENARIOS
+from drill.scenarios.transactions import TRANSACTION_SCENARIOS
 from drill.scenarios.uncommon import UNCOMMON_SCENARIOS
 from drill.steps import Scenario
 
@@ -18,7 +21,9 @@ USUAL: Mapping[str, Scenario] = {
 }
 """What a drill plays that is asked for nothing else."""
 
-REAL: Mapping[str, Scenario] = {s.name: s for s in REAL_SCENARIOS}
+REAL: Mapping[str, Scenario] = {
+    s.name: s for s in (*REAL_SCENARIOS, *LOG_SCENARIOS, *HOST_SCENARIOS, *TRANSACTION_SCENARIOS)
+}
 """What `SCENARIOS=real` plays."""
 
 SCENARIOS: Mapping[str, Scenario] = {**USUAL, **REAL}

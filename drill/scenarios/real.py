@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from drill.scenarios.groups import CONSUMER
-from drill.steps import Close, Gone, Kill, Scenario, Settled, Start, Step, Wait
+from drill.steps import Close, CreateTopic, Gone, Kill, Scenario, Settled, Start, Step, Wait
 from drill.steps_on_brokers import (
+    AddController,
+    Bridge,
     Detected,
     FailStart,
+    FinishMigration,
     InSync,
     KillBroker,
+    Migrated,
     NewDisks,
+    PauseBroker,
+    Produce,
     QuorumBack,
+    ResumeBroker,
     Rolled,
     StartBroker,
     StopBroker,
+    ToKraft,
     Upgrade,
 )
 from spark_jobs.catalog.codes import StartFailure
@@ -28,8 +36,8 @@ def _fails(why: StartFailure, sentence: str) -> Scenario:
     return Scenario(f"start_{why}", sentence, steps, on_brokers=True)
 
 
-def _upgraded(broker: str) -> tuple[Step, ...]:
-    return (StopBroker(broker=broker), Upgrade(broker=broker), StartBroker(broker=broker), InSync())
+def _restarted(broker: str, changed: Step) -> tuple[Step, ...]:
+    return (StopBroker(broker=broker), changed, StartBroker(broker=broker), InSync())
 
 
 def _loops(why: StartFailure) -> tuple[Step, ...]:
@@ -64,10 +72,25 @@ REAL_SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         "rolled_to_newer",
         "Brokers are moved to the newest Kafka one after the other, and the cluster serves all the time.",
-        (*_upgraded("x"), *_upgraded("y"), *_upgraded("z"), Rolled()),
+        (*(step for broker in "xyz" for step in _restarted(broker, Upgrade(broker=broker))), Rolled()),
         since=(3, 3),
         before=(4, 3),
         layouts=("combined",),
+        on_brokers=True,
+    ),
+    Scenario(
+        "all_replicas_killed",
+        "A partition all of whose replicas were killed has a leader again when the last one that led is back.",
+        (
+            CreateTopic(topic="t", placed=(("x", "y"), ("y", "x"))),
+            Produce(topic="t", count=10),
+            KillBroker(broker="y"),
+            KillBroker(broker="x"),
+            Wait(seconds=3),
+            StartBroker(broker="x"),
+            StartBroker(broker="y"),
+            InSync(),
+        ),
         on_brokers=True,
     ),
     Scenario(
@@ -111,6 +134,41 @@ REAL_SCENARIOS: tuple[Scenario, ...] = (
         layouts=("combined",),
         most_brokers=3,
         on_brokers=True,
+    ),
+    Scenario(
+        "quorum_paused",
+        "Of three controllers two stand still, and the third stands for election again and again without a winner.",
+        (
+            PauseBroker(broker="controller", expect=None, undecided="failover_unresponsive"),
+            PauseBroker(broker="other", expect=None, undecided="failover_unresponsive"),
+            Wait(seconds=15),
+            ResumeBroker(broker="other"),
+            Wait(seconds=6),
+            ResumeBroker(broker="controller"),
+            QuorumBack(),
+            InSync(),
+        ),
+        layouts=("combined",),
+        on_brokers=True,
+    ),
+    Scenario(
+        "moved_to_kraft",
+        "A cluster on ZooKeeper moves to KRaft: its brokers are restarted twice, and a controller of KRaft takes over.",
+        (
+            AddController(),
+            *(step for broker in "xyz" for step in _restarted(broker, Bridge(broker=broker))),
+            Rolled(),
+            Migrated(),
+            *(step for broker in "xyz" for step in _restarted(broker, ToKraft(broker=broker))),
+            Rolled(),
+            FinishMigration(),
+            InSync(),
+        ),
+        since=(3, 9),
+        before=(4, 0),
+        layouts=("zookeeper",),
+        on_brokers=True,
+        is_last=True,
     ),
     Scenario(
         "quorum_stopped",

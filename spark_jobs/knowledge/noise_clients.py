@@ -30,6 +30,11 @@ NOISE: tuple[Noise, ...] = (
         "Attempting to close NetworkClient ",
     ),
     *noise(
+        ("librdkafka.FAIL",),
+        "Connections of a producer to the coordinator of its transactions.",
+        " [thrd:TxnCoordinator]: TxnCoordinator: ",
+    ),
+    *noise(
         ("org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager",),
         "The coordinator of a share group, which its own lines name too.",
         "[ShareConsumer ",

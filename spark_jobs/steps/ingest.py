@@ -26,7 +26,7 @@ from spark_jobs.steps.collect import Collected, collect, economy, looking
 from spark_jobs.steps.late_windows import keep_late_windows
 from spark_jobs.steps.parsing import PARSED, parse_window
 from spark_jobs.transforms.intake import group_records, outliers, snapshots
-from spark_jobs.transforms.intake.clocks_apart import Distance, apart, distances
+from spark_jobs.transforms.intake.clocks_apart import Distance, ahead, apart, distances
 from spark_jobs.transforms.intake.reading import carries_nothing
 from spark_jobs.transforms.windows import Window
 
@@ -40,7 +40,8 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     """Keeps every record once, parses those around the window, and counts every line.
 
     Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); window_from,
-    window_to; lines: what they became, as quality.coverage counts them; input_bytes.
+    window_to; lines: what they became, as quality.coverage counts them; clocks_differ: whether those of brokers do;
+    input_bytes.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
     look = looking(spark, settings)
@@ -76,8 +77,9 @@ def _tell(night: Night, of_window: Sequence[str]) -> Summary:
     night.refuse_unread()
     said = night.collected.summary()
     window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
-    warnings = [*said["warnings"], *of_window, *night.clocks_apart(), *late, *night.waits()]
-    return {**said, **window, "lines": lines, "warnings": warnings}
+    clocks = night.clocks_apart()
+    warnings = [*said["warnings"], *of_window, *clocks, *late, *night.waits()]
+    return {**said, **window, "lines": lines, "clocks_differ": bool(clocks), "warnings": warnings}
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,10 @@ class Night:
         ]
 
     def clocks_apart(self) -> list[str]:
-        """A sentence about each two brokers whose clocks run in different zones."""
+        """A sentence about each two brokers whose clocks run in different zones, and each whose clock is ahead."""
         events = self.store.read_window(silver.EVENTS, self.cluster, self.window)
-        return apart(Distance(*row) for row in distances(events).collect())
+        found = [Distance(*row) for row in distances(events).collect()]
+        return [*apart(found), *ahead(found)]
 
     def parse(self) -> dict[str, int]:
         """Parses what is new or changed around the window. Gives: the lines of the window by fate."""

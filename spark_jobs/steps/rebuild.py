@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import BY_NAME, TABLES, Table
+from spark_jobs.catalog.codes import Confidence
 from spark_jobs.edges import progress
 from spark_jobs.edges.session import cut_off, for_few_rows
 from spark_jobs.edges.store import Store, at_once
@@ -50,6 +51,12 @@ KEPT = (
 )
 """What is written even when the publication is refused."""
 
+BETWEEN_BROKERS = (
+    *("gold.broker_outages", "gold.controller_changes", "gold.failovers", "gold.out_of_sync_periods"),
+    *("gold.truncations", "gold.incidents"),
+)
+"""Tables whose verdicts compare the times of several brokers' lines."""
+
 WANTED = (*(t.full_name for t in TABLES if t.layer == "gold"), *KEPT)
 
 
@@ -68,6 +75,8 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     few = given["lines"]["events"] <= FEW_LINES
     keep = cut_off if few else DataFrame.persist
     with for_few_rows(spark) if few else nullcontext(), rebuilt(store, given["cluster"], window, seen, keep) as frames:
+        if given.get("clocks_differ"):
+            frames |= {name: at_most_likely(frames[name]) for name in BETWEEN_BROKERS if name in frames}
         store.create(*(BY_NAME[name] for name in KEPT if name in frames))
         at_once(*(lambda n=name: _write(store, n, frames[n], given["cluster"], window) for name in frames))
     return {name: given[name] for name in ("cluster", "window_from", "window_to")}
@@ -115,6 +124,12 @@ def _published(table: Table, frame: DataFrame, window: Window) -> DataFrame:
     if "knowledge_version" in table.column_names:
         rows = rows.withColumn("knowledge_version", F.lit(VERSION))
     return rows.coalesce(1)
+
+
+def at_most_likely(rows: DataFrame) -> DataFrame:
+    """Where clocks of brokers differ by more than a verdict allows for, none that compares them is certain."""
+    confidence = F.when(F.col("confidence") == Confidence.CERTAIN, Confidence.LIKELY).otherwise(F.col("confidence"))
+    return rows.withColumn("confidence", confidence)
 
 
 @dataclass

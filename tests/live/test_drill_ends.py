@@ -21,11 +21,12 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 
 from drill.admin import Admin
-from drill.cluster import Cluster, ClusterFault, Node
+from drill.cluster import Cluster
 from drill.jars import NEWEST, libs
 from drill.java import Jvm
 from drill.members import JavaMember
 from drill.names import Names
+from drill.node import ClusterFault, Node
 from drill.on_groups import do
 from drill.play import play_one
 from drill.scene import Scene, Stage

@@ -1,4 +1,4 @@
-"""The recorded night, and the same with the clock of one broker in another zone."""
+"""The recorded night, and the same with the clock of one broker in another zone, or some seconds ahead."""
 
 from __future__ import annotations
 
@@ -10,21 +10,33 @@ from pyspark.sql import SparkSession
 from drill.plain_reader import read_folder
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.intake.clocks_apart import Distance, apart, distances
+from spark_jobs.steps.rebuild import at_most_likely
+from spark_jobs.transforms.intake.clocks_apart import Distance, ahead, apart, distances
 from tests.support.logs import unpack_night
 
 
-def test_a_broker_in_another_zone_is_named_and_a_plain_night_says_nothing(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_clock_that_differs_is_named_and_a_plain_night_says_nothing(spark: SparkSession, tmp_path: Path) -> None:
     events, _ = read_folder(unpack_night(tmp_path) / "logs", "prod", "broker")
     told = [e.as_dict() for e in events if e.kind in ("leader_started", "follower_started")]
 
-    def said(hours: int) -> list[str]:
-        moved = timedelta(hours=hours)
+    def said(moved: timedelta) -> list[str]:
         rows = [{**row, "happened_at": row["happened_at"] + moved * (row["broker"] == 2)} for row in told]
-        return apart(Distance(*row) for row in distances(frame_of(spark, rows, EVENTS)).collect())
+        found = [Distance(*row) for row in distances(frame_of(spark, rows, EVENTS)).collect()]
+        return [sentence.partition(",")[0] for sentence in (*apart(found), *ahead(found))]
 
-    assert said(0) == []
-    assert [sentence.partition(" seem")[0] for sentence in said(-2)] == [
+    assert said(timedelta()) == []
+    assert [sentence.partition(" seem to run")[0] for sentence in said(timedelta(hours=-2))] == [
         "The clocks of brokers 1 and 2",
         "The clocks of brokers 2 and 3",
     ]
+    (seconds,) = said(timedelta(seconds=7))
+    assert seconds.startswith("The clock of broker 2 seems to be ")
+    assert seconds.endswith("that of broker 1 and broker 3")
+    behind = said(timedelta(seconds=-7))
+    assert [sentence.split(" seems")[0] for sentence in behind] == ["The clock of broker 1", "The clock of broker 3"]
+
+
+def test_where_clocks_differ_no_verdict_is_certain_and_none_becomes_surer(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([("certain",), ("likely",), ("possible",), ("unknown",)], "confidence STRING")
+    told = [row.confidence for row in at_most_likely(rows).collect()]
+    assert told == ["likely", "likely", "possible", "unknown"]

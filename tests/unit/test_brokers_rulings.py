@@ -137,6 +137,17 @@ BOTH_DOWN = [
 ]
 
 
+PAUSED = row(
+    BROKER_OUTAGES,
+    broker=2,
+    kind="unresponsive",
+    confidence="certain",
+    down_at=at("08:41:38") + 2 * A_DAY,
+    detected_at=at("08:42:12") + 2 * A_DAY,
+    up_at=at("08:43:00") + 2 * A_DAY,
+)
+
+
 def quorum_until(clock: str) -> list[Event]:
     """The lines of quorum-4.3 before an instant: between two elections that succeed there is no controller."""
     return [e for e in lines("quorum-4.3") if e.happened_at < at(clock) + A_DAY]
@@ -148,6 +159,7 @@ MADE_CHANGES = {
     "quorum-4.3 until 15:12:12, controllers 2 and 1 were down": (quorum_until("15:12:12"), [*BOTH_DOWN]),
     "unclean-4.1, controller 3 was down": (lines("unclean-4.1"), [DOWN]),
     "quorum-4.3, controllers 2 and 1 were down": (lines("quorum-4.3"), [*BOTH_DOWN]),
+    "quorum-paused-4.3, controller 2 was paused": (lines("quorum-paused-4.3"), [PAUSED]),
     "unclean-4.1, controller 3 resigned alone": ([*lines("unclean-4.1"), RESIGNED], []),
     "crash-2.8, controller 3 followed": ([*lines("crash-2.8"), ELECTED], []),
     "crash-2.8, controller 2 resigned": ([*lines("crash-2.8"), said_by_2("controller_resigned"), ELECTED], []),
@@ -201,6 +213,13 @@ def test_without_a_majority_the_time_without_a_controller_is_bounded() -> None:
     killed = change_of("made: quorum-4.3, controllers 2 and 1 were down")
     assert (killed.uncontrolled_low_ms, killed.uncontrolled_high_ms) == (17_743, 20_282)
     assert "no leader was elected" in killed.explanation
+
+
+def test_a_vote_that_is_repeated_seven_times_lacks_a_majority_whoever_led_before() -> None:
+    """Two of three controllers stood still from 08:41:39 to 08:41:58."""
+    paused = change_of("made: quorum-paused-4.3, controller 2 was paused")
+    assert (paused.cause, paused.confidence, paused.elections) == ("no_majority", "likely", 7)
+    assert (paused.uncontrolled_low_ms, paused.uncontrolled_high_ms) == (19_490, 22_059)
 
 
 @pytest.mark.parametrize(("kind", "column"), [("controlled_shutdown", "down_at"), ("unresponsive", "detected_at")])

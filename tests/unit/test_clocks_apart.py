@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
-from spark_jobs.transforms.intake.clocks_apart import Distance, apart
+from spark_jobs.catalog import BY_NAME
+from spark_jobs.steps.rebuild import BETWEEN_BROKERS
+from spark_jobs.transforms.intake.clocks_apart import Distance, ahead, apart
+from tests.support.rows import AT
 
 
 def test_two_brokers_whose_epochs_lie_whole_quarters_apart_are_named() -> None:
@@ -34,3 +39,32 @@ def test_of_many_pairs_the_first_are_named() -> None:
     said = apart([Distance(1, other, 4, 10, 3) for other in range(2, 8)])
     assert len(said) == 4
     assert said[-1] == "3 more pairs of brokers write times that lie apart so."
+
+
+def early(leader: int, follower: int, count: int, *minutes: int, by: float = 7.1) -> Distance:
+    return Distance(leader, follower, 0, 90, 30, count, [AT + timedelta(minutes=m) for m in minutes], by)
+
+
+def test_a_leader_that_is_later_than_its_followers_again_and_again_has_a_clock_ahead() -> None:
+    (said,) = ahead([early(1, 2, 21, 1), early(1, 3, 4, 1, 5, by=6.9), Distance(2, 1, 0, 90, 30)])
+    assert said.startswith("The clock of broker 1 seems to be 7.1 s ahead of that of broker 2 and broker 3")
+    assert "25 leader epochs of broker 1 began so much earlier in the logs of its followers" in said
+    assert "no verdict about brokers and leaders is certain" in said
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [],
+        [Distance(1, 2, 0, 500, 50)],
+        [early(1, 2, 30, 1), early(1, 3, 30, 1)],
+        [early(1, 2, 2, 1, 2), early(1, 3, 2, 3)],
+    ],
+    ids=["nothing", "none early", "once, as a leader that stood still", "few epochs"],
+)
+def test_a_leader_that_was_late_once_has_no_clock_ahead(found: list[Distance]) -> None:
+    assert ahead(found) == []
+
+
+def test_every_table_whose_verdicts_compare_brokers_has_a_confidence() -> None:
+    assert [name for name in BETWEEN_BROKERS if "confidence" not in BY_NAME[name].column_names] == []

@@ -20,9 +20,12 @@ from drill.run import chosen, main, played_here, size_of
 from drill.scenarios import SCENARIOS
 from drill.scenarios.brokers import BROKER_SCENARIOS
 from drill.scenarios.groups import GROUP_SCENARIOS
+from drill.scenarios.hosts import HOST_SCENARIOS
 from drill.scenarios.libraries import LIBRARY_SCENARIOS
+from drill.scenarios.logs import LOG_SCENARIOS
 from drill.scenarios.real import REAL_SCENARIOS
 from drill.scenarios.replicas import REPLICA_SCENARIOS
+from drill.scenarios.transactions import TRANSACTION_SCENARIOS
 from drill.scenarios.uncommon import UNCOMMON_SCENARIOS
 from drill.steps import Close, Gone, Kill, OnMember, Scenario, Start
 from drill.steps_on_brokers import (
@@ -50,6 +53,9 @@ ALL = (
     *BROKER_SCENARIOS,
     *REPLICA_SCENARIOS,
     *REAL_SCENARIOS,
+    *LOG_SCENARIOS,
+    *HOST_SCENARIOS,
+    *TRANSACTION_SCENARIOS,
 )
 each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
 

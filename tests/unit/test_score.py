@@ -130,6 +130,24 @@ class TestRollingRestart:
         assert met(self.ACTS, rebalances=self.rows("i", "i", "i", "i"), incidents=[other]) == [False] * 4
 
 
+class TestHostSilent:
+    ACT: ClassVar[Row] = {**member(0, "host_silent"), "host": "10.0.0.7"}
+
+    @pytest.mark.parametrize(
+        ("told", "is_met"),
+        [
+            ({}, True),
+            ({"kind": "single"}, False),
+            ({"group_ids": ["other"]}, False),
+            ({"explanation": "All 3 members on host 10.0.0.8 ran out."}, False),
+            ({"started_at": at(80)}, False),
+        ],
+    )
+    def test_one_incident_holds_the_group_and_names_the_host(self, told: Row, is_met: bool) -> None:
+        silent = {"kind": "host_silent", "group_ids": ["g"], "explanation": "All 3 members on host 10.0.0.7 ran out."}
+        assert met([self.ACT], incidents=[{**incident("i"), "started_at": at(7), **silent, **told}]) == [is_met]
+
+
 class TestSilence:
     SILENT = member(0, "static_leave_silent", group_instance_id="i1", session_timeout_ms="15000")
 

@@ -241,6 +241,49 @@ class TestLoss:
         assert wrong(acts, failovers=[{**told, "records_lost_low": None, "records_lost_high": None}]) == [None]
 
 
+class TestElectedUncleanly:
+    """What the metadata log holds is true, whether an act was to bring it about or not."""
+
+    ACT: ClassVar[Row] = act(0, "elected_uncleanly", topic="t", partition=0, leader=2)
+    NOT_ASKED: ClassVar[str] = "no act expects the unclean_election of that topic"
+
+    def test_an_unclean_election_that_the_metadata_log_holds_is_right(self) -> None:
+        rows = [
+            failover(0, "unclean_election"),
+            failover(0, "unclean_election", leader_to=3),
+            failover(0, "unclean_election", partition=1),
+            failover(0, "unclean_election", topic="u"),
+            failover(90, "unclean_election"),
+        ]
+        assert wrong([self.ACT], failovers=rows) == [None, *[self.NOT_ASKED] * 4]
+
+    def test_it_asks_for_no_row_and_makes_no_other_kind_right(self) -> None:
+        assert met([self.ACT, act(1, "x", "no_failover", topic="u")], failovers=[]) == [True]
+        assert wrong([self.ACT], failovers=[failover(0, "reassignment")]) == [
+            "no act expects the reassignment of that topic"
+        ]
+
+    def test_what_it_lost_may_have_been_committed(self) -> None:
+        rows = [cut(8, 25, "committed_lost"), cut(8, 25, "committed_lost") | {"partition": 1}]
+        assert wrong([self.ACT], truncations=rows) == [None, "every leader of that partition came from the ISR"]
+
+
+class TestLostLogs:
+    """An outage of which no log is left is not asked for; what is said of it must be right."""
+
+    ACT: ClassVar[Row] = act(0, "broker_kill9", broker=1, undecided="failover_crash")
+
+    def test_it_may_be_told_or_not(self) -> None:
+        def outage(kind: str) -> list[Row]:
+            return [values(BROKER_OUTAGES, broker=1, kind=kind, down_at=at(2), confidence="certain")]
+
+        assert met([self.ACT], broker_outages=[]) == []
+        assert wrong([self.ACT], broker_outages=outage("crash")) == [None]
+        assert wrong([self.ACT], broker_outages=outage("unresponsive")) == [
+            "broker_kill9 of broker 1 expects failover_crash"
+        ]
+
+
 class TestTruncation:
     ACT: ClassVar[Row] = act(0, "records_left_behind", "records_truncated", topic="t", partition=0, records=25)
 

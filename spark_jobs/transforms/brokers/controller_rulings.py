@@ -26,6 +26,10 @@ _IN_VAIN = 3
 """So many elections begun by one node: where only the first vote splits, the second one elects. Our choice."""
 
 
+_WITHOUT_END = 6
+"""So many elections begun by one node: votes that split would not do so each time. Our choice."""
+
+
 def most_elections(stood: Sequence[Event]) -> int | None:
     """The elections that were begun, by the node that began most; None where no line shows one."""
     return max(Counter((e.broker, e.detail) for e in stood).values(), default=None)
@@ -153,6 +157,11 @@ def stood_in_vain(case: ControllerCase) -> Proof | None:
     return proof_if(is_in_vain(case.stood), held[0], held[-1], elections=str(case.elections)) if held else None
 
 
+def stood_without_end(case: ControllerCase) -> Proof | None:
+    """A node stood for election so often that votes which split cannot be why."""
+    return stood_in_vain(case) if (case.elections or 0) >= _WITHOUT_END else None
+
+
 def none_followed(case: ControllerCase) -> Proof | None:
     """No line shows a controller after the elections."""
     return proof_if(case.controller == NOBODY)
@@ -242,6 +251,17 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         " majority answers",
         decides="made: quorum-4.3, controllers 2 and 1 were down",
         looks_alike="quorum-4.3 epoch 4",
+    ),
+    Ruling(
+        ControllerChangeCause.NO_MAJORITY,
+        Confidence.LIKELY,
+        "Controller {controller} became active after {elections} elections were begun until one succeeded: controller"
+        " {former} {did}, and no majority of the quorum answered.",
+        proof=(former_was_down, stood_without_end),
+        source="KafkaRaftClient.pollProspective: a voter stands until a majority grants it a pre-vote (KIP-996), which"
+        " each one does that has no leader",
+        decides="made: quorum-paused-4.3, controller 2 was paused",
+        looks_alike="quorum-paused-4.3 epoch 5",
     ),
     Ruling(
         ControllerChangeCause.OUTAGE,

@@ -1,19 +1,23 @@
-"""Clocks of brokers that run in different zones: shown by leader epochs that two brokers both wrote about.
+"""Clocks of brokers that differ: shown by leader epochs that two brokers both wrote about.
 
 A leader and its followers say within the second that a leader epoch began. Where what two brokers say lies whole
-quarters of an hour apart, again and again, their clocks do. Nothing is reordered, and no zone is guessed.
+quarters of an hour apart, again and again, they run in different zones. A follower that starts may be late by any time,
+and none is early: where followers name epochs seconds before their leader does, again and again, its clock is ahead.
+Nothing is reordered, and no zone is guessed.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs.shared import words
+from spark_jobs.transforms.durations import CLOCK_SKEW
 
 _QUARTER = 15 * 60
 _NEAR = 60
@@ -22,19 +26,29 @@ _NEAR = 60
 _FACTS, _ACTS = 5, 3
 """Leader epochs, and minutes in which they began, that are more than a broker that was away once."""
 
+_EARLY_ACTS = 2
+"""Minutes in which a leader was later than its followers: one that stood still when it was elected is so once."""
+
 _SHARE = 0.9
 _SHOWN = 3
 _EPOCH = ("topic", "partition", "leader_epoch")
 
 
 class Distance(NamedTuple):
-    """How often a follower named a leader epoch so many quarters of an hour after its leader; null: at another time."""
+    """How often a follower named a leader epoch so many quarters of an hour after its leader; null: at another time.
+
+    `early`: how often it did so seconds before, beyond what clocks may differ by, `early_in`: in which minutes,
+    `early_by`: by how many seconds, in the middle.
+    """
 
     leader: int
     follower: int
     quarters: int | None
     facts: int
     acts: int
+    early: int = 0
+    early_in: Sequence[datetime] = ()
+    early_by: float | None = None
 
 
 def distances(events: DataFrame) -> DataFrame:
@@ -47,6 +61,8 @@ def distances(events: DataFrame) -> DataFrame:
     pairs = epochs.select(F.col("leads")[0].alias("lead"), F.explode("follows").alias("follow"))
     seconds = F.unix_millis("follow.at") / 1_000 - F.unix_millis("lead.at") / 1_000
     quarters = F.round(seconds / _QUARTER).cast("int")
+    minute = F.date_trunc("minute", "lead.at")
+    is_early = seconds.between(-_NEAR, -CLOCK_SKEW.total_seconds())
     return (
         pairs.where(F.col("lead.broker") != F.col("follow.broker"))
         .groupBy(
@@ -54,7 +70,37 @@ def distances(events: DataFrame) -> DataFrame:
             F.col("follow.broker").alias("follower"),
             F.when(F.abs(seconds - quarters * _QUARTER) <= _NEAR, quarters).alias("quarters"),
         )
-        .agg(F.count(F.lit(1)).alias("facts"), F.countDistinct(F.date_trunc("minute", "lead.at")).alias("acts"))
+        .agg(
+            F.count(F.lit(1)).alias("facts"),
+            F.countDistinct(minute).alias("acts"),
+            F.count_if(is_early).alias("early"),
+            F.collect_set(F.when(is_early, minute)).alias("early_in"),
+            F.median(F.when(is_early, -seconds)).alias("early_by"),
+        )
+    )
+
+
+def ahead(found: Iterable[Distance]) -> list[str]:
+    """A sentence about each broker whose clock is seconds ahead of others'."""
+    by_leader = defaultdict[int, list[Distance]](list)
+    for row in found:
+        if row.early:
+            by_leader[row.leader].append(row)
+    return [said for leader, early in sorted(by_leader.items()) for said in _ahead(leader, early)]
+
+
+def _ahead(leader: int, early: Sequence[Distance]) -> Iterator[str]:
+    count = sum(row.early for row in early)
+    if count < _FACTS or len({minute for row in early for minute in row.early_in}) < _EARLY_ACTS:
+        return
+    followers = words.listed(sorted({f"broker {row.follower}" for row in early}))
+    by = max(early, key=lambda row: row.early).early_by or 0
+    yield (
+        f"The clock of broker {leader} seems to be {words.duration(by * 1_000)} ahead of that of {followers}, at least"
+        f" for a time: {words.counted(count, 'leader epoch')} of broker {leader} began so much earlier in the logs of"
+        f" its followers. Their times are kept as they were written. Verdicts allow for"
+        f" {words.duration(CLOCK_SKEW.total_seconds() * 1_000)} between two brokers, so no verdict about brokers and"
+        " leaders is certain. Let all brokers keep time by NTP."
     )
 
 
