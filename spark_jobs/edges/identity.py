@@ -90,15 +90,14 @@ def name_cluster(
 def _known(store: Store, name: str) -> frozenset[str]:
     """The ids of the clusters that the lake holds under a name."""
     told = []
-    if store.has(bronze.SNAPSHOT_READINGS):
-        told.append(store.read(bronze.SNAPSHOT_READINGS).select("cluster", F.col("cluster_id").alias("id")))
-    if store.has(bronze.LOG_FILES):
-        read = store.read(bronze.LOG_FILES).where("origin = 'broker'")
-        told.append(read.select("cluster", F.explode("cluster_ids").alias("id")))
-    if store.has(silver.EVENTS):
-        named = store.read(silver.EVENTS).where("kind = 'cluster_named' AND origin = 'broker'")
-        told.append(named.select("cluster", F.col("detail").alias("id")))
-    rows = (row for frame in told for row in frame.where(F.col("cluster") == name).select("id").distinct().collect())
+    if (read := store.held(bronze.SNAPSHOT_READINGS, name)) is not None:
+        told.append(read.select(F.col("cluster_id").alias("id")))
+    if (files := store.held(bronze.LOG_FILES, name)) is not None:
+        told.append(files.where("origin = 'broker'").select(F.explode("cluster_ids").alias("id")))
+    if (events := store.held(silver.EVENTS, name)) is not None:
+        named = events.where("kind = 'cluster_named' AND origin = 'broker'")
+        told.append(named.select(F.col("detail").alias("id")))
+    rows = (row for frame in told for row in frame.distinct().collect())
     return frozenset(row["id"] for row in rows if row["id"])
 
 

@@ -21,8 +21,8 @@ def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> Dat
     Takes: the names under which the cluster's records land.
     """
     landed = landing.landed_of(store.lake, landing.GROUP_RECORDS, names)
-    if landed and store.has(GROUP_RECORDS):
-        held = store.read(GROUP_RECORDS).where(F.col("cluster") == cluster)
+    held = store.held(GROUP_RECORDS, cluster) if landed else None
+    if held is not None:
         landed -= {row[0] for row in held.select("run_landed_as").distinct().collect()}
     if not landed:
         return None

@@ -60,12 +60,11 @@ def enter(store: Store, cluster: str, facts: Iterable[FileFacts], marks: Mapping
 
 
 def _rows(store: Store, files: list[LogFile], cluster: str | None) -> dict[tuple[Any, ...], list[Any]]:
-    if not store.has(LOG_FILES):
+    held = store.held(LOG_FILES, cluster)
+    if held is None:
         return {}
     sizes = describe(store.spark, [{"size_bytes": size} for size in {f.size for f in files}], "size_bytes: bigint")
-    held = store.read(LOG_FILES).where(F.col("read_as").isin({read_as(f) for f in files}))
-    if cluster is not None:
-        held = held.where(F.col("cluster") == cluster)
+    held = held.where(F.col("read_as").isin({read_as(f) for f in files}))
     micros = {c: F.unix_micros(c) for c in ("modified_at", "first_at", "last_at")}
     rows = held.join(F.broadcast(sizes), "size_bytes").withColumns(micros).collect()
     return grouped(rows, lambda row: tuple(row[c] for c in ("origin", "source", "zone", "read_as", "size_bytes")))

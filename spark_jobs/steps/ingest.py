@@ -74,7 +74,7 @@ def _tell(night: Night, of_window: Sequence[str]) -> Summary:
     )
     for sentence in (*of_window, *late):
         progress.say(sentence)
-    night.refuse_unread()
+    night.refuse_unread(lines)
     said = night.collected.summary()
     window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
     clocks = night.clocks_apart()
@@ -131,9 +131,12 @@ class Night:
             )
         return lines
 
-    def refuse_unread(self) -> None:
-        """Raises: BadInput where no line of a broker says anything that is known, and nothing else shows what was."""
-        if self.collected.readings.count or self.collected.metadata.files:
+    def refuse_unread(self, lines: Mapping[str, int]) -> None:
+        """Raises: BadInput where no line of a broker says anything that is known, and nothing else shows what was.
+
+        Takes: the lines of the window by fate.
+        """
+        if self.collected.readings.count or self.collected.metadata.files or not lines["unparsed"]:
             return
         covered = self.store.read_window(quality.COVERAGE, self.cluster, self.window).where("origin = 'broker'")
         counts = covered.agg(*(F.sum(c).alias(c) for c in ("lines_in", "events", "unparsed"))).first()

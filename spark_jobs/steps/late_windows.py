@@ -48,8 +48,8 @@ def _sentence(row: dict[str, Any]) -> str:
 
 
 def _published(store: Store, cluster: str) -> list[Published]:
-    if not store.has(PUBLICATIONS):
+    rows = store.held(PUBLICATIONS, cluster)
+    if rows is None:
         return []
-    rows = store.read(PUBLICATIONS).where(F.col("cluster") == cluster)
     newest = rows.groupBy("window_from", "window_to").agg(F.max("run_published_at").alias("at"))
     return [Published(Window(r["window_from"], r["window_to"]), r["at"]) for r in newest.toArrow().to_pylist()]

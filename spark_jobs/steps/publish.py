@@ -28,7 +28,7 @@ from spark_jobs.catalog.quality import (
 from spark_jobs.edges import lake_files, progress
 from spark_jobs.edges.lake_repair import list_newest, take_back
 from spark_jobs.edges.session import cut_off, for_few_rows
-from spark_jobs.edges.store import Store, at_once, contents
+from spark_jobs.edges.store import Content, Store, at_once, contents
 from spark_jobs.report.places import VALIDATION_PAGE
 from spark_jobs.report.validation import validation_page
 from spark_jobs.shared.config import Settings
@@ -41,6 +41,7 @@ from spark_jobs.transforms.windows import Window
 Run = Mapping[str, Any]
 Verdict = Mapping[str, Any]
 Frames = Mapping[str, DataFrame]
+Contents = Mapping[Table, Content]
 
 
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -68,11 +69,12 @@ def publish_and_report(spark: SparkSession, lake: str, run: Run) -> dict[str, An
     """Publishes what was staged and writes the window's report. Takes and gives: see publish and write_report."""
     store, window = Store(spark, lake), Window(run["window_from"], run["window_to"])
     with for_few_rows(spark), _open(store, run["cluster"], window) as (tables, views, validation):
-        checked = _check(store, run, tables, views, validation)
-        published = _publish(store, window, run, checked)
+        given = _contents(tables)
+        checked = _check(store, run, tables, views, validation, given)
+        published = _publish(store, window, run, checked, given)
         progress.say(f"{published['expectations']} expectations checked, {len(published['warnings'])} warnings")
         told = {**run, "warnings": [*run.get("warnings", ()), *checked.sentences]}
-        return {**published, **write_report(store, told, checked.tables)}
+        return {**published, **write_report(store, told, checked.tables, _without_rows(given))}
 
 
 def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
@@ -92,13 +94,26 @@ def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
     """
     store, window = Store(spark, lake), Window(run["window_from"], run["window_to"])
     with for_few_rows(spark), _open(store, run["cluster"], window) as (tables, views, validation):
-        return _publish(store, window, run, _check(store, run, tables, views, validation))
+        given = _contents(tables)
+        return _publish(store, window, run, _check(store, run, tables, views, validation, given), given)
 
 
-def _check(store: Store, run: Run, tables: Frames, views: Frames, validation: ModuleType) -> Checked:
+def _contents(tables: Frames) -> Contents:
+    """What each staged table holds; nothing is known of them where one has other columns than it declares."""
+    if any(set(tables[t.full_name].columns) != set(t.column_names) for t in GOLD):
+        return {}
+    return dict(zip(GOLD, contents(*((t, tables[t.full_name]) for t in GOLD)), strict=True))
+
+
+def _without_rows(given: Contents) -> frozenset[str]:
+    """The names of the tables that have no row: none is looked for."""
+    return frozenset(t.full_name for t, content in given.items() if not content.row_count)
+
+
+def _check(store: Store, run: Run, tables: Frames, views: Frames, validation: ModuleType, given: Contents) -> Checked:
     """What may be published: the tables, without the rows that break a law by themselves where the rest is sound."""
     of_window = {name: run[name] for name in ("cluster", "window_from", "window_to")}
-    found = Checked(tables, validation.validate(store.spark, tables, views, of_window))
+    found = Checked(tables, validation.validate(store.spark, tables, views, of_window, _without_rows(given)))
     rest = withhold(found)
     if not rest.rows or rest.misleads:
         return found
@@ -106,7 +121,7 @@ def _check(store: Store, run: Run, tables: Frames, views: Frames, validation: Mo
     return found if _sentences(left, "critical") else rest.published()
 
 
-def _publish(store: Store, window: Window, run: Run, checked: Checked) -> dict[str, Any]:
+def _publish(store: Store, window: Window, run: Run, checked: Checked, given: Contents) -> dict[str, Any]:
     tables, verdicts = checked.tables, checked.verdicts
     page = _record(store, window, run, verdicts)
     if breaches := _sentences(verdicts, "critical"):
@@ -116,7 +131,7 @@ def _publish(store: Store, window: Window, run: Run, checked: Checked) -> dict[s
         frame = frame_of(store.spark, rows, WITHHELD_ROWS).coalesce(1)
         store.replace_rows_of_run(WITHHELD_ROWS, frame, run["cluster"], window, run["run_id"])
     take_back(store.lake, store.restore)
-    given = dict(zip(GOLD, contents(*((t, tables[t.full_name]) for t in GOLD)), strict=True))
+    given = _contents(tables) if checked.rows else given
     for wave in in_waves(GOLD):
         at_once(*(partial(store.renew_window, t, tables[t.full_name], run["cluster"], window, given[t]) for t in wave))
     published = _account(store, window, run, {t: content.row_count for t, content in given.items()})

@@ -200,10 +200,11 @@ class Rebuild:
         table = BY_NAME[source.table]
         if source.optional and not self.store.has(table):
             return None
+        is_read = self.store.held(table, self.scope.cluster) is not None
         rows = self.store.read_cluster(table, self.scope.cluster)
         if source.span:
             rows = rows.where(inside(getattr(self.scope, source.span), str(table.time_column)))
-        return self._cache(rows) if self.keep is cut_off and self.store.is_small(table) else rows
+        return self._cache(rows) if is_read and self.keep is cut_off and self.store.is_small(table) else rows
 
     def _cache(self, frame: DataFrame | None) -> DataFrame | None:
         if frame is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -34,16 +34,18 @@ _QUOTES = {"gold.isr_changes": 1, "gold.coordinator_moves": 1, "gold.partition_r
 """Tables of many rows that the page counts and hardly quotes: the rest of their evidence stays in the lake."""
 
 
-def write_report(store: Store, run: Mapping[str, Any], published: Mapping[str, DataFrame]) -> dict[str, str]:
+def write_report(
+    store: Store, run: Mapping[str, Any], published: Mapping[str, DataFrame], empty: Container[str] = ()
+) -> dict[str, str]:
     """Writes the window's own page and, where the cluster has no later one, the newest: `<LAKE>/report/index.html`.
 
     Takes: what publish takes, and where known started_at, log_path, files_not_read, warnings; the window's rows as
-        they were published, by full table name: the others are read
+        they were published, by full table name: the others are read; the names of those that have no row
     Gives: `report`, where the page lies, and `terminal`, the summary in plain text.
     """
     window = Window(run["window_from"], run["window_to"])
     (tables, left_out), (history, is_newest) = at_once(
-        partial(_rows, store, run, window, published), partial(_among_others, store, run["cluster"], window)
+        partial(_rows, store, run, window, published, empty), partial(_among_others, store, run["cluster"], window)
     )
     own = f"{store.lake}/report/{page_name(run['cluster'], window.start, window.end)}"
     place = f"{store.lake}/report/{NEWEST}" if is_newest else own
@@ -74,14 +76,16 @@ def _among_others(store: Store, cluster: str, window: Window) -> tuple[dict[str,
 
 
 def _rows(
-    store: Store, run: Mapping[str, Any], window: Window, published: Mapping[str, DataFrame]
+    store: Store, run: Mapping[str, Any], window: Window, published: Mapping[str, DataFrame], empty: Container[str]
 ) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
     def read(name: str) -> list[dict[str, Any]]:
         frame = published[name] if name in published else _of_window(store, name, run, window)
         return _collected(_shown(name, frame))
 
     names = [kind.TABLE for kind in READS if kind is not LagReading or store.has(OFFSET_SNAPSHOTS)]
-    tables = dict(zip(names, at_once(*(partial(read, name) for name in names)), strict=True))
+    asked = [name for name in names if name not in empty]
+    found = dict(zip(asked, at_once(*(partial(read, name) for name in asked)), strict=True))
+    tables = {name: found.get(name, []) for name in names}
     full = [name for name, rows in tables.items() if len(rows) > MOST_ROWS]
     said = [f"{name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all." for name in full]
     return {name: rows[:MOST_ROWS] for name, rows in tables.items()}, said
