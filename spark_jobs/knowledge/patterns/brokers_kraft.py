@@ -3,11 +3,11 @@
 
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Pattern
+from spark_jobs.knowledge.patterns.fragments import LIFECYCLE_HEAD
 
 _KRAFT_LOGGERS = ("kafka.server.BrokerServer",)
 _LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager")
 _KRAFT = r"^\[BrokerServer id=\d+\] "
-_LIFECYCLE = r"^\[BrokerLifecycleManager id=\d+\] "
 _KRAFT_SOURCE = "core/src/main/scala/kafka/server/BrokerServer.scala"
 _LIFECYCLE_SOURCE = "core/src/main/scala/kafka/server/BrokerLifecycleManager.scala"
 
@@ -54,7 +54,7 @@ PATTERNS = (
         kind=Kind.CONTROLLED_SHUTDOWN_STARTED,
         loggers=_LIFECYCLE_LOGGERS,
         contains="Beginning controlled shutdown.",
-        regex=_LIFECYCLE + r"Beginning controlled shutdown\.$",
+        regex=LIFECYCLE_HEAD + r"Beginning controlled shutdown\.$",
         versions="2.8-4.2",
         source=f"{_LIFECYCLE_SOURCE} BeginControlledShutdownEvent",
     ),
@@ -63,7 +63,7 @@ PATTERNS = (
         kind=Kind.CONTROLLED_SHUTDOWN_DONE,
         loggers=_LIFECYCLE_LOGGERS,
         contains=" has asked us to exit controlled shutdown.",
-        regex=_LIFECYCLE + r"The control(?:ler|led) has asked us to exit controlled shutdown\.$",
+        regex=LIFECYCLE_HEAD + r"The control(?:ler|led) has asked us to exit controlled shutdown\.$",
         versions="2.8-4.2",
         source=f"{_LIFECYCLE_SOURCE} BrokerHeartbeatResponseEvent",
     ),
@@ -82,7 +82,7 @@ PATTERNS = (
         kind=Kind.BROKER_REGISTERED,
         loggers=_LIFECYCLE_LOGGERS,
         contains="Successfully registered broker ",
-        regex=_LIFECYCLE + r"Successfully registered broker (?P<node>\d+) with broker epoch (?P<detail>\d+)$",
+        regex=LIFECYCLE_HEAD + r"Successfully registered broker (?P<node>\d+) with broker epoch (?P<detail>\d+)$",
         versions="2.8-4.2",
         source=f"{_LIFECYCLE_SOURCE} BrokerRegistrationResponseEvent",
     ),
@@ -91,7 +91,7 @@ PATTERNS = (
         kind=Kind.BROKER_UNFENCED_SELF,
         loggers=_LIFECYCLE_LOGGERS,
         contains="The broker has been unfenced.",
-        regex=_LIFECYCLE + r"The broker has been unfenced\. Transitioning from RECOVERY to RUNNING\.$",
+        regex=LIFECYCLE_HEAD + r"The broker has been unfenced\. Transitioning from RECOVERY to RUNNING\.$",
         versions="2.8-4.2",
         source=f"{_LIFECYCLE_SOURCE} BrokerHeartbeatResponseEvent",
     ),
@@ -100,7 +100,7 @@ PATTERNS = (
         kind=Kind.BROKER_HEARTBEAT_FAILED,
         loggers=_LIFECYCLE_LOGGERS,
         contains=" heartbeat ",
-        regex=_LIFECYCLE
+        regex=LIFECYCLE_HEAD
         + r"(?:Unable to send (?:a|broker) heartbeat .*|Broker \d+ sent a heartbeat request but received error (?P<error>\w+)\.)$",
         versions="2.8-4.2",
         source=f"{_LIFECYCLE_SOURCE} BrokerHeartbeatTimeoutEvent, BrokerHeartbeatResponseEvent",

@@ -2,11 +2,10 @@
 
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import CONSUMER_HEAD, QUORUM_HEAD
+from spark_jobs.knowledge.patterns.fragments import CONSUMER_HEAD, LIFECYCLE_HEAD, QUORUM_HEAD
 
 _ZOOKEEPER_LOGGERS = ("kafka.server.KafkaServer",)
 _LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager")
-_LIFECYCLE = r"^\[BrokerLifecycleManager id=\d+\] "
 _ZOOKEEPER_SOURCE = "core/src/main/scala/kafka/server/KafkaServer.scala"
 _LIFECYCLE_SOURCE = "core/src/main/scala/kafka/server/BrokerLifecycleManager.scala"
 
@@ -35,7 +34,7 @@ PATTERNS = (
         kind=Kind.CLUSTER_NAMED,
         loggers=_LIFECYCLE_LOGGERS,
         contains=" is now STARTING.",
-        regex=_LIFECYCLE + r"Incarnation \S+ of broker \d+ in cluster (?P<detail>[\w-]+) is now STARTING\.$",
+        regex=LIFECYCLE_HEAD + r"Incarnation \S+ of broker \d+ in cluster (?P<detail>[\w-]+) is now STARTING\.$",
         versions="2.8-4.2",
         source=f"{_LIFECYCLE_SOURCE} StartupEvent",
     ),

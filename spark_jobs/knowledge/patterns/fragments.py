@@ -21,6 +21,10 @@ QUORUM_HEAD = r"^\[(?:QuorumController id=|Controller )\d+\] "
 """How a KRaft controller begins its lines: `[Controller 1] ` until 3.4, `[QuorumController id=1] ` from 3.5.
 Source: QuorumController.Builder.build, by tag."""
 
+LIFECYCLE_HEAD = r"^\[BrokerLifecycleManager id=\d+(?: isZkBroker=true)?\] "
+"""How a broker begins its lines about its registration with KRaft's controllers, also while it moves there from
+ZooKeeper (3.4 to 3.9). Source: BrokerLifecycleManager.logIdent, by tag."""
+
 EPOCH = r"(?:OptionalInt\[|Some\()?(?P<leader_epoch>\d+)[\])]?"
 """A leader epoch, bare or as Scala and Java print an optional one."""
 

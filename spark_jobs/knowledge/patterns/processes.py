@@ -3,12 +3,12 @@
 
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Pattern
+from spark_jobs.knowledge.patterns.fragments import LIFECYCLE_HEAD
 
 _SERVERS = "core/src/main/scala/kafka/server"
 _LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager")
 _CAUSE = r"(?:\n(?:.*\nCaused by: )?(?P<error>[^\n]*).*)?$"
 """The exception below a line: its last cause, else itself."""
-_LIFECYCLE = r"^\[BrokerLifecycleManager id=\d+\] "
 _FAULT_LOGGERS = (
     "org.apache.kafka.server.fault.ProcessTerminatingFaultHandler",
     "org.apache.kafka.server.fault.ProcessExitingFaultHandler",
@@ -62,7 +62,7 @@ PATTERNS = (
         kind=Kind.BROKER_START_FAILED,
         loggers=_LIFECYCLE_LOGGERS,
         contains="unable to register with the controller quorum",
-        regex=_LIFECYCLE
+        regex=LIFECYCLE_HEAD
         + r"Shutting down because we were (?P<detail>unable to register with the controller quorum)\.$",
         versions="2.8-4.3",
         source=f"{_SERVERS}/BrokerLifecycleManager.scala RegistrationTimeoutEvent",
@@ -72,7 +72,8 @@ PATTERNS = (
         kind=Kind.BROKER_START_ABANDONED,
         loggers=_LIFECYCLE_LOGGERS,
         contains=" to SHUTTING_DOWN.",
-        regex=_LIFECYCLE + r"Transitioning from (?P<previous_state>NOT_RUNNING|STARTING|RECOVERY) to SHUTTING_DOWN\.$",
+        regex=LIFECYCLE_HEAD
+        + r"Transitioning from (?P<previous_state>NOT_RUNNING|STARTING|RECOVERY) to SHUTTING_DOWN\.$",
         versions="2.8-4.3",
         source=f"{_SERVERS}/BrokerLifecycleManager.scala ShutdownEvent",
     ),
