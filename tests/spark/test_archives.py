@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.edges import log_files
 from spark_jobs.edges.log_files import Listing, Place, list_places
-from tests.support.collected import collected, log, passed, what
+from tests.support.collected import Row, collected, log, passed, what
 from tests.support.logs import conf, lay, resigned
 
 pytestmark = pytest.mark.usefixtures("many_rows")
@@ -66,19 +66,30 @@ def listing(spark: SparkSession, root: Path | str) -> Listing:
     return list_places(spark, [Place(str(root), "broker", "UTC", "LOGS")], None)
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_an_archive_is_read_as_a_folder_of_its_name_is(spark: SparkSession, tmp_path: Path, suffix: str) -> None:
-    name = f"night.{suffix}"
-    lay(tmp_path / "there", {name: packed(tarred(FILES), suffix)})
-    lay(tmp_path / "folder", {f"{name}/{file}": content for file, content in FILES.items()})
+@pytest.fixture(scope="module")
+def read(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Row], list[Row]]:
+    """The records of an archive of each sort, and those of a folder of each archive's name."""
+    root, names = tmp_path_factory.mktemp("read"), [f"night.{suffix}" for suffix in SUFFIXES]
+    lay(root / "there", {name: packed(tarred(FILES), name.removeprefix("night.")) for name in names})
+    lay(root / "folders", {f"{name}/{file}": content for name in names for file, content in FILES.items()})
     with conf(spark, spark__sql__files__maxPartitionBytes="3000"):
-        given = what(collected(spark, tmp_path / "there"))
+        return collected(spark, root / "there"), collected(spark, root / "folders")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_an_archive_is_read_as_a_folder_of_its_name_is(read: tuple[list[Row], list[Row]], suffix: str) -> None:
+    name = f"night.{suffix}"
+    given, expected = (what([r for r in rows if r["source"].startswith(f"{name}/")]) for rows in read)
     assert len(given) == 903
-    assert given == what(collected(spark, tmp_path / "folder"))
+    assert given == expected
     assert {source for _, source, *_ in given} == {
         f"{name}/logs/broker-{n}/{log_name}"
         for n, log_name in ((1, "server.log"), (2, "server.log"), (1, "controller.log"))
     }
+
+
+def test_no_record_is_of_anything_else(read: tuple[list[Row], list[Row]]) -> None:
+    assert [len(rows) for rows in read] == [903 * len(SUFFIXES)] * 2
 
 
 def test_an_archive_that_has_not_changed_is_walked_once(

@@ -105,15 +105,26 @@ def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSe
             assert {k: given[n][k] for k in names} == {k: event[k] for k in names}, text
 
 
-@pytest.mark.parametrize(
-    "group", ["a$1\\b", "g\x01h", 'it\'s "so"', "x\x1fy", "${jndi:x}", "ü𝄞", "a b (c) [d]", "\\Q\\E"]
-)
-def test_a_hostile_name_is_read_as_it_is(spark: SparkSession, group: str) -> None:
-    text = line(
-        f"[GroupCoordinator 1]: Preparing to rebalance group {group} in state PreparingRebalance with old "
-        "generation 3 (__consumer_offsets-5) (reason: removing member m on heartbeat expiration)"
-    )
-    (event,) = by_order(events_of(parsed(spark, [record(text)]))).values()
+HOSTILE = ("a$1\\b", "g\x01h", 'it\'s "so"', "x\x1fy", "${jndi:x}", "ü𝄞", "a b (c) [d]", "\\Q\\E")
+
+
+@pytest.fixture(scope="module")
+def named(spark: SparkSession) -> dict[str, Row]:
+    """The event of a line for each hostile name of a group."""
+    texts = [
+        line(
+            f"[GroupCoordinator 1]: Preparing to rebalance group {group} in state PreparingRebalance with old "
+            "generation 3 (__consumer_offsets-5) (reason: removing member m on heartbeat expiration)"
+        )
+        for group in HOSTILE
+    ]
+    events = by_order(events_of(parsed(spark, [record(text, n) for n, text in enumerate(texts)])))
+    return {group: events[n] for n, group in enumerate(HOSTILE)}
+
+
+@pytest.mark.parametrize("group", HOSTILE)
+def test_a_hostile_name_is_read_as_it_is(named: dict[str, Row], group: str) -> None:
+    event = named[group]
     assert event["group_id"] == group
     assert (event["generation"], event["offsets_partition"], event["broker"]) == (3, 5, 1)
 

@@ -17,7 +17,7 @@ from spark_jobs.catalog import bronze, quality, silver
 from spark_jobs.catalog.rows import Event
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.exits import BadInput
-from tests.support.logs import conf, content, lay, line, resigned, rows, run, unpack_night
+from tests.support.logs import collected, conf, content, lay, line, resigned, rows, run, unpack_night
 from tests.support.nights import EXCERPTS
 
 Row = dict[str, Any]
@@ -171,20 +171,30 @@ def test_all_places_that_cannot_be_read_are_named_at_once(spark: SparkSession, t
 
 
 @pytest.fixture(scope="module")
-def short(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A folder of two lines, and the content of the tables that they become."""
-    logs = lay(tmp_path_factory.mktemp("short"), {"broker-1/server.log": resigned(1) + resigned(2)})
-    return logs, hashes(run(spark, tmp_path_factory.mktemp("lake"), logs)[0])
+def short(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Store, Row]:
+    """A folder of two lines and a reading, and what they become."""
+    root = tmp_path_factory.mktemp("short")
+    logs = lay(root / "logs", {"broker-1/server.log": resigned(1, "01:00:00,000") + resigned(2, "02:00:00,000")})
+    lay(root, {"s.jsonl": json.dumps({"at": "2026-11-21T03:00:00.5Z"})})
+    return logs, *run(spark, root / "lake", logs, snapshots=root / "s.jsonl")
+
+
+def test_the_window_without_a_wish_is_everything_in_the_input(short: tuple[Path, Store, Row]) -> None:
+    _, store, told = short
+    assert datetime.fromisoformat(told["window_from"]) == datetime(2026, 11, 21, 1, tzinfo=UTC)
+    assert datetime.fromisoformat(told["window_to"]) == datetime(2026, 11, 21, 3, 0, 0, 501000, tzinfo=UTC)
+    assert told["snapshots"] == 1
+    assert len(rows(store, bronze.SNAPSHOT_READINGS)) == 1
 
 
 def test_an_ingest_that_ended_while_it_created_tables_is_made_good_by_the_next(
-    spark: SparkSession, short: tuple[Path, dict[str, str]], tmp_path: Path
+    spark: SparkSession, short: tuple[Path, Store, Row], tmp_path: Path
 ) -> None:
-    logs, content = short
+    logs, undisturbed, _ = short
     for table in (bronze.LOG_RECORDS, bronze.OFFSET_SNAPSHOTS, silver.EVENTS, quality.COVERAGE):
         (tmp_path / "lake" / table.layer / table.name / "_delta_log").mkdir(parents=True)
-    healed, _ = run(spark, tmp_path / "lake", logs, on_nothing=True)
-    assert hashes(healed) == content
+    healed, _ = run(spark, tmp_path / "lake", logs, on_nothing=True, snapshots=logs.parent / "s.jsonl")
+    assert hashes(healed) == hashes(undisturbed)
 
 
 def test_bad_lines_are_counted_and_named_and_lose_no_other(spark: SparkSession, tmp_path: Path) -> None:
@@ -235,7 +245,7 @@ def test_a_wrapped_file_that_grows_and_rotates_is_taken_once(spark: SparkSession
     ]
     whole, _ = run(spark, tmp_path / "whole", lay(tmp_path / "a", {"all.log": "".join(lines)}))
     lay(tmp_path / "b", {"all.log": "".join(lines[:70])})
-    run(spark, tmp_path / "grown", tmp_path / "b")
+    collected(spark, tmp_path / "grown", tmp_path / "b")
     lay(tmp_path / "b", {"all.log.1": "".join(lines[:90]), "all.log": "".join(lines[90:])})
     grown, _ = run(spark, tmp_path / "grown", tmp_path / "b")
     assert hashes(grown) == hashes(whole)
@@ -280,16 +290,6 @@ def test_names_of_any_kind_are_read_and_what_is_no_file_is_named(spark: SparkSes
     os.mkfifo(logs / "fifo.log")
     (logs / "passwd.log").symlink_to("/etc/passwd")
     (logs / "loop").symlink_to(".")
-    store, told = run(spark, tmp_path / "lake", logs)
+    store, told = collected(spark, tmp_path / "lake", logs)
     assert len(rows(store, bronze.LOG_RECORDS)) == len(names)
     assert [name.partition(" (")[0] for name in told["files_not_read"]] == ["fifo.log", "loop", "passwd.log"]
-
-
-def test_the_window_without_a_wish_is_everything_in_the_input(spark: SparkSession, tmp_path: Path) -> None:
-    logs = lay(tmp_path / "logs", {"server.log": resigned(1, "01:00:00,000") + resigned(2, "02:00:00,000")})
-    lay(tmp_path, {"s.jsonl": json.dumps({"at": "2026-11-21T03:00:00.5Z"})})
-    store, told = run(spark, tmp_path / "lake", logs, snapshots=tmp_path / "s.jsonl")
-    assert datetime.fromisoformat(told["window_from"]) == datetime(2026, 11, 21, 1, tzinfo=UTC)
-    assert datetime.fromisoformat(told["window_to"]) == datetime(2026, 11, 21, 3, 0, 0, 501000, tzinfo=UTC)
-    assert told["snapshots"] == 1
-    assert len(rows(store, bronze.SNAPSHOT_READINGS)) == 1

@@ -16,8 +16,8 @@ from spark_jobs.catalog.bronze import LOG_FILES
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.steps import collect, maintain
-from tests.support.logs import RUN_AT, lay, line, resigned, rows, run, settings
+from spark_jobs.steps import maintain
+from tests.support.logs import RUN_AT, collected, lay, line, resigned, rows, run, settings
 
 TRACE = line("Stopped", "01:44:31,000", "kafka.network.SocketServer") + "java.io.IOException: x\n\tat a.b.C\n"
 TEXT = resigned(1) * 2 + resigned(2, "01:44:30,500") + TRACE + resigned(3, "01:44:32,000") * 2
@@ -50,12 +50,11 @@ def declare(folder: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_source_gives_the_records_of_the_folder_however_many_readings_bring_it(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain, _ = run(spark, tmp_path / "plain", lay(tmp_path / "logs", {"broker-1/server.log": TEXT}))
+    plain, _ = collected(spark, tmp_path / "plain", lay(tmp_path / "logs", {"broker-1/server.log": TEXT}))
     lines, lake = TEXT.splitlines(), tmp_path / "lake"
     for count in (3, 5, 6, len(lines)):
         declare(tmp_path, lines[:count], monkeypatch)
-        wishes = settings(lake, "source://night", run_id=f"run-{count}", read_to_end=False)
-        collect.run_step(spark, wishes, {})
+        collected(spark, lake, "source://night", run_id=f"run-{count}", read_to_end=False)
     store, said = run(spark, lake, "source://night", run_id="night")
     assert told(store) == told(plain)
     assert said["lines"]["lines_in"] == len(lines)
@@ -66,24 +65,25 @@ def test_landed_files_of_a_source_go_when_they_are_old_and_the_lake_has_their_li
 ) -> None:
     declare(tmp_path, TEXT.splitlines(), monkeypatch)
     lake = tmp_path / "lake"
-    run(spark, lake, "source://night")
+    store, _ = collected(spark, lake, "source://night")
     landed = lake / "landing" / "logs" / "brokers" / "night" / "broker-1"
     (taken,) = landed.iterdir()
     (landed / taken.name.replace("000001", "000002")).write_bytes(b"not taken")
     later = settings(lake, "source://night", run_at=RUN_AT + timedelta(days=20), keep="landing=14")
+    monkeypatch.setattr(maintain, "TABLES", (LOG_FILES,))
     assert maintain.run_step(spark, later, {})["landed_files"] == 1
     assert [f.name for f in landed.iterdir()] == [taken.name.replace("000001", "000002")]
-    assert len(rows(Store(spark, str(lake)), LOG_FILES)) == 1
+    assert len(rows(store, LOG_FILES)) == 1
 
 
 def test_glob_chooses_logs_of_a_source_by_their_names(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declare(tmp_path, TEXT.splitlines(), monkeypatch)
-    store, _ = run(spark, tmp_path / "lake", "source://night", glob="server.log")
+    store, _ = collected(spark, tmp_path / "lake", "source://night", glob="server.log")
     assert len(told(store)) == 6
     with pytest.raises(BadInput, match="none of its 1 files is a log by its name"):
-        run(spark, tmp_path / "other", "source://night", glob="controller.log")
+        collected(spark, tmp_path / "other", "source://night", glob="controller.log")
 
 
 def test_a_source_without_a_line_is_told_by_its_name(
@@ -91,16 +91,16 @@ def test_a_source_without_a_line_is_told_by_its_name(
 ) -> None:
     declare(tmp_path, [], monkeypatch)
     with pytest.raises(BadInput, match="LOGS names source://night, and nothing is there"):
-        run(spark, tmp_path / "lake", "source://night")
+        collected(spark, tmp_path / "lake", "source://night")
 
 
 def test_the_folders_of_a_window_s_dates_are_read_and_no_others(spark: SparkSession, tmp_path: Path) -> None:
     files = {"2026/11/21/kafka/broker-1/server.log": TEXT, "2026/11/01/kafka/broker-1/server.log": resigned(9)}
     logs = lay(tmp_path / "logs", files)
     window = {"window_from": "2026-11-21T00:00Z", "window_to": "2026-11-22T00:00Z"}
-    store, _ = run(spark, tmp_path / "lake", logs / "{date:%Y/%m/%d}" / "kafka", **window)
-    plain, _ = run(spark, tmp_path / "plain", logs / "2026/11/21/kafka")
+    store, _ = collected(spark, tmp_path / "lake", logs / "{date:%Y/%m/%d}" / "kafka", **window)
+    plain, _ = collected(spark, tmp_path / "plain", logs / "2026/11/21/kafka")
     assert told(store) == told(plain)
     late = {"window_from": "2026-12-21T00:00Z", "window_to": "2026-12-22T00:00Z"}
     with pytest.raises(BadInput, match=r"nothing is there in its 3 folders from .*2026/12/20/kafka to"):
-        run(spark, tmp_path / "lake", logs / "{date:%Y/%m/%d}" / "kafka", **late)
+        collected(spark, tmp_path / "lake", logs / "{date:%Y/%m/%d}" / "kafka", **late)

@@ -20,7 +20,7 @@ from spark_jobs.steps import rebuild
 from spark_jobs.transforms.judgements.shared_sources import EVENTS, METADATA, METADATA_START
 from spark_jobs.transforms.scope import Scope
 from spark_jobs.transforms.windows import Window
-from tests.support.logs import lay, rows, run
+from tests.support.logs import collected, lay, rows, run
 from tests.support.nights import EXCERPTS, WHOLE
 
 CAPTURED = EXCERPTS / "metadata-4.3"
@@ -73,7 +73,7 @@ def test_the_metadata_log_is_decoded_once_and_read_on(spark: SparkSession, night
     assert "30 bytes are left" in torn["sentences"][0]
 
     lay(night, {f"logs/controller-4/{SEGMENT}": BYTES})
-    store, again = run(spark, night / "lake", night / "logs")
+    store, again = collected(spark, night / "lake", night / "logs")
     grown = rows(store, bronze_metadata.METADATA_RECORDS)
     assert again["metadata_files"] == 2
     assert [r for r in grown if r["record_offset"] <= logged[-1]["record_offset"]] == held

@@ -1,4 +1,4 @@
-"""One night twice, through all steps: as it was recorded, and with each broker and client in a form of its own."""
+"""One night twice, ingested and rebuilt: as it was recorded, and with each broker and client in a form of its own."""
 
 from __future__ import annotations
 
@@ -13,11 +13,8 @@ from pyspark.sql import SparkSession
 
 from drill.render import render_folder
 from spark_jobs.catalog import Table
-from spark_jobs.catalog.steps import PUBLISH
-from spark_jobs.steps import publish
-from spark_jobs.steps.run import _claimed
 from tests.support.lake import REBUILT, rows
-from tests.support.logs import run, settings
+from tests.support.logs import rebuilt, run
 
 NIGHT = Path(__file__).parents[1] / "nights" / "libraries-4.3.tar.xz"
 """Members of Java, franz-go and kafkajs that leave, crash, stand still and are too slow, and a coordinator that is
@@ -43,24 +40,24 @@ def mixed(night: Path, to: Path) -> Path:
     return to
 
 
-def published(spark: SparkSession, night: Path, lake: Path) -> Path:
-    """The lake with the night, published."""
-    given = {"client_logs": night / "clients", "snapshots": night / "snapshots.jsonl"}
-    wishes = settings(lake, night / "logs", **given)
-    _, said = run(spark, lake, night / "logs", **given)
-    with _claimed(spark, PUBLISH, wishes, {"ingest": said}):
-        publish.run_step(spark, wishes, {"ingest": said})
-    return lake
+Tables = dict[str, list[dict[str, Any]]]
+
+
+def told_of(spark: SparkSession, night: Path, lake: Path) -> Tables:
+    """The rows of the tables that the night is told in, and of its coverage."""
+    store, said = run(spark, lake, night / "logs", client_logs=night / "clients", snapshots=night / "snapshots.jsonl")
+    gold = rebuilt(store, said, *(t.full_name for t in REBUILT if t.layer == "gold"))
+    return gold | {name: rows(lake, name) for name in ("silver.events", "quality.coverage")}
 
 
 @pytest.fixture(scope="module")
-def lakes(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, Tables]:
     root = tmp_path_factory.mktemp("mixed")
     with tarfile.open(NIGHT) as archive:
         archive.extractall(root, filter="data")
     night = root / "libraries-4.3"
-    plain = published(spark, night, root / "plain")
-    return plain, published(spark, mixed(night, root / "other"), root / "mixed")
+    plain = told_of(spark, night, root / "plain")
+    return plain, told_of(spark, mixed(night, root / "other"), root / "mixed")
 
 
 def without_text(value: Any) -> Any:
@@ -74,24 +71,25 @@ def without_text(value: Any) -> Any:
     return value
 
 
-def told(lake: Path, table: Table) -> list[str]:
+def told(night: Tables, table: Table) -> list[str]:
     """What the rows of a table say, but for the text of lines."""
-    content = [{c: row[c] for c in table.content_columns if c not in OF_TEXT} for row in rows(lake, table.full_name)]
+    content = [{c: row[c] for c in table.content_columns if c not in OF_TEXT} for row in night[table.full_name]]
     return sorted(str(without_text(row)) for row in content)
 
 
 @pytest.mark.parametrize("table", REBUILT, ids=lambda t: t.full_name)
-def test_a_mixed_folder_says_what_the_plain_one_says(lakes: tuple[Path, Path], table: Table) -> None:
-    plain, other = lakes
+def test_a_mixed_folder_says_what_the_plain_one_says(nights: tuple[Tables, Tables], table: Table) -> None:
+    plain, other = nights
     assert told(other, table) == told(plain, table)
 
 
-def test_the_night_is_one_on_which_much_happens(lakes: tuple[Path, Path]) -> None:
-    causes = {r["cause"] for r in rows(lakes[0], "gold.rebalances")}
+def test_the_night_is_one_on_which_much_happens(nights: tuple[Tables, Tables]) -> None:
+    plain, _ = nights
+    causes = {r["cause"] for r in plain["gold.rebalances"]}
     assert {"member_joined", "member_left", "member_dead", "heartbeat_expired", "max_poll_exceeded"} <= causes
-    assert {o["kind"] for o in rows(lakes[0], "gold.broker_outages")} == {"crash"}
+    assert {o["kind"] for o in plain["gold.broker_outages"]} == {"crash"}
 
 
-def test_each_source_is_read_by_its_own_layout(lakes: tuple[Path, Path]) -> None:
-    found = {(c["source"].partition("/")[0], *c["layouts"]) for c in rows(lakes[1], "quality.coverage") if c["events"]}
+def test_each_source_is_read_by_its_own_layout(nights: tuple[Tables, Tables]) -> None:
+    found = {(c["source"].partition("/")[0], *c["layouts"]) for c in nights[1]["quality.coverage"] if c["events"]}
     assert {("broker-1", "cri>json>apache"), ("broker-2", "strimzi"), ("broker-3", "apache")} <= found

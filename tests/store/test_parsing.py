@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from delta.tables import DeltaTable
@@ -13,26 +13,25 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import quality, silver
 from spark_jobs.catalog.model import Table
+from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store
+from spark_jobs.steps.parsing import parse_window
 from spark_jobs.transforms.intake import parse
-from tests.support.logs import content, lay, line, resigned, rows, run
+from spark_jobs.transforms.windows import Window
+from tests.support.logs import collected, content, lay, line, resigned, rows, with_tables
+from tests.support.nights import at
 
 KEPT = (silver.EVENTS, quality.COVERAGE, quality.UNPARSED_LINES, quality.QUARANTINE, quality.PARSED_HOURS)
 SILENT = "Cluster ID = MyWfhVxSNOBAy-tm_oW-w"
 SOURCE = "host-a/server.log"
 
+Night = Callable[[Store, str, str, str], dict[str, int]]
+"""Takes a lake, the text of the log, and the first and the last instant of a window. Gives its lines by fate."""
+
 
 def silent(at: str) -> str:
     """A line that becomes an event and names no broker."""
     return line(SILENT, at, "kafka.server.KafkaServer")
-
-
-def night(store: Store, spark: SparkSession, text: str, first: str, last: str) -> dict[str, Any]:
-    """The step ingest for a window of 21 November, once the log has grown to `text`."""
-    logs = Path(store.lake).parent / "logs"
-    lay(logs, {SOURCE: text})
-    window = {"window_from": f"2026-11-21T{first}Z", "window_to": f"2026-11-21T{last}Z"}
-    return run(spark, Path(store.lake), logs, **window, look_back_hours="6", look_ahead_hours="1")[1]
 
 
 def hashes(store: Store) -> dict[str, str]:
@@ -59,17 +58,48 @@ NEW = (
 LATE = OLD.replace(NUL, resigned(2, "02:00:00,000") + NUL) + NEW.removeprefix(OLD)
 
 
+SILENT_LOG = silent("01:50:00,000")
+NAMED_LOG = SILENT_LOG + resigned(1, "04:00:00,000", broker=4)
+MINUTES = "".join(resigned(n, f"01:{n:02}:00,000") for n in range(0, 60, 10))
+
+
+@pytest.fixture(scope="module")
+def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Night:
+    """Parses a window of 21 November as the step ingest does, once the log has grown to `text`.
+
+    The step collect reads each text once; the lakes of the tests take its bronze over.
+    """
+    grown = dict[str, Path]()
+    for texts in ((OLD, NEW, LATE), (SILENT_LOG, NAMED_LOG), (MINUTES,)):
+        root = tmp_path_factory.mktemp("grown")
+        for text in texts:
+            collected(spark, root / "lake", lay(root / "logs", {SOURCE: text}))
+            grown[text] = shutil.copytree(root / "lake/bronze", root / str(len(grown)))
+
+    def parsed(store: Store, text: str, first: str, last: str) -> dict[str, int]:
+        lake = with_tables(spark, Path(store.lake))
+        shutil.copytree(grown[text], lake / "bronze", dirs_exist_ok=True)
+        window = Window(at(first), at(last))
+        around = Window(window.start - timedelta(hours=6), window.end + timedelta(hours=1))
+        with for_few_rows(spark):
+            lines = parse_window(store, "prod", window, around)
+        assert lines
+        return lines
+
+    return parsed
+
+
 @pytest.fixture
 def store(spark: SparkSession, tmp_path: Path) -> Store:
     return Store(spark, str(tmp_path / "lake"))
 
 
 @pytest.fixture(scope="module")
-def whole(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(spark: SparkSession, night: Night, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A lake of two windows of a log that lay there from the beginning; not to be changed."""
     lake = tmp_path_factory.mktemp("whole") / "lake"
     for first, last in (("01:00", "03:00"), ("03:00", "05:30")):
-        night(Store(spark, str(lake)), spark, NEW, first, last)
+        night(Store(spark, str(lake)), NEW, first, last)
     return lake
 
 
@@ -80,56 +110,55 @@ def undisturbed(spark: SparkSession, whole: Path) -> dict[str, str]:
 
 
 def test_a_night_parses_what_is_new_and_leaves_what_was_parsed(
-    spark: SparkSession, store: Store, undisturbed: dict[str, str]
+    night: Night, store: Store, undisturbed: dict[str, str]
 ) -> None:
-    night(store, spark, OLD, "01:00", "03:00")
+    night(store, OLD, "01:00", "03:00")
     forget(store, silver.EVENTS, "happened_at < '2026-11-21 01:30:00'")
-    told = night(store, spark, NEW, "03:00", "05:30")
-    assert told["lines"]["lines_in"] == 3
+    told = night(store, NEW, "03:00", "05:30")
+    assert told["lines_in"] == 3
     assert hours(store) == [1, 3, 5], "the hour that was parsed is not looked at again"
     forget(store, quality.PARSED_HOURS, "hour_from < '2026-11-21 02:00:00'")
-    assert night(store, spark, NEW, "03:00", "05:30") == told
+    assert night(store, NEW, "03:00", "05:30") == told
     assert hashes(store) == undisturbed, "what a run did not finish the next one does"
 
 
-def test_what_came_late_is_parsed_with_its_hour(spark: SparkSession, store: Store, undisturbed: dict[str, str]) -> None:
-    night(store, spark, NEW, "03:00", "05:30")
-    night(store, spark, NEW, "01:00", "03:00")
+def test_what_came_late_is_parsed_with_its_hour(night: Night, store: Store, undisturbed: dict[str, str]) -> None:
+    night(store, NEW, "03:00", "05:30")
+    night(store, NEW, "01:00", "03:00")
     assert hashes(store) == undisturbed, "whichever window comes first"
-    night(store, spark, LATE, "03:00", "05:30")
+    night(store, LATE, "03:00", "05:30")
     assert hours(store) == [1, 1, 2, 3, 5]
     assert [r["source"] for r in rows(store, quality.QUARANTINE)] == [SOURCE], "what was broken stays"
     (window,) = rows(store, quality.COVERAGE, "window_from")[1:]
     assert window["lines_in"] == 3
 
 
-def test_events_are_given_the_writer_that_a_later_line_names(spark: SparkSession, store: Store) -> None:
-    night(store, spark, silent("01:50:00,000"), "01:00", "03:00")
+def test_events_are_given_the_writer_that_a_later_line_names(night: Night, store: Store) -> None:
+    night(store, SILENT_LOG, "01:00", "03:00")
     assert [r["broker"] for r in rows(store, silver.EVENTS)] == [None]
-    night(store, spark, silent("01:50:00,000") + resigned(1, "04:00:00,000", broker=4), "03:00", "05:00")
+    night(store, NAMED_LOG, "03:00", "05:00")
     assert [r["broker"] for r in rows(store, silver.EVENTS)] == [4, 4]
 
 
 def test_everything_around_a_window_is_parsed_again_when_more_is_known(
-    spark: SparkSession, store: Store, whole: Path, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    night: Night, store: Store, whole: Path, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(whole, store.lake)
     before = {r["parsed_as"] for r in rows(store, quality.PARSED_HOURS)}
     forget(store, silver.EVENTS, "true")
     monkeypatch.setattr(parse, "PARSED_AS", "other")
-    night(store, spark, NEW, "03:00", "05:30")
+    night(store, NEW, "03:00", "05:30")
     assert content(store, silver.EVENTS) == undisturbed[silver.EVENTS.full_name]
     assert {r["parsed_as"] for r in rows(store, quality.PARSED_HOURS)} == {"other"} != before
 
 
-def test_a_window_may_cut_an_hour_in_two(spark: SparkSession, store: Store) -> None:
-    text = "".join(resigned(n, f"01:{n:02}:00,000") for n in range(0, 60, 10))
-    assert night(store, spark, text, "01:00", "02:00")["lines"]["lines_in"] == 6
-    assert night(store, spark, text, "01:15", "01:45")["lines"]["lines_in"] == 3
+def test_a_window_may_cut_an_hour_in_two(night: Night, store: Store) -> None:
+    assert night(store, MINUTES, "01:00", "02:00")["lines_in"] == 6
+    assert night(store, MINUTES, "01:15", "01:45")["lines_in"] == 3
     (whole, part) = rows(store, quality.COVERAGE, "window_from")
     assert (whole["longest_silence_ms"], part["longest_silence_ms"]) == (600_000, 600_000)
     assert part["first_at"].replace(tzinfo=UTC) == datetime(2026, 11, 21, 1, 20, tzinfo=UTC)
-    assert night(store, spark, text, "01:00", "02:00")["lines"]["lines_in"] == 6
+    assert night(store, MINUTES, "01:00", "02:00")["lines_in"] == 6
     assert rows(store, quality.COVERAGE) == [whole], "the window that holds another one replaces it"
     counted = [(r["hour_from"].minute, r["records"]) for r in rows(store, quality.PARSED_HOURS, "hour_from")]
     assert counted == [(0, 6)], "an hour is counted once, as it was parsed last"

@@ -22,7 +22,7 @@ from spark_jobs.edges.session import cut_off, for_few_rows
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.launch import HOME
-from spark_jobs.steps import ingest, rebuild
+from spark_jobs.steps import collect, ingest, rebuild
 from spark_jobs.steps.parsing import PARSED
 from spark_jobs.transforms.intake import snapshots
 from spark_jobs.transforms.windows import Window
@@ -92,6 +92,13 @@ def run(
     if not on_nothing:
         with_tables(spark, lake)
     summary = ingest.run_step(spark, settings(lake, logs, **given), {})
+    return Store(spark, str(lake)), summary
+
+
+def collected(spark: SparkSession, lake: Path, logs: Path | str, **given: Any) -> tuple[Store, Row]:
+    """The step collect on a folder of logs, with its summary: nothing is parsed."""
+    with_tables(spark, lake)
+    summary = collect.run_step(spark, settings(lake, logs, **given), {})
     return Store(spark, str(lake)), summary
 
 

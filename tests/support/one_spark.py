@@ -25,13 +25,28 @@ from tests.support.leash import FOLDER, LEASH, held
 
 _MASTER = "local[4]"
 _MEMORY = "3g"
+_SETTINGS = {
+    "spark.databricks.delta.delta.log.cacheSize": "100",
+    **dict.fromkeys(
+        (
+            "spark.sql.ui.retainedExecutions",
+            "spark.ui.retainedJobs",
+            "spark.ui.retainedStages",
+            "spark.ui.retainedTasks",
+        ),
+        "10",
+    ),
+}
+"""How much is kept of lakes, plans and jobs that are over. By default it is what a whole run makes: the heap fills, and
+Java takes a tenth of its time to look for garbage."""
+
 _TURN, _ADDRESS, _LOG = "turn", "address.json", "log"
 
 
 def started() -> SparkSession:
     """The session of this process: one of the shared Spark where one is offered, else that of a Spark of its own."""
     folder = os.environ.get(FOLDER)
-    return _joined(Path(folder)) if folder else session.start("tests", "local[2]")
+    return _joined(Path(folder)) if folder else session.start("tests", "local[2]", _SETTINGS)
 
 
 def _joined(folder: Path) -> SparkSession:
@@ -85,7 +100,7 @@ def _start(folder: Path) -> None:
 def main(folder: Path) -> None:
     """Starts Spark, says where it listens, and ends with the leash."""
     os.environ.update(launch.environment())
-    spark = session.start("tests", _MASTER)
+    spark = session.start("tests", _MASTER, _SETTINGS)
     with session.for_few_rows(spark):
         gateway = cast("ClientServer", SparkContext._gateway)
         coming = folder / f"{_ADDRESS}.coming"

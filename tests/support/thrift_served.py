@@ -54,10 +54,11 @@ class Served(NamedTuple):
             statement.close()
 
 
-def connect(jvm: Any, url: str, password: str) -> Any:
+def connect(jvm: Any, url: str, password: str | None) -> Any:
     who = jvm.java.util.Properties()
     who.setProperty("user", "x")
-    who.setProperty("password", password)
+    if password is not None:
+        who.setProperty("password", password)
     return jvm.org.apache.hive.jdbc.HiveDriver().connect(url, who)
 
 
