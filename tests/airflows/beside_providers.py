@@ -185,6 +185,7 @@ def test_a_step_with_executors_of_its_own_has_an_account_and_an_address_that_the
     assert over["spec"]["serviceAccountName"] == accounts[0]["metadata"]["name"] == accounts[2]["subjects"][0]["name"]
     conf = dict(pair.split("=", 1) for pair in env[-1]["value"].split(";"))
     assert conf["spark.master"].startswith("k8s://") and conf["spark.kubernetes.container.image"]
+    assert conf["spark.driver.host"] == f"$({env[-2]['name']})" == "$(SPARK_LOCAL_IP)"
 
 
 def test_the_files_of_the_recipe_fit_one_another() -> None:
