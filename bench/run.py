@@ -114,12 +114,12 @@ def main() -> None:
         if given.short:
             print("\n".join(ratios(bench.engines(SHORT_ROUNDS))))
             return
+        from bench import page
+
         for name in given.only:
             keep(name, PARTS[name](bench), given.cores)
+            page.write()
             print(f"{name}: done", flush=True)
-    from bench import page
-
-    page.write()
 
 
 def keep(part: str, found: Figures, cores: str) -> None:
