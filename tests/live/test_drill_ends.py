@@ -98,7 +98,7 @@ def _scene(folder: Path, *steps: Step) -> Scene:
     """A scene beside three brokers that do not run: none of these steps needs one."""
     brokers = {i: Node(f"broker-{i}", (), folder) for i in (1, 2, 3)}
     ports = {node.name: 1 for node in brokers.values()}
-    cluster = Cluster(NEWEST, "combined", folder, libs(NEWEST), "", {}, ports, brokers)
+    cluster = Cluster(NEWEST, "combined", folder, libs(NEWEST), "", {}, ports, brokers=brokers)
     names = Names(random.Random(1))
     truth = TruthFile(folder / "truth.jsonl")
     stage = Stage(cluster, cast("Admin", None), truth, folder, names, "main", {"session.timeout.ms": "6000"})
