@@ -84,7 +84,7 @@ def audit(settings: Settings, live: Connection | None = None) -> int:
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
         return FAULT
-    return screen.verdict(near(str(log)))
+    return screen.verdict(log)
 
 
 def _read(live: Connection, settings: Settings) -> None:
