@@ -10,6 +10,8 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+from spark_jobs.commands.log_sample import look_at
+
 HOME = Path(__file__).resolve().parents[2]
 
 
