@@ -114,7 +114,7 @@ class _Open:
         )
 
     def closed(self, put: Callable[[str, bytes], None] | None) -> pa.RecordBatch:
-        """The row that tells of the file."""
+        """The row that describes the file."""
         self.writer.close()
         name, content = f"part-{uuid4()}.zstd.parquet", self.sink.getvalue()
         if put:
