@@ -3,8 +3,11 @@
 import hashlib
 from datetime import datetime
 
+DIGITS = 32
+"""Hexadecimal digits of the hash that an id is."""
+
 
 def row_id(*parts: object) -> str:
     """The id of a row: a hash of what it is. Instants count in UTC to the microsecond."""
     text = "\x1f".join(p.isoformat() if isinstance(p, datetime) else str(p) for p in parts)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]

@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from pyspark.sql import DataFrame
-
 from spark_jobs.edges import ledger
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.ledger import Ledger
@@ -15,6 +13,7 @@ from spark_jobs.edges.log_files import Listing, LogFile
 from spark_jobs.edges.record_reader import Reading, records_of
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import FileFacts, Survey, Tail, changed_sources, survey
+from spark_jobs.shared.batches import Batches
 from spark_jobs.transforms.durations import LONG_AGO, NEVER
 from spark_jobs.transforms.intake.file_order import Span, Turn, copies, in_turn, is_young, sharing
 
@@ -87,7 +86,7 @@ class Pass:
         growing = {n for n in newest.values() if is_young(taken[n].file.modified_at, run_at)}
         return in_turn({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in taken.items()})
 
-    def records(self, store: Store, cluster: str, run_at: datetime, waiting: Waiting) -> DataFrame | None:
+    def records(self, store: Store, cluster: str, run_at: datetime, waiting: Waiting) -> Batches | None:
         """The records of the files that the ledger does not know, as bronze.log_records holds them, without those that
         wait or that the lake holds.
         """
@@ -96,7 +95,7 @@ class Pass:
         new = [n for n in files if files[n] not in self.ledger.known and self.survey.pieces[n]]
         ends = {n: tail.place for n, tail in waiting.tails.items()}
         pieces = {n: self.survey.pieces[n] for n in files}
-        return records_of(store, cluster, Reading(files, pieces, turns, new, ends))
+        return records_of(store, cluster, Reading(files, pieces, turns, new, ends), run_at)
 
 
 def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listing], cluster: str | None) -> Pass:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import tempfile
-import zipfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -32,10 +29,11 @@ from spark_jobs.edges.file_bytes import (
     is_packed,
     unpacked,
 )
+from spark_jobs.edges.java_functions import teach
+from spark_jobs.shared.batches import Make
 
 _TASK = 64 * 1024 * 1024
 _LEAST = 1024 * 1024
-_JAVA = Path(__file__).with_name("FileBytes.java")
 _FUNCTION = "hindsight_bytes_of"
 
 
@@ -72,10 +70,22 @@ Work = Callable[[dict[str, Any], Bytes, Any], Iterator[pa.RecordBatch]]
 def spread(
     spark: SparkSession, units: Sequence[Unit], work: Work, schema: str, numbers: DataFrame | None = None
 ) -> DataFrame:
-    """What a function makes of units, a task of many for each part of the bytes. At least one unit is needed.
+    """What a function makes of units, as rows of Spark. Takes: what `spread_units` takes; the function, and the schema
+    of the batches that it gives.
+    """
+    return spread_units(spark, units, numbers).mapInArrow(worked(work), schema)
 
-    Takes: the function, and the schema of the batches that it gives; `numbers`, what it takes beside the bytes: `unit`,
-        the unit's place in the sequence, and `numbers`, an array.
+
+def worked(work: Work) -> Make:
+    """The function that does this work with the rows of `spread_units`."""
+    return partial(_worked, work=work)
+
+
+def spread_units(spark: SparkSession, units: Sequence[Unit], numbers: DataFrame | None = None) -> DataFrame:
+    """The units as rows for workers, a task of many for each part of the bytes. At least one unit is needed.
+
+    Takes: `numbers`, what the work takes beside the bytes: `unit`, the unit's place in the sequence, and `numbers`, an
+        array.
     """
     tasks = _tasks(units, spark.sparkContext.defaultParallelism)
     shape = (
@@ -91,8 +101,7 @@ def spread(
         frame = frame.withColumns({"at": F.lit(0), "bytes": F.lit(None).cast("binary")})
     else:
         frame = _with_bytes(spark, frame)
-    columns = ("unit", "uri", "job", "at", "bytes", "numbers")
-    return frame.select(*columns).mapInArrow(partial(_worked, work=work), schema)
+    return frame.select("unit", "uri", "job", "at", "bytes", "numbers")
 
 
 def _tasks(units: Sequence[Unit], cores: int) -> list[list[dict[str, Any]]]:
@@ -159,39 +168,14 @@ def _opened(first: _Row, others: Iterator[_Row], end: int) -> Iterator[Bytes]:
 
 
 def _with_bytes(spark: SparkSession, frame: DataFrame) -> DataFrame:
-    """The rows with the bytes that Java reads for them, a row for each chunk."""
-    _teach(spark)
+    """The rows with the bytes that Java reads for them, a row for each chunk.
+
+    Edge case: Spark hands rows over by ten thousands, unless their bytes are limited.
+    """
+    if teach(spark, _FUNCTION, "FileBytes", "BinaryType"):
+        spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", str(2 * CHUNK))
     parts = frame.select("*", F.inline("parts"))
     begins = F.sequence("begin", F.greatest("begin", F.col("end") - 1), F.lit(ROW).cast("bigint"))
     length = F.least(F.lit(ROW), F.col("end") - F.col("at")).cast("int")
     read = F.when(~F.startswith("uri", F.lit("file:/")), F.call_function(_FUNCTION, "uri", "at", length))
     return parts.withColumn("at", F.explode(begins)).withColumn("bytes", read)
-
-
-def _teach(spark: SparkSession) -> None:
-    """Gives Spark the function that reads bytes: compiled by the compiler that Spark brings, sent to its workers.
-
-    Edge case: Spark hands rows over by ten thousands, unless their bytes are limited.
-    """
-    if spark.catalog.functionExists(_FUNCTION):
-        return
-    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", str(2 * CHUNK))
-    context: Any = spark.sparkContext
-    jvm, new_array = context._jvm, context._gateway.new_array
-    scratch = tempfile.mkdtemp(dir=context._temp_dir)
-    files = new_array(jvm.java.io.File, 1)
-    files[0] = jvm.java.io.File(str(_JAVA))
-    compiler = jvm.org.codehaus.janino.Compiler()
-    compiler.setDestinationDirectory(jvm.java.io.File(scratch), False)
-    compiler.compile(files)
-    jar = f"{scratch}/hindsight-bytes.jar"
-    with zipfile.ZipFile(jar, "w") as packed:
-        for compiled in Path(scratch).rglob("*.class"):
-            packed.write(compiled, compiled.relative_to(scratch))
-    spark.sql(f"ADD JAR '{jar}'")
-    made = jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader().loadClass("hindsight.FileBytes")
-    function = made.getDeclaredConstructor(new_array(jvm.java.lang.Class, 0)).newInstance(
-        new_array(jvm.java.lang.Object, 0)
-    )
-    of_java: Any = spark._jsparkSession  # type: ignore[attr-defined]
-    of_java.udf().register(_FUNCTION, function, jvm.org.apache.spark.sql.types.DataTypes.BinaryType)

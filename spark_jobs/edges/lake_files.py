@@ -70,6 +70,12 @@ def names_in(spark: SparkSession, folder: str) -> list[str]:
     return [entry.getPath().getName() for entry in system.listStatus(place)] if system.exists(place) else []
 
 
+def uri_of(spark: SparkSession, path: str) -> str:
+    """The path as a URI that means the same in every process."""
+    system, place = _file_system(spark, path)
+    return str(system.makeQualified(place).toUri())
+
+
 def names_below(spark: SparkSession, folder: str) -> Iterator[str]:
     """The names of the files in a folder and in the folders below it."""
     system, place = _file_system(spark, folder)

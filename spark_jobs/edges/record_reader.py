@@ -6,9 +6,10 @@ alone are gathered and numbered; their text never moves.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,16 @@ from pyspark.sql import functions as F
 
 from spark_jobs.catalog import bronze
 from spark_jobs.edges.file_bytes import Bytes
-from spark_jobs.edges.file_work import Unit, spread
+from spark_jobs.edges.file_work import Unit, spread, spread_units, worked
 from spark_jobs.edges.log_files import LogFile, describe
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.unwrapped_bytes import Unwrapped
 from spark_jobs.knowledge.layouts import WITHIN
 from spark_jobs.knowledge.pattern_layouts import inside
+from spark_jobs.shared.batches import Batches
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.intake import collect
-from spark_jobs.transforms.intake.cutting import CONTESTED, SCHEMA, contested, cut
+from spark_jobs.transforms.intake.cutting import CONTESTED, contested, cut
 from spark_jobs.transforms.intake.file_order import Turn
 from spark_jobs.transforms.intake.forms import Form
 from spark_jobs.transforms.intake.heads import Clock
@@ -71,15 +73,15 @@ class _Placed:
     unit: int
 
 
-def records_of(store: Store, cluster: str, reading: Reading) -> DataFrame | None:
+def records_of(store: Store, cluster: str, reading: Reading, run_at: datetime) -> Batches | None:
     """The records of files, each once, as bronze.log_records holds them; None where there is none."""
     units, placed = _units(reading)
     if not units:
         return None
     contest = _contests(store, cluster, reading.files, placed)
     fixes = _fixes(store, cluster, reading, placed, contest) if contest else None
-    rows = spread(store.spark, units, records_in, SCHEMA, fixes)
-    return _as_bronze(rows, cluster, reading)
+    work = partial(_rows_in, cluster=cluster, run_at=run_at)
+    return Batches(spread_units(store.spark, units, fixes), worked(work), bronze.LOG_RECORDS)
 
 
 def changed_file(failure: Exception) -> int | None:
@@ -118,6 +120,7 @@ def _unit(file: LogFile, seen: Piece, held: Sequence[_Placed], contest: Mapping[
     first, last = held[0].range, held[-1].range
     part = (0, file.size) if seen.is_wrapped else (first.begin, last.begin + last.size)
     how = {"layouts": seen.layouts, "form": asdict(seen.form) if seen.form else None, "pattern": file.pattern}
+    how |= {"origin": file.origin, "source": file.source}
     size = None if file.is_packed else file.size
     return file.unit(part, {"zone": file.zone, "size": size, **how, "ranges": told})
 
@@ -151,6 +154,16 @@ def records_in(told: Mapping[str, Any], held: Bytes, numbers: Any) -> Iterator[p
             low, high = np.searchsorted(fixes[:, 0], (placed.begin, placed.begin + placed.size))
             own = dict(zip(collect.FIXED, fixes[low:high].T, strict=True))
         yield cut(data, placed, clock, own, way)
+
+
+def _rows_in(
+    told: Mapping[str, Any], held: Bytes, numbers: Any, cluster: str, run_at: datetime
+) -> Iterator[pa.RecordBatch]:
+    """What a worker cuts out of a unit, as rows of bronze.log_records."""
+    envelopes = Form.of(told["form"]).envelopes if told["form"] else ()
+    layouts = [inside(envelopes, name) for name in told["layouts"]]
+    for records in records_in(told, held, numbers):
+        yield collect.bronze_rows(records, cluster, told["origin"], told["source"], layouts, run_at)
 
 
 def _gather(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
@@ -241,27 +254,3 @@ def _within(source: Column, part: Column) -> Column:
 def _log_of(source: Column) -> Column:
     """The log of a file, without who wrote a line within it."""
     return F.substring_index(source, WITHIN, 1)
-
-
-def _as_bronze(rows: DataFrame, cluster: str, reading: Reading) -> DataFrame:
-    """The rows with what all records of a file, of a layout and of the cluster have in common."""
-    files, pieces = reading.files, reading.pieces
-    layouts = {
-        n: [inside(held[0].form.envelopes if held[0].form else (), name) for name in held[0].layouts]
-        for n, held in pieces.items()
-        if held
-    }
-    told = [
-        {"origin": files[n].origin, "source": files[n].source, "layouts": layouts.get(n, ())} if n in files else None
-        for n in range(max(files) + 1)
-    ]
-    shape = "array<struct<origin: string, source: string, layouts: array<string>>>"
-    known = F.from_json(F.lit(json.dumps(told)), shape)
-    named = rows.withColumns({"of_file": F.get(known, F.col("file")), "cluster": F.lit(cluster)}).withColumns(
-        {
-            "origin": F.col("of_file.origin"),
-            "source": _within(F.col("of_file.source"), F.col("part")),
-            "layout": F.get("of_file.layouts", F.col("layout").cast("int")),
-        }
-    )
-    return named.withColumn("line_id", collect.row_id(*map(F.col, ("cluster", "source", "text", "twin"))))

@@ -9,19 +9,22 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from functools import partial, reduce
+from functools import partial
 from typing import Any, NamedTuple
 
 from delta.tables import DeltaTable
-from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from spark_jobs.catalog.model import Table
 from spark_jobs.edges import delta_log, lake_files
-from spark_jobs.edges.table_commit import Gone, commit_rows
+from spark_jobs.edges.table_commit import Gone, commit_rows, takes_files
+from spark_jobs.edges.table_content import NO_CONTENT, Content, contents, row_hash
 from spark_jobs.edges.table_creation import create_table
+from spark_jobs.edges.table_files import write_files
 from spark_jobs.edges.table_state import Part, Span, State, newest_state, open_files
+from spark_jobs.shared.batches import Batches
 from spark_jobs.shared.config import is_uri, masked
 from spark_jobs.shared.conform import conform, instant_literal, literal, quoted
 from spark_jobs.shared.exits import BadInput
@@ -113,9 +116,9 @@ class Store:
         """Whether few bytes are staged, of all tables together."""
         return lake_files.size_below(self.spark, f"{self.lake}/staging") <= SMALL
 
-    def append(self, table: Table, frame: DataFrame) -> None:
+    def append(self, table: Table, rows: DataFrame | Batches) -> None:
         """Adds rows, of which the table holds none yet."""
-        self._write(table, conform(frame, table))
+        self._write(table, self._as_taken(table, rows))
 
     def append_new(self, table: Table, frame: DataFrame, span: Span | None = None) -> None:
         """Adds the rows whose key the table does not hold yet; takes nothing away.
@@ -130,17 +133,17 @@ class Store:
         self._write(table, rows)
 
     def replace_window(
-        self, table: Table, frame: DataFrame, cluster: str, window: Window, known: Renewal | None = None
+        self, table: Table, frame: DataFrame | Batches, cluster: str, window: Window, known: Renewal | None = None
     ) -> None:
         """Puts these rows in the place of a cluster's rows of a window, in one commit.
 
         Edge case: rows without an instant lie in no window. They follow from their record alone, whatever is known of
         Kafka, so none is ever taken away and the new ones are added.
         """
-        rows = conform(frame, table)
         part = _part(table, cluster, window)
+        rows = self._as_taken(table, frame)
         if table.column(_time(table)).nullable:
-            part = replace(part, timeless=True)
+            rows, part = _rows(rows), replace(part, timeless=True)
             kept = self._held(table, replace(part, span=None))
             if kept is not None:
                 kept = kept.join(rows.select(*table.key), list(table.key), "left_anti")
@@ -210,7 +213,7 @@ class Store:
 
     def content_hash(self, table: Table) -> str:
         """A hash of the table's rows, whatever their order; `run_` columns left out."""
-        sorted_rows = F.array_join(F.array_sort(F.collect_list(_row_hash(table))), "")
+        sorted_rows = F.array_join(F.array_sort(F.collect_list(row_hash(table))), "")
         return str(self.read(table).agg(F.sha2(sorted_rows, 256)).first()[0])
 
     def forget(self) -> None:
@@ -245,25 +248,54 @@ class Store:
         newest = self._version(table)
         return None if newest is None else newest_state(self.spark, self._log(table), newest)
 
-    def _write(self, table: Table, rows: DataFrame, known: Renewal | None = None) -> None:
+    def _write(
+        self, table: Table, rows: DataFrame | Batches, known: Renewal | None = None, part: Part | None = None
+    ) -> None:
+        """Adds rows, all of them of that part."""
         state = self._state(table)
-        if state and state.has_columns(table.column_names):
-            commit_rows(self.spark, self._path(table), rows, known.told if known else "")
+        if isinstance(rows, Batches) or (state and state.has_columns(table.column_names)):
+            self._commit(table, rows, known, part)
         else:
             writer = rows.write.format("delta").mode("append").option(*_WIDENS)
             _signed(writer, known).save(self._path(table))
 
-    def _replace(self, table: Table, rows: DataFrame, part: Part, predicate: str, known: Renewal | None = None) -> None:
+    def _as_taken(self, table: Table, rows: DataFrame | Batches) -> DataFrame | Batches:
+        """The rows with the table's columns. Batches stay what they are where the table takes files of Parquet."""
+        if isinstance(rows, DataFrame):
+            return conform(rows, table)
+        return rows if takes_files(self.spark, self._path(table), table.column_names) else rows.rows()
+
+    def _commit(
+        self,
+        table: Table,
+        rows: DataFrame | Batches,
+        known: Renewal | None,
+        part: Part | None,
+        gone: Gone | None = None,
+    ) -> None:
+        path, told = self._path(table), known.told if known else ""
+        if isinstance(rows, DataFrame):
+            commit_rows(self.spark, path, rows, told, gone)
+            return
+        files = write_files(self.spark, path, rows)
+        if part and not all(map(part.is_all_of, files)):
+            raise ValueError(_outside(table, part.sql))
+        commit_rows(self.spark, path, files, told, gone)
+
+    def _replace(
+        self, table: Table, rows: DataFrame | Batches, part: Part, predicate: str, known: Renewal | None = None
+    ) -> None:
         """Puts rows in the place of those that a predicate names, which are all of that part."""
-        strange = F.raise_error(F.lit(f"A row for {table.full_name} lies outside of what is replaced: {predicate}"))
-        rows = rows.where(F.expr(f"coalesce({predicate}, false)") | strange.cast("boolean"))
+        if isinstance(rows, DataFrame):
+            strange = F.raise_error(F.lit(_outside(table, predicate)))
+            rows = rows.where(F.expr(f"coalesce({predicate}, false)") | strange.cast("boolean"))
         if predicate == part.sql and (gone := self._whole_files(table, part)):
-            commit_rows(self.spark, self._path(table), rows, known.told if known else "", gone)
+            self._commit(table, rows, known, part, gone)
         elif (known and known.is_empty) or self._is_without(table, part, predicate):
-            self._write(table, rows, known)
+            self._write(table, rows, known, part)
         else:
-            writer = rows.write.format("delta").mode("overwrite").option(*_WIDENS).option("replaceWhere", predicate)
-            _signed(writer, known).save(self._path(table))
+            writer = _rows(rows).write.format("delta").mode("overwrite").option(*_WIDENS)
+            _signed(writer.option("replaceWhere", predicate), known).save(self._path(table))
 
     def _whole_files(self, table: Table, part: Part) -> Gone | None:
         """The files that hold rows of a part, where they hold no others; None where that is not known."""
@@ -329,39 +361,19 @@ def forget_snapshots(spark: SparkSession) -> None:
     jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
-_MICROS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
-_DIGITS = 15
-"""Hexadecimal digits of a hash that make one addend: a sum of as many rows as a table may have does not overflow."""
-
-
-class Content(NamedTuple):
-    """How many rows a frame has, and two sums over the hashes of all of them: equal for the same rows in any order."""
-
-    row_count: int
-    one_sum: str
-    other_sum: str
-
-
-NO_CONTENT = Content(0, "", "")
-
-
-def contents(*asked: tuple[Table, DataFrame]) -> list[Content]:
-    """The content of each frame of a table's rows, `run_` columns left out, all asked in one query."""
-    queries = [_content_query(n, table, frame) for n, (table, frame) in enumerate(asked)]
-    return [Content(*content) for _, *content in sorted(reduce(DataFrame.union, queries).collect())]
-
-
-def _content_query(number: int, table: Table, frame: DataFrame) -> DataFrame:
-    part = (F.substring("hash", start, _DIGITS) for start in (1, 1 + _DIGITS))
-    sums = (F.coalesce(F.sum(F.conv(p, 16, 10).cast("decimal(20,0)")).cast("string"), F.lit("")) for p in part)
-    return frame.select(_row_hash(table).alias("hash")).agg(F.lit(number), F.count("*"), *sums)
-
-
 class Renewal(NamedTuple):
     """What is known where a window is replaced: whether it holds nothing, and what its commit shall say."""
 
     is_empty: bool = False
     told: str = ""
+
+
+def _rows(rows: DataFrame | Batches) -> DataFrame:
+    return rows.rows() if isinstance(rows, Batches) else rows
+
+
+def _outside(table: Table, predicate: str) -> str:
+    return f"A row for {table.full_name} lies outside of what is replaced: {predicate}"
 
 
 def _named(cluster: str, window: Window) -> dict[str, Any]:
@@ -370,11 +382,6 @@ def _named(cluster: str, window: Window) -> dict[str, Any]:
 
 def _signed(writer: DataFrameWriter, known: Renewal | None) -> DataFrameWriter:
     return writer.option("userMetadata", known.told) if known and known.told else writer
-
-
-def _row_hash(table: Table) -> Column:
-    row = F.to_json(F.struct(*map(quoted, table.content_columns)), {"timestampFormat": _MICROS})
-    return F.sha2(row, 256)
 
 
 def _time(table: Table) -> str:

@@ -9,13 +9,13 @@ Source: WriteIntoDelta, OptimisticTransaction of Delta Lake.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.edges.table_creation import SCALA
-from spark_jobs.edges.table_state import File
+from spark_jobs.edges.table_state import PLAIN, File
 
 _DELTA = "org.apache.spark.sql.delta"
 _LEFT_OUT = 5
@@ -30,26 +30,43 @@ class Gone(NamedTuple):
     version: int
 
 
-def commit_rows(spark: SparkSession, path: str, rows: DataFrame, told: str, gone: Gone | None = None) -> None:
+def commit_rows(
+    spark: SparkSession, path: str, rows: DataFrame | Sequence[File], told: str, gone: Gone | None = None
+) -> None:
     """Adds rows to a table and takes files away, in one commit; in none where there is nothing to add or to take.
 
-    Takes: `told`, what the commit says besides. Raises: RuntimeError where another writer has changed the table since:
-        a retry sees what it wrote.
+    Takes: the rows, or the files that hold them already; `told`, what the commit says besides. Raises: RuntimeError
+        where another writer has changed the table since: a retry sees what it wrote.
     """
     context: Any = spark.sparkContext
-    jvm, session = context._jvm, rows._jdf.sparkSession()  # type: ignore[operator]
-    getattr(jvm, "org.apache.spark.sql.classic.SparkSession").setActiveSession(session)
-    transaction = getattr(jvm, f"{_DELTA}.DeltaLog").forTable(session, path).startTransaction()
+    jvm, transaction = context._jvm, _transaction(spark, path)
     if gone and transaction.readVersion() != gone.version:
         raise RuntimeError(f"{path} had version {gone.version}, and another writer has changed it since.")
-    actions = transaction.writeFiles(rows._jdf)
-    if gone:
-        action, removed = getattr(jvm, f"{_DELTA}.actions.Action"), jvm.java.util.ArrayList()
-        for file in gone.files:
-            removed.add(action.fromJson(file.action).remove())
-        actions = actions.appendedAll(getattr(jvm, SCALA).asScala(removed))
+    action, others = getattr(jvm, f"{_DELTA}.actions.Action"), jvm.java.util.ArrayList()
+    for file in gone.files if gone else ():
+        others.add(action.fromJson(file.action).remove())
+    for file in () if isinstance(rows, DataFrame) else rows:
+        others.add(action.fromJson(file.action))
+    actions = getattr(jvm, SCALA).asScala(others).toSeq()
+    if isinstance(rows, DataFrame):
+        actions = transaction.writeFiles(rows._jdf).appendedAll(actions)
     if not actions.isEmpty():
         transaction.commit(actions, _operation(jvm, told, gone))
+
+
+def takes_files(spark: SparkSession, path: str, columns: Iterable[str]) -> bool:
+    """Whether a table has these columns and no others, and a file of Parquet with them is a file of the table."""
+    begun = _transaction(spark, path)
+    held = set(begun.metadata().schema().fieldNames())
+    is_whole = begun.metadata().partitionColumns().isEmpty()
+    return is_whole and begun.protocol().minReaderVersion() == PLAIN and held == set(columns)
+
+
+def _transaction(spark: SparkSession, path: str) -> Any:
+    context: Any = spark.sparkContext
+    jvm, session = context._jvm, spark._jsparkSession  # type: ignore[attr-defined]
+    getattr(jvm, "org.apache.spark.sql.classic.SparkSession").setActiveSession(session)
+    return getattr(jvm, f"{_DELTA}.DeltaLog").forTable(session, path).startTransaction()
 
 
 def _operation(jvm: Any, told: str, gone: Gone | None) -> Any:

@@ -22,7 +22,7 @@ from spark_jobs.edges import delta_log, lake_files
 from spark_jobs.edges.log_files import escaped
 from spark_jobs.shared.conform import instant_literal, literal, quoted
 
-_PLAIN = 1
+PLAIN = 1
 """The version of Delta's protocol whose tables Parquet alone shows: each row of a file that is named is a row."""
 
 _MOST = 16
@@ -159,7 +159,7 @@ def _file(add: Mapping[str, Any]) -> File:
 def _is_plain(said: Mapping[str, Any]) -> bool:
     return (
         "allFiles" in said
-        and said["protocol"]["minReaderVersion"] == _PLAIN
+        and said["protocol"]["minReaderVersion"] == PLAIN
         and not said["metadata"]["partitionColumns"]
     )
 

@@ -51,8 +51,12 @@ def properties(table: Table) -> dict[str, str]:
     Keeps: gold carries its critical checks, a null result counts as kept. Statistics are kept of what windows are found
     by, and of nothing else: they cost more than a small write.
     """
-    found_by = ",".join(c for c in ("cluster", table.time_column) if c in table.column_names)
-    return {**PROPERTIES, "delta.dataSkippingStatsColumns": found_by, **_constraints(table)}
+    return {**PROPERTIES, "delta.dataSkippingStatsColumns": ",".join(found_by(table)), **_constraints(table)}
+
+
+def found_by(table: Table) -> list[str]:
+    """The columns by which a window of a table is found."""
+    return [c for c in ("cluster", table.time_column) if c in table.column_names]
 
 
 def quoted(name: str) -> str:

@@ -65,6 +65,16 @@ _FOR_LITTLE = ("-XX:TieredStopAtLevel=1", "-XX:NewRatio=1")
 """A small night is many plans and hardly any rows: the second compiler costs more than it saves, and what a plan leaves
 dies young. The rows of a large night need the old generation."""
 
+_FOR_LOOPS = (
+    "-XX:Tier4InvocationThreshold=50000",
+    "-XX:Tier4MinInvocationThreshold=6000",
+    "-XX:Tier4CompileThreshold=150000",
+    "-XX:Tier4BackEdgeThreshold=400000",
+)
+"""Ten times Java's own, so that the second compiler takes the loops over rows and leaves the plans alone. Measured: a
+first ingest of 602 MB takes 63 processor seconds with these, 76 without, and 60 with the first compiler alone; the next
+one in the same JVM 49, 57 and 55."""
+
 _FOR_MUCH = {
     "spark.sql.files.maxPartitionBytes": "32m",
     "spark.sql.files.openCostInBytes": "32m",
@@ -187,7 +197,7 @@ def configuration(is_large: bool = False, places: Iterable[str | None] = ()) -> 
     log = (HOME / "spark_jobs" / "edges" / "log4j2.properties").as_uri()
     theirs = _pairs(os.environ.get("HINDSIGHT_SPARK_CONF", ""))
     memory = theirs.get("spark.driver.memory") or os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g"
-    flags = (*_JVM_FLAGS, f"-Xms{memory}", *(() if is_large else _FOR_LITTLE))
+    flags = (*_JVM_FLAGS, f"-Xms{memory}", *(_FOR_LOOPS if is_large else _FOR_LITTLE))
     ours = {
         "spark.driver.memory": memory,
         "spark.driver.extraClassPath": class_path,

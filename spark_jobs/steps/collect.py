@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from spark_jobs.catalog import bronze
 from spark_jobs.catalog.model import Table
@@ -31,7 +30,6 @@ from spark_jobs.edges.survey import FileFacts, refuse_foreign, warnings_about
 from spark_jobs.edges.table_state import Span
 from spark_jobs.knowledge.conversion import NotAPattern, compiled
 from spark_jobs.shared.config import Settings
-from spark_jobs.shared.conform import quoted
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake import group_records, snapshots
 
@@ -268,8 +266,7 @@ def _add_records(store: Store, settings: Settings, found: Pass, cluster: str, wa
     store.create(bronze.LOG_RECORDS)
     rows = found.records(store, cluster, settings.run_at, waiting)
     if rows is not None:
-        collected = rows.withColumn("run_collected_at", F.lit(settings.run_at))
-        store.append(bronze.LOG_RECORDS, collected.select(*map(quoted, bronze.LOG_RECORDS.column_names)))
+        store.append(bronze.LOG_RECORDS, rows)
 
 
 def _add(store: Store, table: Table, rows: DataFrame | None, span: Span | None = None) -> None:

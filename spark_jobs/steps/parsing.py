@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import bronze, quality, silver
 from spark_jobs.catalog.codes import LineFate
 from spark_jobs.edges.store import Store, at_once
+from spark_jobs.shared.batches import Batches
 from spark_jobs.transforms.intake import hours, parse
 from spark_jobs.transforms.intake.coverage import cover
 from spark_jobs.transforms.windows import Window
@@ -38,7 +39,7 @@ def parse_window(
             writes = [
                 (quality.UNPARSED_LINES, parse.unparsed_lines(found.rows), found.span),
                 (quality.QUARANTINE, held.quarantined(found, broken), around),
-                *([(silver.EVENTS, parse.events(found.named, found.repeats), found.span)] if found.is_any else []),
+                *([(silver.EVENTS, found.events(), found.span)] if found.is_any else []),
             ]
             at_once(
                 partial(store.renew_window, quality.COVERAGE, covered, cluster, window),
@@ -80,22 +81,27 @@ class _Found:
         return hours.only_brokers(self.hours).persist()
 
     @cached_property
-    def named(self) -> DataFrame:
-        """The records that are events."""
-        return parse.named_events(self.rows, self.brokers)
+    def writers(self) -> dict[str, int]:
+        """The same by source, as workers take it."""
+        return dict(self.brokers.collect())
+
+    @cached_property
+    def twins(self) -> DataFrame:
+        """The events that may stand twice."""
+        return _found(parse.twins(self.rows))
 
     @cached_property
     def repeats(self) -> DataFrame:
-        """The events for which others stand. They are found before the events are written: where they are few, Spark
-        then sends them to the events, and moves no event.
-        """
-        found = parse.repeated(self.named).persist()
-        found.count()
-        return found
+        """The events for which others stand."""
+        return _found(parse.repeated(self.rows, self.twins, self.writers))
+
+    def events(self) -> Batches:
+        """The events, each once."""
+        return parse.events(self.rows, self.writers, self.repeats)
 
     def forget(self) -> None:
         """Frees the memory that they take."""
-        asked = [vars(self)[name] for name in ("repeats", "brokers") if name in vars(self)]
+        asked = [vars(self)[name] for name in ("repeats", "twins", "brokers") if name in vars(self)]
         for frame in (*asked, self.fresh, self.rows):
             frame.unpersist()
 
@@ -161,6 +167,13 @@ class _Held:
 
     def _span(self, changed: DataFrame) -> Window:
         return hours.span_of(changed, self.edges) or Window(self.around.start, self.around.start)
+
+
+def _found(rows: DataFrame) -> DataFrame:
+    """The rows, found before they are joined: where they are few, Spark sends them to the events and moves no event."""
+    rows = rows.persist()
+    rows.count()
+    return rows
 
 
 def _lies_in(column: str, window: Window) -> Column:

@@ -28,7 +28,8 @@ from spark_jobs.catalog.quality import (
 from spark_jobs.edges import lake_files, progress
 from spark_jobs.edges.lake_repair import list_newest, take_back
 from spark_jobs.edges.session import cut_off, for_few_rows
-from spark_jobs.edges.store import Content, Store, at_once, contents
+from spark_jobs.edges.store import Store, at_once
+from spark_jobs.edges.table_content import Content, contents
 from spark_jobs.report.places import VALIDATION_PAGE
 from spark_jobs.report.validation import validation_page
 from spark_jobs.shared.config import Settings

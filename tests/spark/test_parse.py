@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from drill import plain_reader
 from spark_jobs.catalog import bronze
@@ -18,6 +19,8 @@ from spark_jobs.edges.samples import captured
 from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, MOST_LINES
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.transforms.intake import coverage, hours, parse
+from spark_jobs.transforms.intake.packed_events import ALIKE
+from spark_jobs.transforms.intake.reading import broker_of_folder
 from spark_jobs.transforms.windows import Window
 from tests.support.logs import RUN_AT, line, resigned
 from tests.support.nights import EXCERPTS
@@ -55,13 +58,16 @@ def parsed(spark: SparkSession, records: Iterable[Row]) -> DataFrame:
 
 def fates_of(lines: DataFrame) -> dict[int, str]:
     """The fate of each record that is not ignored, by its number."""
-    return {r["order"]: r["fate"] for r in lines.where("line_id IS NOT NULL").select("order", "fate").collect()}
+    others = lines.where("line_id IS NOT NULL").select("order", "fate").collect()
+    nothing = lines.sparkSession.createDataFrame([], from_arrow_schema(ALIKE))
+    events = parse.events(lines, {}, nothing).rows().select("order").collect()
+    return {r["order"]: r["fate"] for r in others} | {r["order"]: "event" for r in events}
 
 
 def events_of(lines: DataFrame) -> DataFrame:
     """The events among parsed records."""
-    named = parse.named_events(lines, hours.only_brokers(hours.count_hours(parse.tallies(lines), DAY)))
-    return parse.events(named, parse.repeated(named))
+    brokers = dict(hours.only_brokers(hours.count_hours(parse.tallies(lines), DAY)).collect())
+    return parse.events(lines, brokers, parse.repeated(lines, parse.twins(lines), brokers)).rows()
 
 
 def by_order(frame: DataFrame) -> dict[int, Row]:
@@ -92,7 +98,7 @@ def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSe
     )
     records = [record(text, n) for n, text in enumerate(texts)]
     lines = parsed(spark, records).persist()
-    fate, given = fates_of(lines), by_order(lines.where("kind IS NOT NULL"))
+    fate, given = fates_of(lines), by_order(events_of(lines))
     lines.unpersist()
     for n, text in enumerate(texts):
         plain = plain_reader.parse(text, SOURCE)
@@ -101,8 +107,9 @@ def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSe
             assert fate.get(n, "ignored") == plain.reading.fate, text
             assert plain.reading.fate in ("ignored", "unparsed"), text
         else:
+            told = {**event, "broker": event["broker"] or broker_of_folder(SOURCE)}
             names = ["kind", "pattern_id", "broker", *FIELDS]
-            assert {k: given[n][k] for k in names} == {k: event[k] for k in names}, text
+            assert {k: given[n][k] for k in names} == {k: told[k] for k in names}, text
 
 
 HOSTILE = ("a$1\\b", "g\x01h", 'it\'s "so"', "x\x1fy", "${jndi:x}", "ü𝄞", "a b (c) [d]", "\\Q\\E")

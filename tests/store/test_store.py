@@ -18,7 +18,8 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import BY_NAME, TABLES, bronze, gold, quality, silver
 from spark_jobs.catalog.model import Table
-from spark_jobs.edges.store import Store, contents
+from spark_jobs.edges.store import Store
+from spark_jobs.edges.table_content import contents
 from spark_jobs.edges.table_creation import create_table
 from spark_jobs.shared.conform import columns_ddl, conform, frame_of, literal, properties, quoted
 from spark_jobs.shared.exits import BadInput

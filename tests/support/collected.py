@@ -27,7 +27,7 @@ def collected(spark: SparkSession, root: Path | str, zone: str = "UTC", origin: 
     """The records of a folder, by source, instant and rank."""
     found = passed(spark, root, zone, origin)
     records = found.records(Store(spark, NO_LAKE), "prod", RUN_AT, NOTHING)
-    rows = [row.asDict() for row in records.collect()] if records else []
+    rows = [row.asDict() for row in records.rows().collect()] if records else []
     return sorted(rows, key=lambda r: (r["source"], r["happened_at"] is not None, r["happened_at"], r["order"]))
 
 

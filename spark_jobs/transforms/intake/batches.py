@@ -14,7 +14,9 @@ import pyarrow.compute as pc
 
 from spark_jobs.catalog.codes import LineFate
 from spark_jobs.catalog.quality import QUARANTINE, UNPARSED_LINES
-from spark_jobs.catalog.silver import EVENT_FIELDS, EVENTS
+from spark_jobs.catalog.silver import EVENT_FIELDS
+from spark_jobs.shared.batches import ARROW, INSTANT
+from spark_jobs.transforms.intake.packed_events import PACKED, marks_of, pack
 from spark_jobs.transforms.intake.reading import (
     QUOTED,
     Reading,
@@ -44,33 +46,23 @@ _COUNTS = {
 }
 """What a tally holds of the records of a source that had a fate in an hour: the column it is taken from, and how."""
 
-_INSTANT = pa.timestamp("us", "UTC")
-_TYPES = {
-    "STRING": pa.string(),
-    "INT": pa.int32(),
-    "BIGINT": pa.int64(),
-    "TIMESTAMP": _INSTANT,
-    "ARRAY<STRING>": pa.list_(pa.string()),
-}
 _TALLY = pa.struct(
     {
-        "hour_from": _INSTANT,
+        "hour_from": INSTANT,
         **dict.fromkeys(_COUNTS, pa.int64()),
-        "instants": pa.list_(_INSTANT),
+        "instants": pa.list_(INSTANT),
         "layouts": pa.list_(pa.string()),
     }
 )
 SCHEMA = pa.schema(
     {
-        **{c.name: _TYPES[c.type] for table in (EVENTS, UNPARSED_LINES, QUARANTINE) for c in table.columns},
-        "folder_broker": pa.int32(),
-        "likeness": pa.int64(),
-        "fate": pa.string(),
-        "tally": _TALLY,
+        **{c.name: ARROW[c.type] for table in (UNPARSED_LINES, QUARANTINE) for c in table.columns},
+        **{"order": pa.int32(), "origin": pa.string(), "fate": pa.string(), "tally": _TALLY},
+        **{"batch": pa.int32(), "events": pa.binary(), "part": pa.int64(), "marks": pa.binary()},
     }
 )
-"""What a batch becomes: a row for each record that is not ignored, with the columns of the table that its fate leads
-to; and rows with a tally."""
+"""What a batch becomes: a row for each record that is unparsed or quarantined, with all columns of the table that its
+fate leads to; rows with a tally; a row with its events, packed; rows with marks, by which equal events are found."""
 
 _FIELDS = ("kind", "pattern_id", *(c.name for c in EVENT_FIELDS))
 
@@ -79,9 +71,9 @@ Columns = dict[str, Any]
 
 def read_batches(batches: Iterable[pa.RecordBatch], edges: Sequence[datetime]) -> Iterator[pa.RecordBatch]:
     """Reads each record once. Takes: READ and PLACE of records. Gives: rows of SCHEMA."""
-    for batch in batches:
+    for number, batch in enumerate(batches):
         read = _Read.of(batch)
-        for rows in (_tally(read, edges), _events(read), _unparsed(read), _quarantined(read)):
+        for rows in (_tally(read, edges), _events(read, number), _unparsed(read), _quarantined(read)):
             if count := len(rows["fate"]):
                 columns = [rows[f.name] if f.name in rows else pa.nulls(count, f.type) for f in SCHEMA]
                 yield pa.RecordBatch.from_arrays([_typed(c, f.type) for c, f in zip(columns, SCHEMA)], schema=SCHEMA)
@@ -117,8 +109,8 @@ class _Read:
         return {**dict(zip(PLACE, kept.columns)), "fate": self.fates.take(at), **told}
 
 
-def _events(read: _Read) -> Columns:
-    """The events, those of one pattern together."""
+def _events(read: _Read, number: int) -> Columns:
+    """The events of a batch, those of one pattern together."""
     claimed = defaultdict[str, list[int]](list)
     for place in read.places(LineFate.EVENT):
         claimed[read.readings[place].pattern.pattern_id].append(place)  # type: ignore[union-attr]
@@ -126,10 +118,21 @@ def _events(read: _Read) -> Columns:
     for places in claimed.values():
         for name, column in _claimed([read.readings[place] for place in places]).items():
             fields[name].append(column)
+    if not claimed:
+        return {"fate": []}
     order = list(chain.from_iterable(claimed.values()))
     told = {name: pa.concat_arrays(columns) for name, columns in fields.items()}
     rows = read.rows(order, text=[quotation(read.texts[place]) for place in order], **told)
-    return rows | _writers([read.brokers[place] for place in order], rows)
+    rows |= _writers([read.brokers[place] for place in order], rows)
+    events = pa.record_batch([_typed(rows[f.name], f.type) for f in PACKED], PACKED)
+    marks = marks_of(events)
+    count = len(marks["part"])
+    return {
+        "fate": [LineFate.EVENT] * (count + 1),
+        "batch": [number] * (count + 1),
+        "events": [pack(events), *[None] * count],
+        **{name: [None, *values] for name, values in marks.items()},
+    }
 
 
 def _writers(brokers: list[int | None], rows: Columns) -> Columns:
@@ -145,7 +148,7 @@ def _claimed(readings: list[Reading]) -> Columns:
     count = len(readings)
     told: Columns = fields_of(pattern, [r.found for r in readings])
     told |= {"kind": [pattern.kind] * count, "pattern_id": [pattern.pattern_id] * count}
-    types = {name: SCHEMA.field(name).type for name in _FIELDS}
+    types = {name: PACKED.field(name).type for name in _FIELDS}
     return {n: pa.array(told[n], type_) if n in told else pa.nulls(count, type_) for n, type_ in types.items()}
 
 
@@ -192,6 +195,6 @@ def _tally(read: _Read, edges: Sequence[datetime]) -> Columns:
 
 
 def _typed(column: Any, type_: pa.DataType) -> pa.Array:
-    if isinstance(column, list):
+    if not isinstance(column, pa.Array):
         return pa.array(column, type_)
     return column if column.type == type_ else column.cast(type_)

@@ -2,21 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import sha256
+
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from spark_jobs.catalog.bronze import LOG_RECORDS
+from spark_jobs.catalog.ids import DIGITS
+from spark_jobs.knowledge.layouts import WITHIN
+from spark_jobs.shared.batches import INSTANT, arrow_schema
 from spark_jobs.transforms.intake.cutting import LIKENESS
 
 FIXED = ("place", "order", "twin")
 """What is known better of a record when all that are like it were looked at; order is below 0 where it is dropped."""
 
 _DROPPED = -1
+_BRONZE = arrow_schema(LOG_RECORDS)
 
 
 def row_id(*parts: Column) -> Column:
     """The id of a row in Spark's words: equal to catalog.ids.row_id of the same parts as text."""
     text = F.concat_ws("\x1f", *(part.cast("string") for part in parts))
-    return F.substring(F.sha2(text, 256), 1, 32)
+    return F.substring(F.sha2(text, 256), 1, DIGITS)
+
+
+def bronze_rows(
+    records: pa.RecordBatch, cluster: str, origin: str, source: str, layouts: Sequence[str], run_at: datetime
+) -> pa.RecordBatch:
+    """Records as bronze.log_records holds them.
+
+    Takes: what `cutting.cut` gives; what all records of a file have in common, and the names of its layouts.
+    Keeps: a record's id is that of catalog.ids.row_id of cluster, source, text and twin.
+    """
+    sources = _sources(source, records.column("part"))
+    numbers = records.column("layout").cast(pa.int64())
+    known = {
+        "line_id": _ids(cluster, sources.to_pylist(), records.column("text"), records.column("twin").to_pylist()),
+        "cluster": pa.repeat(cluster, len(records)),
+        "origin": pa.repeat(origin, len(records)),
+        "source": sources,
+        "layout": pa.array(layouts, pa.string()).take(pc.if_else(pc.less(numbers, 0), None, numbers)),
+        "run_collected_at": pa.repeat(pa.scalar(run_at, INSTANT), len(records)),
+    }
+    told = dict(zip(records.schema.names, records.columns, strict=True)) | known
+    return pa.record_batch([told[f.name] for f in _BRONZE], _BRONZE)
+
+
+def _sources(source: str, parts: pa.Array) -> pa.Array:
+    """The source of each record: its file's, and within a wrapped file who wrote its line."""
+    return pc.coalesce(pc.binary_join_element_wise(source + WITHIN, parts, ""), source)
+
+
+def _ids(cluster: str, sources: Sequence[str], texts: pa.Array, twins: Sequence[int]) -> pa.Array:
+    begun = {source: sha256(f"{cluster}\x1f{source}\x1f".encode()) for source in set(sources)}
+    found = []
+    for source, text, twin in zip(sources, texts.cast(pa.binary()).to_pylist(), twins, strict=True):
+        hashed = begun[source].copy()
+        hashed.update(b"%b\x1f%d" % (text, twin))
+        found.append(hashed.hexdigest()[:DIGITS])
+    return pa.array(found, pa.string())
 
 
 def settle(gathered: DataFrame, held: DataFrame | None) -> DataFrame:

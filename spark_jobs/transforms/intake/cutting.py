@@ -16,10 +16,6 @@ from spark_jobs.transforms.intake.frames import FRAME, sources_in
 from spark_jobs.transforms.intake.heads import Clock
 from spark_jobs.transforms.intake.pieces import PLAINLY, Contest, Range, Way, beginnings
 
-SCHEMA = (
-    "file int, part string, layout tinyint, happened_at timestamp, `order` int, twin int, line_count int,"
-    " text string, raw binary"
-)
 CONTESTED = "range int, part string, place bigint, happened_at bigint, likeness string"
 
 LIKENESS = 16
@@ -33,7 +29,8 @@ def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None
 
     Takes: its bytes; what is known better of records whose instants other ranges cover: place, order and twin of each,
     order below zero where another holds the record already.
-    Gives: a row for each record, in their order; see SCHEMA.
+    Gives: a row for each record, in their order: columns of bronze.log_records, and the number of its file; part, the
+        source within a wrapped file; the number of its layout, below 0 for none; twin, its number among identical ones.
     """
     lines, heads = beginnings(data, True, way)
     at = clock.instants(heads)

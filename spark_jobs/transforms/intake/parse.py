@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -15,8 +15,10 @@ from spark_jobs.catalog.quality import QUARANTINE, UNPARSED_LINES
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.layouts import WITHIN
 from spark_jobs.knowledge.version import READING_VERSION, version_of
+from spark_jobs.shared.batches import Batches
 from spark_jobs.shared.conform import quoted
 from spark_jobs.transforms.intake.batches import PLACE, READ, SCHEMA, read_batches
+from spark_jobs.transforms.intake.packed_events import ALIKE, PICKED, alike, events_of, picked
 from spark_jobs.transforms.intake.reading import (
     broker_of_folder,
     broker_told,
@@ -26,18 +28,21 @@ from spark_jobs.transforms.intake.reading import (
     template,
 )
 
+_BATCH = ("task", "batch")
+
 
 def parse(records: DataFrame, edges: Sequence[datetime] = ()) -> DataFrame:
     """Gives each record to exactly one fate: event, ignored, unparsed or quarantined.
 
     Takes: bronze.log_records; the edges that cut an hour in two.
-    Gives: a row for each record that is not ignored: its place, its fate, and what `events`, `unparsed_lines` and
-        `quarantined` take; and rows with a tally: how many records and lines of a source had a fate in an hour.
+    Gives: what `events`, `repeated`, `unparsed_lines` and `quarantined` take; and rows with a tally: how many records
+        and lines of a source had a fate in an hour.
     Keeps: the tallies count every record once, where its fate is decided.
     """
     known = {"likeness": F.xxhash64("text"), "is_utf8": F.col("raw").isNull()}
     given = records.withColumns(known).select(*map(quoted, dict.fromkeys((*PLACE, *READ))))
-    return given.mapInArrow(partial(read_batches, edges=tuple(edges)), from_arrow_schema(SCHEMA))
+    read = given.mapInArrow(partial(read_batches, edges=tuple(edges)), from_arrow_schema(SCHEMA))
+    return read.withColumn("task", F.spark_partition_id())
 
 
 def tallies(parsed: DataFrame) -> DataFrame:
@@ -45,41 +50,45 @@ def tallies(parsed: DataFrame) -> DataFrame:
     return parsed.where("tally IS NOT NULL").select("source", "origin", "fate", "tally.*")
 
 
-def named_events(parsed: DataFrame, brokers: DataFrame) -> DataFrame:
-    """The records that are events, each with the broker that wrote it.
+def events(parsed: DataFrame, brokers: Mapping[str, int], repeats: DataFrame) -> Batches:
+    """silver.events: each event once.
 
-    Takes: what `parse` gives; source and only_broker: the one that a source's lines name, where they name one alone.
-    Edge case: where no line names the broker, its folder does; a client's words are its own file's alone.
+    Takes: what `parse` and `repeated` give; the only broker that the lines of a log name, by source.
     """
-    told = parsed.where((F.col("fate") == LineFate.EVENT) & F.col("tally").isNull())
-    writer = F.coalesce("broker", "only_broker", "folder_broker")
-    return told.join(F.broadcast(brokers), "source", "left").withColumn("broker", writer)
+    make = partial(events_of, brokers=brokers, knowledge_version=READING_VERSION)
+    return Batches(_packed(parsed, repeats, "left"), make, EVENTS)
 
 
-def events(named: DataFrame, repeats: DataFrame) -> DataFrame:
-    """silver.events: each event once. Takes: what `named_events` and `repeated` give."""
-    once = named.join(repeats, "line_id", "left_anti")
-    return once.withColumn("knowledge_version", F.lit(READING_VERSION)).select(*map(quoted, EVENTS.column_names))
+def twins(parsed: DataFrame) -> DataFrame:
+    """The events that share instant and words with others, as ALIKE names them. Takes: what `parse` gives.
+
+    Only instants and hashes are moved to find them.
+    """
+    marks = parsed.where("marks IS NOT NULL").select("part", *_BATCH, "marks")
+    return marks.groupBy("part").applyInArrow(alike, from_arrow_schema(ALIKE))
 
 
-def repeated(named: DataFrame) -> DataFrame:
-    """The line_id of each event that another one stands for: the same words of one broker at one instant are one event,
-    whichever files hold them. Only hashes and places are moved to find them.
+def repeated(parsed: DataFrame, twins: DataFrame, brokers: Mapping[str, int]) -> DataFrame:
+    """The events for which others stand, as ALIKE names them: the same words of one broker at one instant are one
+    event, whichever files hold them.
 
+    Takes: what `parse` and `twins` give; the only broker that the lines of a log name, by source.
     Order: of several records of one event the first by source and place stands for it.
     """
+    told = _packed(parsed, twins, "inner").mapInArrow(partial(picked, brokers=brokers), from_arrow_schema(PICKED))
     is_within = F.contains("source", F.lit(WITHIN))
     folder = F.when(is_within, F.col("source")).otherwise(F.regexp_extract("source", "^(.*)/", 1))
-    writer = F.when(F.col("origin") == "broker", F.coalesce(F.col("broker").cast("string"), folder))
-    places = named.select(
-        *("line_id", "origin", "source", "happened_at", quoted("order"), "likeness"),
-        F.coalesce(writer, F.col("source")).alias("writer"),
-    )
-    words = ["happened_at", "likeness"]
-    twice = places.groupBy(*words).agg(F.count(F.lit(1)).alias("times")).where("times > 1").drop("times")
-    same = Window.partitionBy("writer", "origin", *words).orderBy("source", quoted("order"))
-    among = places.join(twice, words, "left_semi").withColumn("turn", F.row_number().over(same))
-    return among.where("turn > 1").select("line_id")
+    by = F.when(F.col("origin") == "broker", F.coalesce(F.col("broker").cast("string"), folder))
+    places = told.withColumn("writer", F.coalesce(by, "source"))
+    same = Window.partitionBy("writer", "origin", "happened_at", "likeness").orderBy("source", quoted("order"))
+    return places.withColumn("turn", F.row_number().over(same)).where("turn > 1").select(*ALIKE.names)
+
+
+def _packed(parsed: DataFrame, named: DataFrame, how: str) -> DataFrame:
+    """The events of each batch, packed, and the numbers that name some of them."""
+    numbers = named.groupBy(*_BATCH).agg(F.collect_list("nth").alias("numbers"))
+    packed = parsed.where("events IS NOT NULL").select(*_BATCH, "events")
+    return packed.join(numbers, list(_BATCH), how).select(*_BATCH, "events", "numbers")
 
 
 def unparsed_lines(parsed: DataFrame) -> DataFrame:
