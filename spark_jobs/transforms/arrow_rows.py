@@ -22,20 +22,14 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Row)
 
 
-def rows_of(column: pa.ChunkedArray, cls: type[R]) -> list[R]:
-    """The rows of a column of structs; a null struct is not a row.
+def rows_of(batches: Iterable[pa.RecordBatch], cls: type[R]) -> list[R]:
+    """The rows of batches: their columns are those of the row class.
 
-    Order: as in the column.
-    Keeps: the same rows as `Row.of` makes of the column's dicts.
+    Order: as in the batches.
+    Keeps: the same rows as `Row.of` makes of the batches' dicts.
     Raises: TypeError where a column that is never null is missing, ValueError for a code that is not known.
     """
-    filled = (chunk for chunk in column.chunks if chunk.null_count < len(chunk))
-    return [row for chunk in filled for row in _rows(chunk.drop_null(), cls)]
-
-
-def table_rows(table: pa.Table, cls: type[R]) -> list[R]:
-    """The rows of a table: its columns are those of the row class."""
-    return [row for batch in table.to_batches() for row in _rows(batch.to_struct_array(), cls)]
+    return [row for batch in batches if len(batch) for row in _rows(batch.to_struct_array(), cls)]
 
 
 def array_of(rows: Sequence[Row | None], kind: pa.StructType) -> pa.StructArray:
@@ -78,6 +72,7 @@ def _typed(array: pa.Array, code: type[str] | None, struct: type[Row] | None) ->
 
 def _values(array: pa.Array, struct: type[Row] | None) -> Any:
     """The values of a column as Python has them."""
+    import pyarrow
     from pyarrow import types
 
     if array.null_count == len(array):
@@ -87,29 +82,22 @@ def _values(array: pa.Array, struct: type[Row] | None) -> Any:
     if types.is_struct(array.type) and struct is not None:
         return _structs(array, struct)
     if types.is_timestamp(array.type):
-        return map(_once(of_micros), _numbers(array.cast("timestamp[us]").cast("int64")))
-    if types.is_string(array.type):
-        return array.to_pandas().tolist()
-    is_number = any(kind(array.type) for kind in (types.is_integer, types.is_floating, types.is_boolean))
-    return _numbers(array) if is_number else array.to_pylist()
+        return map(_once(of_micros), array.cast(pyarrow.timestamp("us", array.type.tz)).view("int64").to_pylist())
+    values = array.to_pylist()
+    if not types.is_string(array.type):
+        return values
+    one_of = dict(zip(values, values, strict=True))
+    return map(one_of.__getitem__, values)
 
 
 def _lists(array: pa.Array, struct: type[Row] | None) -> list[list[Any] | None]:
     flat = iter(_values(array.flatten(), struct))
-    return [None if n is None else list(islice(flat, n)) for n in _numbers(array.value_lengths())]
+    return [None if n is None else list(islice(flat, n)) for n in array.value_lengths().to_pylist()]
 
 
 def _structs(array: pa.Array, struct: type[Row]) -> list[Row | None]:
     made = iter(_rows(array.drop_null(), struct))
-    return [next(made) if is_valid else None for is_valid in _numbers(array.is_valid())]
-
-
-def _numbers(array: pa.Array) -> Any:
-    if not array.null_count:
-        return array.to_numpy(zero_copy_only=False).tolist()
-    valid = _numbers(array.is_valid())
-    values = array.fill_null(False if str(array.type) == "bool" else 0).to_numpy(zero_copy_only=False).tolist()
-    return [value if is_valid else None for value, is_valid in zip(values, valid, strict=True)]
+    return [next(made) if is_valid else None for is_valid in array.is_valid().to_pylist()]
 
 
 def _once(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
