@@ -144,6 +144,15 @@ PRESENCE_KINDS = (*SIGNAL_KINDS, Kind.FETCH_FAILED)
 _REPLAYED = re.compile(r"\] Replayed |\] (?:Registered new|Re-registered) broker")
 """What a controller prints of a record that it reads, however old it is. Source: ClusterControlManager.replay."""
 
+
+def is_registered(event: Event) -> bool:
+    """Whether a controller registers a new process of a broker as it writes this, and does not replay it.
+
+    Source: BrokerLifecycleManager.incarnationId, drawn once in a process; ClusterControlManager.registerBroker, 3.9.
+    """
+    return event.kind == Kind.BROKER_INCARNATED and not _REPLAYED.search(event.text)
+
+
 SHUTDOWN_LASTS = timedelta(minutes=5)
 """How long a shutdown may take while the broker goes on to serve.
 Source: BrokerServer.shutdown waits that long for the controlled shutdown."""
