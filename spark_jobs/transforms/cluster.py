@@ -61,9 +61,7 @@ class ClusterContext:
     @cached_property
     def uses_zookeeper(self) -> bool:
         """Whether a line shows that the cluster's controllers are those of ZooKeeper mode."""
-        return any(
-            line.pattern_id.startswith("zookeeper.") for epoch in self.controller_epochs for line in epoch.lines[:1]
-        )
+        return any(epoch.is_zookeepers for epoch in self.controller_epochs)
 
     @cached_property
     def elections_by_time(self) -> Timeline[Event]:
