@@ -156,7 +156,7 @@ def _(step: FailStart, scene: Scene) -> None:
 
 
 def _errors_in(folder: Path) -> int:
-    """How many lines of a node's logs are no mere information."""
+    """How many lines of a node's logs report an error."""
     lines = (line for file in folder.rglob("*.log*") for line in file.read_text(errors="replace").splitlines())
     return sum(any(level in line for level in _ERRORS) for line in lines)
 

@@ -102,7 +102,7 @@ def test_where_the_log_changes_its_file_during_an_absence_a_start_may_be_lost(
 
 
 def test_a_start_that_fails_soon_after_a_broker_served_is_not_the_start_of_the_process_that_served() -> None:
-    """Broker 3 served from 13:08:46.4, shut down at 13:08:49.3, and its next process found a wrong disk at 13:08:50.8."""
+    """Broker 3 served from 13:08:46.4, shut down at 13:08:49.3; its next process found a wrong disk at 13:08:50.8."""
     told = absences("short-life-4.1")
     assert [(o.kind, o.failed_starts, o.start_failure) for o in told] == [
         ("controlled_shutdown", 1, "log_dir_failed"),
