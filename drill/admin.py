@@ -12,6 +12,7 @@ from py4j.protocol import Py4JJavaError
 
 from drill.jars import NEWEST, libs
 from drill.java import Jvm
+from spark_jobs.transforms.groups.coordinators import offsets_partition_of
 
 _SECONDS = 20
 _ANSWERS_WITHIN = 60
@@ -142,9 +143,12 @@ class Admin:
         return int(self._got(self._client.describeCluster().controller()).id())
 
     def transaction_coordinator(self, transactional_id: str) -> int:
-        """The broker that coordinates the transactions of a producer."""
-        described = self._client.describeTransactions(self._jvm.list([transactional_id]))
-        return int(self._got(described.all()).get(transactional_id).coordinatorId())
+        """The broker that coordinates the transactions of a producer. (Before 3.0 no request asks for it: KIP-664.)
+
+        Source: TransactionStateManager.partitionFor, which counts as the coordinators of groups do.
+        """
+        leaders = [p.leader for p in self.topics() if p.topic == "__transaction_state"]
+        return leaders[offsets_partition_of(transactional_id, len(leaders))]
 
     def create_topic(
         self,

@@ -233,9 +233,24 @@ class Cluster:
     def _begin(self) -> None:
         if self.layout != "zookeeper":
             self._format([n.name for n in (*self.brokers.values(), *self.others.values())])
-        for node in (*self.others.values(), *self.brokers.values()):
+        for node in self.others.values():
+            node.start()
+        if self.layout == "zookeeper":
+            self._wait_for_zookeeper()
+        for node in self.brokers.values():
             node.start()
         self.wait_until_up()
+
+    def _wait_for_zookeeper(self, within: float = _UP_WITHIN) -> None:
+        """Waits until it serves: a broker that connects a moment before gets no answer, and its start fails."""
+        until = time.monotonic() + within
+        while time.monotonic() < until:
+            with contextlib.suppress(OSError), socket.create_connection((LOCALHOST, self.ports["alone"]), 1) as asked:
+                asked.sendall(b"srvr")
+                if asked.recv(1024).startswith(b"Zookeeper version"):
+                    return
+            time.sleep(0.1)
+        raise ClusterFault(f"Found after {within:.0f} s: ZooKeeper does not serve.")
 
     def _format(self, names: Sequence[str]) -> None:
         for process in [self._formatting(name) for name in names]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from drill import migration
 from drill.on_groups import do
 from drill.scene import Scene
-from drill.steps_on_brokers import AddController, Bridge, FinishMigration, Migrated, ToKraft
+from drill.steps_on_brokers import AddController, Bridge, FinishMigration, Migrated, TakeOver, ToKraft
 
 
 @do.register
@@ -19,6 +19,11 @@ def _(step: Bridge, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     scene.act("broker_bridged", broker=broker, expect=step.expect)
     migration.bridge(scene.stage.cluster, broker)
+
+
+@do.register
+def _(step: TakeOver, scene: Scene) -> None:
+    scene.act("controller_takes_over", controller=len(scene.stage.cluster.brokers) + 1, expect=step.expect)
 
 
 @do.register

@@ -149,11 +149,11 @@ def _leaders(admin: Admin) -> dict[str, dict[str, object]]:
     return found
 
 
-_SETS: Mapping[str, Mapping[str, Scenario]] = {"": USUAL, "real": REAL}
+_SETS: Mapping[str, Mapping[str, Scenario]] = {"": USUAL, "real": REAL, "all": SCENARIOS}
 
 
 def chosen(names: str, version: str, layout: str, brokers: int = 3) -> list[Scenario]:
-    """The scenarios asked for; without names, every usual one that fits; for `real`, those of real nights.
+    """The scenarios asked for; without names, every usual one that fits; for `real`, those of real nights; or `all`.
 
     Raises: BadInput where a name is unknown, or does not fit this cluster.
     """
@@ -254,7 +254,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kafka", default=said("KAFKA") or NEWEST, help="the Kafka to start")
     parser.add_argument("--layout", default=said("LAYOUT"), help="combined, separate or zookeeper")
     parser.add_argument(
-        "--scenarios", default=said("SCENARIOS"), help="names with commas between, or real; default: all that fit"
+        "--scenarios", default=said("SCENARIOS"), help="names with commas between, real or all; default: the usual ones"
     )
     parser.add_argument("--brokers", default=said("BROKERS"), help="how many, 3 to 9; default: 3")
     parser.add_argument("--lesson", default=said("LESSON"), help="failover or rebalance, step by step, for a person")

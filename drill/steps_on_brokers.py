@@ -104,11 +104,17 @@ class Bridge(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TakeOver(Step):
+    """From the next start of a broker on the controller of KRaft takes over: all of them register with it."""
+
+    expect: str | None = "controller_change"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Migrated(Step):
     """Wait until the controller of KRaft has taken over."""
 
     within: float = 90
-    expect: str | None = "controller_change"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from drill.steps_on_brokers import (
     Rolled,
     StartBroker,
     StopBroker,
+    TakeOver,
     ToKraft,
     Upgrade,
 )
@@ -156,7 +157,9 @@ REAL_SCENARIOS: tuple[Scenario, ...] = (
         "A cluster on ZooKeeper moves to KRaft: its brokers are restarted twice, and a controller of KRaft takes over.",
         (
             AddController(),
-            *(step for broker in "xyz" for step in _restarted(broker, Bridge(broker=broker))),
+            *(step for broker in "xy" for step in _restarted(broker, Bridge(broker=broker))),
+            TakeOver(),
+            *_restarted("z", Bridge(broker="z")),
             Rolled(),
             Migrated(),
             *(step for broker in "xyz" for step in _restarted(broker, ToKraft(broker=broker))),

@@ -127,6 +127,7 @@ class ControllerChangeCause(Code):
     NO_MAJORITY = "no_majority", "The quorum had no majority."
     OUTAGE = "outage", "The former controller was down."
     SESSION_EXPIRED = "session_expired", "The former controller's ZooKeeper session expired."
+    MOVED_TO_KRAFT = "moved_to_kraft", "The cluster moves to KRaft, whose controller took over."
     RESIGNED = "resigned", "The former controller resigned."
     UNKNOWN = "unknown", "The evidence does not show why."
 

@@ -113,7 +113,7 @@ CONTROLLER_CHANGES = Table(
     layer="gold",
     name="controller_changes",
     grain="one new controller, or elections that no line shows a node to win",
-    key=("cluster", "epoch"),
+    key=("cluster", "epoch", "happened_at"),
     time_column="happened_at",
     columns=(
         CLUSTER,

@@ -141,6 +141,7 @@ class Kind(StrEnum):
     CONTROLLER_ELECTED = auto(), _BROKER, "This node became the active controller: controller_epoch, [node]"
     CONTROLLER_RESIGNED = auto(), _BROKER, "This node stopped being the active controller: [controller_epoch]"
     CONTROLLER_KNOWN = auto(), _BROKER, "This node learned which node is the active controller: controller_epoch, [node; missing without an active controller]"
+    CONTROLLER_WAITS = auto(), _BROKER, "This node leads a quorum of KRaft that waits for its cluster to move from ZooKeeper"
     CONTROLLER_STEPPED_DOWN = auto(), _BROKER, "This node gave the leadership of the quorum up: node, controller_epoch"
     ELECTION_STOOD = auto(), _BROKER, "This node stands for election as the controller, or asks whether it would be elected: node, controller_epoch, detail (candidate or prospective)"
     ZOOKEEPER_SESSION_EXPIRED = auto(), _BROKER, "The ZooKeeper session of the broker expired"

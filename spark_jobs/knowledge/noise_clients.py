@@ -31,8 +31,8 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("librdkafka.FAIL",),
-        "Connections of a producer to the coordinator of its transactions.",
-        " [thrd:TxnCoordinator]: TxnCoordinator: ",
+        "Connections of a producer.",
+        "#producer-",
     ),
     *noise(
         ("org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager",),

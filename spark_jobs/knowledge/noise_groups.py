@@ -26,6 +26,11 @@ NOISE: tuple[Noise, ...] = (
         " is dead, skipping rebalance stage.",
     ),
     *noise(
+        _JAVA,
+        "A record of an assignment that an older Kafka wrote; the coordinator fills in what it lacks.",
+        "] Size of assignment epochs ",
+    ),
+    *noise(
         (*_SCALA, *_JAVA),
         "An assignment without partitions; the assignment itself has its own line.",
         "Sending empty assignment to member ",

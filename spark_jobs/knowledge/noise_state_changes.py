@@ -22,6 +22,11 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         _LOGGERS,
+        "To which brokers on ZooKeeper a controller of KRaft speaks while a cluster moves.",
+        "Adding brokers Set(",
+    ),
+    *noise(
+        _LOGGERS,
         "Kafka 2.8 on KRaft puts changes off while it starts, and makes them later.",
         " deferred ",
         "Deferring metadata changes ",

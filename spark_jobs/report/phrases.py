@@ -71,4 +71,4 @@ def brokers_named(brokers: Iterable[int], at_most: int) -> str:
 
 def controller_anchor(row: ControllerChange) -> str:
     """The address of a change of the controller."""
-    return plain.anchor("controller", f"epoch {row.epoch}")
+    return plain.anchor("controller", f"epoch {row.epoch} {row.happened_at}")

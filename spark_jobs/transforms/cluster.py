@@ -61,9 +61,7 @@ class ClusterContext:
     @cached_property
     def uses_zookeeper(self) -> bool:
         """Whether a line shows that the cluster's controllers are those of ZooKeeper mode."""
-        return any(
-            line.pattern_id.startswith("zookeeper.") for epoch in self.controller_epochs for line in epoch.lines[:1]
-        )
+        return any(epoch.is_zookeepers for epoch in self.controller_epochs)
 
     @cached_property
     def elections_by_time(self) -> Timeline[Event]:
@@ -160,15 +158,22 @@ def context_of(
     """
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
     epochs = controller_epochs_of(ordered)
+    away = tuple(sorted(outages, key=lambda o: (o.broker, o.down_at)))
     return ClusterContext(
-        outages=tuple(sorted(outages, key=lambda o: (o.broker, o.down_at))),
+        outages=away,
         controller_epochs=epochs,
         elections=tuple(e for e in ordered if _is_election(e, epochs)),
-        disk_failures=tuple(e for e in ordered if e.kind in _DISK_FAILURES),
+        disk_failures=tuple(e for e in ordered if e.kind in _DISK_FAILURES and not _fails_a_start(e, away)),
         reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
         controller_logs_from={e.broker: e.happened_at for e in reversed(ordered) if e.kind in _ONLY_CONTROLLERS},
         log_spans=None if log_spans is None else tuple(log_spans),
     )
+
+
+def _fails_a_start(failure: Event, outages: Iterable[BrokerOutage]) -> bool:
+    """Whether a broker that had ended before found its disk failed as it started: it leads nothing yet."""
+    own = (o for o in outages if o.broker == failure.broker and o.failed_starts and o.down_at < failure.happened_at)
+    return any(o.up_at is None or failure.happened_at <= o.up_at for o in own)
 
 
 def _is_election(event: Event, epochs: Sequence[ControllerEpoch]) -> bool:

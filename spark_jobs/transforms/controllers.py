@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import filterfalse
 from typing import NamedTuple
 
 from spark_jobs.catalog.codes import Origin
@@ -12,7 +13,10 @@ from spark_jobs.catalog.rows import Event
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.windows import in_order
 
-CONTROLLER_KINDS = ("controller_elected", "controller_resigned", "controller_known")
+CONTROLLER_KINDS = ("controller_elected", "controller_resigned", "controller_known", "controller_waits")
+
+MIGRATED = "zookeeper.controller_migrated"
+"""The pattern of the line with which a controller of KRaft takes the office in ZooKeeper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,16 @@ class ControllerEpoch:
     is_change: bool
     lines: tuple[Event, ...]
 
+    @property
+    def is_zookeepers(self) -> bool:
+        """Whether ZooKeeper counts the epoch: it counts those of controllers alone, a quorum those without one too."""
+        return any(_is_zookeepers(line) for line in self.lines[:1])
+
+    @property
+    def is_migrated(self) -> bool:
+        """Whether a controller of KRaft registered in ZooKeeper: it is the controller of brokers in both modes."""
+        return any(line.pattern_id == MIGRATED for line in self.lines)
+
 
 class _Claim(NamedTuple):
     """A line that names the controller of an epoch; `is_news` says that it shows the change itself."""
@@ -40,15 +54,41 @@ class _Claim(NamedTuple):
     line: Event
 
 
+def _is_zookeepers(line: Event) -> bool:
+    return line.pattern_id.startswith("zookeeper.")
+
+
 def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]:
     """The epochs of all controllers that any line names, in order of epoch.
 
     Takes: silver.events of at least CONTROLLER_KINDS.
+    Edge case: a quorum that a cluster on ZooKeeper moves to has a leader that waits; when it takes the office, and as
+    long as there are brokers on ZooKeeper, each leader registers there. From then on the quorum's epochs count.
     """
-    ordered = in_order(e for e in events if e.kind in CONTROLLER_KINDS)
-    claims = grouped(_claims_in(e for e in ordered if e.kind != "controller_resigned"), lambda c: c.epoch)
-    begun = [_epoch_of(epoch, claims[epoch]) for epoch in sorted(claims)]
-    return _with_ends(begun, [e for e in ordered if e.kind == "controller_resigned"])
+    told = grouped(in_order(e for e in events if e.kind in CONTROLLER_KINDS), lambda e: e.kind)
+    named = in_order((*told.get("controller_elected", ()), *told.get("controller_known", ())))
+    by_zookeeper = _begun(filter(_is_zookeepers, named))
+    by_quorum = _in_office(_begun(filterfalse(_is_zookeepers, named)), told.get("controller_waits", ()), by_zookeeper)
+    return _with_ends([*by_zookeeper, *by_quorum], told.get("controller_resigned", ()))
+
+
+def _in_office(
+    by_quorum: Sequence[ControllerEpoch], waits: Iterable[Event], by_zookeeper: Sequence[ControllerEpoch]
+) -> list[ControllerEpoch]:
+    """The epochs of a quorum whose leaders are the cluster's controllers from their beginning on."""
+    waiting, last = {_led_at(by_quorum, e) for e in waits}, by_zookeeper[-1:]
+    return [e for e in by_quorum if e.epoch not in waiting and all(z.is_migrated and z.since < e.since for z in last)]
+
+
+def _led_at(epochs: Iterable[ControllerEpoch], line: Event) -> int | None:
+    """The epoch in which the node that writes a line leads."""
+    own = (e.epoch for e in epochs if e.controller == line.broker and e.since <= line.happened_at)
+    return max(own, default=None)
+
+
+def _begun(lines: Iterable[Event]) -> list[ControllerEpoch]:
+    claims = grouped(_claims_in(lines), lambda c: c.epoch)
+    return [_epoch_of(epoch, claims[epoch]) for epoch in sorted(claims)]
 
 
 def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from spark_jobs.catalog.rows import BrokerOutage
+import pytest
+
+from spark_jobs.catalog.bronze import LOG_FILES
+from spark_jobs.catalog.rows import BrokerOutage, LogFile
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.windows import Window
@@ -69,3 +72,39 @@ def test_an_absence_is_less_sure_where_an_epoch_of_the_controllers_is_missing() 
     [shutdown] = absences("epoch-missing-3.9")
     assert (shutdown.kind, shutdown.confidence) == ("controlled_shutdown", "likely")
     assert (shutdown.away_low_ms, shutdown.away_high_ms) == (0, 95_636)
+
+
+def held(source: str, day: int, first: str, last: str) -> LogFile:
+    """A file of a log, with the time that it covers."""
+    first_at, last_at = (datetime.fromisoformat(f"2026-11-{day}T{clock}+00:00") for clock in (first, last))
+    return row(LOG_FILES, origin="broker", source=source, first_at=first_at, last_at=last_at)
+
+
+@pytest.mark.parametrize("until", ["12:23:38", "12:25:00"])
+def test_a_process_that_a_controller_registers_is_another_one_though_the_log_with_its_start_is_lost(until: str) -> None:
+    """The log of broker 2 is lost from before it was killed until after it served again, for less than two minutes."""
+    files = [held("broker-2/server.log", 23, "12:12:57", until)]
+    [crash] = rebuild_outages(events("logs-lost-4.3"), [], EVER, files)
+    assert (crash.broker, crash.kind, crash.confidence) == (2, "crash", "likely")
+
+
+@pytest.mark.parametrize(
+    ("ends", "goes_on", "kind"), [("01:52:21", "01:52:42", "unknown"), ("01:50:21", "01:50:42", "unresponsive")]
+)
+def test_where_the_log_changes_its_file_during_an_absence_a_start_may_be_lost(
+    ends: str, goes_on: str, kind: str
+) -> None:
+    """ZooKeeper's controller reports the same of a new process and of a new session."""
+    lines = [e for e in events("crash-2.8") if e.broker != 1 or not "01:52:22" < f"{e.happened_at:%T}" < "01:52:42"]
+    spans = (("01:44:00", ends), (goes_on, "02:00:00"))
+    [absence] = rebuild_outages(lines, [], EVER, [held("broker-1/server.log", 21, *span) for span in spans])
+    assert absence.kind == kind
+
+
+def test_a_start_that_fails_soon_after_a_broker_served_is_not_the_start_of_the_process_that_served() -> None:
+    """Broker 3 served from 13:08:46.4, shut down at 13:08:49.3; its next process found a wrong disk at 13:08:50.8."""
+    told = absences("short-life-4.1")
+    assert [(o.kind, o.failed_starts, o.start_failure) for o in told] == [
+        ("controlled_shutdown", 1, "log_dir_failed"),
+        ("controlled_shutdown", 1, "other_cluster"),
+    ]

@@ -8,7 +8,7 @@ import pytest
 
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.steps.rebuild import BETWEEN_BROKERS
-from spark_jobs.transforms.intake.clocks_apart import Distance, ahead, apart
+from spark_jobs.transforms.intake.clocks_apart import Distance, ahead, apart, set_back
 from tests.support.rows import AT
 
 
@@ -64,6 +64,14 @@ def test_a_leader_that_is_later_than_its_followers_again_and_again_has_a_clock_a
 )
 def test_a_leader_that_was_late_once_has_no_clock_ahead(found: list[Distance]) -> None:
     assert ahead(found) == []
+
+
+def test_a_log_that_goes_back_by_seconds_shows_that_its_clock_was_set_back() -> None:
+    """Broker 3 was stopped with a clock 7 s ahead, and started with the right one: its next line came 6.2 s earlier."""
+    (said,) = set_back({f"broker-{n}/server.log": timedelta(seconds=by) for n, by in ((1, 0), (2, 0.4), (3, 6.221))})
+    assert said.startswith("A clock was set back by 6.2 s, as the times in broker-3/server.log show:")
+    assert "no verdict about brokers and leaders is certain" in said
+    assert set_back({"broker-1/server.log": timedelta(seconds=2)}) == []
 
 
 def test_every_table_whose_verdicts_compare_brokers_has_a_confidence() -> None:

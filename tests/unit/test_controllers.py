@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,7 +11,10 @@ from spark_jobs.catalog.rows import ControllerChange, Event
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.controllers import active_at, controller_epochs_of, speaks_for_cluster
+from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, at, events
+
+EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 
 
 def changes_of(found: list[Event]) -> list[ControllerChange]:
@@ -76,3 +80,27 @@ def test_the_cause_is_unknown_where_no_line_shows_it() -> None:
     [first, second] = changes_of(events("unclean-4.1"))
     assert (first.confidence, first.outage_id) == ("unknown", None), "the controller before is not in the excerpt"
     assert (second.confidence, second.outage_id) == ("unknown", None)
+
+
+def test_while_a_cluster_moves_to_kraft_zookeeper_counts_its_controllers() -> None:
+    """The quorum's leader registers in ZooKeeper as the next controller; from then on the quorum's own epochs count."""
+    found = events("moved-3.9")
+    changes = rebuild_controller_changes(found, [], EVER)
+    assert [(c.epoch, c.controller_from, c.controller_to, c.cause) for c in changes] == [
+        (9, None, 2, "unknown"),
+        (10, 2, 1, "resigned"),
+        (11, 1, 4, "moved_to_kraft"),
+        (2, 4, 4, "unknown"),
+    ]
+    when = {n: datetime(2026, 11, 23, 13, 3, n, tzinfo=UTC) for n in (43, 50, 55)}
+    epochs = controller_epochs_of(found)
+    assert [active_at(epochs, when[n]) for n in (43, 50, 55)] == [2, 1, 4]
+
+
+def test_a_quorum_that_waits_for_its_cluster_has_no_controller_of_it() -> None:
+    """Where no line shows ZooKeeper's controller, the quorum's first leader is not the cluster's first controller."""
+    waits = [e for e in events("moved-3.9") if e.broker == 4 and e.controller_epoch in (None, 1)]
+    assert {e.kind for e in waits} == {"controller_elected", "controller_known", "controller_waits"}
+    assert rebuild_controller_changes(waits, [], EVER) == []
+    told = rebuild_controller_changes([e for e in waits if e.kind != "controller_waits"], [], EVER)
+    assert [c.cause for c in told] == ["first"]

@@ -164,6 +164,7 @@ def test_a_drill_plays_what_its_kafka_can_do() -> None:
     assert "quorum_killed" not in {s.name for s in chosen("", "4.3.1", "combined")}
     real = {s.name for s in chosen("real", "2.6.3", "zookeeper")}
     assert {"start_port_in_use", "start_loop"} <= real and not {"rolled_to_newer", "quorum_killed"} & real
+    assert {"crash", "quorum_killed"} <= {s.name for s in chosen("all", "4.3.1", "combined")}
     assert [s.name for s in chosen("slow, leave", "4.3.1", "combined")] == ["slow", "leave"]
     assert "disk_failed" in {s.name for s in chosen("", "3.3.2", "zookeeper")}
     assert "disk_failed" not in {s.name for s in chosen("", "3.3.2", "combined")}

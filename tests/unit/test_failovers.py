@@ -144,6 +144,12 @@ def test_a_reassignment_that_a_starting_controller_prints_again_moves_no_leader(
     assert columns_of(found, "epoch_to", "kind") == [(1, "reassignment"), (2, "broker_crash"), (3, "unknown")]
 
 
+def test_a_disk_that_fails_a_start_took_no_leader_from_the_process_before() -> None:
+    """Broker 3 shut down at 12:59:42.832, and its next process found its disks failed 1.7 s later."""
+    [change] = failovers(events("start-disk-3.9"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=2)))
+    assert (change.kind, change.confidence, change.leader_from) == ("controlled_shutdown", "certain", 3)
+
+
 def test_a_disk_that_failed_a_start_takes_no_leader_from_a_later_process() -> None:
     """Broker 2 could not start over its disks at 18:18:04, served from 18:18:12 on, and gave its leader back later."""
     found = failovers(events("failed-start-3.9"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -191,6 +192,14 @@ def test_a_failed_disk_says_when_its_broker_led_no_more() -> None:
 def test_whether_it_was_requested(excerpt: str, kind: str, expected: set[bool | None]) -> None:
     found = [f for f in leaders(events(excerpt), [], WHOLE).failovers if f.kind == kind]
     assert {f.requested_by_operator for f in found} == expected
+
+
+def test_an_election_that_no_log_shows_as_it_happened_is_not_said_to_be_requested() -> None:
+    """All logs of 12:44:23 to 12:45:00 are lost, and broker 2 was killed meanwhile; later lines name the new leader."""
+    night = replace(WHOLE, end=WHOLE.end + timedelta(days=2))
+    [_, change] = leaders(events("election-lost-4.3"), [], night).failovers
+    assert (change.kind, change.confidence, change.leader_to) == ("preferred_election", "possible", 1)
+    assert change.requested_by_operator is None
 
 
 def elected(*around: Event) -> bool | None:

@@ -26,6 +26,16 @@ PATTERNS = (
         source=f"{_PACKAGE}/QuorumController.java claim",
     ),
     Pattern(
+        pattern_id="kraft.controller_waits",
+        kind=Kind.CONTROLLER_WAITS,
+        loggers=_QUORUM_LOGGERS,
+        contains="Performing controller activation. ",
+        regex=QUORUM_HEAD
+        + r"Performing controller activation\. .*(?:Putting the controller into pre-migration mode|Loaded ZK migration state of PRE_MIGRATION)\..*$",
+        versions="3.6-3.9",
+        source=f"{_PACKAGE}/ActivationRecordsGenerator.java recordsForEmptyLog, recordsForNonEmptyLog (KIP-866)",
+    ),
+    Pattern(
         pattern_id="kraft.controller_known",
         kind=Kind.CONTROLLER_KNOWN,
         loggers=_QUORUM_LOGGERS,

@@ -32,6 +32,15 @@ PATTERNS = (
         source=f"{_SOURCE} elect",
     ),
     Pattern(
+        pattern_id="zookeeper.controller_migrated",
+        kind=Kind.CONTROLLER_ELECTED,
+        loggers=("kafka.zk.KafkaZkClient",),
+        contains="Successfully registered KRaft controller ",
+        regex=r"^Successfully registered KRaft controller (?P<node>\d+) with ZK epoch (?P<controller_epoch>\d+)$",
+        versions="3.4-3.9",
+        source="core/src/main/scala/kafka/zk/KafkaZkClient.scala tryRegisterKRaftControllerAsActiveController",
+    ),
+    Pattern(
         pattern_id="zookeeper.controller_resigned",
         kind=Kind.CONTROLLER_RESIGNED,
         loggers=_LOGGERS,

@@ -18,6 +18,7 @@ from spark_jobs.transforms.brokers.liveness import (
     STARTED_ON_ZOOKEEPER,
     LivenessSignal,
     Signal,
+    is_registered,
 )
 from spark_jobs.transforms.brokers.logs_at_hand import ROTATED_WITHIN
 from spark_jobs.transforms.brokers.observed import Observed
@@ -265,12 +266,15 @@ class _Life:
         return absence
 
     def _is_restart(self, absence: Absence, signal: LivenessSignal) -> bool:
-        """Whether a line shows a new process: the broker's own, or another's where its own log is not at hand.
+        """Whether a line shows a new process: the broker's own, or its controller's where that registers one, or where
+        the broker's own log is not at hand.
 
         Edge case: a process may have begun long before its controllers let it register. (16 s in a recorded night.)
         """
-        return signal.is_own or not self.observed.logs.is_own_whole(
-            self.broker, absence.down_at - LATE_REPORT, signal.at
+        return (
+            signal.is_own
+            or is_registered(signal.event)
+            or not self.observed.logs.is_own_unbroken(self.broker, absence.down_at - LATE_REPORT, signal.at)
         )
 
     def _never_served(self, begun: Absence, signal: LivenessSignal) -> Absence:
@@ -320,7 +324,8 @@ class _Life:
             known_until=None if is_known else observed.logs.known_until(self.broker, absence.gone_by),
             shows_end=shows_end,
             # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
-            shows_starts=by_itself or (by_controllers and not observed.uses_zookeeper),
+            shows_starts=observed.logs.is_own_unbroken(absence.broker, absence.gone_by, end)
+            or (by_controllers and not observed.uses_zookeeper),
         )
 
     def _with_life(self, absence: Absence) -> Absence:

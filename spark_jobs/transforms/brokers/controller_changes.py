@@ -69,8 +69,7 @@ def _directly(before: ControllerEpoch | None, term: ControllerEpoch) -> Controll
     """The epoch before, if it is the one before. ZooKeeper counts epochs of controllers alone, a quorum those that no
     node won too.
     """
-    by_zookeeper = bool(term.lines) and term.lines[0].pattern_id.startswith("zookeeper.")
-    return None if before and by_zookeeper and term.epoch > before.epoch + 1 else before
+    return None if before and term.is_zookeepers and term.epoch > before.epoch + 1 else before
 
 
 def _absences_at(

@@ -107,6 +107,8 @@ class ControllerCase:
     @property
     def skips_epochs(self) -> bool:
         """Whether epochs lie between: a quorum counts elections that no node won, and a node may have won one."""
+        if self.before and self.before.is_zookeepers and not self.term.is_zookeepers:
+            return True  # The quorum counts anew: how many epochs lie between is not known.
         return self.before is not None and self.term.epoch > self.before.epoch + 1
 
 
@@ -142,6 +144,11 @@ def session_expired(case: ControllerCase) -> Proof | None:
     """The former controller reports that its ZooKeeper session expired."""
     expired = [quote(e) for e in case.lines if e.kind == Kind.ZOOKEEPER_SESSION_EXPIRED]
     return proof_if(expired, *expired[-1:])
+
+
+def moved_to_kraft(case: ControllerCase) -> Proof | None:
+    """A controller of KRaft registers in ZooKeeper, and the one before was a broker."""
+    return proof_if(case.term.is_migrated and case.before and not case.before.is_migrated)
 
 
 def resigned(case: ControllerCase) -> Proof | None:
@@ -229,6 +236,16 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         source="KafkaZkClient.registerControllerAndIncrementControllerEpoch: each ZooKeeper controller has an epoch",
         decides="unclean-2.8 epoch 2",
         looks_alike="crash-2.8 epoch 1",
+    ),
+    Ruling(
+        ControllerChangeCause.MOVED_TO_KRAFT,
+        Confidence.CERTAIN,
+        "Controller {controller} of KRaft took over from controller {former}: the cluster moves to KRaft.",
+        proof=(moved_to_kraft,),
+        source="KafkaZkClient.tryRegisterKRaftControllerAsActiveController: it takes the controller's node in ZooKeeper"
+        " and raises the epoch in one step (KIP-866)",
+        decides="moved-3.9 epoch 11",
+        looks_alike="unclean-2.8 epoch 3",
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,

@@ -15,6 +15,7 @@ from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.signs_of_life import ACTIVE_KINDS
 from spark_jobs.transforms.controllers import ControllerEpoch, active_at, speaks_for_cluster
+from spark_jobs.transforms.durations import LONG_AGO
 from spark_jobs.transforms.windows import broker_ids
 
 
@@ -144,6 +145,15 @@ PRESENCE_KINDS = (*SIGNAL_KINDS, Kind.FETCH_FAILED)
 _REPLAYED = re.compile(r"\] Replayed |\] (?:Registered new|Re-registered) broker")
 """What a controller prints of a record that it reads, however old it is. Source: ClusterControlManager.replay."""
 
+
+def is_registered(event: Event) -> bool:
+    """Whether a controller registers a new process of a broker as it writes this, and does not replay it.
+
+    Source: BrokerLifecycleManager.incarnationId, drawn once in a process; ClusterControlManager.registerBroker, 3.9.
+    """
+    return event.kind == Kind.BROKER_INCARNATED and not _REPLAYED.search(event.text)
+
+
 SHUTDOWN_LASTS = timedelta(minutes=5)
 """How long a shutdown may take while the broker goes on to serve.
 Source: BrokerServer.shutdown waits that long for the controlled shutdown."""
@@ -208,7 +218,7 @@ def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[Livene
     """The signals of one broker, of which each that a failed start's process wrote shows that failure."""
     abandoned = _abandoned(signals)
     told = [replace(s, shows=Signal.FAILED) if place in abandoned else s for place, s in enumerate(signals)]
-    fails_at = [s.at for s in told if s.shows is Signal.FAILED]
+    fails_at = list(_failed_starts(told))
     failed_at: datetime | None = None
     for signal in told:
         if signal.shows is Signal.FAILED and signal.is_own:
@@ -219,6 +229,16 @@ def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[Livene
             yield signal
         elif signal.shows is not Signal.SERVES:
             yield replace(signal, shows=Signal.FAILED)
+
+
+def _failed_starts(signals: Iterable[LivenessSignal]) -> Iterator[tuple[datetime, datetime]]:
+    """When starts failed, each with the end of the process before: what that one said is not of the start."""
+    ended_at = LONG_AGO
+    for signal in signals:
+        if signal.shows is Signal.FAILED:
+            yield signal.at, ended_at
+        elif signal.shows is Signal.STOPPED:
+            ended_at = signal.at
 
 
 def _abandoned(signals: Sequence[LivenessSignal]) -> set[int]:
@@ -235,12 +255,15 @@ def _abandoned(signals: Sequence[LivenessSignal]) -> set[int]:
     return found
 
 
-def _is_failing(signal: LivenessSignal, failed_at: datetime | None, fails_at: Iterable[datetime]) -> bool:
+def _is_failing(
+    signal: LivenessSignal, failed_at: datetime | None, fails_at: Iterable[tuple[datetime, datetime]]
+) -> bool:
     """Whether a line is of a failed start: its process wrote it after the failure, or the broker served just before.
 
     Edge case: the controller may let a broker in whose port turns out to be taken a moment later.
     """
-    if signal.shows is Signal.SERVES and any(timedelta() <= at - signal.at <= SAME_START for at in fails_at):
+    soon = (ended_at <= signal.at for at, ended_at in fails_at if timedelta() <= at - signal.at <= SAME_START)
+    if signal.shows is Signal.SERVES and any(soon):
         return True
     ends = signal.is_own and signal.shows in _END_A_FAILED_START
     return ends and failed_at is not None and signal.at - failed_at <= SHUTDOWN_LASTS

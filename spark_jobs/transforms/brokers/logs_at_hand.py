@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import Event, LogFile
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.layouts import WITHIN
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.brokers.liveness import OWN_SIGNAL_KINDS
 from spark_jobs.transforms.brokers.signs_of_life import ACTIVE_KINDS
 from spark_jobs.transforms.controllers import ControllerEpoch
@@ -39,6 +41,8 @@ _ONLY_CONTROLLERS = frozenset({
 ELECTED_WITHIN = timedelta(minutes=1)
 """A quorum that has a majority elects a controller within this time. Our choice."""
 
+_Node = TypeVar("_Node", int, int | None)
+
 _METADATA_LOG = None
 """Who speaks for the controllers in the metadata log."""
 
@@ -62,22 +66,24 @@ class LogsAtHand:
         the controllers' terms.
         """
         lines = [e for e in ordered if e.origin in (Origin.BROKER, Origin.RECORD)]
-        own: dict[int, list[Event]] = defaultdict(list)
-        spoken: dict[int | None, list[Event]] = defaultdict(list)
-        for event in lines:
-            if event.broker is not None and event.kind in _LIFE_KINDS:
-                own[event.broker].append(event)
-            if event.kind in _ONLY_CONTROLLERS or event.origin == Origin.RECORD:
-                spoken[_METADATA_LOG if event.origin == Origin.RECORD else event.broker].append(event)
+        own = grouped((e for e in lines if e.broker is not None and e.kind in _LIFE_KINDS), lambda e: e.broker or 0)
+        spoken = grouped((e for e in lines if e.kind in _ONLY_CONTROLLERS or e.origin == Origin.RECORD), _speaker)
         spans = _spans(lines, files)
-        self._own = {broker: _joined_of(spans, told) for broker, told in own.items()}
-        self._speaking = {node: _joined_of(spans, told) for node, told in spoken.items()}
+        self._own = _joined_of(spans, own, ROTATED_WITHIN)
+        self._unbroken = _joined_of(spans, own, CLOCK_SKEW)
+        self._speaking = _joined_of(spans, spoken, ROTATED_WITHIN)
         self._spoken = {node: Timeline((e.happened_at for e in told), lambda at: at) for node, told in spoken.items()}
         self._terms = terms
 
     def is_own_whole(self, broker: int, start: datetime, end: datetime) -> bool:
         """Whether the broker's log is at hand from one instant to another, so that a start or an end would be in it."""
         return _holds(self._own.get(broker), start, end)
+
+    def is_own_unbroken(self, broker: int, start: datetime, end: datetime) -> bool:
+        """Whether the broker's log is at hand so, and no two of its files meet in between with a silence: a broker that
+        is away is silent, whether it is paused or the file with its start is missing.
+        """
+        return _holds(self._unbroken.get(broker), start, end)
 
     def own_spans(self) -> Iterator[tuple[int, datetime, datetime]]:
         """Each broker, with the spans in which its log is at hand, in order."""
@@ -121,6 +127,10 @@ class LogsAtHand:
         return [Interval(a, b, None) for a, b in zip(edges[::2], edges[1::2], strict=True) if b > a]
 
 
+def _speaker(event: Event) -> int | None:
+    return _METADATA_LOG if event.origin == Origin.RECORD else event.broker
+
+
 def _follow_closely(terms: Iterable[ControllerEpoch], start: datetime, end: datetime) -> bool:
     """Whether no other controller can have been active between these, from one instant to another: no epoch is missing.
 
@@ -148,17 +158,20 @@ def _spans(lines: Sequence[Event], files: Iterable[LogFile]) -> dict[str, list[I
     return {source: spans.get(source) or spans.get(source.partition(WITHIN)[0]) or whole for source in sources}
 
 
-def _joined_of(spans: Mapping[str, Iterable[Interval[None]]], told: Iterable[Event]) -> Intervals[None]:
-    """The spans of all logs that hold these lines."""
-    return _joined(span for source in {e.source for e in told} for span in spans[source])
+def _joined_of(
+    spans: Mapping[str, Iterable[Interval[None]]], told: Mapping[_Node, Iterable[Event]], within: timedelta
+) -> dict[_Node, Intervals[None]]:
+    """For each node the spans of all logs that hold these lines of it."""
+    sources = {node: {e.source for e in lines} for node, lines in told.items()}
+    return {node: _joined((span for s in own for span in spans[s]), within) for node, own in sources.items()}
 
 
-def _joined(intervals: Iterable[Interval[None]]) -> Intervals[None]:
+def _joined(intervals: Iterable[Interval[None]], within: timedelta = ROTATED_WITHIN) -> Intervals[None]:
     """The intervals, those of them as one between which no file is missing."""
     joined: list[Interval[None]] = []
     for interval in sorted(intervals, key=lambda i: i.start):
         last = joined[-1] if joined else None
-        if last and last.end and interval.end and interval.start - last.end <= ROTATED_WITHIN:
+        if last and last.end and interval.end and interval.start - last.end <= within:
             joined[-1] = Interval(last.start, max(last.end, interval.end), None)
         else:
             joined.append(interval)

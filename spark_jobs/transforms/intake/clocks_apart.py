@@ -3,14 +3,14 @@
 A leader and its followers say within the second that a leader epoch began. Where what two brokers say lies whole
 quarters of an hour apart, again and again, they run in different zones. A follower that starts may be late by any time,
 and none is early: where followers name epochs seconds before their leader does, again and again, its clock is ahead.
-Nothing is reordered, and no zone is guessed.
+A log whose times go back by seconds shows that its clock was set back. Nothing is reordered, and no zone is guessed.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame
@@ -102,6 +102,18 @@ def _ahead(leader: int, early: Sequence[Distance]) -> Iterator[str]:
         f" {words.duration(CLOCK_SKEW.total_seconds() * 1_000)} between two brokers, so no verdict about brokers and"
         " leaders is certain. Let all brokers keep time by NTP."
     )
+
+
+def set_back(by: Mapping[str, timedelta]) -> list[str]:
+    """A sentence about the logs whose clock was set back by more than clocks may differ by. Takes: how far, by file."""
+    if not (told := {name: far for name, far in by.items() if far > CLOCK_SKEW}):
+        return []
+    return [
+        f"A clock was set back by {words.duration(max(told.values()))}, as the times in"
+        f" {words.listed(sorted(told), _SHOWN)} show: what was written before or since is as much off. Their times are"
+        " kept as they were written, so no verdict about brokers and leaders is certain. Let all brokers keep time by"
+        " NTP."
+    ]
 
 
 def apart(found: Iterable[Distance]) -> list[str]:

@@ -74,8 +74,9 @@ def last_leader_just_detected_as_down(case: TriggeredChange) -> Proof | None:
 
 
 def controller_log_at_hand(case: TriggeredChange) -> Proof | None:
-    """The log of the active controller covers that time."""
-    return proof_if(case.change.context.has_controller_log_at(case.change.at))
+    """The log of the active controller covers the time of the change, which a line shows as it happened."""
+    change = case.change
+    return proof_if(change.after.is_exact and change.context.has_controller_log_at(change.at))
 
 
 def in_zookeeper_mode(case: TriggeredChange) -> Proof | None:
