@@ -29,8 +29,8 @@ def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None
 
     Takes: its bytes; what is known better of records whose instants other ranges cover: place, order and twin of each,
     order below zero where another holds the record already.
-    Gives: a row for each record, in their order: columns of bronze.log_records, and the number of its file; part, the
-        source within a wrapped file; the number of its layout, below 0 for none; twin, its number among identical ones.
+    Gives: a row for each record, in their order: columns of bronze.log_records; part, the source within a wrapped file;
+        the number of its layout, below 0 for none; twin, its number among identical ones.
     """
     lines, heads = beginnings(data, True, way)
     at = clock.instants(heads)
@@ -49,7 +49,6 @@ def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None
         kept = pa.array(order > _DROPPED)
     batch = pa.record_batch(
         {
-            "file": pa.array(np.full(len(heads), held.file, np.int32)),
             "part": _parts(data, heads.starts, way),
             "layout": pa.array(heads.layouts),
             "happened_at": _instants(at),
