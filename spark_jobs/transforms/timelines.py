@@ -137,9 +137,9 @@ class Interval(Generic[T]):
         start, end = max(self.start, first), last if self.end is None else min(self.end, last)
         return replace(self, start=start, end=end) if start < end else None
 
-    def split(self, cuts: Iterable[datetime]) -> Iterator[Interval[T]]:
-        """Its parts between the cuts that lie inside it, in order."""
-        inside = [c for c in sorted(set(cuts)) if self.start < c and (self.end is None or c < self.end)]
+    def split(self, cuts: Timeline[datetime]) -> Iterator[Interval[T]]:
+        """Its parts between the cuts that lie inside it, in order. Takes: instants, each once."""
+        inside = cuts.within(self.start + timedelta.resolution, self.end)
         for start, end in pairwise([self.start, *inside, self.end]):
             if start is not None:
                 yield replace(self, start=start, end=end)

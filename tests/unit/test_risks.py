@@ -89,6 +89,19 @@ def test_a_crash_leaves_a_partition_short_of_a_replica_until_it_is_back() -> Non
     assert risk.leaderless_low_ms <= 7948 <= risk.leaderless_high_ms
 
 
+def test_a_partition_whose_epochs_begin_again_is_known_once_at_any_time() -> None:
+    """Its metadata were restored: what was known of the former incarnation holds up to the next one."""
+    begins = {"kind": "leader_started", "broker": 1}
+    lines = [
+        isr(0, "1,2,3", 5, leader_epoch=7, **begins),
+        isr(5_000, "1", 6, leader_epoch=0, **begins),
+        isr(5_010, "1,2,3", 7, leader_epoch=0),
+    ]
+    over = Window(AT, AT + 6_000 * SECOND)
+    [risk] = rebuild_risks(lines, [], [], WITH, ClusterContext(), over.end, over)
+    assert (risk.known_ms, risk.under_replicated_ms) == (6_000_000, 10_000)
+
+
 def test_alone_with_unclean_elections_enabled_a_leader_is_one_failure_from_losing_records() -> None:
     """fraud-risky-19-0: broker 1 is alone from 01:52:35.892 on, gone from 01:52:47.903 to 01:53:02.129, and then
     broker 2 is alone until 01:53:10.171."""

@@ -20,7 +20,7 @@ from spark_jobs.transforms.partition_readings import PartitionReadings, Readings
 from spark_jobs.transforms.partitions import Partition, by_partition, deletions_of, lives_of
 from spark_jobs.transforms.replicas.isr import ISR_KINDS, commits_of
 from spark_jobs.transforms.replicas.known_isrs import KnownIsr, known_isrs
-from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
+from spark_jobs.transforms.timelines import Interval, Intervals, Timeline, instants
 from spark_jobs.transforms.windows import Window, broker_ids
 
 ReplicaCounts = Timeline[tuple[datetime, int]]
@@ -104,10 +104,11 @@ class _History:
         """Its states in the window: the known ISRs, split where anything else changes."""
         cuts = {at for course in (self.min_isr, self.unclean, self.replicas) for at, _ in course}
         cuts |= {at for gap in self.leaderless for at in (gap.start, gap.end) if at is not None}
+        in_order = instants(cuts)
         return Intervals(
             Interval(piece.start, piece.end, self._state(piece))
             for known in self.known.clip(window.start, window.end)
-            for piece in known.split(cuts)
+            for piece in known.split(in_order)
         )
 
     def _state(self, piece: Interval[KnownIsr]) -> _State:
@@ -160,14 +161,17 @@ def rebuild_risks(
 def _known(
     lives: Sequence[Sequence[Event]], readings: PartitionReadings, ends: Sequence[datetime]
 ) -> Iterator[Interval[KnownIsr]]:
-    """The known ISRs of all incarnations of a partition. `ends`: when its topic was deleted, and when logs end."""
+    """The known ISRs of all incarnations of a partition: each up to the next one.
+
+    Takes: `ends`, when its topic was deleted, and when logs end.
+    """
     logs_end = ends[-1]
     later_starts = [life[0].happened_at for life in lives[1:]]
     for life, first, end in zip(lives or [[]], [None, *later_starts], [*later_starts, None], strict=True):
         own = readings.within(first, end)
         start = life[0].happened_at if life else own[0].snapshot_at if own else logs_end
         deleted_at = next((at for at in ends[:-1] if at > start), None)
-        until = deleted_at or max([logs_end, *(r.snapshot_at for r in own[-1:])])
+        until = deleted_at or end or max([logs_end, *(r.snapshot_at for r in own[-1:])])
         yield from known_isrs(commits_of(life), own.within(None, until + timedelta.resolution), until)
 
 
