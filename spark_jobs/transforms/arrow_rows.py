@@ -78,6 +78,7 @@ def _typed(array: pa.Array, code: type[str] | None, struct: type[Row] | None) ->
 
 def _values(array: pa.Array, struct: type[Row] | None) -> Any:
     """The values of a column as Python has them."""
+    import pyarrow
     from pyarrow import types
 
     if array.null_count == len(array):
@@ -87,29 +88,22 @@ def _values(array: pa.Array, struct: type[Row] | None) -> Any:
     if types.is_struct(array.type) and struct is not None:
         return _structs(array, struct)
     if types.is_timestamp(array.type):
-        return map(_once(of_micros), _numbers(array.cast("timestamp[us]").cast("int64")))
-    if types.is_string(array.type):
-        return array.to_pandas().tolist()
-    is_number = any(kind(array.type) for kind in (types.is_integer, types.is_floating, types.is_boolean))
-    return _numbers(array) if is_number else array.to_pylist()
+        return map(_once(of_micros), array.cast(pyarrow.timestamp("us", array.type.tz)).view("int64").to_pylist())
+    values = array.to_pylist()
+    if not types.is_string(array.type):
+        return values
+    one_of = dict(zip(values, values, strict=True))
+    return map(one_of.__getitem__, values)
 
 
 def _lists(array: pa.Array, struct: type[Row] | None) -> list[list[Any] | None]:
     flat = iter(_values(array.flatten(), struct))
-    return [None if n is None else list(islice(flat, n)) for n in _numbers(array.value_lengths())]
+    return [None if n is None else list(islice(flat, n)) for n in array.value_lengths().to_pylist()]
 
 
 def _structs(array: pa.Array, struct: type[Row]) -> list[Row | None]:
     made = iter(_rows(array.drop_null(), struct))
-    return [next(made) if is_valid else None for is_valid in _numbers(array.is_valid())]
-
-
-def _numbers(array: pa.Array) -> Any:
-    if not array.null_count:
-        return array.to_numpy(zero_copy_only=False).tolist()
-    valid = _numbers(array.is_valid())
-    values = array.fill_null(False if str(array.type) == "bool" else 0).to_numpy(zero_copy_only=False).tolist()
-    return [value if is_valid else None for value, is_valid in zip(values, valid, strict=True)]
+    return [next(made) if is_valid else None for is_valid in array.is_valid().to_pylist()]
 
 
 def _once(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
