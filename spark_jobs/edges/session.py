@@ -24,12 +24,19 @@ _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 _ASKED_FOR_OFTEN = ("org.apache.spark.sql.functions", "org.apache.spark.api.python.PythonUtils")
 """What PySpark asks for by a short name with each column: Java else looks for it in each jar, package by package."""
 
+_TASKS = "spark.sql.shuffle.partitions"
+
 _FOR_FEW_ROWS = {
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "2",
+    _TASKS: "2",
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+_FOR_JUDGEMENTS = {
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
 }
 
 
@@ -102,8 +109,34 @@ def for_few_rows(spark: SparkSession) -> Iterator[None]:
     Source: a publish of eleven tables of 60 rows took 41 s of processor time without them and 25 s with them;
     most of it was code compiled to be run once, and jobs of adaptive plans.
     """
-    before = {key: spark.conf.get(key, None) for key in _FOR_FEW_ROWS}
-    for key, value in _FOR_FEW_ROWS.items():
+    with _set(spark, _FOR_FEW_ROWS):
+        yield
+
+
+@contextmanager
+def for_many_rows(spark: SparkSession) -> Iterator[None]:
+    """At least two tasks for each core after a shuffle, while the block runs: eight would leave a cluster idle."""
+    tasks = max(int(str(spark.conf.get(_TASKS))), 2 * spark.sparkContext.defaultParallelism)
+    with _set(spark, {_TASKS: str(tasks)}):
+        yield
+
+
+@contextmanager
+def for_judgements(spark: SparkSession) -> Iterator[None]:
+    """Batches for a worker with a limit in rows alone, while the block runs.
+
+    Source: to hold a limit in bytes Spark measures the batch before each row (BatchedPythonArrowInput), and Arrow goes
+    through each column of lists from its last value on to measure it (ListVector.setValueCount). Columns that few rows
+    fill took the square of a batch's rows, and half of the JVM's processor time.
+    """
+    with _set(spark, _FOR_JUDGEMENTS):
+        yield
+
+
+@contextmanager
+def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    before = {key: spark.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
         spark.conf.set(key, value)
     try:
         yield

@@ -7,7 +7,7 @@ reads, one distributed job each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import BY_NAME, TABLES, Table
 from spark_jobs.catalog.codes import Confidence
 from spark_jobs.edges import progress
-from spark_jobs.edges.session import cut_off, for_few_rows
+from spark_jobs.edges.session import cut_off, for_few_rows, for_judgements, for_many_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.shared.config import Settings
 from spark_jobs.transforms.judgement import (
@@ -74,7 +74,8 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     store = Store(spark, settings.lake)
     few = given["lines"]["events"] <= FEW_LINES
     keep = cut_off if few else DataFrame.persist
-    with for_few_rows(spark) if few else nullcontext(), rebuilt(store, given["cluster"], window, seen, keep) as frames:
+    sized = for_few_rows if few else for_many_rows
+    with sized(spark), rebuilt(store, given["cluster"], window, seen, keep) as frames:
         if given.get("clocks_differ"):
             frames |= {name: at_most_likely(frames[name]) for name in BETWEEN_BROKERS if name in frames}
         store.create(*(BY_NAME[name] for name in KEPT if name in frames))
@@ -107,16 +108,17 @@ def rebuilt(
     """
     published = {name: PUBLISHED[name] for name in wanted}
     run = Rebuild(store, Scope(cluster, window, seen), keep)
-    try:
-        judgements = check_published(published, published)
-        run.read(judgements)
-        for judgement in judgements:
-            run.judge(judgement)
-        made = {name: run.frame(source) for name, source in published.items()}
-        yield {name: _published(BY_NAME[name], frame, window) for name, frame in made.items() if frame is not None}
-    finally:
-        for frame in run.cached:
-            frame.unpersist()
+    with for_judgements(store.spark):
+        try:
+            judgements = check_published(published, published)
+            run.read(judgements)
+            for judgement in judgements:
+                run.judge(judgement)
+            made = {name: run.frame(source) for name, source in published.items()}
+            yield {name: _published(BY_NAME[name], frame, window) for name, frame in made.items() if frame is not None}
+        finally:
+            for frame in run.cached:
+                frame.unpersist()
 
 
 def _published(table: Table, frame: DataFrame, window: Window) -> DataFrame:
