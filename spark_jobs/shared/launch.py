@@ -200,6 +200,7 @@ def configuration(is_large: bool = False, places: Iterable[str | None] = ()) -> 
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(64 * 1024 * 1024),
+        "spark.broadcast.UDFCompressionThreshold": str(64 * 1024),
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.hadoop.fs.permissions.umask-mode": umask(),
         "spark.ui.enabled": "false",

@@ -239,12 +239,16 @@ def collect_rows(frame: DataFrame, cls: type[Row]) -> list[Any]:
 
 
 def _gathered(frames: Mapping[str, DataFrame], keys: Sequence[str]) -> DataFrame:
-    """All inputs in one frame: the key, and one struct column for each input."""
+    """All inputs in one frame: the key, and one struct column for each input.
+
+    Edge case: the parts of all inputs together would be a hundred tasks, most of which have next to no rows.
+    """
     tagged = [
         frame.select(*keys, F.struct(*(frame[column] for column in frame.columns)).alias(name))
         for name, frame in frames.items()
     ]
-    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), tagged)
+    rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), tagged)
+    return rows.coalesce(int(str(rows.sparkSession.conf.get("spark.sql.shuffle.partitions"))))
 
 
 def check_published(published: Mapping[str, Source], tables: Iterable[str]) -> list[Judgement]:
