@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from spark_jobs.catalog.gold import BROKER_OUTAGES, ISR_CHANGES_TABLE
 from spark_jobs.catalog.internal import ISR_SPANS
 from spark_jobs.catalog.rows import IsrSpan, OutOfSyncPeriod
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.replicas.isr import rebuild_isr_changes
@@ -70,6 +71,18 @@ def test_a_period_between_others_of_its_cause_has_evidence() -> None:
     periods = rebuild_out_of_sync_periods(spans_of(ended), [], DAY)
     assert [p.started_at for p in periods] == [after(0), after(60), after(120)]
     assert all(p.evidence for p in periods)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_the_evidence_is_the_same_in_whatever_blocks_partitions_were_judged(size: int) -> None:
+    lines = events("metadata-3.9")
+    outages = rebuild_outages(lines, (), WHOLE)
+    changes = rebuild_isr_changes(lines, (), context_of(lines, outages), WHOLE)
+    blocks = grouped(changes, lambda c: (c.topic, c.partition // size)).values()
+    in_blocks = [span for own in blocks for span in spans_of(own)]
+    topics = [span for own in grouped(changes, lambda c: c.topic).values() for span in spans_of(own)]
+    assert sum(bool(s.evidence) for s in in_blocks) > sum(bool(s.evidence) for s in topics)
+    assert rebuild_out_of_sync_periods(in_blocks, outages, WHOLE) == rebuild_out_of_sync_periods(topics, outages, WHOLE)
 
 
 class TestNights:

@@ -6,6 +6,7 @@ settings and its deletions, which every block gets.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from pyspark.sql import Column, DataFrame
@@ -21,8 +22,9 @@ from spark_jobs.transforms.replicas.isr import ISR_KINDS
 from spark_jobs.transforms.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS
 from spark_jobs.transforms.scope import WindowFacts
 
-BLOCK = 500
-"""So many partitions are judged together. Our choice: with a reading every five minutes they take a worker 100 MB."""
+BLOCK = 25
+"""So many partitions are judged together. Our choice: no topic has more lines than `__consumer_offsets`, which is two
+blocks, and the later blocks of a cluster are a list that a plan can hold."""
 
 LEADER_KINDS = frozenset(
     {*PARTITION_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *SHRINK_CAUSE_KINDS, *SETTING_KINDS, "topic_deleted"}
@@ -51,11 +53,9 @@ def about_partitions(events: DataFrame, settings: DataFrame, facts: WindowFacts)
 
 def _all_blocks(later: Iterable[TopicBlock]) -> Column:
     """The blocks of a row's topic."""
-    blocks = F.array(F.lit(0))
-    for topic, own in grouped(later, lambda b: b.topic).items():
-        numbers = [F.lit(number) for number in sorted({0, *(b.block for b in own)})]
-        blocks = F.when(F.col("topic") == topic, F.array(*numbers)).otherwise(blocks)
-    return blocks
+    blocks = {topic: sorted({0, *(b.block for b in own)}) for topic, own in grouped(later, lambda b: b.topic).items()}
+    listed = F.from_json(F.lit(json.dumps(blocks)), "map<string,array<int>>")
+    return F.coalesce(listed[F.col("topic")], F.array(F.lit(0)))
 
 
 def partition_states(partition_snapshots: DataFrame) -> DataFrame:

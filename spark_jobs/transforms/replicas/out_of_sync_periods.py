@@ -31,13 +31,17 @@ Removals = Mapping[int, Timeline[tuple[int, IsrSpan]]]
 def spans_of(changes: Sequence[IsrChange]) -> list[IsrSpan]:
     """The shrinks among rows of gold.isr_changes, each with its end: slim enough to read a whole cluster's at once.
 
-    Gives: evidence only for the first and the last of a broker's shrinks with one cause, and for each that begins when
-    none before it lasts: it may begin a period.
+    Gives: evidence only for the first and the last of a topic's shrinks of one broker and cause, and for each that
+    begins when none before it lasts: it may begin a period.
     """
     returns = {_key(c, c.happened_at): c for c in changes if c.change == IsrChangeKind.EXPAND}
     shrinks = (c for c in changes if c.change == IsrChangeKind.SHRINK)
-    spans = (_span(c, returns.get(_key(c, c.out_of_sync_until))) for c in shrinks)
-    by_cause = grouped(spans, lambda s: (s.broker, s.shrink_cause, s.outage_id))
+    return _thinned(_span(c, returns.get(_key(c, c.out_of_sync_until))) for c in shrinks)
+
+
+def _thinned(spans: Iterable[IsrSpan]) -> list[IsrSpan]:
+    """The spans, with evidence at the ends of those of one topic, broker and cause."""
+    by_cause = grouped(spans, lambda s: (s.topic, s.broker, s.shrink_cause, s.outage_id))
     return [span for own in by_cause.values() for span in _with_evidence_at_the_ends(own)]
 
 
@@ -81,11 +85,12 @@ def rebuild_out_of_sync_periods(
 
     Takes: the spans of one cluster, with look-ahead; its rows of gold.broker_outages.
     Order: by start and broker, whatever the order of the spans.
-    Keeps: every span belongs to exactly one period; the periods of one broker do not overlap.
+    Keeps: every span belongs to exactly one period; the periods of one broker do not overlap; the same evidence in
+    whatever blocks of partitions the spans were judged.
     Edge case: spans with one cause and less than ten minutes between are one period; those of two outages are two,
     unless the broker went down again before it was back.
     """
-    by_broker = sorted(grouped(spans, lambda s: s.broker).items())
+    by_broker = sorted(grouped(_thinned(spans), lambda s: s.broker).items())
     periods = [Period(merged) for _, own in by_broker for merged in merge_spans(own)]
     known = {o.outage_id: o for o in outages}
     removals = _removals(periods)
