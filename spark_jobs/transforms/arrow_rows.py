@@ -22,20 +22,14 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Row)
 
 
-def rows_of(column: pa.ChunkedArray, cls: type[R]) -> list[R]:
-    """The rows of a column of structs; a null struct is not a row.
+def rows_of(batches: Iterable[pa.RecordBatch], cls: type[R]) -> list[R]:
+    """The rows of batches: their columns are those of the row class.
 
-    Order: as in the column.
-    Keeps: the same rows as `Row.of` makes of the column's dicts.
+    Order: as in the batches.
+    Keeps: the same rows as `Row.of` makes of the batches' dicts.
     Raises: TypeError where a column that is never null is missing, ValueError for a code that is not known.
     """
-    filled = (chunk for chunk in column.chunks if chunk.null_count < len(chunk))
-    return [row for chunk in filled for row in _rows(chunk.drop_null(), cls)]
-
-
-def table_rows(table: pa.Table, cls: type[R]) -> list[R]:
-    """The rows of a table: its columns are those of the row class."""
-    return [row for batch in table.to_batches() for row in _rows(batch.to_struct_array(), cls)]
+    return [row for batch in batches if len(batch) for row in _rows(batch.to_struct_array(), cls)]
 
 
 def array_of(rows: Sequence[Row | None], kind: pa.StructType) -> pa.StructArray:

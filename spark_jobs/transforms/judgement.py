@@ -8,6 +8,7 @@ tested without Spark.
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
@@ -22,7 +23,7 @@ from spark_jobs.catalog import BY_NAME
 from spark_jobs.catalog.classes import ROW_CLASS, TABLE_OF
 from spark_jobs.catalog.row import Row
 from spark_jobs.shared.conform import schema_of
-from spark_jobs.transforms.arrow_rows import array_of, rows_of, table_rows
+from spark_jobs.transforms.arrow_rows import array_of, rows_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -198,12 +199,12 @@ def apply_by_key(judgement: Judgement, frames: Mapping[str, DataFrame], values: 
         [StructField(name, StructType.fromDDL(schema_of(TABLE_OF[cls]))) for name, cls in outputs.items()]
     )
     arrow = to_arrow_schema(schema, timezone="UTC")
-    names = list(inputs_of(judgement.function))
+    slots = {name: _slots(frame) for name, frame in frames.items()}
 
     def run(table: pa.Table) -> pa.Table:
         import pyarrow
 
-        given = call(judgement, {name: table.column(name) for name in names}, values)
+        given = call(judgement, {name: _own(table, name, own) for name, own in slots.items()}, values)
         parts = {name: array_of(getattr(given, name), arrow.field(name).type) for name in outputs}
         batches = (
             [rows if field.name == name else pyarrow.nulls(len(rows), field.type) for field in arrow]
@@ -211,16 +212,16 @@ def apply_by_key(judgement: Judgement, frames: Mapping[str, DataFrame], values: 
         )
         return pyarrow.Table.from_batches([pyarrow.RecordBatch.from_arrays(b, schema=arrow) for b in batches], arrow)
 
-    return _gathered(frames, judgement.key).groupBy(*judgement.key).applyInArrow(run, schema)
+    return _gathered(frames, slots, judgement.key).groupBy(*judgement.key).applyInArrow(run, schema)
 
 
-def call(judgement: Judgement, columns: Mapping[str, pa.ChunkedArray], values: Mapping[str, Any]) -> Any:
+def call(judgement: Judgement, batches: Mapping[str, Iterable[pa.RecordBatch]], values: Mapping[str, Any]) -> Any:
     """What one worker does for one key: rows out of Arrow, and the judgement's function called with them.
 
     The rows of a huge key live until it returns: the garbage collector need not look at them again and again.
     """
     inputs = inputs_of(judgement.function)
-    rows = {name: rows_of(columns[name], cls) if name in columns else [] for name, cls in inputs.items()}
+    rows = {name: rows_of(batches.get(name, ()), cls) for name, cls in inputs.items()}
     gc.freeze()
     try:
         return judgement.function(**rows, **values)
@@ -235,20 +236,50 @@ def select_output(frame: DataFrame, output: str) -> DataFrame:
 
 def collect_rows(frame: DataFrame, cls: type[Row]) -> list[Any]:
     """A few rows, instants with their zone: what is small enough to hand to every task."""
-    return table_rows(frame.toArrow(), cls)
+    return rows_of(frame.toArrow().to_batches(), cls)
 
 
-def _gathered(frames: Mapping[str, DataFrame], keys: Sequence[str]) -> DataFrame:
-    """All inputs in one frame: the key, and one struct column for each input.
+_INPUT = "input"
+"""The column that names the input whose row it is."""
 
+
+def _slots(frame: DataFrame) -> dict[str, str]:
+    """A slot for each column of an input: the n-th of its type."""
+    seen: Counter[str] = Counter()
+    slots = {}
+    for column in frame.schema:
+        kind = column.dataType.simpleString()
+        slots[column.name] = f"{kind} {seen[kind]}"
+        seen[kind] += 1
+    return slots
+
+
+def _gathered(
+    frames: Mapping[str, DataFrame], slots: Mapping[str, Mapping[str, str]], keys: Sequence[str]
+) -> DataFrame:
+    """All inputs in one frame: the key, the input, and slots that hold the columns of whichever input it is.
+
+    A column for each column of each input would take a worker, and Spark, the memory of all of them for each row.
     Edge case: the parts of all inputs together would be a hundred tasks, most of which have next to no rows.
     """
-    tagged = [
-        frame.select(*keys, F.struct(*(frame[column] for column in frame.columns)).alias(name))
-        for name, frame in frames.items()
-    ]
-    rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), tagged)
+    kinds = {slot: slot.rpartition(" ")[0] for own in slots.values() for slot in own.values()}
+
+    def placed(name: str) -> DataFrame:
+        held = {slot: f"`{column}`" for column, slot in slots[name].items()}
+        columns = (f"{held.get(slot, f'CAST(NULL AS {kind})')} AS `{slot}`" for slot, kind in kinds.items())
+        return frames[name].selectExpr(*keys, f"'{name}' AS {_INPUT}", *columns)
+
+    rows = reduce(DataFrame.union, map(placed, frames))
     return rows.coalesce(int(str(rows.sparkSession.conf.get("spark.sql.shuffle.partitions"))))
+
+
+def _own(table: pa.Table, name: str, slots: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
+    """The rows of one input, with its columns."""
+    import pyarrow.compute as compute
+
+    for batch in table.to_batches():
+        own = batch.select(list(slots.values())).filter(compute.equal(batch.column(_INPUT), name))
+        yield own.rename_columns(list(slots))
 
 
 def check_published(published: Mapping[str, Source], tables: Iterable[str]) -> list[Judgement]:
