@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from spark_jobs.catalog.rows import Event
 from spark_jobs.transforms.durations import MS
@@ -33,6 +34,7 @@ def in_order(events: Iterable[Event]) -> list[Event]:
     return sorted(events, key=lambda e: (e.happened_at, e.source, e.order))
 
 
+@lru_cache(1024)
 def broker_ids(text: str | None) -> tuple[int, ...] | None:
     """The broker ids a line lists; None where the line lists nothing.
 
