@@ -71,12 +71,22 @@ def files_seen(files: DataFrame, scope: Scope) -> DataFrame:
 
 
 def _between_signals(lines: DataFrame, about: DataFrame) -> DataFrame:
-    """The lines, with the hour of each and how many signals about any broker had passed in it."""
-    at, hour = F.col("happened_at"), F.date_trunc("hour", "happened_at").alias("hour")
-    signals = about.where(F.col("kind").isin(*sorted(SIGNAL_KINDS))).groupBy(hour)
-    known = signals.agg(F.collect_set("happened_at").alias("signals"))
-    passed = F.size(F.filter("signals", lambda s: s < at)) + F.size(F.filter("signals", lambda s: s <= at))
-    return lines.select("*", hour).join(F.broadcast(known), "hour", "left").withColumn("passed", passed)
+    """The lines, with the hour of each and how many signals about any broker had passed in it.
+
+    Edge case: an hour may have a hundred signals, so a line is held against those of its minute.
+    """
+    at, hour, minute = F.col("happened_at"), F.date_trunc("hour", "happened_at"), F.date_trunc("minute", "happened_at")
+    signals = about.where(F.col("kind").isin(*sorted(SIGNAL_KINDS))).groupBy(hour.alias("hour"))
+    of_hours = signals.agg(F.collect_set("happened_at").alias("signals"))
+    minutes = F.explode(F.transform(F.sequence(F.lit(0), F.lit(59)), lambda n: F.timestamp_add("MINUTE", n, "hour")))
+    in_minute = F.filter("signals", lambda s: F.date_trunc("minute", s) == F.col("minute"))
+    before = F.size(F.filter("signals", lambda s: s < F.col("minute")))
+    known = of_hours.withColumn("minute", minutes).select("minute", before.alias("before"), in_minute.alias("near"))
+    passed = (
+        2 * F.col("before") + F.size(F.filter("near", lambda s: s < at)) + F.size(F.filter("near", lambda s: s <= at))
+    )
+    placed = lines.select("*", hour.alias("hour"), minute.alias("minute"))
+    return placed.join(F.broadcast(known), "minute", "left").withColumn("passed", passed)
 
 
 def namings(lines: DataFrame) -> DataFrame:
