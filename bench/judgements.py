@@ -253,7 +253,7 @@ def brokers(count: int, hours: int = 50) -> Made:
 
 
 MAKERS: Mapping[str, Callable[..., Made]] = {"groups": group, "brokers": brokers, "partitions": partitions}
-SIZES = {"groups": (1_000, 5_000, 20_000, 50_000), "brokers": (3, 30, 100), "partitions": (100, 500)}
+SIZES = {"groups": (1_000, 5_000, 20_000, 50_000), "brokers": (3, 30, 100), "partitions": (25, 100)}
 
 if __name__ == "__main__":
     main()
