@@ -159,7 +159,7 @@ def _origins(spark: SparkSession) -> dict[str, str]:
         """On an executor, which has no bench: a function in a function goes there as it is, not by its name."""
         import spark_jobs
 
-        found, here = Path(str(spark_jobs.__file__)), Path.cwd()
+        found, here = Path(str(spark_jobs.__file__)).absolute(), Path.cwd()
         own = found.is_relative_to(here)
         return here.parents[1].name, str(found.relative_to(here)) if own else "a folder that is not its own"
 

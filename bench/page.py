@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bench import cluster, sizing
-from bench.run import FIGURES, beside, best
+from bench.figures import FIGURES, beside, best
 from spark_jobs.shared import launch
 
 PAGE = launch.HOME / "docs" / "speed.md"

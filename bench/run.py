@@ -7,23 +7,18 @@ picture are made from all of them. --short takes about a minute, prints ratios a
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench import anchors, cluster, forms, judgements, nights
+from bench import anchors, cluster, forms, judgements, nights, page
+from bench.figures import keep, ratios
 from bench.works import Figures, measured
-from spark_jobs.shared import launch
 
-FIGURES = launch.HOME / "bench" / "figures.json"
 MB = 600
 """The input on which engines are compared."""
 
@@ -46,7 +41,9 @@ class Bench:
     def engines(self, rounds: int = ROUNDS) -> Figures:
         """Every engine on the same bytes. Ingest, in a warm JVM, takes turns with the copy."""
         night = str(nights.made(self.folder, min(MB, self.most_mb)))
-        found: Figures = {name: [self._do("engine", name=name, night=night) for _ in range(rounds)] for name in ENGINES}
+        found: Figures = {
+            name: [self._do("engine", name=name, night=night) for _ in range(rounds)] for name in anchors.WITHOUT_SPARK
+        }
         found["rounds"] = self._do("warm", night=night, rounds=rounds)["rounds"]
         return found
 
@@ -92,7 +89,6 @@ class Bench:
         return measured(work, self.cores, **given)
 
 
-ENGINES = tuple(anchors.WITHOUT_SPARK)
 PARTS: Mapping[str, Callable[[Bench], Figures]] = {
     p.__name__: p
     for p in (Bench.engines, Bench.forms, Bench.growth, Bench.groups, Bench.judgements, Bench.audit, Bench.cluster)
@@ -114,69 +110,10 @@ def main() -> None:
         if given.short:
             print("\n".join(ratios(bench.engines(SHORT_ROUNDS))))
             return
-        from bench import page
-
         for name in given.only:
             keep(name, PARTS[name](bench), given.cores)
             page.write()
             print(f"{name}: done", flush=True)
-
-
-def keep(part: str, found: Figures, cores: str) -> None:
-    """Keeps the figures of a part with the circumstances in which they were measured."""
-    known = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
-    known[part] = {"measured": circumstances(cores), "figures": found}
-    FIGURES.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
-
-
-def circumstances(cores: str) -> Figures:
-    """When, of which commit, and on what."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=launch.HOME, capture_output=True, text=True, check=True
-    )
-    return {
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "commit": commit.stdout.strip(),
-        "cores": cores,
-        "cores_in_all": os.cpu_count(),
-        "machine": platform.machine(),
-        "load": round(os.getloadavg()[0], 1),
-    }
-
-
-def best(found: Figures) -> Mapping[str, Figures]:
-    """Of each engine the round that took the least wall time; of a warm JVM the first round does not count."""
-    warm = found["rounds"][1:] or found["rounds"]
-    names = [*anchors.WITH_SPARK, "ingest"]
-    rounds = {**{n: found[n] for n in ENGINES}, **{n: [r[n] for r in warm] for n in names}}
-    return {name: min(tried, key=lambda used: used["wall_s"]) for name, tried in rounds.items()}
-
-
-def ratios(found: Figures) -> list[str]:
-    """How many times as long as each anchor our ingest takes."""
-    engines = best(found)
-    ours = engines["ingest"]
-    lines = [
-        f"Ingest of {ours['read_mb']:.0f} MB, warm: {ours['wall_s']:.1f} s, {ours['cpu_s']:.1f} processor seconds."
-    ]
-    for name, used in engines.items():
-        if name != "ingest":
-            wall, cpu = ours["wall_s"] / used["wall_s"], ours["cpu_s"] / used["cpu_s"]
-            lines.append(
-                f"  {name:12} {used['wall_s']:7.2f} s: {wall:6.1f}x in wall time, {cpu:6.1f}x in processor time"
-            )
-    return [*lines, beside(found)]
-
-
-def beside(found: Figures) -> str:
-    """How many times as long as the copy beside it ingest took, round by round: what a busy machine distorts least."""
-    wall, cpu = (
-        ", ".join(f"{r['ingest'][name] / r['spark copy'][name]:.1f}" for r in found["rounds"])
-        for name in ("wall_s", "cpu_s")
-    )
-    return (
-        f"Ingest beside the copy of the same round, from the first on: {wall}x in wall time, {cpu}x in processor time."
-    )
 
 
 if __name__ == "__main__":

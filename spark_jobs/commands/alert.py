@@ -16,8 +16,9 @@ from spark_jobs.alerts.model import Ledger, Night, Sighting, of_text, to_text
 from spark_jobs.alerts.settings import AlertSettings, settings_of
 from spark_jobs.edges import landing
 from spark_jobs.edges.alert_rows import read_alert_rows
-from spark_jobs.edges.lock import LakeBusy, held
+from spark_jobs.edges.lock import held
 from spark_jobs.edges.receivers import Receivers
+from spark_jobs.edges.waiting import LakeBusy
 from spark_jobs.report.plain import visible
 from spark_jobs.shared.clusters import file_path, read_file
 from spark_jobs.shared.config import is_uri, masked

@@ -17,7 +17,8 @@ from spark_jobs.commands.follow import Screen, follow, near, start_alone, stop, 
 from spark_jobs.edges import application, progress
 from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.kafka.connection import from_environment as from_variables
-from spark_jobs.edges.lock import LakeBusy, held
+from spark_jobs.edges.lock import held
+from spark_jobs.edges.waiting import LakeBusy
 from spark_jobs.shared import launch
 from spark_jobs.shared.clusters import file_path
 from spark_jobs.shared.config import INPUTS, Settings, from_environment, masked, missing_inputs
@@ -84,7 +85,7 @@ def audit(settings: Settings, live: Connection | None = None) -> int:
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
         return FAULT
-    return screen.verdict(near(str(log)))
+    return screen.verdict(log)
 
 
 def _read(live: Connection, settings: Settings) -> None:

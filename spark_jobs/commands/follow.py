@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -23,6 +24,8 @@ from spark_jobs.shared.launch import WORK
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LOOK_EVERY = 0.2
 _PATIENCE = 10
+_LAST_LINES = 5
+_WIDEST = 300
 
 
 class Screen:
@@ -52,8 +55,11 @@ class Screen:
         minutes, seconds = divmod(int(time.monotonic() - self.began), 60)
         print(f"{minutes:3d}:{seconds:02d}  {printable(text)}", flush=True)
 
-    def verdict(self, log: str) -> int:
-        """The last words, and the exit code they mean. A night that was published is shown, whatever came after."""
+    def verdict(self, log: Path) -> int:
+        """The last words, and the exit code they mean. A night that was published is shown, whatever came after.
+
+        Takes: the file of what the run said otherwise. Its end is shown where no step said why it ended.
+        """
         done = {e["step"]: e["summary"] for e in self.ended if e["exit_code"] == DONE}
         failed = [e for e in self.ended if e["exit_code"] != DONE]
         missing = [s.name for s in self.steps if s.name not in done]
@@ -64,18 +70,25 @@ class Screen:
         if failed:
             return self._failed(failed[0], log)
         if missing:
-            self.line(f"{self.what} ended before {missing[0]} was done, without a word why.")
-            print(f"\n  The details are in {log}", file=sys.stderr)
+            self.line(
+                f"{self.what} ended before {missing[0]} was done, and no step said why. The last lines of its log:"
+            )
+            print(f"\n{_end_of(log)}\n  The details are in {near(str(log))}", file=sys.stderr)
             return FAULT
         return DONE
 
-    def _failed(self, ended: dict[str, Any], log: str) -> int:
+    def _failed(self, ended: dict[str, Any], log: Path) -> int:
         self.line(f"{ended['step']} ended {self.what}:")
         for sentence in ended["sentences"]:
             print(f"\n  {printable(sentence)}", file=sys.stderr)
         if ended["exit_code"] != BAD_INPUT:
-            print(f"\n  The details are in {log}", file=sys.stderr)
+            print(f"\n  The details are in {near(str(log))}", file=sys.stderr)
         return int(ended["exit_code"])
+
+
+def _end_of(log: Path) -> str:
+    with log.open(encoding="utf-8", errors="replace") as file:
+        return "".join(f"  | {printable(line.rstrip())[:_WIDEST]}\n" for line in deque(file, _LAST_LINES))
 
 
 def printable(text: str) -> str:

@@ -74,7 +74,10 @@ def look_at(variable: str, place: str, pattern: str | None) -> list[Told]:
     root = Path(place).resolve()
     if not root.exists():
         return [("missing", variable, f"{place}: nothing is there. What to do: check the path.")]
-    found = [root] if root.is_file() else [p for p in sorted(root.rglob("*")) if p.is_file() and _is_log(p.name)]
+    files = [root] if root.is_file() else [p for p in sorted(root.rglob("*")) if p.is_file()]
+    if not files:
+        return [("missing", variable, f"{place} holds no file. What to do: check the path.")]
+    found = [p for p in files if p == root or _is_log(p.name)]
     if not found:
         return [("missing", variable, f"{place} holds no log by its name. What to do: name the files in GLOB.")]
     samples: dict[str, Sample] = {}

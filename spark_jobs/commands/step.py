@@ -63,7 +63,7 @@ def run(step: Step, settings: Settings) -> int:
     with log.open("wb") as noise:
         process = start_alone(step.name, settings, {progress.FILE_VARIABLE: str(told)}, noise)
         follow(process, told, screen)
-    code = screen.verdict(near(str(log)))
+    code = screen.verdict(log)
     if code == DONE:
         ingested = json.loads(read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))
         print(account(ingested, time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)), flush=True)

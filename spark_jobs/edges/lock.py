@@ -13,15 +13,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, Any
 
-from spark_jobs.edges import progress
-from spark_jobs.shared.config import is_uri, masked
+from spark_jobs.edges import object_lock
+from spark_jobs.edges.waiting import Waiting
+from spark_jobs.shared.config import is_uri
 from spark_jobs.shared.exits import BadInput
 
 _LOOK_EVERY = 0.5
-
-
-class LakeBusy(RuntimeError):
-    """Another run works on this lake. It ends by itself, so a retry may succeed."""
 
 
 @contextmanager
@@ -38,8 +35,6 @@ def held(lake: str, name: str, run_id: str, patience: timedelta = timedelta(0)) 
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     if is_uri(lake):
-        from spark_jobs.edges import object_lock
-
         with object_lock.held(lake, name, holder, Waiting(lake, patience)):
             yield
         return
@@ -61,25 +56,6 @@ def held(lake: str, name: str, run_id: str, patience: timedelta = timedelta(0)) 
         yield
 
 
-class Waiting:
-    """How long one waits for a lake that another run holds."""
-
-    def __init__(self, lake: str, patience: timedelta) -> None:
-        self.lake = lake
-        self.patience = patience
-        self.began = time.monotonic()
-        self.is_told = False
-
-    def goes_on(self, holder: Any) -> None:
-        """Takes: what the holder says of itself. Raises: LakeBusy where patience is at its end."""
-        said = _who_holds(holder, self.lake)
-        if time.monotonic() - self.began >= self.patience.total_seconds():
-            raise LakeBusy(f"{said} One run at a time: wait until it ends, or give another LAKE.")
-        if not self.is_told:
-            progress.say(f"{said} Waiting until it ends")
-            self.is_told = True
-
-
 def _take(file: IO[str], path: Path, waiting: Waiting) -> None:
     while True:
         try:
@@ -95,11 +71,3 @@ def _told_in(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-
-
-def _who_holds(holder: Any, lake: str) -> str:
-    try:
-        who = f"run {holder['run_id']} (process {holder['pid']} on {holder['host']}, since {holder['since']})"
-    except (KeyError, TypeError):
-        who = "another run"
-    return f"The lake {masked(lake)} is in use by {who}."

@@ -20,7 +20,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
-from spark_jobs.edges.lock import Waiting
+from spark_jobs.edges.waiting import Waiting
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import FAULT, BadInput
 

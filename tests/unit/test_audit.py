@@ -19,11 +19,11 @@ def ends(step: str, code: int = 0, sentences: tuple[str, ...] = (), **summary: A
     return {"event": "ends", "step": step, "exit_code": code, "sentences": list(sentences), "summary": summary}
 
 
-def verdict(*entries: dict[str, Any]) -> int:
+def verdict(*entries: dict[str, Any], log: Path = Path("a.log")) -> int:
     screen = Screen()
     for entry in entries:
         screen.show(entry)
-    return screen.verdict("a.log")
+    return screen.verdict(log)
 
 
 def test_without_inputs_it_is_the_recorded_night() -> None:
@@ -85,10 +85,16 @@ def test_the_exit_code_is_that_of_the_step_that_ended_it(code: int, capsys: pyte
     assert "Found: nothing." in capsys.readouterr().err
 
 
-def test_a_run_that_dies_without_a_word_is_a_fault_that_names_the_step(capsys: pytest.CaptureFixture[str]) -> None:
-    assert verdict(ends("ingest")) == 1
+def test_a_run_that_dies_without_a_word_is_a_fault_that_names_the_step_and_shows_the_end_of_its_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(b"starting\n" * 9 + b"Database migration\x1b[2J required\xff.\n")
+    assert verdict(ends("ingest"), log=log) == 1
     said = capsys.readouterr()
     assert "before rebuild was done" in said.out
+    assert said.err.count("starting") == 4
+    assert "| Database migration\N{REPLACEMENT CHARACTER}[2J required" in said.err
     assert "a.log" in said.err
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from bench import anchors, cluster, judgements, nights, page, run, sizing
+from bench import anchors, cluster, judgements, nights, page, sizing
+from bench.figures import FIGURES, ratios
 
 LOG = """\
 [2026-11-21 01:40:47,519] INFO [GroupCoordinator 1]: Preparing to rebalance group orders (kafka.G)
@@ -191,7 +192,7 @@ def test_a_night_ten_times_as_large_needs_ten_times_the_cores() -> None:
 
 
 def test_the_page_shows_the_figures_that_are_kept() -> None:
-    figures = json.loads(run.FIGURES.read_text())
+    figures = json.loads(FIGURES.read_text())
     text = page.PAGE.read_text()
     assert page.filled(text, figures) == text
     assert set(re.findall(r"<!-- measured: (\w+) -->", text)) == set(page.TABLES)
@@ -204,15 +205,17 @@ def test_ratios_leave_out_the_first_round_of_a_jvm() -> None:
     def warm(copy: float, ingest: float) -> dict[str, Any]:
         return {"spark copy": used(copy), "spark heads": used(2 * copy), "ingest": used(ingest, read_mb=100)}
 
-    found = {name: [used(3), used(1)] for name in run.ENGINES} | {"rounds": [warm(1, 2), warm(2, 12), warm(3, 15)]}
-    said = run.ratios(found)
+    found = {name: [used(3), used(1)] for name in anchors.WITHOUT_SPARK} | {
+        "rounds": [warm(1, 2), warm(2, 12), warm(3, 15)]
+    }
+    said = ratios(found)
     assert said[0] == "Ingest of 100 MB, warm: 12.0 s, 24.0 processor seconds."
     assert "2.0, 6.0, 5.0x in wall time" in said[-1]
     assert [re.findall(r"([\d.]+)x", line) for line in said if "spark copy" in line] == [["6.0", "6.0"]]
 
 
 def test_the_picture_has_no_chart_of_what_was_never_measured() -> None:
-    kept = json.loads(run.FIGURES.read_text())
+    kept = json.loads(FIGURES.read_text())
     grown = {"growth": {"figures": {"96": {"read_mb": 96.0, "wall_s": 64.8, "cpu_s": 82.6}}}}
     titles = [[chart["title"] for chart in page.picture(f)["hconcat"]] for f in ({"engines": kept["engines"]}, grown)]
     assert titles == [["The same bytes, two cores"], ["Ingest of more and more bytes, cold"]]

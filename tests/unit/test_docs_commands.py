@@ -44,6 +44,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
         "yaml": (4, "tests/unit/test_docs_examples.py"),
         "text": (1, "Logstash is in no registry that Python or Java programs come from"),
     },
+    "speed.md": {"": (1, "what the bench of three workers printed")},
     "sources.md": {"toml": (5, "tests/unit/test_log_sources.py")},
     "sql.md": {
         "python": (6, "tests/store/test_sql_page.py"),

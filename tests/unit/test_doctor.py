@@ -10,6 +10,8 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+from spark_jobs.commands.log_sample import look_at
+
 HOME = Path(__file__).resolve().parents[2]
 
 
@@ -87,6 +89,14 @@ def test_a_sample_of_logs_shows_what_would_be_read(tmp_path: Path) -> None:
     ]
     assert "then '%p' was needed" in told[2][1]
     assert "10 say something" in told[1][1]
+
+
+def test_a_folder_without_logs_is_told_by_what_it_holds(tmp_path: Path) -> None:
+    ((state, _, says),) = look_at("LOGS", str(tmp_path), None)
+    assert (state, says) == ("missing", f"{tmp_path} holds no file. What to do: check the path.")
+    (tmp_path / "notes.pdf").write_bytes(b"%PDF")
+    ((state, _, says),) = look_at("LOGS", str(tmp_path), None)
+    assert (state, says) == ("missing", f"{tmp_path} holds no log by its name. What to do: name the files in GLOB.")
 
 
 def test_the_command_needs_nothing_that_set_up_builds(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.edges.lock import LakeBusy, held
+from spark_jobs.edges.lock import held
+from spark_jobs.edges.waiting import LakeBusy
 from spark_jobs.shared.exits import BadInput
 
 HOLDER = """

@@ -13,8 +13,8 @@ import pytest
 from obstore.store import MemoryStore
 
 from spark_jobs.edges import object_lock
-from spark_jobs.edges.lock import LakeBusy, Waiting
 from spark_jobs.edges.object_lock import held
+from spark_jobs.edges.waiting import LakeBusy, Waiting
 from spark_jobs.shared.exits import BadInput
 
 LAKE = "s3://lakes/kafka"
