@@ -162,6 +162,7 @@ REAL_SCENARIOS: tuple[Scenario, ...] = (
             *_restarted("z", Bridge(broker="z")),
             Rolled(),
             Migrated(),
+            Wait(seconds=15),  # Two rolling restarts without a pause between them have no boundary that logs show.
             *(step for broker in "xyz" for step in _restarted(broker, ToKraft(broker=broker))),
             Rolled(),
             FinishMigration(),
