@@ -26,9 +26,9 @@ from spark_jobs.shared.instants import micros_of
 from spark_jobs.steps.collect import Collected, collect, economy, looking
 from spark_jobs.steps.late_windows import keep_late_windows
 from spark_jobs.steps.parsing import PARSED, parse_window
-from spark_jobs.transforms.durations import NEVER
+from spark_jobs.transforms.durations import MS, NEVER
 from spark_jobs.transforms.intake import group_records, outliers, snapshots
-from spark_jobs.transforms.intake.clocks_apart import Distance, ahead, apart, distances, set_back
+from spark_jobs.transforms.intake.clocks_apart import ClockError, Distance, ahead, apart, distances, set_back
 from spark_jobs.transforms.intake.reading import carries_nothing
 from spark_jobs.transforms.windows import Window
 
@@ -42,7 +42,8 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     """Keeps every record once, parses those around the window, and counts every line.
 
     Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); window_from,
-    window_to; lines: what they became, as quality.coverage counts them; clocks_differ: whether those of brokers do;
+    window_to; lines: what they became, as quality.coverage counts them; clocks_apart_ms: by how much those of
+        brokers are known to differ beyond what verdicts allow for;
     input_bytes.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
@@ -80,8 +81,9 @@ def _tell(night: Night, of_window: Sequence[str]) -> Summary:
     said = night.collected.summary()
     window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
     clocks = night.clocks_apart()
-    warnings = [*said["warnings"], *of_window, *clocks, *late, *night.waits()]
-    return {**said, **window, "lines": lines, "clocks_differ": bool(clocks), "warnings": warnings}
+    warnings = [*said["warnings"], *of_window, *(error.sentence for error in clocks), *late, *night.waits()]
+    apart_ms = max((error.by // MS for error in clocks), default=0)
+    return {**said, **window, "lines": lines, "clocks_apart_ms": apart_ms, "warnings": warnings}
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class Night:
             "head follows or the file has rested ten minutes. The next run takes them."
         ]
 
-    def clocks_apart(self) -> list[str]:
+    def clocks_apart(self) -> list[ClockError]:
         """What shows that brokers' clocks differ: zones, a clock that is ahead, one that was set back."""
         events = self.store.read_window(silver.EVENTS, self.cluster, self.window)
         found = [Distance(*row) for row in distances(events).collect()]

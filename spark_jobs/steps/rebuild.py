@@ -22,6 +22,7 @@ from spark_jobs.edges import progress
 from spark_jobs.edges.session import cut_off, for_few_rows, for_judgements, for_many_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.shared.config import Settings
+from spark_jobs.transforms.durations import MS
 from spark_jobs.transforms.judgement import (
     SCOPE,
     Judgement,
@@ -63,9 +64,10 @@ WANTED = (*(t.full_name for t in TABLES if t.layer == "gold"), *KEPT)
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Rebuilds the window that ingest named, and stages every gold table.
 
-    Takes: the summary of ingest: cluster, window_from, window_to. Gives: the same.
+    Takes: the summary of ingest: cluster, window_from, window_to, clocks_apart_ms. Gives: the first three.
     """
     given = earlier["ingest"]
+    clocks_apart = given.get("clocks_apart_ms", 0) * MS
     window = Window(datetime.fromisoformat(given["window_from"]), datetime.fromisoformat(given["window_to"]))
     seen = Window(
         window.start - timedelta(hours=settings.look_back_hours),
@@ -75,8 +77,8 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     few = given["lines"]["events"] <= FEW_LINES
     keep = cut_off if few else DataFrame.persist
     sized = for_few_rows if few else for_many_rows
-    with sized(spark), rebuilt(store, given["cluster"], window, seen, keep) as frames:
-        if given.get("clocks_differ"):
+    with sized(spark), rebuilt(store, Scope(given["cluster"], window, seen, clocks_apart), keep) as frames:
+        if clocks_apart:
             frames |= {name: at_most_likely(frames[name]) for name in BETWEEN_BROKERS if name in frames}
         store.create(*(BY_NAME[name] for name in KEPT if name in frames))
         at_once(*(lambda n=name: _write(store, n, frames[n], given["cluster"], window) for name in frames))
@@ -94,20 +96,18 @@ def _write(store: Store, name: str, frame: DataFrame, cluster: str, window: Wind
 @contextmanager
 def rebuilt(
     store: Store,
-    cluster: str,
-    window: Window,
-    seen: Window,
+    scope: Scope,
     keep: Callable[[DataFrame], DataFrame] = DataFrame.persist,
     wanted: Iterable[str] = WANTED,
 ) -> Iterator[dict[str, DataFrame]]:
     """Every wanted table as a frame, by full name; but those of which the lake holds no input. What is cached for them
     is freed at the end.
 
-    Takes: what the lake holds of the cluster; `seen` is the window with its look-back and look-ahead; `keep`, how a
-        frame is kept that serves several; `wanted`, the full names of tables: nothing is judged for others.
+    Takes: what the lake holds of the cluster; `keep`, how a frame is kept that serves several; `wanted`, the full names
+        of tables: nothing is judged for others.
     """
     published = {name: PUBLISHED[name] for name in wanted}
-    run = Rebuild(store, Scope(cluster, window, seen), keep)
+    run = Rebuild(store, scope, keep)
     with for_judgements(store.spark):
         try:
             judgements = check_published(published, published)
@@ -115,7 +115,8 @@ def rebuilt(
             for judgement in judgements:
                 run.judge(judgement)
             made = {name: run.frame(source) for name, source in published.items()}
-            yield {name: _published(BY_NAME[name], frame, window) for name, frame in made.items() if frame is not None}
+            told = {name: frame for name, frame in made.items() if frame is not None}
+            yield {name: _published(BY_NAME[name], frame, scope.window) for name, frame in told.items()}
         finally:
             for frame in run.cached:
                 frame.unpersist()

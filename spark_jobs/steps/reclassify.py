@@ -54,6 +54,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     """
     store, window = Store(spark, settings.lake), _window(settings)
     cluster, runs = _published(store, settings, window)
+    told = _told_by_ingest(store, runs)
     said = {"cluster": cluster, "window_from": window.start.isoformat(), "window_to": window.end.isoformat()}
     run = {
         "run_id": settings.run_id,
@@ -63,14 +64,15 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         "window_from": window.start,
         "window_to": window.end,
         "owners": settings.owners,
-        **_told_by_ingest(store, runs),
+        **{name: told.get(name, []) for name in ("files_not_read", "warnings")},
     }
     if settings.run_id in runs:
         with for_few_rows(spark):
             write_report(store, run, {})
         return {**said, "changes": _changes(store, settings, cluster)}
     lines = parse_again(store, cluster, window, settings)
-    rebuild.run_step(spark, settings, {"ingest": {**said, "lines": lines}})
+    clocks = {"clocks_apart_ms": told.get("clocks_apart_ms", 0)}
+    rebuild.run_step(spark, settings, {"ingest": {**said, **clocks, "lines": lines}})
     changes = _keep_changes(store, settings, cluster, window)
     progress.say(f"{window.start} to {window.end}: verdicts that changed: {changes or 'none'}")
     publish.publish_and_report(spark, settings.lake, run)
@@ -161,11 +163,10 @@ def _published(store: Store, settings: Settings, window: Window) -> tuple[str, l
     )
 
 
-def _told_by_ingest(store: Store, runs: Iterable[str]) -> dict[str, list[str]]:
-    """What the last of these runs that read files said of them; nothing is read again here."""
+def _told_by_ingest(store: Store, runs: Iterable[str]) -> Mapping[str, Any]:
+    """What the last of these runs that read files said of them and of clocks; nothing is read again here."""
     told = (lake_files.read_json(store.spark, f"{store.lake}/runs/{run}/{INGEST.name}.json") for run in runs)
-    said: Mapping[str, Any] = next(filter(None, told), {})
-    return {name: said.get(name, []) for name in ("files_not_read", "warnings")}
+    return next(filter(None, told), {})
 
 
 def _utc(at: datetime) -> datetime:

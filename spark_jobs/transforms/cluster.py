@@ -47,7 +47,8 @@ class ClusterContext:
     `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events in order;
     `reported_tasks` are Kafka's own election tasks that controllers report, even where they elected no leader;
     `controller_logs_from` is the instant from which each controller's own log is at hand, `log_spans` are the spans of
-    the brokers' logs; None: each is at hand all the time.
+    the brokers' logs; None: each is at hand all the time. `clocks_apart` is by how much brokers' clocks are known to
+    differ; zero where that is no more than CLOCK_SKEW.
     """
 
     outages: tuple[BrokerOutage, ...] = ()
@@ -57,6 +58,7 @@ class ClusterContext:
     reported_tasks: frozenset[str | None] = frozenset()
     controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
     log_spans: tuple[LogSpan, ...] | None = None
+    clocks_apart: timedelta = timedelta(0)
 
     @cached_property
     def uses_zookeeper(self) -> bool:
@@ -149,12 +151,15 @@ def known_at(outage: BrokerOutage) -> datetime:
 
 
 def context_of(
-    events: Iterable[Event], outages: Iterable[BrokerOutage], log_spans: Iterable[LogSpan] | None = None
+    events: Iterable[Event],
+    outages: Iterable[BrokerOutage],
+    log_spans: Iterable[LogSpan] | None = None,
+    clocks_apart: timedelta = timedelta(0),
 ) -> ClusterContext:
     """The context of a cluster's partitions.
 
     Takes: silver.events of at least CONTEXT_KINDS, with look-back; rows of gold.broker_outages; the spans in which
-    brokers' logs are at hand; None: all the time.
+    brokers' logs are at hand; None: all the time; by how much their clocks are known to differ.
     """
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
     epochs = controller_epochs_of(ordered)
@@ -167,6 +172,7 @@ def context_of(
         reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
         controller_logs_from={e.broker: e.happened_at for e in reversed(ordered) if e.kind in _ONLY_CONTROLLERS},
         log_spans=None if log_spans is None else tuple(log_spans),
+        clocks_apart=clocks_apart,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from spark_jobs.catalog.rows import BrokerOutage
 from spark_jobs.catalog.rows.structs import TopicBlock
@@ -15,11 +15,15 @@ from spark_jobs.transforms.windows import Window
 
 @dataclass(frozen=True)
 class Scope:
-    """The cluster, the window that is judged, and what is seen: the window with its look-back and look-ahead."""
+    """The cluster, the window that is judged, and what is seen: the window with its look-back and look-ahead.
+
+    `clocks_apart` is by how much brokers' clocks are known to differ; zero where that is no more than CLOCK_SKEW.
+    """
 
     cluster: str
     window: Window
     seen: Window
+    clocks_apart: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True)

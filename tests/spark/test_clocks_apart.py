@@ -22,7 +22,7 @@ def test_a_clock_that_differs_is_named_and_a_plain_night_says_nothing(spark: Spa
     def said(moved: timedelta) -> list[str]:
         rows = [{**row, "happened_at": row["happened_at"] + moved * (row["broker"] == 2)} for row in told]
         found = [Distance(*row) for row in distances(frame_of(spark, rows, EVENTS)).collect()]
-        return [sentence.partition(",")[0] for sentence in (*apart(found), *ahead(found))]
+        return [error.sentence.partition(",")[0] for error in (*apart(found), *ahead(found))]
 
     assert said(timedelta()) == []
     assert [sentence.partition(" seem to run")[0] for sentence in said(timedelta(hours=-2))] == [

@@ -25,6 +25,7 @@ from spark_jobs.shared.launch import HOME
 from spark_jobs.steps import collect, ingest, rebuild
 from spark_jobs.steps.parsing import PARSED
 from spark_jobs.transforms.intake import snapshots
+from spark_jobs.transforms.scope import Scope
 from spark_jobs.transforms.windows import Window
 from tests.support.lake import content_of, naive_rows
 
@@ -117,7 +118,7 @@ def rebuilt(
     """
     window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
     seen = Window(window.start - around, window.end + around)
-    kept = rebuild.rebuilt(store, said["cluster"], window, seen, keep, names)
+    kept = rebuild.rebuilt(store, Scope(said["cluster"], window, seen), keep, names)
     with for_few_rows(store.spark), kept as frames:
         return {name: [row.asDict(recursive=True) for row in frames[name].collect()] for name in names}
 

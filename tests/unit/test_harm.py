@@ -214,6 +214,11 @@ def test_a_restart_and_stops_within_a_minute_are_one_act_and_crashes_are_not() -
     assert [i.ended_at for i in incidents if i.planned and i.kind == IncidentKind.BROKER_OUTAGE] == [None]
 
 
+def test_a_broker_that_was_stopped_twice_within_a_minute_is_told_as_one_broker() -> None:
+    (twice,) = told(outages=[stop(1, 0, up_after=10), stop(1, 30, up_after=10)])
+    assert twice.headline == f"Broker 1 was shut down twice from {AT:%H:%M:%S} on"
+
+
 def test_a_leader_that_came_back_belongs_to_what_had_taken_it() -> None:
     crash = outage()
     lost = failover("offline", outage_id=crash.outage_id, leader_to=-1)

@@ -36,16 +36,18 @@ def line(kind: str, broker: int, second: float, **columns: Any) -> Event:
     )  # fmt: skip
 
 
-def handover(outage: dict[str, Any] | None, *others: Event) -> Failover:
-    """Broker 1 leads from second 0 on, broker 2 from second 30 on."""
+def handover(
+    outage: dict[str, Any] | None, *others: Event, elected_at: float = ELECTED_AT, apart: timedelta = timedelta()
+) -> Failover:
+    """Broker 1 leads from second 0 on, broker 2 from second 30 on. Takes: how far apart clocks are known to be."""
     known = {k: after(v) if k.endswith("_at") and v is not None else v for k, v in (outage or {}).items()}
     outages = [row(BROKER_OUTAGES, broker=1, confidence="certain", **known)] if outage else []
     lines = [
         line("leader_started", 1, 0, leader_epoch=0),
-        line("leader_started", 2, ELECTED_AT, leader_epoch=1),
+        line("leader_started", 2, elected_at, leader_epoch=1),
         *others,
     ]
-    [change] = rebuild_leaders(lines, [], context_of([], outages), HOURS).failovers
+    [change] = rebuild_leaders(lines, [], context_of([], outages, None, apart), HOURS).failovers
     return change
 
 
@@ -74,6 +76,17 @@ CRASH = {"kind": "crash", "last_heard_at": 18, "down_at": 20, "unreachable_at": 
 )  # fmt: skip
 def test_a_time_without_leader_lies_between_the_proofs(outage: dict[str, Any], expected: tuple[Any, ...]) -> None:
     assert bounds(handover(outage)) == expected
+
+
+@pytest.mark.parametrize("ahead", [-7, 0, 7])
+@pytest.mark.parametrize("outage", [CRASH, CRASH | {"unreachable_at": None}])
+def test_where_clocks_are_known_to_differ_the_bounds_hold_the_true_time(outage: dict[str, Any], ahead: float) -> None:
+    """The new leader's clock is seconds ahead or behind: by its own words it began to lead 10 s after the crash."""
+    low, shown, high = bounds(handover(outage, elected_at=ELECTED_AT + ahead, apart=timedelta(seconds=7)))
+    assert shown is None
+    assert low is not None and high is not None
+    assert low <= 10_000 <= high
+    assert high - low <= 2 * (7_000 + 2_000) + 11_000
 
 
 @pytest.mark.parametrize(("told_by_another", "ms"), [(10, 20_000), (27, 2_000)])

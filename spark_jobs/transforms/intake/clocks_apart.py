@@ -38,7 +38,7 @@ class Distance(NamedTuple):
     """How often a follower named a leader epoch so many quarters of an hour after its leader; null: at another time.
 
     `early`: how often it did so seconds before, beyond what clocks may differ by, `early_in`: in which minutes,
-    `early_by`: by how many seconds, in the middle.
+    `early_by`: by how many seconds, in the middle, `early_most`: at most.
     """
 
     leader: int
@@ -49,6 +49,14 @@ class Distance(NamedTuple):
     early: int = 0
     early_in: Sequence[datetime] = ()
     early_by: float | None = None
+    early_most: float | None = None
+
+
+class ClockError(NamedTuple):
+    """By how much clocks differ, and a sentence about it."""
+
+    by: timedelta
+    sentence: str
 
 
 def distances(events: DataFrame) -> DataFrame:
@@ -76,70 +84,78 @@ def distances(events: DataFrame) -> DataFrame:
             F.count_if(is_early).alias("early"),
             F.collect_set(F.when(is_early, minute)).alias("early_in"),
             F.median(F.when(is_early, -seconds)).alias("early_by"),
+            F.max(F.when(is_early, -seconds)).alias("early_most"),
         )
     )
 
 
-def ahead(found: Iterable[Distance]) -> list[str]:
-    """A sentence about each broker whose clock is seconds ahead of others'."""
+def ahead(found: Iterable[Distance]) -> list[ClockError]:
+    """The brokers whose clocks are seconds ahead of others'."""
     by_leader = defaultdict[int, list[Distance]](list)
     for row in found:
         if row.early:
             by_leader[row.leader].append(row)
-    return [said for leader, early in sorted(by_leader.items()) for said in _ahead(leader, early)]
+    return [error for leader, early in sorted(by_leader.items()) for error in _ahead(leader, early)]
 
 
-def _ahead(leader: int, early: Sequence[Distance]) -> Iterator[str]:
+def _ahead(leader: int, early: Sequence[Distance]) -> Iterator[ClockError]:
     count = sum(row.early for row in early)
     if count < _FACTS or len({minute for row in early for minute in row.early_in}) < _EARLY_ACTS:
         return
     followers = words.listed(sorted({f"broker {row.follower}" for row in early}))
     by = max(early, key=lambda row: row.early).early_by or 0
-    yield (
+    most = timedelta(seconds=max(row.early_most or 0 for row in early))
+    yield ClockError(
+        most,
         f"The clock of broker {leader} seems to be {words.duration(by * 1_000)} ahead of that of {followers}, at least"
         f" for a time: {words.counted(count, 'leader epoch')} of broker {leader} began so much earlier in the logs of"
         f" its followers. Their times are kept as they were written. Verdicts allow for"
         f" {words.duration(CLOCK_SKEW.total_seconds() * 1_000)} between two brokers, so no verdict about brokers and"
-        " leaders is certain. Let all brokers keep time by NTP."
+        " leaders is certain, and times without a leader are bounds. Let all brokers keep time by NTP.",
     )
 
 
-def set_back(by: Mapping[str, timedelta]) -> list[str]:
-    """A sentence about the logs whose clock was set back by more than clocks may differ by. Takes: how far, by file."""
+def set_back(by: Mapping[str, timedelta]) -> list[ClockError]:
+    """The logs whose clock was set back by more than clocks may differ by. Takes: how far, by file."""
     if not (told := {name: far for name, far in by.items() if far > CLOCK_SKEW}):
         return []
-    return [
-        f"A clock was set back by {words.duration(max(told.values()))}, as the times in"
+    most = max(told.values())
+    sentence = (
+        f"A clock was set back by {words.duration(most)}, as the times in"
         f" {words.listed(sorted(told), _SHOWN)} show: what was written before or since is as much off. Their times are"
-        " kept as they were written, so no verdict about brokers and leaders is certain. Let all brokers keep time by"
-        " NTP."
-    ]
+        " kept as they were written, so no verdict about brokers and leaders is certain, and times without a leader"
+        " are bounds. Let all brokers keep time by NTP."
+    )
+    return [ClockError(most, sentence)]
 
 
-def apart(found: Iterable[Distance]) -> list[str]:
-    """A sentence about each two brokers whose clocks lie whole quarters of an hour apart."""
+def apart(found: Iterable[Distance]) -> list[ClockError]:
+    """The pairs of brokers whose clocks lie whole quarters of an hour apart, the first of them by name."""
     facts, acts = defaultdict[tuple[int, int], Counter[int | None]](Counter), Counter[tuple[int, int, int | None]]()
     for row in found:
         one, other = sorted((row.leader, row.follower))
         quarters = row.quarters if row.quarters is None or row.leader == one else -row.quarters
         facts[one, other][quarters] += row.facts
         acts[one, other, quarters] += row.acts
-    sentences = [said for (one, other), told in sorted(facts.items()) for said in _apart(one, other, told, acts)]
-    more = [f"{len(sentences) - _SHOWN} more pairs of brokers write times that lie apart so."]
-    return sentences[:_SHOWN] + (more if len(sentences) > _SHOWN else [])
+    errors = [error for (one, other), told in sorted(facts.items()) for error in _apart(one, other, told, acts)]
+    if len(errors) <= _SHOWN:
+        return errors
+    more = f"{len(errors) - _SHOWN} more pairs of brokers write times that lie apart so."
+    return [*errors[:_SHOWN], ClockError(max(error.by for error in errors), more)]
 
 
 def _apart(
     one: int, other: int, told: Counter[int | None], acts: Counter[tuple[int, int, int | None]]
-) -> Iterator[str]:
+) -> Iterator[ClockError]:
     (quarters, count), total = told.most_common(1)[0], told.total()
     if not quarters or count < max(_FACTS, _SHARE * total) or acts[one, other, quarters] < _ACTS:
         return
     later, earlier = (other, one) if quarters > 0 else (one, other)
-    yield (
+    yield ClockError(
+        timedelta(seconds=abs(quarters) * _QUARTER),
         f"The clocks of brokers {one} and {other} seem to run in different zones: in the log of broker {later} "
         f"{words.number(count)} of {words.counted(total, 'leader epoch')} begin"
         f" {words.duration(abs(quarters) * _QUARTER * 1_000)} later than in that of broker {earlier}. Their times are "
         "kept as they were written, so what spans both is wrong by as much. Needed: clocks of one zone, or a date with "
-        "its zone in the layout. Compare TZ of both brokers with LOGS_TZ."
+        "its zone in the layout. Compare TZ of both brokers with LOGS_TZ.",
     )

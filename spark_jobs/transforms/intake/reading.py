@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import compress
 from typing import Any, NamedTuple
@@ -37,6 +38,9 @@ _FOLDER = re.compile(BROKER_FOLDER_REGEX, re.ASCII)
 _BROKER_REACH = 400
 """Longer than the name of a topic with all that stands around it in that bracket."""
 
+_TRIED_FIRST = 4
+"""Noise so near the front stays where it is."""
+
 _BITS = {"INT": 31, "BIGINT": 63}
 _NUMBERS = {c.name: (-(1 << _BITS[c.type]), (1 << _BITS[c.type]) - 1) for c in EVENT_FIELDS if c.type in _BITS}
 """The least and the greatest number that a field can hold."""
@@ -55,11 +59,22 @@ _MASKS = tuple(
 """What varies in lines of one shape, in the order in which it is masked."""
 
 
-class Known(NamedTuple):
-    """What is known of the lines of one logger."""
+@dataclass(slots=True)
+class Known:
+    """What is known of the lines of one logger: patterns in their order, and in any order what carries nothing."""
 
     patterns: tuple[Pattern, ...]
     noise: tuple[str, ...]
+
+    def is_noise(self, message: str) -> bool:
+        """Whether a message carries nothing. Order: logs repeat themselves, so what was found last is tried first."""
+        noise = self.noise
+        for n, words in enumerate(noise):
+            if words in message:
+                if n > _TRIED_FIRST:
+                    self.noise = (words, *noise[:n], *noise[n + 1 :])
+                return True
+        return False
 
 
 class Reading(NamedTuple):
@@ -154,17 +169,16 @@ def _claimed(known: Known, logger: str | None, message: str, text: str) -> Readi
             continue
         if match := pattern.compiled.match(_with_trace(message, text) if pattern.reads_trace else message):
             return Reading(LineFate.EVENT, logger, message, pattern, match.groups())
-    for words in known.noise:
-        if words in message:
-            return _IGNORED
-    return _IGNORED if known is KNOWN.get(PROGRAM) else Reading(LineFate.UNPARSED, logger, message)
+    if known.is_noise(message) or known is KNOWN.get(PROGRAM):
+        return _IGNORED
+    return Reading(LineFate.UNPARSED, logger, message)
 
 
 def carries_nothing(layout: str | None, text: str) -> bool:
     """Whether a record is of a logger that matters, and is known to carry nothing."""
     logger, message = words_of(layout, text) if layout else (None, text)
     known = KNOWN.get(_class_of(logger)) if logger else None
-    return known is not None and any(words in message for words in known.noise)
+    return known is not None and known.is_noise(message)
 
 
 def _with_trace(message: str, text: str) -> str:

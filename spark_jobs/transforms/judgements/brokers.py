@@ -90,7 +90,7 @@ def gather_facts(
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
         outages=tuple(outages),
-        context=context_of(events, outages, log_spans),
+        context=context_of(events, outages, log_spans, scope.clocks_apart),
         groups=GroupContext(
             cluster=scope.cluster,
             observed_from=first_at,

@@ -68,7 +68,8 @@ def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
     """How long each change left no leader. Where it took the leader away, the next change bounds that."""
     told = [(change, leaderless_of(change)) for change in changes]
     following = [*told[1:], (None, Leaderless())]
-    return [until_led_again(change, own, *after) for (change, own), after in zip(told, following, strict=False)]
+    bounded = (until_led_again(change, own, *after) for (change, own), after in zip(told, following, strict=False))
+    return [found.by_clocks(change.context.clocks_apart) for change, found in zip(changes, bounded, strict=True)]
 
 
 def leader_changes_of(

@@ -24,6 +24,16 @@ class Leaderless:
     low: timedelta | None = None
     high: timedelta | None = None
 
+    def by_clocks(self, apart: timedelta) -> Leaderless:
+        """What is left of it where its ends were read from clocks that are known to differ: bounds, as much wider."""
+        if not apart:
+            return self
+        error = apart + CLOCK_SKEW
+        low, high = (self.shown if bound is None else bound for bound in (self.low, self.high))
+        return Leaderless(
+            low=None if low is None else max(timedelta(0), low - error), high=None if high is None else high + error
+        )
+
 
 def leaderless_of(change: LeaderChange) -> Leaderless:
     """How long the partition had no leader before a change that gave it one.
