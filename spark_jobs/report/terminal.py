@@ -44,6 +44,8 @@ class Terminal:
                 return "".join(map(self.plain, content))
             case ui.At(instant, precise):
                 return words.instant(instant, self.day, precise)
+            case ui.Badge(text, style) if style.startswith("state"):
+                return f"{text.upper()}."
             case ui.Name(text) | ui.Link(text) | ui.PageLink(text) | ui.Badge(text):
                 return text
             case ui.Strong(inner) | ui.Quiet(inner):
