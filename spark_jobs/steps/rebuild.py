@@ -31,6 +31,7 @@ from spark_jobs.transforms.judgement import (
     check_published,
     collect_rows,
     inputs_of,
+    outputs_of,
     select_output,
     values_of,
 )
@@ -78,8 +79,6 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     keep = cut_off if few else DataFrame.persist
     sized = for_few_rows if few else for_many_rows
     with sized(spark), rebuilt(store, Scope(given["cluster"], window, seen, clocks_apart), keep) as frames:
-        if clocks_apart:
-            frames |= {name: at_most_likely(frames[name]) for name in BETWEEN_BROKERS if name in frames}
         store.create(*(BY_NAME[name] for name in KEPT if name in frames))
         at_once(*(lambda n=name: _write(store, n, frames[n], given["cluster"], window) for name in frames))
     return {name: given[name] for name in ("cluster", "window_from", "window_to")}
@@ -183,7 +182,11 @@ class Rebuild:
     def _frame(self, source: Source) -> DataFrame | None:
         if source.judgement is not None:
             judged = self._judged[source.judgement]
-            return None if judged is None else select_output(judged, source.output)
+            if judged is None:
+                return None
+            rows = select_output(judged, source.output)
+            table = outputs_of(source.judgement.function)[source.output].TABLE
+            return at_most_likely(rows) if self.scope.clocks_apart and table in BETWEEN_BROKERS else rows
         if source.function is None:
             return self._table(source)
         frames = [self.frame(s) for s in source.sources]
