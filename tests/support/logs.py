@@ -24,6 +24,7 @@ from spark_jobs.shared.config import Settings
 from spark_jobs.shared.launch import HOME
 from spark_jobs.steps import collect, ingest, rebuild
 from spark_jobs.steps.parsing import PARSED
+from spark_jobs.transforms.durations import MS
 from spark_jobs.transforms.intake import snapshots
 from spark_jobs.transforms.scope import Scope
 from spark_jobs.transforms.windows import Window
@@ -118,7 +119,7 @@ def rebuilt(
     """
     window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
     seen = Window(window.start - around, window.end + around)
-    kept = rebuild.rebuilt(store, Scope(said["cluster"], window, seen), keep, names)
+    kept = rebuild.rebuilt(store, Scope(said["cluster"], window, seen, said["clocks_apart_ms"] * MS), keep, names)
     with for_few_rows(store.spark), kept as frames:
         return {name: [row.asDict(recursive=True) for row in frames[name].collect()] for name in names}
 
