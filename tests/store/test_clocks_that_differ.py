@@ -20,8 +20,9 @@ def test_no_verdict_is_certain_headlines_hedge_and_times_without_a_leader_have_b
 ) -> None:
     store, said = run(spark, tmp_path / "lake", EXCERPTS / "unclean-4.1")
     assert said["clocks_apart_ms"] == 0
-    as_read = rebuilt(store, said, *BETWEEN_BROKERS)
-    apart = rebuilt(store, {**said, "clocks_apart_ms": APART // MS}, *BETWEEN_BROKERS)
+    names = (*BETWEEN_BROKERS, "gold.incidents")
+    as_read = rebuilt(store, said, *names)
+    apart = rebuilt(store, {**said, "clocks_apart_ms": APART // MS}, *names)
 
     sure = {name: [row["confidence"] for row in rows] for name, rows in as_read.items()}
     assert any("certain" in found for found in sure.values())

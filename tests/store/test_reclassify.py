@@ -24,7 +24,7 @@ from spark_jobs.edges.store import Store
 from spark_jobs.knowledge.rules import RULES
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.steps import publish, reclassify
+from spark_jobs.steps import publish, rebuild, reclassify
 from spark_jobs.steps.run import _claimed
 from tests.support.lake import content_of
 from tests.support.logs import rows, run, settings
@@ -139,6 +139,18 @@ def test_a_window_is_judged_anew(spark: SparkSession, night: Night, tmp_path: Pa
     assert rows(store, VERDICT_CHANGES, "change") == changes, "run again by its own name it takes nothing back"
     assert rows(store, quality.NIGHTS) == nights, "a kill after the publication had kept them from it"
     assert page.read_text(encoding="utf-8") == written
+
+    lake_files.write_json(spark, f"{store.lake}/runs/{night.given.run_id}/ingest.json", {"clocks_apart_ms": 7_000})
+    handed: list[Any] = []
+
+    def dies(_: Any, __: Any, earlier: Any) -> None:
+        handed.append(earlier["ingest"]["clocks_apart_ms"])
+        raise MemoryError
+
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(MemoryError):
+        patched.setattr(rebuild, "run_step", dies)
+        reclassify.run_step(spark, replace(again, run_id="clocks"), {})
+    assert handed == [7_000], "what ingest found of the clocks counts again"
 
 
 def test_a_window_must_be_given_and_have_been_published(spark: SparkSession, tmp_path: Path) -> None:
