@@ -78,7 +78,7 @@ RULES: tuple[Rule, ...] = (
 
 UNSEEN = {
     "generations_missing": "some generations of {}",
-    "leaderships_unseen": "who led {} for a time",
+    "leaderships_unseen": "some leader epochs of {}",
     "broker_log_missing": "the log of {}",
     "group_unanswered": "{} in some readings",
     "reading_partial": "some readings of the cluster",
