@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -87,7 +88,7 @@ def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPa
     (name,) = {class_of(logger) for logger in pattern.loggers}
     known = reading.KNOWN[name]
     monkeypatch.setattr(test_patterns, "PATTERNS", (*test_patterns.PATTERNS, pattern))
-    monkeypatch.setitem(reading.KNOWN, name, known._replace(patterns=(*known.patterns, pattern)))
+    monkeypatch.setitem(reading.KNOWN, name, replace(known, patterns=(*known.patterns, pattern)))
     test_patterns.test_each_pattern_has_its_own_name()
     test_patterns.test_a_pattern_speaks_the_catalogs_words(pattern)
     test_patterns.test_a_regex_holds_the_whole_message_and_only_named_groups_capture(pattern)
