@@ -17,7 +17,7 @@ from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
 from spark_jobs.edges import progress
 from spark_jobs.edges.store import Store, at_once
-from spark_jobs.edges.survey import FileFacts, broken_off
+from spark_jobs.edges.survey import broken_off
 from spark_jobs.knowledge.layouts import WITHIN
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.conform import frame_of
@@ -26,7 +26,7 @@ from spark_jobs.shared.instants import micros_of
 from spark_jobs.steps.collect import Collected, collect, economy, looking
 from spark_jobs.steps.late_windows import keep_late_windows
 from spark_jobs.steps.parsing import PARSED, parse_window
-from spark_jobs.transforms.durations import MS, NEVER
+from spark_jobs.transforms.durations import MS
 from spark_jobs.transforms.intake import group_records, outliers, snapshots
 from spark_jobs.transforms.intake.clocks_apart import ClockError, Distance, ahead, apart, distances, set_back
 from spark_jobs.transforms.intake.reading import carries_nothing
@@ -121,12 +121,9 @@ class Night:
         """What shows that brokers' clocks differ: zones, a clock that is ahead, one that was set back."""
         events = self.store.read_window(silver.EVENTS, self.cluster, self.window)
         found = [Distance(*row) for row in distances(events).collect()]
-        of_brokers = (f for f in self.collected.facts if f.file.origin == Origin.BROKER and self._reaches(f))
+        files = (f for f in self.collected.facts if self.window.meets(f.span.first_at, f.span.last_at))
+        of_brokers = (f for f in files if f.file.origin == Origin.BROKER)
         return [*apart(found), *ahead(found), *set_back({f.file.name: f.set_back for f in of_brokers})]
-
-    def _reaches(self, file: FileFacts) -> bool:
-        """Whether it holds lines of the window."""
-        return (file.last_at or NEVER) >= self.window.start and (file.first_at or NEVER) < self.window.end
 
     def parse(self) -> dict[str, int]:
         """Parses what is new or changed around the window. Gives: the lines of the window by fate."""

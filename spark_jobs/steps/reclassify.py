@@ -71,8 +71,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
             write_report(store, run, {})
         return {**said, "changes": _changes(store, settings, cluster)}
     lines = parse_again(store, cluster, window, settings)
-    clocks = {"clocks_apart_ms": told.get("clocks_apart_ms", 0)}
-    rebuild.run_step(spark, settings, {"ingest": {**said, **clocks, "lines": lines}})
+    rebuild.run_step(spark, settings, {"ingest": {**told, **said, "lines": lines}})
     changes = _keep_changes(store, settings, cluster, window)
     progress.say(f"{window.start} to {window.end}: verdicts that changed: {changes or 'none'}")
     publish.publish_and_report(spark, settings.lake, run)

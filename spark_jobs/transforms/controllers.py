@@ -14,6 +14,7 @@ from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.windows import in_order
 
 CONTROLLER_KINDS = ("controller_elected", "controller_resigned", "controller_known", "controller_waits")
+_NAMING = ("controller_elected", "controller_known")
 
 MIGRATED = "zookeeper.controller_migrated"
 """The pattern of the line with which a controller of KRaft takes the office in ZooKeeper."""
@@ -65,8 +66,9 @@ def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]
     Edge case: a quorum that a cluster on ZooKeeper moves to has a leader that waits; when it takes the office, and as
     long as there are brokers on ZooKeeper, each leader registers there. From then on the quorum's epochs count.
     """
-    told = grouped(in_order(e for e in events if e.kind in CONTROLLER_KINDS), lambda e: e.kind)
-    named = in_order((*told.get("controller_elected", ()), *told.get("controller_known", ())))
+    ordered = in_order(e for e in events if e.kind in CONTROLLER_KINDS)
+    told = grouped(ordered, lambda e: e.kind)
+    named = [e for e in ordered if e.kind in _NAMING]
     by_zookeeper = _begun(filter(_is_zookeepers, named))
     by_quorum = _in_office(_begun(filterfalse(_is_zookeepers, named)), told.get("controller_waits", ()), by_zookeeper)
     return _with_ends([*by_zookeeper, *by_quorum], told.get("controller_resigned", ()))

@@ -28,6 +28,10 @@ class Window:
         """Whether a row that begins then belongs to this window."""
         return self.start <= instant < self.end
 
+    def meets(self, first: datetime, last: datetime) -> bool:
+        """Whether a span, from its first to its last instant, reaches into this window."""
+        return last >= self.start and first < self.end
+
 
 def in_order(events: Iterable[Event]) -> list[Event]:
     """Events by instant, source and rank in the source, however they arrived."""

@@ -108,7 +108,7 @@ class ControllerCase:
     def skips_epochs(self) -> bool:
         """Whether epochs lie between: a quorum counts elections that no node won, and a node may have won one."""
         if self.before and self.before.is_zookeepers and not self.term.is_zookeepers:
-            return True  # The quorum counts anew: how many epochs lie between is not known.
+            return True  # The quorum has a count of its own: how many epochs lie between is not known.
         return self.before is not None and self.term.epoch > self.before.epoch + 1
 
 

@@ -41,7 +41,7 @@ def find_missing_broker_logs(
 
 def named_within(rows: Iterable[MissingBrokerLog], window: Window) -> list[MissingBrokerLog]:
     """The rows of nodes that are named in a window, cut to begin in it."""
-    inside = (r for r in rows if r.last_at >= window.start and r.first_at < window.end)
+    inside = (r for r in rows if window.meets(r.first_at, r.last_at))
     return [replace(r, first_at=max(r.first_at, window.start)) for r in inside]
 
 

@@ -36,7 +36,7 @@ def find_unobserved_spans(cluster: str, observed: Observed) -> list[UnobservedSp
 
 def unobserved_within(rows: Iterable[UnobservedSpan], window: Window) -> list[UnobservedSpan]:
     """The rows of spans that reach into a window, cut to begin in it."""
-    inside = (r for r in rows if r.last_at >= window.start and r.first_at < window.end)
+    inside = (r for r in rows if window.meets(r.first_at, r.last_at))
     return [replace(r, first_at=max(r.first_at, window.start)) for r in inside]
 
 

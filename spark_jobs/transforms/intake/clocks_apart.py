@@ -111,7 +111,7 @@ def _ahead(leader: int, early: Sequence[Distance]) -> Iterator[ClockError]:
         f" for a time: {words.counted(count, 'leader epoch')} of broker {leader} began so much earlier in the logs of"
         f" its followers. Their times are kept as they were written. Verdicts allow for"
         f" {words.duration(CLOCK_SKEW.total_seconds() * 1_000)} between two brokers, so no verdict about brokers and"
-        " leaders is certain, and times without a leader are bounds. Let all brokers keep time by NTP.",
+        " leaders is certain, and times without a leader are given as bounds. Let all brokers keep time by NTP.",
     )
 
 
@@ -122,9 +122,9 @@ def set_back(by: Mapping[str, timedelta]) -> list[ClockError]:
     most = max(told.values())
     sentence = (
         f"A clock was set back by {words.duration(most)}, as the times in"
-        f" {words.listed(sorted(told), _SHOWN)} show: what was written before or since is as much off. Their times are"
+        f" {words.listed(sorted(told), _SHOWN)} show: times before or after that are wrong by as much. They are"
         " kept as they were written, so no verdict about brokers and leaders is certain, and times without a leader"
-        " are bounds. Let all brokers keep time by NTP."
+        " are given as bounds. Let all brokers keep time by NTP."
     )
     return [ClockError(most, sentence)]
 
