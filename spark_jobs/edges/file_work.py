@@ -81,13 +81,15 @@ def worked(work: Work) -> Make:
     return partial(_worked, work=work)
 
 
-def spread_units(spark: SparkSession, units: Sequence[Unit], numbers: DataFrame | None = None) -> DataFrame:
+def spread_units(
+    spark: SparkSession, units: Sequence[Unit], numbers: DataFrame | None = None, most: int = _TASK
+) -> DataFrame:
     """The units as rows for workers, a task of many for each part of the bytes. At least one unit is needed.
 
     Takes: `numbers`, what the work takes beside the bytes: `unit`, the unit's place in the sequence, and `numbers`, an
-        array.
+        array; the bytes that a task reads.
     """
-    tasks = _tasks(units, spark.sparkContext.defaultParallelism)
+    tasks = _tasks(units, spark.sparkContext.defaultParallelism, most)
     shape = (
         "array<array<struct<unit: int, uri: string, job: string, parts: array<struct<begin: bigint, end: bigint>>>>>"
     )
@@ -104,13 +106,13 @@ def spread_units(spark: SparkSession, units: Sequence[Unit], numbers: DataFrame 
     return frame.select("unit", "uri", "job", "at", "bytes", "numbers")
 
 
-def _tasks(units: Sequence[Unit], cores: int) -> list[list[dict[str, Any]]]:
+def _tasks(units: Sequence[Unit], cores: int, most: int) -> list[list[dict[str, Any]]]:
     """The units in tasks of about one size, as many as there are cores at least where that pays.
 
     Edge case: each task that reads of a packed archive unpacks all that lies before, so that few of them do.
     """
     share = sum(u.size for u in units) // max(cores, 1)
-    size = max(_LEAST, min(_TASK, share))
+    size = max(_LEAST, min(most, share))
     tasks: list[list[dict[str, Any]]] = [[]]
     held = 0
     for n, unit in enumerate(units):

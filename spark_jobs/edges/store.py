@@ -19,6 +19,7 @@ from pyspark.sql.types import StructType
 
 from spark_jobs.catalog.model import Table
 from spark_jobs.edges import delta_log, lake_files
+from spark_jobs.edges.table_batches import batches_of
 from spark_jobs.edges.table_commit import Gone, commit_rows, takes_files
 from spark_jobs.edges.table_content import NO_CONTENT, Content, contents, row_hash
 from spark_jobs.edges.table_creation import create_table
@@ -94,6 +95,11 @@ class Store:
     def read_window(self, table: Table, cluster: str, window: Window) -> DataFrame:
         """A cluster's rows of a window."""
         return self._opened(table, _part(table, cluster, window))
+
+    def read_batches(self, table: Table, cluster: str, window: Window) -> list[Batches]:
+        """A cluster's rows of a window, and those without an instant: all columns, as workers take them."""
+        part = replace(_part(table, cluster, window), timeless=True)
+        return batches_of(self.spark, self._path(table), table, part, self._state(table))
 
     def read_staging(self, table: Table) -> DataFrame:
         """What the last rebuild staged for a table, with the columns that it staged."""

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.edges.table_creation import SCALA
-from spark_jobs.edges.table_state import PLAIN, File
+from spark_jobs.edges.table_state import DELTA, PLAIN, File, transaction
 
-_DELTA = "org.apache.spark.sql.delta"
 _LEFT_OUT = 5
 """Fields of the operation that say of other ways to write than these."""
 
@@ -39,34 +38,27 @@ def commit_rows(
         where another writer has changed the table since: a retry sees what it wrote.
     """
     context: Any = spark.sparkContext
-    jvm, transaction = context._jvm, _transaction(spark, path)
-    if gone and transaction.readVersion() != gone.version:
+    jvm, begun = context._jvm, transaction(spark, path)
+    if gone and begun.readVersion() != gone.version:
         raise RuntimeError(f"{path} had version {gone.version}, and another writer has changed it since.")
-    action, others = getattr(jvm, f"{_DELTA}.actions.Action"), jvm.java.util.ArrayList()
+    action, others = getattr(jvm, f"{DELTA}.actions.Action"), jvm.java.util.ArrayList()
     for file in gone.files if gone else ():
         others.add(action.fromJson(file.action).remove())
     for file in () if isinstance(rows, DataFrame) else rows:
         others.add(action.fromJson(file.action))
     actions = getattr(jvm, SCALA).asScala(others).toSeq()
     if isinstance(rows, DataFrame):
-        actions = transaction.writeFiles(rows._jdf).appendedAll(actions)
+        actions = begun.writeFiles(rows._jdf).appendedAll(actions)
     if not actions.isEmpty():
-        transaction.commit(actions, _operation(jvm, told, gone))
+        begun.commit(actions, _operation(jvm, told, gone))
 
 
 def takes_files(spark: SparkSession, path: str, columns: Iterable[str]) -> bool:
     """Whether a table has these columns and no others, and a file of Parquet with them is a file of the table."""
-    begun = _transaction(spark, path)
+    begun = transaction(spark, path)
     held = set(begun.metadata().schema().fieldNames())
     is_whole = begun.metadata().partitionColumns().isEmpty()
     return is_whole and begun.protocol().minReaderVersion() == PLAIN and held == set(columns)
-
-
-def _transaction(spark: SparkSession, path: str) -> Any:
-    context: Any = spark.sparkContext
-    jvm, session = context._jvm, spark._jsparkSession  # type: ignore[attr-defined]
-    getattr(jvm, "org.apache.spark.sql.classic.SparkSession").setActiveSession(session)
-    return getattr(jvm, f"{_DELTA}.DeltaLog").forTable(session, path).startTransaction()
 
 
 def _operation(jvm: Any, told: str, gone: Gone | None) -> Any:
@@ -74,5 +66,5 @@ def _operation(jvm: Any, told: str, gone: Gone | None) -> Any:
     option, mode = getattr(jvm, "scala.Option"), getattr(jvm, "org.apache.spark.sql.SaveMode")
     of_mode, predicate = (mode.Overwrite, gone.predicate) if gone else (mode.Append, None)
     left_out = [option.empty()] * _LEFT_OUT
-    kind = getattr(jvm, f"{_DELTA}.DeltaOperations$Write")
+    kind = getattr(jvm, f"{DELTA}.DeltaOperations$Write")
     return kind(of_mode, option.empty(), option.apply(predicate), option.apply(told or None), *left_out)

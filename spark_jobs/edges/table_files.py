@@ -72,7 +72,7 @@ def _added(name: str, size: int, stats: str) -> File:
         "dataChange": True,
         "stats": stats,
     }
-    return File(name, json.loads(stats), json.dumps({"add": add}))
+    return File(name, size, json.loads(stats), json.dumps({"add": add}))
 
 
 def _files(

@@ -1,4 +1,4 @@
-"""Which files a table of few files has now, as its checksum names them: Spark takes two queries to find that.
+"""Which files a table has now. Spark takes two queries to find that; where they are few, a checksum names them.
 
 Delta writes a checksum beside each commit. It names all files of a table that has at most fifty.
 
@@ -10,17 +10,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import unquote
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from spark_jobs.edges import delta_log, lake_files
 from spark_jobs.edges.log_files import escaped
 from spark_jobs.shared.conform import instant_literal, literal, quoted
+
+DELTA = "org.apache.spark.sql.delta"
 
 PLAIN = 1
 """The version of Delta's protocol whose tables Parquet alone shows: each row of a file that is named is a row."""
@@ -29,6 +34,9 @@ _MOST = 16
 """Files that are opened without Delta. Spark asks for each of them by itself, and a store takes a moment to answer."""
 
 Span = tuple[datetime, datetime]
+
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+"""Both bounds of a span that holds nothing."""
 
 _STEP = timedelta(milliseconds=1)
 """Statistics of an instant are cut to a millisecond."""
@@ -39,6 +47,7 @@ class File:
     """A file of a table, with what is known of the values of its columns, and the action that added it."""
 
     path: str
+    size: int
     stats: Mapping[str, Any]
     action: str
 
@@ -95,6 +104,16 @@ class Part:
         held, span = file.span(self.time), self.span
         return span is not None and (held is None or (held[0] < span[1] and span[0] < held[1]))
 
+    def of(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Those of these rows that are of the part."""
+        is_wanted = pc.equal(rows["cluster"], self.cluster)
+        if self.time:
+            at = rows[self.time]
+            bounds = [pa.scalar(bound, at.type) for bound in self.span or (_NEVER, _NEVER)]
+            is_within = pc.and_(pc.greater_equal(at, bounds[0]), pc.less(at, bounds[1]))
+            is_wanted = pc.and_(is_wanted, pc.fill_null(is_within, self.timeless))
+        return rows if pc.all(is_wanted).as_py() else rows.filter(is_wanted)
+
     def is_all_of(self, file: File) -> bool:
         """Whether a file is known to hold such rows alone."""
         if file.bounds("cluster") != (self.cluster, self.cluster) or file.nulls("cluster") != 0:
@@ -141,19 +160,44 @@ def newest_state(spark: SparkSession, folder: str, version: int) -> State | None
         return None
 
 
+def listed_state(spark: SparkSession, path: str) -> State | None:
+    """The state of a table of however many files, as Delta lists them; None where Parquet alone does not show its rows.
+
+    Edge case: the driver holds some 500 bytes for each file, as it does where Delta plans a query.
+    """
+    snapshot = transaction(spark, path).snapshot()
+    metadata = snapshot.metadata()
+    if snapshot.protocol().minReaderVersion() != PLAIN or not metadata.partitionColumns().isEmpty():
+        return None
+    found = DataFrame(snapshot.allFiles().toDF(), spark).select(F.to_json(F.struct("*"))).collect()
+    files = tuple(_file(json.loads(row[0])) for row in found)
+    return State(snapshot.version(), json.loads(metadata.schemaString()), files)
+
+
+def transaction(spark: SparkSession, path: str) -> Any:
+    """A transaction of Delta's on a table, with the newest version that it has."""
+    context: Any = spark.sparkContext
+    jvm, session = context._jvm, spark._jsparkSession  # type: ignore[attr-defined]
+    getattr(jvm, "org.apache.spark.sql.classic.SparkSession").setActiveSession(session)
+    return getattr(jvm, f"{DELTA}.DeltaLog").forTable(session, path).startTransaction()
+
+
 def open_files(spark: SparkSession, path: str, state: State, files: Sequence[File]) -> DataFrame | None:
     """The rows of some files of a table; None where they are too many to be opened one by one."""
+    return all_files(spark, path, state, files) if len(files) <= _MOST else None
+
+
+def all_files(spark: SparkSession, path: str, state: State, files: Sequence[File]) -> DataFrame:
+    """The rows of some files of a table, however many."""
     columns = StructType.fromJson({**state.columns})
     if not files:
         return _no_rows(spark, columns)
-    if len(files) > _MOST:
-        return None
     return spark.read.schema(columns).parquet(*(escaped(f"{path}/{file.path}") for file in files))
 
 
 def _file(add: Mapping[str, Any]) -> File:
     stats = json.loads(add.get("stats") or "{}")
-    return File(unquote(add["path"]), stats, json.dumps({"add": add}))
+    return File(unquote(add["path"]), add["size"], stats, json.dumps({"add": add}))
 
 
 def _is_plain(said: Mapping[str, Any]) -> bool:

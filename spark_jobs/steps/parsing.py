@@ -138,8 +138,8 @@ class _Held:
         Edge case: hours beside it are parsed too where the lines of a log now name another writer than the one that
         was given to events of theirs.
         """
-        at = F.col("happened_at")
-        rows = parse.parse(self.records.where(_lies_in("happened_at", span) | at.isNull()), self.edges).persist()
+        records = self.store.read_batches(bronze.LOG_RECORDS, self.cluster, span)
+        rows = parse.parse(records, self.edges).persist()
         fresh = hours.count_hours(parse.tallies(rows), self.edges).persist()
         found = _Found(span, rows, fresh, self.known.where(~_lies_in("hour_from", span)))
         if span == self.around:

@@ -17,6 +17,7 @@ from spark_jobs.catalog import bronze
 from spark_jobs.catalog.silver import EVENT_FIELDS
 from spark_jobs.edges.samples import captured
 from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, MOST_LINES
+from spark_jobs.shared.batches import as_batches
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.transforms.intake import coverage, hours, parse
 from spark_jobs.transforms.intake.packed_events import ALIKE
@@ -53,7 +54,7 @@ def record(text: str, number: int = 0, **columns: Any) -> Row:
 
 def parsed(spark: SparkSession, records: Iterable[Row]) -> DataFrame:
     """What parse makes of these records."""
-    return parse.parse(frame_of(spark, records, bronze.LOG_RECORDS), DAY)
+    return parse.parse([as_batches(frame_of(spark, records, bronze.LOG_RECORDS), bronze.LOG_RECORDS)], DAY)
 
 
 def fates_of(lines: DataFrame) -> dict[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,11 +30,14 @@ from spark_jobs.transforms.intake.reading import (
     template,
 )
 
-READ = ("layout", "text", "line_count", "is_utf8")
-"""What a record is read by, beside whether it has an instant."""
+_READ = ("layout", "text", "line_count")
+"""What a record is read by, beside whether it is UTF-8 and has an instant."""
 
-PLACE = ("line_id", "cluster", "origin", "source", "happened_at", "order", "line_count", "likeness")
-"""Where a record stands, and the hash of its text: passed on as they came."""
+_PLACE = ("line_id", "cluster", "origin", "source", "happened_at", "order", "line_count")
+"""Where a record stands: passed on as it came."""
+
+_HASH = 8
+"""Bytes of the hash by which events are known to be alike."""
 
 _BY = ("source", "origin", "fate", "hour_from")
 _COUNTS = {
@@ -70,7 +75,7 @@ Columns = dict[str, Any]
 
 
 def read_batches(batches: Iterable[pa.RecordBatch], edges: Sequence[datetime]) -> Iterator[pa.RecordBatch]:
-    """Reads each record once. Takes: READ and PLACE of records. Gives: rows of SCHEMA."""
+    """Reads each record once. Takes: rows of bronze.log_records. Gives: rows of SCHEMA."""
     for number, batch in enumerate(batches):
         read = _Read.of(batch)
         for rows in (_tally(read, edges), _events(read, number), _unparsed(read), _quarantined(read)):
@@ -91,9 +96,10 @@ class _Read:
 
     @classmethod
     def of(cls, batch: pa.RecordBatch) -> _Read:
-        layouts, texts, *others = (batch.column(name).to_pylist() for name in READ)
+        layouts, texts, counts = (batch.column(name).to_pylist() for name in _READ)
+        is_utf8 = batch.column("raw").is_null().to_pylist()
         is_dated = batch.column("happened_at").is_valid().to_pylist()
-        readings = list(map(read_record, layouts, texts, *others, is_dated))
+        readings = list(map(read_record, layouts, texts, counts, is_utf8, is_dated))
         is_brokers = pc.equal(batch.column("origin"), "broker").to_pylist()
         brokers = [broker_told(r.message) if r.pattern and is_so else None for r, is_so in zip(readings, is_brokers)]
         return cls(batch, texts, readings, brokers, pa.array([r.fate for r in readings], pa.string()))
@@ -105,8 +111,8 @@ class _Read:
     def rows(self, places: list[int], **told: Any) -> Columns:
         """What the batch holds of these records, their fate, and these columns."""
         at = pa.array(places, pa.int64())
-        kept = self.batch.select(PLACE).take(at)
-        return {**dict(zip(PLACE, kept.columns)), "fate": self.fates.take(at), **told}
+        kept = self.batch.select(_PLACE).take(at)
+        return {**dict(zip(_PLACE, kept.columns)), "fate": self.fates.take(at), **told}
 
 
 def _events(read: _Read, number: int) -> Columns:
@@ -122,7 +128,8 @@ def _events(read: _Read, number: int) -> Columns:
         return {"fate": []}
     order = list(chain.from_iterable(claimed.values()))
     told = {name: pa.concat_arrays(columns) for name, columns in fields.items()}
-    rows = read.rows(order, text=[quotation(read.texts[place]) for place in order], **told)
+    texts = [read.texts[place] for place in order]
+    rows = read.rows(order, text=list(map(quotation, texts)), likeness=_likeness(texts), **told)
     rows |= _writers([read.brokers[place] for place in order], rows)
     events = pa.record_batch([_typed(rows[f.name], f.type) for f in PACKED], PACKED)
     marks = marks_of(events)
@@ -133,6 +140,12 @@ def _events(read: _Read, number: int) -> Columns:
         "events": [pack(events), *[None] * count],
         **{name: [None, *values] for name, values in marks.items()},
     }
+
+
+def _likeness(texts: list[str]) -> Any:
+    """A hash of each text, which is the same wherever it is taken."""
+    hashes = (hashlib.blake2b(text.encode(), digest_size=_HASH).digest() for text in texts)
+    return np.frombuffer(b"".join(hashes), np.int64)
 
 
 def _writers(brokers: list[int | None], rows: Columns) -> Columns:

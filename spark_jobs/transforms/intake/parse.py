@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import partial, reduce
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -17,7 +17,7 @@ from spark_jobs.knowledge.layouts import WITHIN
 from spark_jobs.knowledge.version import READING_VERSION, version_of
 from spark_jobs.shared.batches import Batches
 from spark_jobs.shared.conform import quoted
-from spark_jobs.transforms.intake.batches import PLACE, READ, SCHEMA, read_batches
+from spark_jobs.transforms.intake.batches import SCHEMA, read_batches
 from spark_jobs.transforms.intake.packed_events import ALIKE, PICKED, alike, events_of, picked
 from spark_jobs.transforms.intake.reading import (
     broker_of_folder,
@@ -31,17 +31,16 @@ from spark_jobs.transforms.intake.reading import (
 _BATCH = ("task", "batch")
 
 
-def parse(records: DataFrame, edges: Sequence[datetime] = ()) -> DataFrame:
+def parse(records: Sequence[Batches], edges: Sequence[datetime] = ()) -> DataFrame:
     """Gives each record to exactly one fate: event, ignored, unparsed or quarantined.
 
-    Takes: bronze.log_records; the edges that cut an hour in two.
+    Takes: batches of bronze.log_records; the edges that cut an hour in two.
     Gives: what `events`, `repeated`, `unparsed_lines` and `quarantined` take; and rows with a tally: how many records
         and lines of a source had a fate in an hour.
     Keeps: the tallies count every record once, where its fate is decided.
     """
-    known = {"likeness": F.xxhash64("text"), "is_utf8": F.col("raw").isNull()}
-    given = records.withColumns(known).select(*map(quoted, dict.fromkeys((*PLACE, *READ))))
-    read = given.mapInArrow(partial(read_batches, edges=tuple(edges)), from_arrow_schema(SCHEMA))
+    make = partial(read_batches, edges=tuple(edges))
+    read = reduce(DataFrame.unionByName, (batches.through(make, SCHEMA) for batches in records))
     return read.withColumn("task", F.spark_partition_id())
 
 
