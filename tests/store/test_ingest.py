@@ -1,4 +1,4 @@
-"""The step ingest on real tables: a night to the line, bad input in sentences, the same content however it lies."""
+"""The step ingest on real tables: bad input in sentences, bad lines counted, nothing twice."""
 
 from __future__ import annotations
 
@@ -12,101 +12,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from drill import plain_reader
 from spark_jobs.catalog import bronze, quality, silver
-from spark_jobs.catalog.rows import Event
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.exits import BadInput
-from tests.support.logs import collected, conf, content, lay, line, resigned, rows, run, unpack_night
+from tests.support.logs import Row, collected, content, hashes, lay, line, resigned, rows, run
 from tests.support.nights import EXCERPTS
-
-Row = dict[str, Any]
-
-KEPT = (bronze.LOG_RECORDS, silver.EVENTS, quality.UNPARSED_LINES, quality.QUARANTINE, quality.COVERAGE)
-
-
-@pytest.fixture(scope="module")
-def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The recorded night."""
-    return unpack_night(tmp_path_factory.mktemp("night"))
-
-
-@pytest.fixture(scope="module")
-def audited(spark: SparkSession, night: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
-    """The night as it was recorded, ingested."""
-    given = {"client_logs": night / "clients", "snapshots": night / "snapshots.jsonl", "cluster": None}
-    return run(spark, tmp_path_factory.mktemp("lake"), night / "logs", on_nothing=True, **given)
-
-
-def physical_lines(folder: Path) -> int:
-    return sum(len(f.read_bytes().splitlines()) for f in folder.rglob("*.log"))
-
-
-def rotate(text: str, parts: int) -> list[str]:
-    """A log cut in several, between two records."""
-    records = list(plain_reader.split(text))
-    size = -(-len(records) // parts)
-    return ["\n".join(records[i : i + size]) + "\n" for i in range(0, len(records), size)]
-
-
-def hashes(store: Store) -> dict[str, str]:
-    return {t.full_name: content(store, t) for t in KEPT}
-
-
-def test_a_night_is_accounted_for_to_the_line(audited: tuple[Store, Row], night: Path) -> None:
-    store, summary = audited
-    by_source = {r["source"]: r["lines_in"] for r in rows(store, quality.COVERAGE)}
-    expected = {
-        f.relative_to(root).as_posix(): len(f.read_bytes().splitlines())
-        for root in (night / "logs", night / "clients")
-        for f in root.rglob("*.log")
-        if f.stat().st_size
-    }
-    assert by_source == expected
-    told = summary["lines"]
-    assert told["lines_in"] == sum(expected.values())
-    assert told["lines_in"] == told["events"] + told["ignored"] + told["unparsed"] + told["quarantined"]
-    assert summary["cluster"] == json.loads((night / "cluster.json").read_text())["cluster_id"]
-    assert all(name.endswith(".out") for name in summary["files_not_read"])
-    assert rows(store, quality.QUARANTINE) == []
-
-
-def test_spark_reads_what_the_plain_reader_reads(audited: tuple[Store, Row], night: Path) -> None:
-    store, summary = audited
-    plain = [
-        e
-        for root, origin in ((night / "logs", "broker"), (night / "clients", "client"))
-        for e in plain_reader.read_folder(root, summary["cluster"], origin)[0]
-    ]
-    given = {r["line_id"]: r for r in rows(store, silver.EVENTS)}
-    assert len(given) == len(plain)
-    for event in plain:
-        known = given[event.line_id]
-        read = known | {"happened_at": known["happened_at"].replace(tzinfo=UTC), "knowledge_version": None}
-        assert Event.of(read) == event
-
-
-def test_the_night_is_the_same_however_it_lies_and_however_often_it_is_read(
-    spark: SparkSession, audited: tuple[Store, Row], night: Path, tmp_path: Path
-) -> None:
-    store, summary = audited
-    files: dict[str, bytes] = {}
-    for log in sorted((night / "logs").rglob("*.log")):
-        name = log.relative_to(night / "logs").as_posix()
-        *older, newest = rotate(log.read_text(), 4) if log.stat().st_size else [""]
-        files[name] = newest.encode()
-        files |= {f"{name}.{9 - i}": part.encode() for i, part in enumerate(older[:-1])}
-        files |= {f"{name}.2026-11-21-10.gz": gzip.compress(part.encode()) for part in older[-1:]}
-    lay(tmp_path / "logs", files)
-    given = {"client_logs": night / "clients", "snapshots": night / "snapshots.jsonl", "cluster": None}
-    expected = hashes(store)
-    with conf(spark, spark__sql__files__maxPartitionBytes="64k", spark__sql__files__openCostInBytes="1"):
-        other, told = run(spark, tmp_path / "lake", tmp_path / "logs", **given)
-        assert hashes(other) == expected
-        run(spark, tmp_path / "lake", night / "logs", **given)
-    assert hashes(other) == expected
-    assert told["lines"] == summary["lines"]
-
 
 MESSAGES = {
     "missing": ({}, "nothing is there"),
@@ -136,17 +46,20 @@ def test_input_that_holds_no_log_is_refused_in_a_sentence(spark: SparkSession, t
     assert not (tmp_path / "lake" / "bronze").exists()
 
 
+OLD = line(
+    "Preparing to restabilize group g with old generation 3", "02:30:00,000", "kafka.coordinator.GroupCoordinator"
+)
+"""A line of Kafka 0.9 that matters, and that no pattern knows."""
+
+
 def test_a_kafka_of_which_nothing_is_understood_is_refused_with_what_it_wrote(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    old = line("Preparing to restabilize group g with old generation 3", logger="kafka.coordinator.GroupCoordinator")
-    lay(tmp_path / "logs", {"broker-1/server.log": old * 3 + line("[Kafka Server 1], started", logger="kafka.Kafka")})
+    lay(tmp_path / "logs", {"broker-1/server.log": OLD * 3 + line("[Kafka Server 1], started", logger="kafka.Kafka")})
     with pytest.raises(
         BadInput, match=r"of 4 lines 3 matter and could not be read \(3 such as '\[2026-11-21 .*PATTERN"
     ):
         run(spark, tmp_path / "lake", tmp_path / "logs")
-    lay(tmp_path / "logs", {"broker-1/server.log": old * 3 + resigned(1)})
-    run(spark, tmp_path / "lake", tmp_path / "logs")
 
 
 def test_a_kafka_before_1_0_is_refused_however_much_it_wrote_that_does_not_matter(
@@ -155,10 +68,9 @@ def test_a_kafka_before_1_0_is_refused_however_much_it_wrote_that_does_not_matte
     """Captured on Kafka 0.8.2. Each connection that ends is a line of its own there: a day has very many."""
     old = (EXCERPTS / "kafka-0.8" / "broker-0" / "server.log").read_text()
     (closing,) = {c for c in old.splitlines(keepends=True) if "Closing socket" in c and "05:09:58" in c}
-    for text in (old, old + closing * 1_000):
-        lay(tmp_path / "logs", {"broker-0/server.log": text})
-        with pytest.raises(BadInput, match=r"25 matter and could not be read .* Needed: logs of Kafka 1\.0 or later"):
-            run(spark, tmp_path / "lake", tmp_path / "logs", run_at=datetime(2026, 11, 24, tzinfo=UTC))
+    lay(tmp_path / "logs", {"broker-0/server.log": old + closing * 1_000})
+    with pytest.raises(BadInput, match=r"25 matter and could not be read .* Needed: logs of Kafka 1\.0 or later"):
+        run(spark, tmp_path / "lake", tmp_path / "logs", run_at=datetime(2026, 11, 24, tzinfo=UTC))
 
 
 def test_all_places_that_cannot_be_read_are_named_at_once(spark: SparkSession, tmp_path: Path) -> None:
@@ -170,38 +82,26 @@ def test_all_places_that_cannot_be_read_are_named_at_once(spark: SparkSession, t
         run(spark, tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "missing.jsonl")
 
 
+def in_docker(record: str, n: int) -> str:
+    """A record as Docker keeps what Compose prints of the n-th broker."""
+    text = record.rstrip("\n")
+    return f'{{"log":"kafka-{n} | {text}\\n","stream":"stdout","time":"2026-11-21T03:00:00Z"}}\n'
+
+
+WRAPPED = [
+    in_docker(resigned(n // 2, f"01:{n // 60:02d}:{n // 3 % 20:02d},500", broker=1 + n % 2), 1 + n % 2)
+    for n in range(120)
+]
+
+
 @pytest.fixture(scope="module")
-def short(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Store, Row]:
-    """A folder of two lines and a reading, and what they become."""
-    root = tmp_path_factory.mktemp("short")
-    logs = lay(root / "logs", {"broker-1/server.log": resigned(1, "01:00:00,000") + resigned(2, "02:00:00,000")})
-    lay(root, {"s.jsonl": json.dumps({"at": "2026-11-21T03:00:00.5Z"})})
-    return logs, *run(spark, root / "lake", logs, snapshots=root / "s.jsonl")
-
-
-def test_the_window_without_a_wish_is_everything_in_the_input(short: tuple[Path, Store, Row]) -> None:
-    _, store, told = short
-    assert datetime.fromisoformat(told["window_from"]) == datetime(2026, 11, 21, 1, tzinfo=UTC)
-    assert datetime.fromisoformat(told["window_to"]) == datetime(2026, 11, 21, 3, 0, 0, 501000, tzinfo=UTC)
-    assert told["snapshots"] == 1
-    assert len(rows(store, bronze.SNAPSHOT_READINGS)) == 1
-
-
-def test_an_ingest_that_ended_while_it_created_tables_is_made_good_by_the_next(
-    spark: SparkSession, short: tuple[Path, Store, Row], tmp_path: Path
-) -> None:
-    logs, undisturbed, _ = short
-    for table in (bronze.LOG_RECORDS, bronze.OFFSET_SNAPSHOTS, silver.EVENTS, quality.COVERAGE):
-        (tmp_path / "lake" / table.layer / table.name / "_delta_log").mkdir(parents=True)
-    healed, _ = run(spark, tmp_path / "lake", logs, on_nothing=True, snapshots=logs.parent / "s.jsonl")
-    assert hashes(healed) == hashes(undisturbed)
-
-
-def test_bad_lines_are_counted_and_named_and_lose_no_other(spark: SparkSession, tmp_path: Path) -> None:
+def bad(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Logs of which some are broken, and a reading."""
     two_brokers = "".join(resigned(p, f"03:00:0{p},000", broker) for p, broker in ((1, 1), (2, 2), (3, 1)))
     whole = "".join(resigned(n, f"01:{n // 60:02d}:{n % 60:02d},000") for n in range(1_000))
     packed = gzip.compress(whole.encode())
     files: dict[str, str | bytes] = {
+        "all.log": "".join(WRAPPED),
         "mixed/server.log": two_brokers,
         "broker-1/server.log": "before the first head\n" + resigned(5).replace("\n", "\r\n") + "\ttrace\r\n",
         "broker-2/server.log": resigned(6).encode() + b"\xff\xfe\n" + resigned(7).encode() + b"\0\0\0",
@@ -210,8 +110,27 @@ def test_bad_lines_are_counted_and_named_and_lose_no_other(spark: SparkSession, 
         "broker-4/controller.log.gz": b"no gzip at all",
         "broker-5/server.log": resigned(9).replace("2026-11-21", "2026-02-30"),
     }
-    lay(tmp_path / "logs", files)
-    store, told = run(spark, tmp_path / "lake", tmp_path / "logs")
+    root = tmp_path_factory.mktemp("bad")
+    lay(root, {"s.jsonl": json.dumps({"at": "2026-11-21T04:00:00.5Z"})})
+    return {"logs": lay(root / "logs", files), "snapshots": root / "s.jsonl"}
+
+
+@pytest.fixture(scope="module")
+def counted(spark: SparkSession, bad: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
+    """What they become."""
+    return run(spark, tmp_path_factory.mktemp("counted"), **bad)
+
+
+def test_the_window_without_a_wish_is_everything_in_the_input(counted: tuple[Store, Row]) -> None:
+    store, told = counted
+    assert datetime.fromisoformat(told["window_from"]) == datetime(2026, 11, 21, 1, tzinfo=UTC)
+    assert datetime.fromisoformat(told["window_to"]) == datetime(2026, 11, 21, 4, 0, 0, 501000, tzinfo=UTC)
+    assert told["snapshots"] == 1
+    assert len(rows(store, bronze.SNAPSHOT_READINGS)) == 1
+
+
+def test_bad_lines_are_counted_and_named_and_lose_no_other(counted: tuple[Store, Row]) -> None:
+    store, told = counted
     covered = {r["source"]: r for r in rows(store, quality.COVERAGE)}
     fates = ("events", "ignored", "unparsed", "quarantined")
     counts = {s: tuple(r[f] for f in fates) for s, r in covered.items()}
@@ -219,12 +138,16 @@ def test_bad_lines_are_counted_and_named_and_lose_no_other(spark: SparkSession, 
     assert 100 < kept[0] < 1_000
     assert kept[1:] == (0, 0, 0)
     assert counts == {
+        "all.log//kafka-1": (60, 0, 0, 0),
+        "all.log//kafka-2": (60, 0, 0, 0),
         "mixed/server.log": (3, 0, 0, 0),
         "broker-1/server.log": (2, 0, 1, 0),
         "broker-2/server.log": (0, 0, 0, 4),
         "broker-3/server.log": (1, 0, 0, 1),
         "broker-5/server.log": (0, 0, 0, 1),
     }
+    wrapped = [r["layouts"] for source, r in covered.items() if source.startswith("all.log")]
+    assert wrapped == [["docker>compose>apache"]] * 2
     mixed = [r["broker"] for r in rows(store, silver.EVENTS, "happened_at") if r["source"] == "mixed/server.log"]
     assert mixed == [1, 2, 1]
     broken = {r["source"]: r for r in rows(store, quality.QUARANTINE) if not r["line_count"]}
@@ -233,36 +156,38 @@ def test_bad_lines_are_counted_and_named_and_lose_no_other(spark: SparkSession, 
     assert "Copy it again" in broken["broker-4/controller.log"]["sentences"][0]
     assert sum("cannot be unpacked" in w for w in told["warnings"]) == 2
     assert [r["template"] for r in rows(store, quality.UNPARSED_LINES)] == ["before the first head"]
-    again, _ = run(spark, tmp_path / "lake", tmp_path / "logs")
-    assert {r["source"]: r for r in rows(again, quality.COVERAGE)} == covered
+
+
+def test_an_ingest_that_ended_while_it_created_tables_is_made_good_and_one_more_changes_nothing(
+    spark: SparkSession, bad: dict[str, Any], counted: tuple[Store, Row], tmp_path: Path
+) -> None:
+    undisturbed = hashes(counted[0])
+    for table in (bronze.LOG_RECORDS, bronze.OFFSET_SNAPSHOTS, silver.EVENTS, quality.COVERAGE):
+        (tmp_path / "lake" / table.layer / table.name / "_delta_log").mkdir(parents=True)
+    for _ in range(2):
+        healed, _ = run(spark, tmp_path / "lake", on_nothing=True, **bad)
+        assert hashes(healed) == undisturbed
 
 
 def test_a_wrapped_file_that_grows_and_rotates_is_taken_once(spark: SparkSession, tmp_path: Path) -> None:
-    said = [resigned(n // 2, f"01:{n // 60:02d}:{n // 3 % 20:02d},000", 1 + n % 2).rstrip("\n") for n in range(120)]
-    lines = [
-        f'{{"log":"kafka-{1 + n % 2} | {text}\\n","stream":"stdout","time":"2026-11-21T03:00:00Z"}}\n'
-        for n, text in enumerate(said)
-    ]
-    whole, _ = run(spark, tmp_path / "whole", lay(tmp_path / "a", {"all.log": "".join(lines)}))
-    lay(tmp_path / "b", {"all.log": "".join(lines[:70])})
-    collected(spark, tmp_path / "grown", tmp_path / "b")
-    lay(tmp_path / "b", {"all.log.1": "".join(lines[:90]), "all.log": "".join(lines[90:])})
-    grown, _ = run(spark, tmp_path / "grown", tmp_path / "b")
-    assert hashes(grown) == hashes(whole)
-    assert {r["source"]: r["layouts"] for r in rows(grown, quality.COVERAGE)} == {
-        "all.log//kafka-1": ["docker>compose>apache"],
-        "all.log//kafka-2": ["docker>compose>apache"],
-    }
+    whole, _ = collected(spark, tmp_path / "whole", lay(tmp_path / "a", {"all.log": "".join(WRAPPED)}))
+    collected(spark, tmp_path / "grown", lay(tmp_path / "b", {"all.log": "".join(WRAPPED[:70])}))
+    lay(tmp_path / "b", {"all.log.1": "".join(WRAPPED[:90]), "all.log": "".join(WRAPPED[90:])})
+    grown, _ = collected(spark, tmp_path / "grown", tmp_path / "b")
+    assert len(rows(grown, bronze.LOG_RECORDS)) == len(WRAPPED)
+    assert content(grown, bronze.LOG_RECORDS) == content(whole, bronze.LOG_RECORDS)
 
 
 def test_a_window_that_is_asked_for_is_all_that_is_counted(spark: SparkSession, tmp_path: Path) -> None:
-    lay(tmp_path / "logs", {"broker-1/server.log": "".join(resigned(n, f"0{n}:00:00,000") for n in range(6))})
+    """No pattern knows most of its lines: it is audited all the same, since the others are known."""
+    hourly = [resigned(n, f"0{n}:00:00,000") for n in range(6)]
+    lay(tmp_path / "logs", {"broker-1/server.log": "".join([*hourly[:3], OLD * 3, *hourly[3:]])})
     hours = {"window_from": "2026-11-21T02:00Z", "window_to": "2026-11-21T04:00Z"}
     around = {"look_back_hours": "1", "look_ahead_hours": "1"}
     store, told = run(spark, tmp_path / "lake", tmp_path / "logs", **hours, **around)
-    assert (told["window_from"], told["lines"]["lines_in"]) == ("2026-11-21T02:00:00+00:00", 2)
+    assert (told["window_from"], told["lines"]["lines_in"]) == ("2026-11-21T02:00:00+00:00", 2 + 3)
     assert [r["happened_at"].hour for r in rows(store, silver.EVENTS, "happened_at")] == [1, 2, 3, 4]
-    assert len(rows(store, bronze.LOG_RECORDS)) == 6
+    assert len(rows(store, bronze.LOG_RECORDS)) == 6 + 3
     nothing = {"window_from": "2026-11-20T02:00Z", "window_to": "2026-11-20T04:00Z"}
     with pytest.raises(BadInput, match="the files reach from 2026-11-21T00:00:00"):
         run(spark, tmp_path / "lake", tmp_path / "logs", **nothing)

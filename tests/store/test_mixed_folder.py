@@ -1,7 +1,9 @@
-"""One night twice, ingested and rebuilt: as it was recorded, and with each broker and client in a form of its own."""
+"""One night on real tables: as it was recorded, rotated, and with each broker and client in a form of its own."""
 
 from __future__ import annotations
 
+import gzip
+import json
 import shutil
 import tarfile
 from collections.abc import Mapping
@@ -11,10 +13,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from drill import plain_reader
 from drill.render import render_folder
-from spark_jobs.catalog import Table
-from tests.support.lake import REBUILT, rows
-from tests.support.logs import rebuilt, run
+from spark_jobs.catalog import Table, quality, silver
+from spark_jobs.catalog.rows import Event
+from spark_jobs.edges.store import Store
+from tests.support.lake import REBUILT
+from tests.support.logs import Row, conf, hashes, lay, rebuilt, rows, run
 
 NIGHT = Path(__file__).parents[1] / "nights" / "libraries-4.3.tar.xz"
 """Members of Java, franz-go and kafkajs that leave, crash, stand still and are too slow, and a coordinator that is
@@ -27,6 +32,9 @@ FORMS = {
     "clients": ("spring-boot", []),
 }
 """Lines of franz-go and kafkajs stay as these libraries write them."""
+
+KAFKAJS = "(node.kafkajs)"
+"""It writes JSON. The plain reader makes the id of such a line of its bytes, Spark of the record."""
 
 OF_TEXT = ("line_id", "text")
 """What stands for the text of a line, which is another one in each layout."""
@@ -43,21 +51,40 @@ def mixed(night: Path, to: Path) -> Path:
 Tables = dict[str, list[dict[str, Any]]]
 
 
-def told_of(spark: SparkSession, night: Path, lake: Path) -> Tables:
+def ingested(spark: SparkSession, lake: Path, night: Path, logs: Path) -> tuple[Store, Row]:
+    """The brokers' logs of a folder, with what lies beside those of a night."""
+    given = {"client_logs": night / "clients", "snapshots": night / "snapshots.jsonl", "cluster": None}
+    return run(spark, lake, logs, **given)
+
+
+def told_of(store: Store, said: Row) -> Tables:
     """The rows of the tables that the night is told in, and of its coverage."""
-    store, said = run(spark, lake, night / "logs", client_logs=night / "clients", snapshots=night / "snapshots.jsonl")
     gold = rebuilt(store, said, *(t.full_name for t in REBUILT if t.layer == "gold"))
-    return gold | {name: rows(lake, name) for name in ("silver.events", "quality.coverage")}
+    return gold | {t.full_name: rows(store, t) for t in (silver.EVENTS, quality.COVERAGE)}
 
 
 @pytest.fixture(scope="module")
-def nights(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, Tables]:
-    root = tmp_path_factory.mktemp("mixed")
+def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The night as it was recorded, and a client that logged nothing."""
+    root = tmp_path_factory.mktemp("night")
     with tarfile.open(NIGHT) as archive:
         archive.extractall(root, filter="data")
-    night = root / "libraries-4.3"
-    plain = told_of(spark, night, root / "plain")
-    return plain, told_of(spark, mixed(night, root / "other"), root / "mixed")
+    return lay(root / "libraries-4.3", {"clients/idle.log": "", "clients/sink.out": "started\n"})
+
+
+@pytest.fixture(scope="module")
+def audited(spark: SparkSession, night: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
+    """It, ingested."""
+    return ingested(spark, tmp_path_factory.mktemp("plain"), night, night / "logs")
+
+
+@pytest.fixture(scope="module")
+def nights(
+    spark: SparkSession, audited: tuple[Store, Row], night: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Tables, Tables]:
+    root = tmp_path_factory.mktemp("mixed")
+    other = mixed(night, root / "other")
+    return told_of(*audited), told_of(*ingested(spark, root / "lake", other, other / "logs"))
 
 
 def without_text(value: Any) -> Any:
@@ -93,3 +120,67 @@ def test_the_night_is_one_on_which_much_happens(nights: tuple[Tables, Tables]) -
 def test_each_source_is_read_by_its_own_layout(nights: tuple[Tables, Tables]) -> None:
     found = {(c["source"].partition("/")[0], *c["layouts"]) for c in nights[1]["quality.coverage"] if c["events"]}
     assert {("broker-1", "cri>json>apache"), ("broker-2", "strimzi"), ("broker-3", "apache")} <= found
+
+
+def test_a_night_is_accounted_for_to_the_line(audited: tuple[Store, Row], night: Path) -> None:
+    store, summary = audited
+    by_source = {r["source"]: r["lines_in"] for r in rows(store, quality.COVERAGE)}
+    expected = {
+        f.relative_to(root).as_posix(): len(f.read_bytes().splitlines())
+        for root in (night / "logs", night / "clients")
+        for f in root.rglob("*.log")
+        if f.stat().st_size
+    }
+    assert by_source == expected
+    told = summary["lines"]
+    assert told["lines_in"] == sum(expected.values())
+    assert told["lines_in"] == told["events"] + told["ignored"] + told["unparsed"] + told["quarantined"]
+    assert summary["cluster"] == json.loads((night / "cluster.json").read_text())["cluster_id"]
+    assert summary["files_not_read"] == ["sink.out"]
+    assert summary["clocks_apart_ms"] == 0
+    assert rows(store, quality.QUARANTINE) == []
+
+
+def test_spark_reads_what_the_plain_reader_reads(audited: tuple[Store, Row], night: Path) -> None:
+    store, summary = audited
+    plain = [
+        e
+        for root, origin in ((night / "logs", "broker"), (night / "clients", "client"))
+        for e in plain_reader.read_folder(root, summary["cluster"], origin)[0]
+    ]
+    found = {(r["source"], r["happened_at"], r["order"], r["kind"]): r for r in rows(store, silver.EVENTS)}
+    assert len(found) == len(plain)
+    for event in plain:
+        known = found[event.source, event.happened_at.replace(tzinfo=None), event.order, event.kind]
+        read = known | {"happened_at": event.happened_at, "knowledge_version": None}
+        if KAFKAJS in event.text:
+            read["line_id"] = event.line_id
+        assert Event.of(read) == event
+
+
+def rotate(text: str, parts: int) -> list[str]:
+    """A log cut in several, between two records."""
+    records = list(plain_reader.split(text))
+    size = -(-len(records) // parts)
+    return ["\n".join(records[i : i + size]) + "\n" for i in range(0, len(records), size)]
+
+
+def test_the_night_is_the_same_however_it_lies_and_however_often_it_is_read(
+    spark: SparkSession, audited: tuple[Store, Row], night: Path, tmp_path: Path
+) -> None:
+    store, summary = audited
+    files: dict[str, bytes] = {}
+    for log in sorted((night / "logs").rglob("*.log")):
+        name = log.relative_to(night / "logs").as_posix()
+        *older, newest = rotate(log.read_text(), 4)
+        files[name] = newest.encode()
+        files |= {f"{name}.{9 - i}": part.encode() for i, part in enumerate(older[:-1])}
+        files |= {f"{name}.2026-11-21-10.gz": gzip.compress(part.encode()) for part in older[-1:]}
+    lay(tmp_path / "logs", files)
+    expected = hashes(store)
+    with conf(spark, spark__sql__files__maxPartitionBytes="64k", spark__sql__files__openCostInBytes="1"):
+        other, told = ingested(spark, tmp_path / "lake", night, tmp_path / "logs")
+        assert hashes(other) == expected
+        ingested(spark, tmp_path / "lake", night, night / "logs")
+    assert hashes(other) == expected
+    assert told["lines"] == summary["lines"]

@@ -6,7 +6,7 @@ import atexit
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.catalog import bronze
+from spark_jobs.catalog import bronze, quality, silver
 from spark_jobs.catalog.model import Table
 from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
 from spark_jobs.edges.session import cut_off, for_few_rows
@@ -32,6 +32,11 @@ from tests.support.lake import content_of, naive_rows
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 RUN_AT = datetime(2026, 11, 22, tzinfo=UTC)
+MADE_BY_INGEST = (bronze.LOG_RECORDS, bronze.LOG_FILES, *snapshots.TABLES, bronze.GROUP_RECORDS, *PARSED, LATE_WINDOWS)
+"""The tables that ingest creates."""
+
+INGESTED = (bronze.LOG_RECORDS, silver.EVENTS, quality.UNPARSED_LINES, quality.QUARANTINE, quality.COVERAGE)
+"""What the step ingest makes of logs."""
 
 Row = dict[str, Any]
 
@@ -75,8 +80,7 @@ def _tables(spark: SparkSession) -> Path:
     """A lake whose tables ingest has created, and which holds no row: made once in a process."""
     folder = Path(tempfile.mkdtemp(prefix="tables-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    tables = (bronze.LOG_RECORDS, bronze.LOG_FILES, *snapshots.TABLES, bronze.GROUP_RECORDS, *PARSED, LATE_WINDOWS)
-    Store(spark, str(folder)).create(*tables)
+    Store(spark, str(folder)).create(*MADE_BY_INGEST)
     return folder
 
 
@@ -138,6 +142,11 @@ def rows(store: Store, table: Table, *order: str) -> list[Row]:
 def content(store: Store, table: Table) -> str:
     """A hash of a table's content, whatever the order of its rows; read by delta-rs."""
     return content_of(Path(store.lake), table)
+
+
+def hashes(store: Store, tables: Iterable[Table] = INGESTED) -> dict[str, str]:
+    """A hash of the content of each table."""
+    return {table.full_name: content(store, table) for table in tables}
 
 
 @contextmanager
