@@ -7,10 +7,12 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.edges.store import Store
 from spark_jobs.steps.rebuild import BETWEEN_BROKERS
 from spark_jobs.transforms.durations import CLOCK_SKEW, MS
-from tests.support.logs import rebuilt, run
-from tests.support.nights import EXCERPTS
+from tests.support.lake import write_lake
+from tests.support.logs import MADE_BY_INGEST, rebuilt
+from tests.support.nights import WHOLE, events
 
 APART = timedelta(seconds=7)
 
@@ -18,11 +20,14 @@ APART = timedelta(seconds=7)
 def test_no_verdict_is_certain_headlines_hedge_and_times_without_a_leader_have_bounds(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    store, said = run(spark, tmp_path / "lake", EXCERPTS / "unclean-4.1")
-    assert said["clocks_apart_ms"] == 0
+    read = [event.as_dict() | {"knowledge_version": "1"} for event in events("unclean-4.1")]
+    store = Store(spark, str(write_lake(tmp_path, {"silver.events": read})))
+    store.create(*MADE_BY_INGEST)
+    said = {"cluster": "unclean-4.1", "window_from": WHOLE.start.isoformat(), "window_to": WHOLE.end.isoformat()}
     names = (*BETWEEN_BROKERS, "gold.incidents")
-    as_read = rebuilt(store, said, *names)
+    as_read = rebuilt(store, {**said, "clocks_apart_ms": 0}, *names)
     apart = rebuilt(store, {**said, "clocks_apart_ms": APART // MS}, *names)
+    assert all(as_read.values())
 
     sure = {name: [row["confidence"] for row in rows] for name, rows in as_read.items()}
     assert any("certain" in found for found in sure.values())
