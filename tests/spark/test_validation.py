@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from expectations.derive import expectations_of
+from expectations.laws import LAWS
 from spark_jobs.catalog import BY_NAME, bronze, gold, quality
+from spark_jobs.catalog.model import Table
+from spark_jobs.edges.session import cut_off
 from spark_jobs.shared.conform import frame_of
 from tests.support.rows import AT, values
 
 SECOND = timedelta(seconds=1)
 HOUR = timedelta(hours=1)
 WINDOW = {"cluster": "cluster", "window_from": AT, "window_to": AT + HOUR}
+OF_QUALITY = ("quality.coverage", "quality.generation_gaps")
 CHECKED = (*gold.TABLES, quality.COVERAGE, quality.GENERATION_GAPS)
 
 Rows = dict[str, list[dict[str, Any]]]
+Breaches = dict[str, tuple[list[dict[str, Any]], dict[str, str]]]
 
 
 def validate(*given: Any) -> Any:
@@ -51,7 +58,7 @@ def failover(number: int, leader_from: int, leader_to: int, **columns: Any) -> d
 
 
 def good() -> Rows:
-    """A small night in which everything holds."""
+    """A small night in which everything holds. One plain row a table is checked in tests/spark/test_publish.py."""
     rows: Rows = {t.full_name: [values(t)] for t in CHECKED}
     rows["gold.rebalances"] = [rebalance(1)]
     rows["gold.failovers"] = [failover(1, 3, 2), failover(2, 2, -1), failover(3, -1, 2)]
@@ -67,54 +74,58 @@ def good() -> Rows:
 def judged(
     spark: SparkSession, rows: Rows, *checked: str, **published: list[dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """The verdicts on what does not hold; `checked` names the tables to look at, all where it names none."""
-    frames = {name: frame_of(spark, of, BY_NAME[name]) for name, of in rows.items()}
-    seen = [values(bronze.PARTITION_SNAPSHOTS, preferred_leader=1)]
-    views = {
-        "partition_snapshots": frame_of(spark, seen, bronze.PARTITION_SNAPSHOTS),
-        "leadership_gaps": frame_of(spark, published.get("leadership_gaps", []), quality.LEADERSHIP_GAPS),
-        "published_incidents": frame_of(spark, published.get("incidents", []), gold.INCIDENTS),
-        "published_broker_outages": frame_of(spark, published.get("broker_outages", []), gold.BROKER_OUTAGES),
+    """The verdicts on what does not hold; `checked` names the tables to look at."""
+
+    def frame(of: list[dict[str, Any]], table: Table) -> DataFrame:
+        return cut_off(frame_of(spark, of, table))
+
+    tables = {name: frame(rows[name], BY_NAME[name]) for name in checked}
+    asked = {
+        word for name in tables for e in expectations_of(BY_NAME[name]) for word in re.findall(r"\w+", e.predicate)
     }
-    tables = {name: f for name, f in frames.items() if name in checked or not checked}
-    views |= {BY_NAME[name].name: f for name, f in frames.items() if name not in tables}
+    others = {t.name: (t, rows[t.full_name]) for t in CHECKED if t.full_name not in tables} | {
+        "partition_snapshots": (bronze.PARTITION_SNAPSHOTS, [values(bronze.PARTITION_SNAPSHOTS, preferred_leader=1)]),
+        "leadership_gaps": (quality.LEADERSHIP_GAPS, published.get("leadership_gaps", [])),
+        "published_incidents": (gold.INCIDENTS, published.get("incidents", [])),
+        "published_broker_outages": (gold.BROKER_OUTAGES, published.get("broker_outages", [])),
+    }
+    views = {name: frame(of, table) for name, (table, of) in others.items() if name in asked}
     verdicts = validate(spark, tables, views, WINDOW)
     return {f"{v['table']}.{v['expectation']}": v for v in verdicts if not v["success"]}
 
 
-def test_a_good_night_breaks_nothing(spark: SparkSession) -> None:
-    assert judged(spark, good()) == {}
+def test_a_good_night_breaks_nothing_and_each_table_is_counted_and_then_measured_in_one_pass(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: dict[Any, list[int]] = defaultdict(list)
+    from great_expectations.execution_engine import SparkDFExecutionEngine
+
+    resolve = SparkDFExecutionEngine.resolve_metric_bundle
+
+    def counted(engine: SparkDFExecutionEngine, metric_fn_bundle: Any) -> Any:
+        bundle = list(metric_fn_bundle)
+        measured[engine].extend([len(bundle)] if bundle else [])
+        return resolve(engine, bundle)
+
+    monkeypatch.setattr(SparkDFExecutionEngine, "resolve_metric_bundle", counted)
+    checked = ("gold.failovers", "gold.incidents", "gold.rebalances", "gold.remedies", *OF_QUALITY)
+    assert judged(spark, good(), *checked) == {}
+    assert len(measured) == len(checked)
+    assert {count for count, _ in measured.values()} == {1}
+    asked = sorted(len([e for e in expectations_of(BY_NAME[t]) if e.kind != "columns"]) for t in checked)
+    assert all(m >= n for m, n in zip(sorted(m for _, m in measured.values()), asked, strict=True))
 
 
 def test_an_empty_night_breaks_nothing(spark: SparkSession) -> None:
-    assert judged(spark, {t.full_name: [] for t in CHECKED}) == {}
-
-
-def test_a_rebalance_that_ends_before_it_starts_is_named(spark: SparkSession) -> None:
-    rows = good()
-    rows["gold.rebalances"].append(rebalance(2, group_id="orders", ended_at=AT - SECOND))
-    (verdict,) = judged(spark, rows, "gold.rebalances").values()
-    assert verdict == {
-        "table": "gold.rebalances",
-        "expectation": "ends_after_start",
-        "description": "a rebalance ends no earlier than it starts",
-        "severity": "critical",
-        "success": False,
-        "observed": "1 of 2 rows",
-        "unexpected_count": 1,
-        "sentences": [
-            "gold.rebalances: 1 row breaks ends_after_start (a rebalance ends no earlier than it starts): "
-            "rebalance_id='r-2', group_id='orders', member_id=null, client_id=null, "
-            "started_at=2026-10-01T03:00:00.000Z, ended_at=2026-10-01T02:59:59.000Z"
-        ],
-    }
+    """Of tables whose laws look at others: a law of one row alone has no row to look at."""
+    assert judged(spark, {t.full_name: [] for t in CHECKED}, "gold.findings", "quality.coverage", *LAWS) == {}
 
 
 def finding(number: int, **columns: Any) -> dict[str, Any]:
     return values(gold.FINDINGS, finding_id=f"f-{number}", **columns)
 
 
-BREACHES: dict[str, tuple[list[dict[str, Any]], dict[str, str]]] = {
+BREACHES: Breaches = {
     "gold.findings": (
         [
             finding(1, advice=None),
@@ -152,10 +163,6 @@ BREACHES: dict[str, tuple[list[dict[str, Any]], dict[str, str]]] = {
             "outage_known": "failover-1",
         },
     ),
-    "gold.incidents": (
-        [values(gold.INCIDENTS), values(gold.INCIDENTS, incident_id="i-2")],
-        {"counts_its_rebalances": "i-2"},
-    ),
     "gold.rebalances": (
         [
             rebalance(1),
@@ -183,62 +190,88 @@ BREACHES: dict[str, tuple[list[dict[str, Any]], dict[str, str]]] = {
         [values(quality.COVERAGE), values(quality.COVERAGE, source="broker-2", lines_in=9)],
         {"lines_balance": "broker-2"},
     ),
-    "quality.generation_gaps": (
-        [
-            values(quality.GENERATION_GAPS),
-            values(quality.GENERATION_GAPS, group_id="g-2", explained_by="it was deleted"),
-        ],
-        {"break_explained": "group_id='group_id'"},
-    ),
 }
 
+UNMARKED = [failover(1, 3, 2), failover(2, 1, 3), failover(3, 3, 2) | {"epoch_to": 6}]
 
-@pytest.mark.parametrize("table", BREACHES)
-def test_each_breach_is_found_at_its_row_and_nothing_else_is(spark: SparkSession, table: str) -> None:
-    rows, expected = BREACHES[table]
-    found = judged(spark, good() | {table: rows}, table)
-    assert {verdict["expectation"] for verdict in found.values()} == expected.keys()
-    for verdict in found.values():
-        named = expected[verdict["expectation"]].split()
-        assert verdict["unexpected_count"] == len(named)
-        assert all(sum(name in sentence for sentence in verdict["sentences"]) >= 1 for name in named)
+OTHER_BREACHES: Breaches = {
+    "gold.failovers": (UNMARKED, {"chain_unbroken": "failover-2", "skips_marked": "failover-3"}),
+    "gold.incidents": (
+        [values(gold.INCIDENTS), values(gold.INCIDENTS, incident_id="i-2")],
+        {"counts_its_rebalances": "i-2"},
+    ),
+    "gold.rebalances": (
+        [rebalance(1), rebalance(2, group_id="orders", incident_id=None, ended_at=AT - SECOND)],
+        {"ends_after_start": "r-2"},
+    ),
+    "quality.generation_gaps": (
+        [
+            *(values(quality.GENERATION_GAPS, group_id=f"g-{n}") for n in range(5)),
+            values(quality.GENERATION_GAPS, group_id="g-5", explained_by="it was deleted"),
+        ],
+        {"break_explained": "g-0 g-1 g-2 g-3 g-4"},
+    ),
+}
+"""What would break laws of the tables above as well."""
 
 
-def test_a_reference_may_lead_to_what_an_earlier_window_published(spark: SparkSession) -> None:
-    rows = good()
-    rows["gold.failovers"][0]["outage_id"] = "last-night"
-    rows["gold.rebalances"].append(rebalance(2, incident_id="last-night"))
-    last_night = {
-        "incidents": [values(gold.INCIDENTS, incident_id="last-night")],
-        "broker_outages": [values(gold.BROKER_OUTAGES, outage_id="last-night")],
+@pytest.fixture(scope="module")
+def found(spark: SparkSession) -> list[dict[str, dict[str, Any]]]:
+    """The verdicts on both nights."""
+    nights = (BREACHES, OTHER_BREACHES)
+    return [judged(spark, good() | {t: rows for t, (rows, _) in night.items()}, *night) for night in nights]
+
+
+def test_each_breach_is_found_at_its_row_and_nothing_else_is(found: list[dict[str, dict[str, Any]]]) -> None:
+    for night, verdicts in zip((BREACHES, OTHER_BREACHES), found, strict=True):
+        expected = {f"{t}.{law}": ids.split() for t, (_, broken) in night.items() for law, ids in broken.items()}
+        assert verdicts.keys() == expected.keys()
+        for law, verdict in verdicts.items():
+            assert verdict["unexpected_count"] == len(expected[law])
+            assert all(any(name in sentence for sentence in verdict["sentences"]) for name in expected[law])
+
+
+def test_a_rebalance_that_ends_before_it_starts_is_named(
+    found: list[dict[str, dict[str, Any]]],
+) -> None:
+    assert found[1]["gold.rebalances.ends_after_start"] == {
+        "table": "gold.rebalances",
+        "expectation": "ends_after_start",
+        "description": "a rebalance ends no earlier than it starts",
+        "severity": "critical",
+        "success": False,
+        "observed": "1 of 2 rows",
+        "unexpected_count": 1,
+        "sentences": [
+            "gold.rebalances: 1 row breaks ends_after_start (a rebalance ends no earlier than it starts): "
+            "rebalance_id='r-2', group_id='orders', member_id=null, client_id=null, "
+            "started_at=2026-10-01T03:00:00.000Z, ended_at=2026-10-01T02:59:59.000Z"
+        ],
     }
-    assert judged(spark, rows, "gold.failovers", "gold.rebalances", **last_night) == {}
 
 
-def test_a_break_that_is_marked_breaks_no_chain(spark: SparkSession) -> None:
+def test_what_another_window_or_a_mark_explains_breaks_nothing(spark: SparkSession) -> None:
     rows = good()
-    rows["gold.failovers"] = [failover(1, 3, 2), failover(2, 1, 3), failover(3, 3, 2) | {"epoch_to": 6}]
-    assert {n.split(".")[2] for n in judged(spark, rows, "gold.failovers")} == {"chain_unbroken", "skips_marked"}
-    marks = [values(quality.LEADERSHIP_GAPS, topic="topic", partition=1, next_epoch=e) for e in (2, 6)]
-    assert judged(spark, rows, "gold.failovers", leadership_gaps=marks) == {}
-
-
-def test_an_incident_still_running_at_the_windows_end_counts_rebalances_of_the_next(spark: SparkSession) -> None:
-    rows = good()
+    rows["gold.failovers"] = [UNMARKED[0] | {"outage_id": "last-night"}, *UNMARKED[1:]]
+    rows["gold.rebalances"] += [
+        rebalance(2, incident_id="last-night"),
+        rebalance(3, from_generation=0, to_generation=1, incident_id=None),
+    ]
     rows["gold.incidents"] = [values(gold.INCIDENTS, rebalance_count=2, ended_at=AT + HOUR)]
-    assert judged(spark, rows, "gold.incidents") == {}
-
-
-def test_a_generation_comes_again_where_the_numbering_began_anew(spark: SparkSession) -> None:
-    rows = good()
-    rows["gold.rebalances"].append(rebalance(2, from_generation=0, to_generation=1, incident_id=None))
     rows["quality.generation_gaps"] = [
         values(quality.GENERATION_GAPS, after_generation=1, next_generation=0, explained_by="the group was deleted")
     ]
-    assert judged(spark, rows, "gold.rebalances") == {}
+    told = {
+        "incidents": [values(gold.INCIDENTS, incident_id="last-night")],
+        "broker_outages": [values(gold.BROKER_OUTAGES, outage_id="last-night")],
+        "leadership_gaps": [values(quality.LEADERSHIP_GAPS, topic="topic", partition=1, next_epoch=e) for e in (2, 6)],
+    }
+    assert judged(spark, rows, "gold.failovers", "gold.rebalances", "gold.incidents", **told) == {}
 
 
-def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses(spark: SparkSession) -> None:
+def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses(
+    spark: SparkSession, found: list[dict[str, dict[str, Any]]]
+) -> None:
     def with_breaks(breaks: int, rebuilt: int) -> dict[str, str]:
         rows = good()
         rows["quality.generation_gaps"] = [
@@ -248,7 +281,7 @@ def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses
         broken = judged(spark, rows, "quality.generation_gaps")
         return {name.split(".")[2]: verdict["severity"] for name, verdict in broken.items()}
 
-    assert with_breaks(5, rebuilt=1) == {"break_explained": "warning"}
+    assert found[1]["quality.generation_gaps.break_explained"]["severity"] == "warning"
     assert with_breaks(6, rebuilt=24) == {"break_explained": "warning"}
     assert with_breaks(6, rebuilt=23) == {"break_explained": "warning", "breaks_bounded": "critical"}
 
@@ -266,24 +299,6 @@ def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) 
     assert verdicts[0]["sentences"] == [
         "gold.findings: columns_match is broken (the columns are those declared): missing source; unknown origin"
     ]
-
-
-def test_a_table_is_counted_and_then_measured_in_one_pass(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured: list[int] = []
-    from great_expectations.execution_engine import SparkDFExecutionEngine
-
-    resolve = SparkDFExecutionEngine.resolve_metric_bundle
-
-    def counted(engine: SparkDFExecutionEngine, metric_fn_bundle: Any) -> Any:
-        bundle = list(metric_fn_bundle)
-        measured.extend([len(bundle)] if bundle else [])
-        return resolve(engine, bundle)
-
-    monkeypatch.setattr(SparkDFExecutionEngine, "resolve_metric_bundle", counted)
-    assert judged(spark, good(), "gold.rebalances") == {}
-    count, measures = measured
-    assert count == 1
-    assert measures >= len([e for e in expectations_of(gold.REBALANCES) if e.kind != "columns"])
 
 
 def test_what_cannot_be_checked_is_a_fault_and_no_breach(spark: SparkSession) -> None:
