@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from spark_jobs.shared.conform import frame_of
 from spark_jobs.shared.exits import REFUSED, PublicationRefused, exit_code
 from spark_jobs.steps import publish as publishing
 from spark_jobs.transforms.windows import Window
-from tests.support.lake import content_of, naive_rows
+from tests.support.lake import content_of, naive_rows, write_lake
 from tests.support.rows import AT, values
 
 SECOND = timedelta(seconds=1)
@@ -65,6 +64,10 @@ class Lake:
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark, self.folder, self.store = spark, folder, Store(spark, str(folder))
 
+    def copied(self, to: Path) -> Lake:
+        """A copy of this lake below that folder."""
+        return Lake(self.spark, shutil.copytree(self.folder, to / "lake"))
+
     def stage(self, staged: Staged) -> Lake:
         with for_few_rows(self.spark):
             for table, rows in staged.items():
@@ -80,9 +83,10 @@ class Lake:
     def versions(self) -> dict[str, int]:
         return {t.name: self.store.version(t) for t in gold.TABLES}
 
-    def seen(self, table: Table) -> int:
-        """How many rows of a table readers see."""
-        return int(open_lake(str(self.folder)).execute(f"SELECT count(*) FROM {table.full_name}").fetchall()[0][0])
+    def seen(self) -> dict[Table, int]:
+        """How many rows of each gold table readers see."""
+        with open_lake(str(self.folder)) as readers:
+            return {t: readers.sql(f"FROM {t.full_name}").shape[0] for t in gold.TABLES}
 
     def content(self) -> dict[str, str]:
         """A hash of the rows of every gold table, which Spark need not be asked for."""
@@ -109,20 +113,45 @@ def staged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 @pytest.fixture(scope="module")
+def died(spark: SparkSession, staged: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, list[Table]]:
+    """A lake whose first publication died halfway, and the tables it had written; not to be changed."""
+    lake = Lake(spark, staged).copied(tmp_path_factory.mktemp("died"))
+    replace_window, replaced = Store.replace_window, []
+
+    def dies(store: Store, table: Table, *given: Any) -> None:
+        if table is gold.FAILOVERS:
+            raise MemoryError
+        replaced.append(table)
+        replace_window(store, table, *given)
+
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(MemoryError):
+        patched.setattr(Store, "replace_window", dies)
+        lake.publish()
+    return lake, replaced
+
+
+@pytest.fixture(scope="module")
+def taken_back(
+    died: tuple[Lake, list[Table]], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Lake, dict[Table, int]]:
+    """The same lake after that was taken back, and what was; not to be changed."""
+    lake = died[0].copied(tmp_path_factory.mktemp("taken back"))
+    return lake, take_back(lake.store.lake, lake.store.restore)
+
+
+@pytest.fixture(scope="module")
 def published(
-    spark: SparkSession, staged: Path, tmp_path_factory: pytest.TempPathFactory
+    taken_back: tuple[Lake, dict[Table, int]], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Lake, dict[str, Any]]:
     """A lake with a published night, and what publish said of it; not to be changed."""
-    lake = Lake(spark, tmp_path_factory.mktemp("published") / "lake")
-    shutil.copytree(staged, lake.folder)
+    lake = taken_back[0].copied(tmp_path_factory.mktemp("published"))
     return lake, lake.publish()
 
 
 @pytest.fixture
-def lake(spark: SparkSession, published: tuple[Lake, dict[str, Any]], tmp_path: Path) -> Iterator[Lake]:
+def lake(published: tuple[Lake, dict[str, Any]], tmp_path: Path) -> Lake:
     """A copy of the published lake."""
-    shutil.copytree(published[0].folder, tmp_path / "lake")
-    yield Lake(spark, tmp_path / "lake")
+    return published[0].copied(tmp_path)
 
 
 @pytest.fixture
@@ -152,20 +181,14 @@ def test_a_good_night_is_published_and_accounted_for(published: tuple[Lake, dict
     assert summary["warnings"] == []
 
 
-def test_a_table_that_holds_the_same_rows_is_not_written_again(lake: Lake) -> None:
-    before, content = lake.versions(), lake.content()
-    again = lake.publish(AGAIN)
-    assert lake.versions() == before
-    assert {table: told["rows"] for table, told in again["published"].items()} == {t.full_name: 1 for t in gold.TABLES}
-    assert lake.content() == content
-
-
 def test_other_windows_and_clusters_stay(published: tuple[Lake, dict[str, Any]]) -> None:
     ids = {r["finding_id"] for r in published[0].rows(gold.FINDINGS)}
     assert ids == {"the night before", "another cluster", "finding_id"}
 
 
-def test_a_rebalance_that_ends_before_it_starts_is_refused_and_gold_is_as_it_was(few: Lake) -> None:
+def test_a_rebalance_that_ends_before_it_starts_is_refused_and_gold_is_as_it_was_until_it_is_right(
+    few: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before, content = few.versions(), few.content()
     with pytest.raises(PublicationRefused) as refusal:
         few.stage(BACKWARDS).publish(AGAIN)
@@ -183,65 +206,61 @@ def test_a_rebalance_that_ends_before_it_starts_is_refused_and_gold_is_as_it_was
     assert "Refused: nothing of this window was published" in (few.folder / "report/validation.html").read_text()
     assert [r["rebalance_id"] for r in few.store.read_staging(gold.REBALANCES).collect()] == ["r-666"]
 
-    few.stage({gold.REBALANCES: [rebalance("r-666", group_id="payments")]}).publish(AGAIN)
+    monkeypatch.setattr(publishing, "GOLD", gold.TABLES)
+    again = few.stage({gold.REBALANCES: [rebalance("r-666", group_id="payments")]}).publish(AGAIN)
     assert [r["rebalance_id"] for r in few.rows(gold.REBALANCES)] == ["r-666"]
-    assert len([r for r in few.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]) == len(FEW)
+    assert_written(few, before, content, {"rebalances"})
+    assert {table: told["rows"] for table, told in again["published"].items()} == {t.full_name: 1 for t in gold.TABLES}
+    assert len([r for r in few.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]) == len(gold.TABLES)
     results = [r for r in few.rows(quality.VALIDATION_RESULTS) if r["run_id"] == "run-2"]
     assert len(results) == len({(r["table"], r["expectation"]) for r in results})
     assert all(r["success"] for r in results)
 
 
 def test_a_publish_that_died_halfway_is_simply_run_again(
-    spark: SparkSession,
-    staged: Path,
+    died: tuple[Lake, list[Table]],
+    taken_back: tuple[Lake, dict[Table, int]],
     published: tuple[Lake, dict[str, Any]],
     tmp_path: Path,
-    monkeypatch: Any,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    shutil.copytree(staged, tmp_path / "lake")
-    lake = Lake(spark, tmp_path / "lake")
-    replace_window, replaced = Store.replace_window, []
-
-    def dies(store: Store, table: Table, *given: Any) -> None:
-        if table is gold.FAILOVERS:
-            raise MemoryError
-        replaced.append(table)
-        replace_window(store, table, *given)
-
-    with monkeypatch.context() as patched, pytest.raises(MemoryError):
-        patched.setattr(Store, "replace_window", dies)
-        lake.publish()
+    lake, replaced = died
     waves = in_waves(gold.TABLES)
     (dying,) = (n for n, wave in enumerate(waves) if gold.FAILOVERS in wave)
     before, with_it = ({t for wave in waves[:n] for t in wave} for n in (dying, dying + 1))
     assert before
     assert before <= {*replaced} < with_it
     assert lake.rows(quality.PUBLICATIONS) == []
-    assert lake.seen(gold.FINDINGS) == 2
-    assert {lake.seen(t) for t in gold.TABLES if t is not gold.FINDINGS} == {0}
+    assert lake.seen() == {t: 2 * (t is gold.FINDINGS) for t in gold.TABLES}
     assert "A publication is not finished: " in capsys.readouterr().err
 
-    assert set(take_back(lake.store.lake, lake.store.restore)) == {*replaced}
+    lake, taken = taken_back
+    assert taken.keys() == {*replaced}
     assert {len(lake.rows(t)) for t in replaced if t is not gold.FINDINGS} == {0}
     assert take_back(lake.store.lake, lake.store.restore) == {}
-    lake.publish()
-    assert {lake.seen(t) for t in gold.TABLES if t is not gold.FINDINGS} == {1}
+
+    lake, _ = published
+    assert lake.seen() == {t: 1 + 2 * (t is gold.FINDINGS) for t in gold.TABLES}
     assert "not finished" not in capsys.readouterr().err
-    assert lake.content() == published[0].content()
+    wanted = {t.full_name: rows + [EARLIER, ELSEWHERE] * (t is gold.FINDINGS) for t, rows in night().items()}
+    assert lake.content() == Lake(lake.spark, write_lake(tmp_path, wanted)).content()
     assert sorted(r["table"] for r in lake.rows(quality.PUBLICATIONS)) == sorted(t.full_name for t in gold.TABLES)
+
+
+def assert_written(lake: Lake, before: dict[str, int], content: dict[str, str], tables: set[str]) -> None:
+    """A table that holds the same rows is not written again."""
+    assert {name for name, version in lake.versions().items() if version != before[name]} == tables
+    assert {name for name, told in lake.content().items() if told != content[name]} == tables
 
 
 def test_what_changed_is_written_what_is_doubtful_is_told_and_what_has_no_evidence_is_left_out(few: Lake) -> None:
     before, content = few.versions(), few.content()
-    changed = {gold.REBALANCES: [rebalance("r-1", group_id="invoices")]}
+    changed = {gold.BROKER_OUTAGES: [values(gold.BROKER_OUTAGES, cluster="prod", broker=2)]}
     findings = [values(gold.FINDINGS, cluster="prod", finding_id=f"f-{n}") for n in range(5)]
     unproven = {gold.FINDINGS: [*findings[:4], {**findings[4], "evidence": []}]}
     summary = few.stage(changed | UNKNOWN_OUTAGE | unproven).publish(AGAIN)
 
-    written = {"rebalances", "failovers", "findings"}
-    assert {name for name, version in few.versions().items() if version != before[name]} == written
-    assert {name for name, told in few.content().items() if told != content[name]} == written
+    assert_written(few, before, content, {"broker_outages", "failovers", "findings"})
 
     (doubt,) = (s for s in summary["warnings"] if "gold.findings" not in s)
     assert "gold.failovers: 1 row breaks outage_known" in doubt
