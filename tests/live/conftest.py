@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -41,9 +40,24 @@ class GuardedCluster(Cluster):
         }
 
 
-@pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedCluster]:
-    """Three brokers of the newest Kafka. A test that stops one starts it again and waits until it is up."""
-    with GuardedCluster.start(NEWEST, tmp_path_factory.mktemp("kafka") / "cluster") as running:
+RUNNING = pytest.StashKey[GuardedCluster]()
+
+
+@pytest.fixture(scope="module")
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> GuardedCluster:
+    """Three brokers of the newest Kafka. A test that stops one starts it again and waits until it is up.
+
+    They end with the last test of this folder, not with the process, whose other tests need none.
+    """
+    folder = request.node.parent
+    if RUNNING not in folder.stash:
+        running = GuardedCluster.start(NEWEST, tmp_path_factory.mktemp("kafka") / "cluster")
         assert isinstance(running, GuardedCluster)
-        yield running
+        folder.stash[RUNNING] = running
+
+        def end() -> None:
+            del folder.stash[RUNNING]
+            running.end()
+
+        folder.addfinalizer(end)
+    return folder.stash[RUNNING]
