@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -31,9 +31,10 @@ UNSEEN = {
 """Causes that no captured group shows as what began a rebalance: laws of them rest on made lines elsewhere."""
 
 
-def views(name: str) -> Iterator[Witnessed]:
-    for origins in VIEWS:
-        yield excerpt(name).of(*origins)
+@cache
+def told(name: str, origins: tuple[str, ...]) -> GroupHistory:
+    """What these witnesses of an excerpt tell, whole."""
+    return excerpt(name).of(*origins).history()
 
 
 def row_of(history: GroupHistory, row: Rebalance) -> Rebalance | None:
@@ -49,10 +50,10 @@ def row_of(history: GroupHistory, row: Rebalance) -> Rebalance | None:
     )
 
 
-def not_carried(group: Witnessed) -> list[tuple[str, str, str]]:
+def not_carried(group: Witnessed, history: GroupHistory) -> list[tuple[str, str, str]]:
     """The verdicts that stand as they are without the lines they quote."""
     found = []
-    for row in group.history().rebalances:
+    for row in history.rebalances:
         left = row_of(group.without(q.line_id for q in row.evidence).history(), row)
         stands = left is not None and left.cause == row.cause != "unknown"
         if stands and CONFIDENCES.index(left.confidence) >= CONFIDENCES.index(row.confidence):
@@ -60,10 +61,10 @@ def not_carried(group: Witnessed) -> list[tuple[str, str, str]]:
     return found
 
 
-def not_shown(group: Witnessed) -> list[tuple[str, str, str]]:
+def not_shown(group: Witnessed, history: GroupHistory) -> list[tuple[str, str, str]]:
     """The verdicts that the quoted lines alone do not lead to. How sure one is may rest on the silence around them."""
     found = []
-    for row in group.history().rebalances:
+    for row in history.rebalances:
         alone = row_of(group.only(q.line_id for q in row.evidence).history(), row)
         if alone is None or alone.cause != row.cause:
             found.append((row.cause, row.confidence, row.explanation))
@@ -72,18 +73,19 @@ def not_shown(group: Witnessed) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("name", EXCERPT_NAMES)
 def test_evidence_carries_the_verdict_and_shows_it_by_itself(name: str) -> None:
-    for group in views(name):
-        assert not_carried(group) == []
-        assert not_shown(group) == []
+    for origins in VIEWS:
+        group, history = excerpt(name).of(*origins), told(name, origins)
+        assert not_carried(group, history) == []
+        assert not_shown(group, history) == []
 
 
 def test_evidence_carries_every_verdict_of_the_sample_night() -> None:
-    groups = [g.of(*origins) for g in sample_night() for origins in VIEWS]
-    assert [found for g in groups for found in (*not_carried(g), *not_shown(g))] == []
+    groups = [(g, g.history()) for whole in sample_night() for origins in VIEWS if (g := whole.of(*origins))]
+    assert [found for each in groups for found in (*not_carried(*each), *not_shown(*each))] == []
 
 
 def test_the_laws_are_shown_for_every_cause_that_was_ever_captured() -> None:
-    seen = {r.cause for n in EXCERPT_NAMES for g in views(n) for r in g.history().rebalances}
+    seen = {r.cause for n in EXCERPT_NAMES for origins in VIEWS for r in told(n, origins).rebalances}
     assert set(Cause) - seen == UNSEEN
 
 
@@ -112,12 +114,12 @@ def test_where_many_joined_in_the_lines_that_decide_are_quoted_before_theirs() -
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(EXCERPT_NAMES), st.sampled_from(VIEWS), st.randoms(use_true_random=False))
 def test_the_order_in_which_lines_arrive_is_nothing_to_a_history(
-    name: str, origins: Sequence[str], random: Random
+    name: str, origins: tuple[str, ...], random: Random
 ) -> None:
     group = excerpt(name).of(*origins)
     events = list(group.events)
     random.shuffle(events)
-    assert Witnessed(group.group_id, tuple(events), group.context).history() == group.history()
+    assert Witnessed(group.group_id, tuple(events), group.context).history() == told(name, origins)
 
 
 @settings(max_examples=40, deadline=None)
@@ -139,7 +141,7 @@ def test_split_files_whose_second_half_comes_later_tell_the_same_once_all_is_the
         group.history()  # half of it is told as well as it can be
     path.write_text("".join(texts[cut:]), encoding="utf-8")
     (whole,) = _groups_of(folder)
-    assert whole.history() == excerpt(name).history()
+    assert whole.history() == told(name, VIEWS[-1])
 
 
 def _groups_of(folder: Path) -> list[Witnessed]:
@@ -152,19 +154,16 @@ class Cut:
     """A span of one broker's log of one group, which is lost."""
 
     name: str
-    origins: Sequence[str]
+    origins: tuple[str, ...]
     log: str
     first: int
     count: int
 
     @property
-    def whole(self) -> Witnessed:
-        return excerpt(self.name).of(*self.origins)
-
-    @property
     def left(self) -> Witnessed:
-        said = _said(self.whole, self.log)
-        return self.whole.without(e.line_id for e in said[self.first : self.first + self.count])
+        whole = excerpt(self.name).of(*self.origins)
+        said = _said(whole, self.log)
+        return whole.without(e.line_id for e in said[self.first : self.first + self.count])
 
 
 def _said(group: Witnessed, log: str) -> list[Event]:
@@ -184,7 +183,7 @@ def cuts(draw: st.DrawFn) -> Cut:
 @settings(max_examples=400, deadline=None)
 @given(cuts())
 def test_no_verdict_that_needed_lost_lines_stays_certain(cut: Cut) -> None:
-    truth = cut.whole.history()
+    truth = told(cut.name, cut.origins)
     for row in cut.left.history().rebalances:
         if row.confidence == "certain":
             full = row_of(truth, row)
@@ -201,7 +200,7 @@ def test_a_cut_is_found_in_the_generations_and_named(cut: Cut) -> None:
     named = {
         generation for gap in history.gaps for generation in range(gap.after_generation + 1, gap.next_generation + 1)
     }
-    lost = _generations(cut.whole.history()) - reached
+    lost = _generations(told(cut.name, cut.origins)) - reached
     in_order = sorted(cut.left.events, key=lambda e: (e.happened_at, e.source, e.order))
     last = max((e.generation or 0 for e in drop_superseded_coordinators(in_order)), default=0)
     assert {g for g in lost if reached and min(reached) < g <= last} <= named

@@ -33,7 +33,7 @@ CASES = [
     *(("night", seed) for seed in range(int(os.environ.get("NIGHT_CUTS", 25)))),
     *(("month", seed) for seed in range(int(os.environ.get("MONTH_CUTS", 1)))),
 ]
-each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}")
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}", scope="module")
 DAYS = int(os.environ.get("MONTH_DAYS", 7))
 ROWS_BEFORE = timedelta(seconds=9)
 """How long before its detection an absence may begin: a session."""
