@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from drill import plain_reader
 from drill.render import render_folder
-from spark_jobs.catalog import Table, quality, silver
+from spark_jobs.catalog import Table, bronze, quality, silver
 from spark_jobs.catalog.rows import Event
 from spark_jobs.edges.store import Store
 from tests.support.lake import REBUILT
@@ -65,11 +65,14 @@ def told_of(store: Store, said: Row) -> Tables:
 
 @pytest.fixture(scope="module")
 def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The night as it was recorded, and a client that logged nothing."""
+    """The night as it was recorded, with a client that logged nothing and a last reading after all lines."""
     root = tmp_path_factory.mktemp("night")
     with tarfile.open(NIGHT) as archive:
         archive.extractall(root, filter="data")
-    return lay(root / "libraries-4.3", {"clients/idle.log": "", "clients/sink.out": "started\n"})
+    readings = (root / "libraries-4.3" / "snapshots.jsonl").read_text()
+    last = json.dumps(json.loads(readings.splitlines()[-1]) | {"at": "2026-11-22T22:13:00.5Z"})
+    more = {"clients/idle.log": "", "clients/sink.out": "started\n", "snapshots.jsonl": f"{readings}{last}\n"}
+    return lay(root / "libraries-4.3", more)
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +142,13 @@ def test_a_night_is_accounted_for_to_the_line(audited: tuple[Store, Row], night:
     assert summary["files_not_read"] == ["sink.out"]
     assert summary["clocks_apart_ms"] == 0
     assert rows(store, quality.QUARANTINE) == []
+
+
+def test_the_window_without_a_wish_is_everything_in_the_input(audited: tuple[Store, Row]) -> None:
+    store, told = audited
+    assert told["window_from"] == "2026-11-22T22:10:10.270000+00:00"
+    assert told["window_to"] == "2026-11-22T22:13:00.501000+00:00"
+    assert told["snapshots"] == len(rows(store, bronze.SNAPSHOT_READINGS)) == 15
 
 
 def test_spark_reads_what_the_plain_reader_reads(audited: tuple[Store, Row], night: Path) -> None:
