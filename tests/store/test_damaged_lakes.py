@@ -14,11 +14,15 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from spark_jobs.catalog import BY_NAME
 from spark_jobs.commands import cli
 from spark_jobs.edges import sql
 from spark_jobs.edges.lake_views import open_lake
+from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.edges.publication import TOGETHER, list_versions, newest_versions
-from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT
+from spark_jobs.edges.subjects import story_of
+from spark_jobs.report.story import as_lines
+from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
 from tests.support.rows import AT
@@ -40,14 +44,16 @@ def test_a_table_whose_log_is_cut_is_named_and_the_others_answer(
     (said,) = err.splitlines()
     assert re.match(r"The table gold.rebalances cannot be read: .*\. Needed: .* What to do: restore that", said)
     assert "delta_kernel::" not in said
+    session = sql.Session(open_lake(place), named_queries(), "json")
     for query in (
         "SELECT count(*) FROM gold.rebalances",
         "SELECT 1 FROM gold.rebalances WHERE started_at >= (SELECT max(happened_at) FROM silver.events)",
         "SELECT line_id FROM silver.events LEFT JOIN gold.rebalances AS r USING (cluster)",
     ):
-        assert sql.main(place, query) == BAD_INPUT
-        assert "The table gold.rebalances cannot be read" in capsys.readouterr().err.splitlines()[-1]
-    assert sql.main(place, ".tables", "json") == DONE
+        with pytest.raises(BadInput, match=r"The table gold\.rebalances cannot be read"):
+            session.tell(query)
+    capsys.readouterr()
+    session.tell(".tables")
     tables = {t["table"]: t for t in json.loads(capsys.readouterr().out)}
     assert tables["silver.events"]["rows"] == 1
     assert tables["gold.rebalances"]["rows"] is None
@@ -107,31 +113,43 @@ def _lose(table: Path) -> None:
     file.unlink()
 
 
-_CUT = r"The table gold.findings cannot be read: its newest commit 0{20}.json is cut short\. Needed: "
+@pytest.fixture
+def night(tmp_path: Path) -> Path:
+    """A lake with an incident of the newest night, and with findings."""
+    incident = {"cluster": "c", "incident_id": "abcdef0123", "group_ids": ["orders"], "started_at": AT}
+    window = {"cluster": "c", "window_from": AT, "window_to": AT + timedelta(hours=1)}
+    return write_lake(tmp_path, {"gold.incidents": [incident], "quality.publications": [window], **FINDINGS})
 
 
 @pytest.mark.parametrize(
-    ("harm", "asked", "said"),
+    ("harm", "said"),
     [
-        (_cut, "abcdef", _CUT),
-        (_cut, "orders", _CUT),
-        (_cut, "latest", _CUT),
-        (_lose, "abcdef", r"The table gold.findings cannot be read: IO Error: .*\.parquet.* `hindsight doctor`"),
-        (_overwrite, "abcdef", r"The table gold.findings cannot be read: .* `hindsight doctor`"),
+        (_lose, r"The table gold.findings cannot be read: IO Error: .*\.parquet.* `hindsight doctor`"),
+        (_overwrite, r"The table gold.findings cannot be read: .* `hindsight doctor`"),
     ],
 )
 def test_explain_tells_all_that_can_be_read(
-    tmp_path: Path, harm: Any, asked: str, said: str, capsys: pytest.CaptureFixture[str]
+    night: Path, harm: Any, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    incident = {"cluster": "c", "incident_id": "abcdef0123", "group_ids": ["orders"], "started_at": AT}
-    night = {"cluster": "c", "window_from": AT, "window_to": AT + timedelta(hours=1)}
-    write_lake(tmp_path, {"gold.incidents": [incident], "quality.publications": [night], **FINDINGS})
-    harm(tmp_path / "gold/findings")
-    assert cli.main(["explain", asked, "--lake", str(tmp_path)]) == DONE
+    harm(night / "gold/findings")
+    assert cli.main(["explain", "abcdef", "--lake", str(night)]) == DONE
     out, err = capsys.readouterr()
     assert "abcdef0123" in out
     (line,) = err.splitlines()
     assert re.match(said, line)
+
+
+def test_beside_a_commit_that_is_cut_short_an_id_a_group_and_the_latest_incident_are_told(
+    night: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _cut(night / "gold/findings")
+    with open_lake(str(night)) as opened:
+        for asked in ("abcdef", "orders", "latest"):
+            assert "abcdef0123" in "\n".join(as_lines(story_of(opened, asked)))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.match(
+        r"The table gold.findings cannot be read: its newest commit 0{20}.json is cut short\. Needed: ", line
+    )
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
@@ -140,39 +158,38 @@ def test_a_publication_that_is_not_finished_is_told_and_not_seen(
 ) -> None:
     lake = f"{scheme}{tmp_path}"
 
-    def said() -> str:
-        capsys.readouterr()
-        open_lake(lake)
-        return capsys.readouterr().err
+    tables = ("gold.findings", "gold.rebalances", "quality.publications", "quality.coverage")
 
-    def seen(name: str) -> int:
-        (count,) = open_lake(lake).execute(f"SELECT count(*) FROM {name}").fetchall()[0]
-        return int(count)
+    def look(*seen: str) -> tuple[str, dict[str, int]]:
+        """What is said of the lake, and how many rows of tables are seen."""
+        capsys.readouterr()
+        with open_lake(lake, [BY_NAME[name] for name in tables]) as readers:
+            return capsys.readouterr().err, {name: readers.sql(f"FROM {name}").shape[0] for name in seen}
 
     def write(name: str, **how: Any) -> None:
         table = DeltaTable(str(tmp_path / name))
         write_deltalake(table, table.to_pyarrow_table(), **how)
 
-    tables = ("gold.findings", "gold.rebalances", "quality.publications", "quality.coverage")
     write_lake(tmp_path, {name: LAKE[name] for name in tables})
-    before = {name: seen(name) for name in tables}
-    assert said() == ""
+    said, before = look(*tables)
+    assert said == ""
     list_versions(lake, newest_versions(lake, *TOGETHER))
     for name in ("gold/findings", "gold/rebalances", "quality/coverage"):
         write(name, mode="append")
-    assert re.match(r"A publication is not finished: gold\.\w+, gold\.\w+ hold rows of a window", said())
-    now = {name: seen(name) for name in tables}
+    said, now = look(*tables)
+    assert re.match(r"A publication is not finished: gold\.\w+, gold\.\w+ hold rows of a window", said)
     assert now == before | {"quality.coverage": 2 * before["quality.coverage"]}
 
     list_versions(lake, newest_versions(lake, *TOGETHER))
-    assert said() == ""
-    assert seen("gold.findings") == 2 * before["gold.findings"]
+    said, now = look("gold.findings")
+    assert said == ""
+    assert now == {"gold.findings": 2 * before["gold.findings"]}
 
     write("gold/findings", mode="overwrite", predicate="cluster = 'c'")
     rebalances = DeltaTable(str(tmp_path / "gold/rebalances"))
     rebalances.delete("cluster = 'c'")
     rebalances.vacuum(0, dry_run=False, enforce_retention_duration=False)
-    assert said().startswith("A publication is not finished: gold.findings hold rows of a window that")
+    assert look()[0].startswith("A publication is not finished: gold.findings hold rows of a window that")
 
 
 def test_a_cut_commit_of_a_publication_that_is_not_finished_hides_no_table(
@@ -209,9 +226,8 @@ def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(t
     write_lake(tmp_path, FINDINGS)
     for text in ("", "{", '{"versions": []}', '{"versions": {"gold.findings": 9}}'):
         (tmp_path / "published.json").write_text(text)
-        assert open_lake(str(tmp_path)).execute("SELECT count(*) FROM gold.findings").fetchone() == (
-            len(LAKE["gold.findings"]),
-        )
+        with open_lake(str(tmp_path), [BY_NAME["gold.findings"]]) as readers:
+            assert readers.sql("FROM gold.findings").shape[0] == len(LAKE["gold.findings"])
 
 
 def test_an_object_store_that_does_not_answer_is_a_sentence_within_a_minute(

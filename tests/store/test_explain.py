@@ -8,13 +8,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.commands import cli
-from spark_jobs.shared.exits import BAD_INPUT, DONE
+from spark_jobs.edges.answers import plain
+from spark_jobs.edges.lake_views import open_lake
+from spark_jobs.edges.subjects import story_of
+from spark_jobs.report.story import as_data, as_lines
+from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
 from tests.support.rows import AT, values
@@ -57,24 +62,40 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
+@pytest.fixture(scope="module")
+def opened(lake: Path) -> duckdb.DuckDBPyConnection:
+    return open_lake(str(lake))
+
+
 def told(lake: Path, asked: str, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
+    """What the command says. It opens the lake, which takes most of its time."""
     code = cli.main(["explain", asked, "--lake", str(lake), *options])
     printed = capsys.readouterr()
     return code, printed.out + printed.err
 
 
-def test_a_failover_is_told_with_its_outage_and_its_lines(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def story(opened: duckdb.DuckDBPyConnection, asked: str) -> str:
+    """What the command prints, of a lake that is open."""
+    return "\n".join(as_lines(story_of(opened, asked)))
+
+
+def test_a_failover_is_told_with_its_outage_and_its_lines_and_a_name_cannot_steer_the_terminal(
+    lake: Path, opened: duckdb.DuckDBPyConnection, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, text = told(lake, FAILOVER, capsys)
     assert code == DONE
+    assert text == f"{story(opened, FAILOVER)}\n"
     assert text.startswith(f"Failover {FAILOVER}, cluster c\nLeadership of partition 0 moved.\n")
     assert "leaderless_ms" in text
     assert "4.2 s (4,200 ms)" in text
     assert f"outage {OUTAGE}  broker 2\n    Broker 2 crashed.\n" in text
     assert text.endswith("broker-2/controller.log\n    [2026-11-20 03:12:00,000] INFO Fencing broker 2\n")
+    assert "\\x1b[2Jorders\\u202e" in text
+    assert all(c.isprintable() or c == "\n" for c in text)
 
 
-def test_an_outage_names_what_belongs_to_it(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, text = told(lake, OUTAGE, capsys)
+def test_an_outage_names_what_belongs_to_it(opened: duckdb.DuckDBPyConnection) -> None:
+    text = story(opened, OUTAGE)
     assert "2 failovers" in text
     assert f"failover {TWIN}  orders-1" in text
     assert OTHER not in text
@@ -83,11 +104,8 @@ def test_an_outage_names_what_belongs_to_it(lake: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     "asked", [FAILOVER[:7], f"#failover-{FAILOVER}", f"https://host/index.html#failover-{FAILOVER}"]
 )
-def test_the_beginning_of_an_id_and_an_address_in_the_report_do(
-    lake: Path, capsys: pytest.CaptureFixture[str], asked: str
-) -> None:
-    code, text = told(lake, asked, capsys)
-    assert (code, text.splitlines()[0]) == (DONE, f"Failover {FAILOVER}, cluster c")
+def test_the_beginning_of_an_id_and_an_address_in_the_report_do(opened: duckdb.DuckDBPyConnection, asked: str) -> None:
+    assert story(opened, asked).splitlines()[0] == f"Failover {FAILOVER}, cluster c"
 
 
 @pytest.mark.parametrize(
@@ -98,19 +116,12 @@ def test_the_beginning_of_an_id_and_an_address_in_the_report_do(
         ("000000", f"begins the ids of 2 rows or more: broker_outages {OUTAGE}"),
     ],
 )
-def test_what_cannot_be_told_is_said_in_one_sentence(
-    lake: Path, capsys: pytest.CaptureFixture[str], asked: str, says: str
-) -> None:
-    code, text = told(lake, asked, capsys)
-    assert code == BAD_INPUT
-    assert says in text
-    assert len(text.splitlines()) == 1
-
-
-def test_a_name_cannot_steer_the_terminal(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, text = told(lake, FAILOVER, capsys)
-    assert "\\x1b[2Jorders\\u202e" in text
-    assert all(c.isprintable() or c == "\n" for c in text)
+def test_what_cannot_be_told_is_said_in_one_sentence(opened: duckdb.DuckDBPyConnection, asked: str, says: str) -> None:
+    with pytest.raises(BadInput) as problem:
+        story_of(opened, asked)
+    (said,) = problem.value.sentences
+    assert says in said
+    assert len(said.splitlines()) == 1
 
 
 def test_for_machines_it_is_json(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,54 +141,44 @@ def test_a_lake_of_an_earlier_version_has_the_columns_of_today_empty(lake: Path,
 
 
 def test_a_table_whose_creation_was_cut_short_takes_no_story_away(
-    lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    lake: Path, opened: duckdb.DuckDBPyConnection, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     copy = shutil.copytree(lake, tmp_path / "copy")
     (copy / "gold/lag_verdicts/_delta_log").mkdir(parents=True)
-    for place in (lake, copy):
-        assert cli.main(["explain", FAILOVER, "--lake", str(place)]) == DONE
+    assert cli.main(["explain", FAILOVER, "--lake", str(copy)]) == DONE
     out, err = capsys.readouterr()
-    first, second = out[: len(out) // 2], out[len(out) // 2 :]
-    assert first == second
+    assert out == f"{story(opened, FAILOVER)}\n"
     assert "No commit in gold.lag_verdicts" in err
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_lake(tmp_path_factory.mktemp("asked") / "lake", LAKE)
-
-
-def test_a_group_is_told_with_all_that_is_about_it(asked: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, text = told(asked, "orders", capsys)
-    assert code == DONE
+def test_a_group_is_told_with_all_that_is_about_it(tmp_path: Path) -> None:
+    with open_lake(str(write_lake(tmp_path, LAKE))) as asked:
+        text = story(asked, "orders")
+        said = json.loads(json.dumps(plain(as_data(story_of(asked, "orders")))))
     assert text.startswith("Group orders: ")
     assert "2 rebalances" in text
-    said = json.loads(told(asked, "orders", capsys, "--json")[1])
     assert (said["kind"], said["name"]) == ("group", "orders")
     assert {r["group_id"] for t in said["about"] if t["table"] == "gold.rebalances" for r in t["rows"]} == {"orders"}
 
 
 def test_a_partition_is_told_and_what_is_nearly_its_name_is_proposed(
-    lake: Path, capsys: pytest.CaptureFixture[str]
+    lake: Path, opened: duckdb.DuckDBPyConnection, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert told(lake, "orders-1", capsys)[1].startswith("Partition orders-1: 1 failover.\n\n1 failover\n")
+    assert story(opened, "orders-1").startswith("Partition orders-1: 1 failover.\n\n1 failover\n")
     code, text = told(lake, "order-1", capsys)
     assert code == BAD_INPUT
+    assert len(text.splitlines()) == 1
     assert "Did you mean orders-1" in text
     assert all(c.isprintable() or c == "\n" for c in text)
 
 
-def test_a_group_with_a_name_like_an_id_is_found_before_the_id(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_group_with_a_name_like_an_id_is_found_before_the_id(tmp_path: Path) -> None:
     rows = [values(BY_NAME["gold.rebalances"], cluster="c", rebalance_id="1", group_id="orders-deadbeef")]
-    place = write_lake(tmp_path / "lake", {"gold.rebalances": rows})
-    assert told(place, "orders-deadbeef", capsys)[1].startswith("Group orders-deadbeef: 1 rebalance.")
+    with open_lake(str(write_lake(tmp_path, {"gold.rebalances": rows}))) as opened:
+        assert story(opened, "orders-deadbeef").startswith("Group orders-deadbeef: 1 rebalance.")
 
 
-def test_latest_is_the_most_harmful_incident_of_the_newest_night(
-    asked: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_latest_is_the_most_harmful_incident_of_the_newest_night(tmp_path: Path) -> None:
     incidents, windows = BY_NAME["gold.incidents"], BY_NAME["quality.publications"]
     hour = timedelta(hours=1)
     place = write_lake(
@@ -192,4 +193,5 @@ def test_latest_is_the_most_harmful_incident_of_the_newest_night(
             ],
         },
     )
-    assert told(place, "latest", capsys)[1].startswith(f"Incident {'c' * 32}")
+    with open_lake(str(place)) as opened:
+        assert story(opened, "latest").startswith(f"Incident {'c' * 32}")
