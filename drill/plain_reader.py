@@ -232,8 +232,8 @@ def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[Record]:
     layouts = layouts_of(sampled(whole.encode()))
     for text in split(whole, layouts):
         record = parse(text, source, layouts)
-        record.line_id = row_id(cluster, source, text, twins[text])
-        twins[text] += 1
+        record.line_id = row_id(cluster, source, record.text, twins[record.text])
+        twins[record.text] += 1
         yield record
 
 
