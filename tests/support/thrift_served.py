@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import gold
-from spark_jobs.shared.launch import spark_home
+from spark_jobs.edges.session import _FOR_FEW_ROWS
 from tests.support.lake import write_lake
 from tests.support.rows import AT, values
 
 HOSTILE = 'it\'s "a"; DROP TABLE gold.rebalances; --\n<script>alert(1)</script>\t\\ `x` é'
 SECRET = "a-key-that-no-other-user-may-see"
+QUICK = {**_FOR_FEW_ROWS, "spark.sql.shuffle.partitions": "1", "spark.hadoop.fs.s3a.secret.key": SECRET}
 REBALANCES = gold.REBALANCES
 
 
@@ -41,10 +42,6 @@ class Served(NamedTuple):
 
     def connect(self, url: str, password: str | None = None) -> Any:
         return connect(self.jvm, url, password or self.password_file.read_text().strip())
-
-    def beeline(self, *words: str) -> subprocess.CompletedProcess[str]:
-        command = [str(spark_home() / "bin" / "beeline"), "-u", self.url, "-n", "x", *words]
-        return subprocess.run(command, cwd=self.outside, capture_output=True, text=True)
 
     def ask(self, query: str) -> list[tuple[str | None, ...]]:
         statement = self.connection.createStatement()
@@ -89,10 +86,7 @@ def serving(spark: SparkSession, folder: Path) -> Iterator[Served]:
     (outside / "secret").write_text("not in the lake\n")
     words = [sys.executable, "-m", "spark_jobs.commands.cli", "thrift", "--lake", str(lake), "--port", "0"]
     words += ["--password-file", str(password_file)]
-    quick = os.environ | {
-        "HINDSIGHT_SPARK_CONF": "spark.sql.shuffle.partitions=1;spark.sql.codegen.wholeStage=false;"
-        f"spark.hadoop.fs.s3a.secret.key={SECRET}"
-    }
+    quick = os.environ | {"HINDSIGHT_SPARK_CONF": ";".join(f"{key}={value}" for key, value in QUICK.items())}
     with (
         (folder / "errors").open("w+") as errors,
         subprocess.Popen(words, cwd=started_in, env=quick, stdout=subprocess.PIPE, stderr=errors, text=True) as server,
