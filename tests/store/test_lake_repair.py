@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from functools import partial
@@ -31,16 +32,23 @@ RUN = {"run_id": "run-1", "run_at": AT}
 TABLES = ("gold.findings", "gold.rebalances", "silver.events", "quality.publications")
 
 
-@pytest.fixture
-def lake(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A lake that is whole, with a published night of two gold tables."""
+    folder = tmp_path_factory.mktemp("whole")
     listed = [
         values(quality.PUBLICATIONS, table=t, version=0, cluster="c") for t in ("gold.findings", "gold.rebalances")
     ]
     tables = {name: LAKE[name] for name in TABLES[:2]}
-    write_lake(tmp_path, {**tables, "silver.events": [{"line_id": "a"}], "quality.publications": listed})
-    list_newest(str(tmp_path))
-    return tmp_path
+    write_lake(folder, {**tables, "silver.events": [{"line_id": "a"}], "quality.publications": listed})
+    list_newest(str(folder))
+    return folder
+
+
+@pytest.fixture
+def lake(whole: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(whole, tmp_path, dirs_exist_ok=True))
 
 
 def add(lake: Path, name: str, **how: Any) -> None:

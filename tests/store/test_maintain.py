@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import Table
@@ -20,6 +21,7 @@ from spark_jobs.shared.config import Settings
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.steps import maintain
+from tests.support.lake import rows
 from tests.support.rows import values
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -39,15 +41,15 @@ def few_rows(spark: SparkSession) -> Iterator[None]:
         yield
 
 
-def put(store: Store, table: Table, *rows: dict[str, Any]) -> None:
+def put(store: Store, table: Table, *held: dict[str, Any]) -> None:
     if not store.has(table):
         store.create(table)
-    frame = frame_of(store.spark, [values(table, **given) for given in rows], table).coalesce(1)
-    frame.write.format("delta").mode("append").save(store._path(table))
+    frame = frame_of(store.spark, [values(table, **given) for given in held], table).coalesce(1)
+    store.append(table, frame)
 
 
 def left(store: Store, table: Table, column: str) -> set[str]:
-    return {r[0] for r in store.read(table).select(column).collect()}
+    return {row[column] for row in rows(store.lake, table.full_name)}
 
 
 def test_old_rows_go_where_they_are_told_to_and_older_versions_can_still_be_read(
@@ -66,7 +68,7 @@ def test_old_rows_go_where_they_are_told_to_and_older_versions_can_still_be_read
     assert left(store, LOG_RECORDS, "line_id") == {"0", "20"}
     assert left(store, FINDINGS, "finding_id") == {"0", "20"}, "what is not named is kept"
     assert left(store, LOG_FILES, "source") == {"50"}, "a file may lie there for years, and is not read again"
-    assert store._delta(LOG_RECORDS).detail().collect()[0]["numFiles"] == 1
+    assert len(DeltaTable(store._path(LOG_RECORDS)).file_uris()) == 1
     older = spark.read.format("delta").option("versionAsOf", before).load(store._path(LOG_RECORDS))
     assert older.count() == 3
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from spark_jobs.catalog import quality, silver
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.table_state import File, Part, newest_state
 from spark_jobs.shared.conform import frame_of
+from spark_jobs.steps import maintain
 from spark_jobs.transforms.windows import Window
 from tests.support.rows import AT, values
 
@@ -34,6 +38,16 @@ def store(spark: SparkSession, tmp_path: Path) -> Store:
 
 def event(line_id: str, after: timedelta = timedelta(0), cluster: str = "prod") -> dict[str, Any]:
     return values(EVENTS, line_id=line_id, cluster=cluster, happened_at=AT + after)
+
+
+@pytest.fixture(scope="module")
+def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake to copy: five events, in three files."""
+    made = Store(spark, str(tmp_path_factory.mktemp("filled")))
+    made.create(EVENTS)
+    for rows in ([event("a"), event("before", -HOUR)], [event("b", HOUR)], [event("c", cluster=LONG), event("d")]):
+        made.append(EVENTS, frame(made, *rows))
+    return Path(made.lake)
 
 
 def frame(store: Store, *rows: dict[str, Any]) -> DataFrame:
@@ -56,8 +70,14 @@ def newest(store: Store) -> list[dict[str, Any]]:
 
 
 def crowd(store: Store) -> None:
-    for n in range(20):
-        store.append(EVENTS, frame(store, event(f"one of many {n}")))
+    many = frame(store, *(event(f"one of many {n}") for n in range(100)))
+    store.append(EVENTS, many.repartition(20))
+    assert len(DeltaTable(str(folder(store))).file_uris()) == 23
+
+
+def join_files(store: Store) -> None:
+    store.spark.conf.set(*maintain._FEW_LISTERS)
+    store.put_in_order(EVENTS)
 
 
 def leave_a_checksum_behind(store: Store) -> None:
@@ -75,7 +95,7 @@ DONE: dict[str, Callable[[Store], object]] = {
     "nothing": lambda store: None,
     "a window replaced": lambda store: store.replace_window(EVENTS, frame(store, event("new")), "prod", WINDOW),
     "rows deleted": lambda store: store.delete_before(EVENTS, "happened_at", AT),
-    "files joined": lambda store: store.put_in_order(EVENTS),
+    "files joined": join_files,
     "an older version restored": lambda store: store.restore(EVENTS, store.version(EVENTS) - 1),
     "many files": crowd,
     "a checksum that is lost": lambda store: (
@@ -86,17 +106,22 @@ DONE: dict[str, Callable[[Store], object]] = {
 
 
 @pytest.mark.parametrize("done", DONE)
-def test_a_table_holds_what_other_readers_see_whatever_was_done_to_it(store: Store, done: str) -> None:
-    for rows in ([event("a"), event("before", -HOUR)], [event("b", HOUR)], [event("c", cluster=LONG), event("d")]):
-        store.append(EVENTS, frame(store, *rows))
+def test_a_table_holds_what_other_readers_see_whatever_was_done_to_it(
+    spark: SparkSession, filled: Path, tmp_path: Path, done: str
+) -> None:
+    store = Store(spark, str(shutil.copytree(filled, tmp_path / "a lake [1]")))
     DONE[done](store)
     table = DeltaTable(str(folder(store))).to_pyarrow_table().to_pylist()
-    assert ids(store.read(EVENTS)) == sorted(row["line_id"] for row in table)
+    asked, wanted = {"all": store.read(EVENTS)}, {("all", row["line_id"]) for row in table}
     for cluster in ("prod", LONG, "none"):
+        asked[cluster] = store.read_cluster(EVENTS, cluster)
+        asked[f"{cluster} within"] = store.read_window(EVENTS, cluster, WINDOW)
         mine = [row for row in table if row["cluster"] == cluster]
-        assert ids(store.read_cluster(EVENTS, cluster)) == sorted(row["line_id"] for row in mine)
-        within = [row["line_id"] for row in mine if WINDOW.holds(row["happened_at"].astimezone(UTC))]
-        assert ids(store.read_window(EVENTS, cluster, WINDOW)) == sorted(within)
+        wanted |= {(cluster, row["line_id"]) for row in mine}
+        within = [row for row in mine if WINDOW.holds(row["happened_at"].astimezone(UTC))]
+        wanted |= {(f"{cluster} within", row["line_id"]) for row in within}
+    told = reduce(DataFrame.unionAll, (rows.select(F.lit(name), "line_id") for name, rows in asked.items()))
+    assert sorted(map(tuple, told.collect())) == sorted(wanted)
 
 
 def test_files_that_hold_other_rows_alone_are_not_opened(store: Store) -> None:
