@@ -36,6 +36,13 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lake
 
 
+@pytest.fixture(scope="module")
+def upgraded(spark: SparkSession, old: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The lake after an upgrade, and the tables that were written again; not to be changed."""
+    lake = shutil.copytree(old, tmp_path_factory.mktemp("upgraded") / "lake")
+    return lake, lake_upgrade.upgrade_lake(spark, str(lake))
+
+
 def rows(lake: Path, name: str) -> list[dict[str, Any]]:
     found = DeltaTable(str(lake / name.replace(".", "/"))).to_pyarrow_table().to_pylist()
     return sorted(found, key=lambda r: json.dumps(r, default=str, sort_keys=True))
@@ -52,14 +59,13 @@ def renamed(row: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_every_row_of_a_lake_of_before_is_kept_under_its_new_names(
-    spark: SparkSession, old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    spark: SparkSession, old: Path, upgraded: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lake = tmp_path / "lake"
-    shutil.copytree(old, lake)
-    assert lake_version(str(lake)) == 1
-    lake_views.open_lake(str(lake)).close()
+    assert lake_version(str(old)) == 1
+    lake_views.open_lake(str(old)).close()
     assert "The next run of any step upgrades the lake" in capsys.readouterr().err
-    assert lake_upgrade.upgrade_lake(spark, str(lake)) == [*RENAMES.touched, *UPGRADES[3].touched]
+    lake, written_again = upgraded
+    assert written_again == [*RENAMES.touched, *UPGRADES[3].touched]
     for name in RENAMES.touched:
         kept = [renamed(row, name) for row in rows(old, RENAMES.old_name(name))]
         order = BY_NAME[name].column_names
@@ -104,11 +110,9 @@ def ending_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_incidents_of_before_keep_their_outage_and_may_have_no_cause(
-    spark: SparkSession, old: Path, tmp_path: Path
+    old: Path, upgraded: tuple[Path, list[str]]
 ) -> None:
-    lake = tmp_path / "lake"
-    shutil.copytree(old, lake)
-    lake_upgrade.upgrade_lake(spark, str(lake))
+    lake, _ = upgraded
     before, after = ({r["incident_id"]: r for r in rows(at, "gold.incidents")} for at in (old, lake))
     assert before and {i: r["outage_id"] for i, r in before.items()} == {
         i: r["first_outage_id"] for i, r in after.items()

@@ -24,6 +24,7 @@ from spark_jobs.edges.table_creation import create_table
 from spark_jobs.shared.conform import columns_ddl, conform, frame_of, literal, properties, quoted
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.windows import Window
+from tests.support.lake import rows
 from tests.support.logs import lay
 from tests.support.rows import AT, values
 
@@ -43,8 +44,8 @@ def fill(store: Store, table: Table, *rows: dict[str, Any]) -> Store:
     return store
 
 
-def column(store: Store, table: Table, name: str) -> list[Any]:
-    return sorted(r[0] for r in store.read(table).select(name).collect())
+def line_ids(store: Store, table: Table) -> list[str]:
+    return sorted(row["line_id"] for row in rows(store.lake, table.full_name))
 
 
 def event(line_id: str, after: timedelta = timedelta(0), cluster: str = "prod") -> dict[str, Any]:
@@ -125,7 +126,7 @@ def test_a_table_whose_creation_was_cut_short_is_absent_and_is_created(
     log = lay(tmp_path / "lake/silver/events/_delta_log", dict.fromkeys(LEFT_OVER[named], "{"))
     log.mkdir(parents=True, exist_ok=True)
     assert (store.has(EVENTS), store.is_half_made(EVENTS)) == (False, True)
-    assert column(fill(store, EVENTS, event("a")), EVENTS, "line_id") == ["a"]
+    assert line_ids(fill(store, EVENTS, event("a")), EVENTS) == ["a"]
     assert (store.version(EVENTS), store.is_half_made(EVENTS)) == (1, False)
 
 
@@ -146,15 +147,14 @@ def test_bronze_gains_each_row_once(store: Store) -> None:
         RECORDS,
         *(values(RECORDS, line_id=i, happened_at=at) for i, at in (("a", AT), ("b", None), ("c", AT - HOUR))),
     )
-    assert column(store, RECORDS, "line_id") == ["a", "b", "c"]
+    assert line_ids(store, RECORDS) == ["a", "b", "c"]
 
 
 def test_a_window_is_replaced_and_nothing_else(store: Store, spark: SparkSession) -> None:
-    rows = [event("before", -HOUR), event("in"), event("end", HOUR), event("theirs", cluster="o'ther")]
-    fill(store, EVENTS, *rows)
+    fill(store, EVENTS, event("before", -HOUR), event("in"), event("end", HOUR), event("theirs", cluster="o'ther"))
     store.replace_window(EVENTS, frame_of(spark, [event("new")], EVENTS), "prod", WINDOW)
     store.replace_window(EVENTS, frame_of(spark, [], EVENTS), "o'ther", WINDOW)
-    assert column(store, EVENTS, "line_id") == ["before", "end", "new"]
+    assert line_ids(store, EVENTS) == ["before", "end", "new"]
 
 
 def test_a_lake_of_an_earlier_version_gains_the_columns_declared_since(store: Store, spark: SparkSession) -> None:
@@ -185,7 +185,7 @@ def test_a_window_is_renewed_where_it_holds_other_rows_whoever_wrote_them(store:
     store.delete_before(EVENTS, "happened_at", AT + HOUR)
     assert renewed(later) == first + 3, "nothing is left to replace"
     assert renewed(WINDOW, event("a")) == first + 4
-    assert column(store, EVENTS, "line_id") == ["a"]
+    assert line_ids(store, EVENTS) == ["a"]
 
 
 @pytest.mark.parametrize("filled", [False, True])
@@ -193,7 +193,7 @@ def test_a_row_outside_the_window_is_refused(store: Store, spark: SparkSession, 
     fill(store, EVENTS, *([event("in")] if filled else []))
     with pytest.raises((PySparkException, Py4JError)):
         store.replace_window(EVENTS, frame_of(spark, [event("late", HOUR)], EVENTS), "prod", WINDOW)
-    assert column(store, EVENTS, "line_id") == (["in"] if filled else [])
+    assert line_ids(store, EVENTS) == (["in"] if filled else [])
 
 
 def test_rows_without_an_instant_are_added_once_and_never_taken_away(store: Store, spark: SparkSession) -> None:
@@ -204,7 +204,7 @@ def test_rows_without_an_instant_are_added_once_and_never_taken_away(store: Stor
     store.replace_window(LINES, lines(("a", AT), ("timeless", None)), "prod", WINDOW)
     store.replace_window(LINES, lines(("b", AT), ("timeless", None), ("another", None)), "prod", WINDOW)
     store.replace_window(LINES, lines(("c", AT + HOUR)), "prod", Window(AT + HOUR, AT + 2 * HOUR))
-    assert column(store, LINES, "line_id") == ["another", "b", "c", "timeless"]
+    assert line_ids(store, LINES) == ["another", "b", "c", "timeless"]
 
 
 def test_gold_refuses_what_breaks_its_laws_and_staging_takes_it(store: Store, spark: SparkSession) -> None:
@@ -224,41 +224,40 @@ def test_gold_refuses_what_breaks_its_laws_and_staging_takes_it(store: Store, sp
 def test_staging_holds_what_was_staged_last(store: Store, spark: SparkSession, count: int) -> None:
     table = gold.REBALANCES
     for names in ((f"former-{n}" for n in range(5)), (f"now-{n}" for n in range(count))):
-        rows = frame_of(spark, [values(table, rebalance_id=name) for name in names], table)
-        store.overwrite_staging(table, rows.repartition(2))
+        staged = frame_of(spark, [values(table, rebalance_id=name) for name in names], table)
+        store.overwrite_staging(table, staged.repartition(2))
     read = store.read_staging(table)
-    assert [(f.name, f.dataType) for f in read.schema] == [(f.name, f.dataType) for f in rows.schema]
-    assert sorted(read.collect()) == sorted(rows.collect())
+    assert [(f.name, f.dataType) for f in read.schema] == [(f.name, f.dataType) for f in staged.schema]
+    assert sorted(read.collect()) == sorted(staged.collect())
     assert read.count() == count
     files = duckdb.read_parquet(f"{store.lake}/staging/{table.name}/*.parquet")
     assert sorted(files.project("rebalance_id").fetchall()) == [(f"now-{n}",) for n in range(count)]
 
 
 def test_content_is_the_rows_in_any_order_and_nothing_that_depends_on_the_run(spark: SparkSession) -> None:
-    def content(*rows: dict[str, Any]) -> Any:
-        return contents((RECORDS, frame_of(spark, rows, RECORDS).repartition(2)))[0]
-
     a, b = values(RECORDS, line_id="a"), values(RECORDS, line_id="b")
-    assert content(a, b) == content(b | {"run_collected_at": AT + HOUR}, a)
     moved = a | {"text": None, "source": a["text"]}
     others = [(), (a,), (a, a), (a, b, b), (a, b | {"happened_at": AT + timedelta(microseconds=1)}), (moved, b)]
-    assert content(a, b) not in [content(*rows) for rows in others]
-    assert content(a, b).row_count == 2 and content().row_count == 0
+    asked = [(a, b), (b | {"run_collected_at": AT + HOUR}, a), *others]
+    this, again, *unlike = contents(*((RECORDS, frame_of(spark, given, RECORDS).repartition(2)) for given in asked))
+    assert this == again
+    assert this not in unlike
+    assert this.row_count == 2 and unlike[0].row_count == 0
 
 
 def test_a_hash_knows_the_content_alone(store: Store, spark: SparkSession, tmp_path: Path) -> None:
-    def stored(name: str, *rows: dict[str, Any]) -> str:
+    def stored(name: str, *commits: list[dict[str, Any]]) -> str:
         other = Store(spark, str(tmp_path / name))
-        for r in rows:
-            fill(other, RECORDS, r)
+        for added in commits:
+            fill(other, RECORDS, *added)
         return other.content_hash(RECORDS)
 
     a, b = values(RECORDS, line_id="a"), values(RECORDS, line_id="b")
-    again = b | {"run_collected_at": AT + HOUR}
-    assert stored("one", a, b) == stored("two", again, a)
-    assert len({stored("one", a, b), stored("three", a), stored("four", a, b | {"text": "x"})}) == 3
-    micro = b | {"happened_at": AT + timedelta(microseconds=1)}
-    assert stored("five", a, micro) != stored("one", a, b)
+    again, micro = b | {"run_collected_at": AT + HOUR}, b | {"happened_at": AT + timedelta(microseconds=1)}
+    one = stored("one", [a], [b])
+    assert one == stored("two", [again, a])
+    others = {stored("three", [a]), stored("four", [a, b | {"text": "x"}]), stored("five", [a, micro])}
+    assert len(others | {one}) == 4
 
 
 def test_a_version_is_the_newest_one(store: Store, spark: SparkSession) -> None:
