@@ -1,0 +1,170 @@
+"""Losses, risks, settings and findings on real tables: a captured storm and a captured unclean election, one night.
+
+Beside them: the storm's clients' logs, the start of a broker with its settings, and six readings of the cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs.knowledge.rules import RULES
+from tests.support.logs import Row, lay, rebuilt, run
+from tests.support.nights import EXCERPTS, at
+
+STORM = EXCERPTS / "groups" / "storm-2.8"
+TOPIC = "fraud-risky-19"
+
+Told = dict[str, list[Row]]
+
+
+def reading(clock: str, **shown: Any) -> str:
+    return json.dumps({"at": f"2026-11-21T{clock}+00:00", **shown}) + "\n"
+
+
+def members(clock: str, *names: str) -> str:
+    """A reading that shows these members of the storm's group."""
+    seen = [{"member_id": f"{m}-1", "client_id": m, "host": "/10.0.0.7", "assignment": []} for m in names]
+    group = {"group": "billing-storm-8", "state": "STABLE", "type": "CLASSIC", "assignor": "range", "members": seen}
+    return reading(clock, groups=[group])
+
+
+def brokers(*racks: str) -> list[Row]:
+    return [{"id": b, "host": "h", "port": 9092, "rack": rack} for b, rack in enumerate(racks, 1)]
+
+
+def topic(name: str, *led: tuple[int, list[int], list[int]]) -> Row:
+    """A topic whose partitions have these leaders, replicas and replicas in sync."""
+    told = [{"partition": p, "leader": a, "replicas": b, "isr": c} for p, (a, b, c) in enumerate(led)]
+    return {"topic": name, "internal": name.startswith("__"), "partitions": told}
+
+
+def led_by(clock: str, leaders: tuple[int, int], end: int, epochs: tuple[int, int], committed: int) -> str:
+    group = {"group": "g", "state": "STABLE", "coordinator": 3, "members": [], "committed": [[TOPIC, 0, committed]]}
+    return reading(
+        clock,
+        brokers=brokers("a", "b", "b"),
+        topics=[topic(TOPIC, *((leader, r, [leader]) for leader, r in zip(leaders, ([1, 2], [2, 1]), strict=True)))],
+        end_offsets=[[TOPIC, p, end, epoch] for p, epoch in enumerate(epochs)],
+        groups=[group],
+    )
+
+
+def last_reading() -> str:
+    """A reading in which the topic __consumer_offsets says its minimum itself and broker 1 how it is set up."""
+    configs = [
+        {"resource_type": "TOPIC", "resource": "__consumer_offsets", "name": "min.insync.replicas", "value": "1"},
+        {"resource_type": "BROKER", "resource": "1", "name": "auto.leader.rebalance.enable", "value": "false"},
+    ]
+    return reading(
+        "01:53:15",
+        brokers=brokers("a", "a", "a"),
+        topics=[topic(TOPIC, (2, [1, 2], [1, 2]), (2, [2, 1], [2, 1])), topic("__consumer_offsets", (3, [3], [3]))],
+        groups=[{"group": "g", "state": "EMPTY"}],
+        configs=configs,
+    )
+
+
+@pytest.fixture(scope="module")
+def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """What is judged of the night, by table.
+
+    The group had read more than the old leader brought back: it proves a loss that no broker's log shows.
+    """
+    folder = tmp_path_factory.mktemp("night")
+    logs = shutil.copytree(EXCERPTS / "unclean-4.1", folder / "logs")
+    shutil.copytree(EXCERPTS / "settings-4.1", logs / "start")
+    shutil.copytree(STORM / "logs", logs / "storm")
+    readings = [
+        *(members(clock, "python-a") for clock in ("01:48:30", "01:48:40")),
+        led_by("01:52:24.500", (1, 2), 0, (0, 0), 0),
+        led_by("01:52:58.000", (2, 2), 28, (1, 2), 90),
+        led_by("01:53:03.000", (2, 2), 30, (1, 2), 90),
+        last_reading(),
+    ]
+    lay(folder, {"snapshots.jsonl": "".join(readings)})
+    given = {"client_logs": STORM / "clients", "snapshots": folder / "snapshots.jsonl"}
+    store, said = run(spark, folder / "lake", logs, **given)
+    return rebuilt(
+        store,
+        said,
+        "gold.failovers",
+        "gold.truncations",
+        "gold.imbalance_periods",
+        "gold.leader_balance",
+        "gold.partition_risks",
+        "gold.loss_simulations",
+        "gold.member_settings",
+        "gold.findings",
+        "quality.rule_firings",
+    )
+
+
+def test_what_a_group_had_read_and_what_a_replica_cut_are_told(told: Told) -> None:
+    (lost,) = [f for f in told["gold.failovers"] if f["kind"] == "unclean_election" and f["partition"] == 0]
+    assert (lost["records_lost_low"], lost["records_lost_high"]) == (62, None)
+    assert any("group g has committed offset 90" in q["text"] for q in lost["evidence"])
+    (cut,) = told["gold.truncations"]
+    assert (cut["records_cut"], cut["verdict"], cut["failover_id"]) == (40, "committed_lost", lost["failover_id"])
+
+    (period,) = told["gold.imbalance_periods"]
+    assert (period["broker"], period["started_by"], period["ended_at"]) == (1, "unclean_election", None)
+    assert (period["started_at"], period["started_at_is_exact"], period["readings"]) == (lost["happened_at"], True, 3)
+    balance = {(r["snapshot_at"], r["scope"]): r for r in told["gold.leader_balance"]}
+    assert {scope for _, scope in balance} == {"all", "without_internal", "rack:a", "rack:b"}
+    last = balance[at("01:53:03.000").replace(tzinfo=None), "all"]
+    assert (last["leaders_max"], last["most_loaded_broker"], last["group_spread"]) == (2, 2, 3.0)
+
+    (finding,) = [f for f in told["gold.findings"] if f["rule_id"] == "leader_imbalance"]
+    assert (finding["subject"], finding["first_at"]) == ("1", lost["happened_at"])
+    assert "with an unclean election" in finding["message"]
+    assert "records_truncated" not in {f["rule_id"] for f in told["gold.findings"]}, "the election shows it"
+
+
+def test_what_a_night_risked_and_what_a_loss_would_cost_is_told(told: Told) -> None:
+    risks = {r["partition"]: r for r in told["gold.partition_risks"] if r["topic"] == TOPIC}
+    shown = ("topic", "replication_factor", "min_insync_replicas", "worst_isr_size", "one_from_offline_ms")
+    assert [risks[0][c] for c in shown] == ["fraud-risky-19", 2, 1, 1, 0]
+    assert 0 < risks[0]["one_from_unclean_ms"] < risks[0]["under_replicated_ms"] <= risks[0]["known_ms"]
+    assert risks[0]["leaderless_low_ms"] <= risks[0]["leaderless_high_ms"]
+
+    rows = sorted(told["gold.loss_simulations"], key=lambda r: (r["scope_kind"], r["scope"]))
+    lost = [(r["scope"], r["partitions_offline"], r["partitions_unwritable"], r["leaders_to_move"]) for r in rows]
+    assert lost == [("1", 0, 0, 0), ("2", 0, 0, 2), ("3", 1, 0, 0), ("a", 3, 0, 0)]
+    assert [r["group_ids"] for r in rows] == [r["stranded_group_ids"] for r in rows] == [[], [], ["g"], ["g"]]
+    assert {r["snapshot_at"] for r in rows} == {at("01:53:15").replace(tzinfo=None)}
+
+    found = {r["rule_id"]: r["subject"] for r in told["gold.findings"]}
+    expected = {
+        "replication_factor_low": "fraud-risky-19",
+        "unclean_election_enabled": "fraud-risky-19",
+        "offsets_topic_weak": "__consumer_offsets",
+        "transaction_topic_weak": "__transaction_state",
+        "default_replication_low": "prod",
+        "settings_differ": "prod",
+        "racks_unknown": "prod",
+    }
+    assert expected.items() <= found.items()
+    assert not {"replication_factor_one", "min_isr_low", "racks_missing", "replicas_in_one_rack"} & set(found)
+
+
+def test_a_night_s_settings_are_told_and_every_rule_is_counted_once(told: Told) -> None:
+    settings = {r["client_id"]: r for r in sorted(told["gold.member_settings"], key=lambda r: str(r["client_id"]))}
+    assert list(settings) == ["billing-storm-8-a", *(f"billing-storm-8-b{n}" for n in range(5)), "python-a"]
+    shown = ("session_timeout_ms", "rebalance_timeout_ms", "assignors", "assignor", "protocol", "witnesses")
+    assert [settings["billing-storm-8-b4"][c] for c in shown] == [
+        8_000, 300_000, ["range"], "range", "classic", ["client_log", "member_line"],
+    ]  # fmt: skip
+    assert [settings["python-a"][c] for c in shown] == [None, None, None, "range", "classic", []]
+    assert f"{settings['python-a']['last_seen_at'] - settings['python-a']['first_seen_at']}" == "0:00:10"
+
+    found = {r["rule_id"] for r in told["gold.findings"]}
+    assert {"session_short", "eager_often", "rebalances_frequent"} <= found
+    firings = {r["rule_id"]: r for r in told["quality.rule_firings"]}
+    assert set(firings) == {rule.rule_id for rule in RULES}
+    assert len(told["quality.rule_firings"]) == len(RULES)
+    assert {rule_id for rule_id, r in firings.items() if r["fired"]} == found
