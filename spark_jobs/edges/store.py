@@ -24,6 +24,7 @@ from spark_jobs.edges.table_commit import Gone, commit_rows, takes_files
 from spark_jobs.edges.table_content import NO_CONTENT, Content, contents, row_hash
 from spark_jobs.edges.table_creation import create_table
 from spark_jobs.edges.table_files import write_files
+from spark_jobs.edges.table_order import put_in_order
 from spark_jobs.edges.table_state import Part, Span, State, newest_state, open_files
 from spark_jobs.shared.batches import Batches
 from spark_jobs.shared.config import is_uri, masked
@@ -212,10 +213,8 @@ class Store:
         return count
 
     def put_in_order(self, table: Table) -> None:
-        """Makes many small files few, and removes files that no version of the last week holds (Delta's default)."""
-        delta = self._delta(table)
-        delta.optimize().executeCompaction()
-        delta.vacuum()
+        """Makes many small files few, and removes files that no version of the last week holds."""
+        put_in_order(self.spark, self._path(table), self._state(table))
 
     def content_hash(self, table: Table) -> str:
         """A hash of the table's rows, whatever their order; `run_` columns left out."""

@@ -21,12 +21,6 @@ from spark_jobs.shared.retention import Retention, retention_of
 _TAKEN_INTO = {landing.SNAPSHOTS: SNAPSHOT_READINGS, landing.GROUP_RECORDS: GROUP_RECORDS}
 """Which table names, in run_landed_as, the landed files of a kind that were taken."""
 
-_FEW_LISTERS = ("spark.sql.sources.parallelPartitionDiscovery.parallelism", "8")
-"""VACUUM lists a table's files in as many tasks, 10,000 by default, however few folders there are: minutes a table.
-
-Source: `VacuumCommand.gc`, which takes `parallelPartitionDiscoveryParallelism` for its listing.
-"""
-
 
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Maintains the whole lake.
@@ -38,7 +32,6 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     """
     keep = retention_of(settings.keep, settings.look_back_hours, settings.look_ahead_hours)
     store = Store(spark, settings.lake)
-    spark.conf.set(*_FEW_LISTERS)
     files = _remove_landed(store, keep, settings.run_at) + _remove_landed_logs(store, keep, settings.run_at)
     progress.say(f"{files} landed files that were taken in and are old enough are gone")
     gone = {t.full_name: _maintain(store, t, keep, settings.run_at) for t in TABLES if store.has(t)}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import reduce
@@ -16,10 +18,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import quality, silver
+from spark_jobs.edges import table_order
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.table_state import File, Part, newest_state
 from spark_jobs.shared.conform import frame_of
-from spark_jobs.steps import maintain
 from spark_jobs.transforms.windows import Window
 from tests.support.rows import AT, values
 
@@ -75,11 +77,6 @@ def crowd(store: Store) -> None:
     assert len(DeltaTable(str(folder(store))).file_uris()) == 23
 
 
-def join_files(store: Store) -> None:
-    store.spark.conf.set(*maintain._FEW_LISTERS)
-    store.put_in_order(EVENTS)
-
-
 def leave_a_checksum_behind(store: Store) -> None:
     log, version = folder(store) / "_delta_log", store.version(EVENTS)
     stale = (log / f"{version:020d}.crc").read_text()
@@ -95,7 +92,7 @@ DONE: dict[str, Callable[[Store], object]] = {
     "nothing": lambda store: None,
     "a window replaced": lambda store: store.replace_window(EVENTS, frame(store, event("new")), "prod", WINDOW),
     "rows deleted": lambda store: store.delete_before(EVENTS, "happened_at", AT),
-    "files joined": join_files,
+    "files joined": lambda store: store.put_in_order(EVENTS),
     "an older version restored": lambda store: store.restore(EVENTS, store.version(EVENTS) - 1),
     "many files": crowd,
     "a checksum that is lost": lambda store: (
@@ -142,6 +139,24 @@ def test_files_of_a_window_give_way_whole_and_what_shares_a_file_with_it_stays(s
     store.append(EVENTS, frame(store, event("mine"), event("theirs", cluster="other")))
     store.replace_window(EVENTS, frame(store, event("newer")), "prod", WINDOW)
     assert ids(store.read(EVENTS)) == ["later", "newer", "theirs"]
+
+
+def test_delta_is_not_asked_to_order_what_is_in_order_and_files_that_nobody_reads_go(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.append(EVENTS, frame(store, event("a")))
+    with monkeypatch.context() as patched:
+        patched.setattr(table_order, "DeltaTable", None)
+        store.put_in_order(EVENTS)
+        store.put_in_order(LINES)
+    names = ("part-stray-old.parquet", "part-stray-young.parquet")
+    for name in names:
+        (folder(store) / name).write_text("")
+    week_ago = time.time() - timedelta(days=8).total_seconds()
+    os.utime(folder(store) / names[0], (week_ago, week_ago))
+    store.put_in_order(EVENTS)
+    assert [(folder(store) / name).exists() for name in names] == [False, True]
+    assert ids(store.read(EVENTS)) == ["a"]
 
 
 def test_what_changes_nothing_is_no_commit(store: Store) -> None:
