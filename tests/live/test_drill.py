@@ -12,8 +12,8 @@ from drill.plain_reader import read_folder
 from spark_jobs.shared.launch import HOME
 
 KAFKA = os.environ.get("KAFKA") or NEWEST
-SHORT = ("crash_librdkafka", "slow", "coordinator_killed")
-"""What every Kafka of the drill can play in a minute and a half; members join and leave in each."""
+SHORT = ("leave", "crash_librdkafka", "slow", "coordinator_killed")
+"""What every Kafka of the drill can play in a minute and a half."""
 
 
 def test_a_short_drill_is_told_as_it_was_done(tmp_path: Path) -> None:
