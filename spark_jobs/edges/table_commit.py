@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.edges.table_creation import SCALA
-from spark_jobs.edges.table_state import DELTA, PLAIN, File, transaction
+from spark_jobs.edges.table_state import DELTA, File, is_plain, transaction
 
 _LEFT_OUT = 5
 """Fields of the operation that say of other ways to write than these."""
@@ -57,8 +57,7 @@ def takes_files(spark: SparkSession, path: str, columns: Iterable[str]) -> bool:
     """Whether a table has these columns and no others, and a file of Parquet with them is a file of the table."""
     begun = transaction(spark, path)
     held = set(begun.metadata().schema().fieldNames())
-    is_whole = begun.metadata().partitionColumns().isEmpty()
-    return is_whole and begun.protocol().minReaderVersion() == PLAIN and held == set(columns)
+    return is_plain(begun) and held == set(columns)
 
 
 def _operation(jvm: Any, told: str, gone: Gone | None) -> Any:

@@ -22,12 +22,12 @@ def put_in_order(spark: SparkSession, path: str, state: State | None) -> None:
     Edge case: OPTIMIZE and VACUUM plan for seconds where there is nothing to do, and a lake has sixty tables. What
         OPTIMIZE leaves behind is younger than a week.
     """
-    spark.conf.set(*_FEW_LISTERS)
     in_use = {file.path for file in state.files} if state else None
     has_others = in_use is None or not in_use.issuperset(_data_files(spark, path))
     if in_use is None or len(in_use) > 1:
         DeltaTable.forPath(spark, path).optimize().executeCompaction()
     if has_others:
+        spark.conf.set(*_FEW_LISTERS)
         DeltaTable.forPath(spark, path).vacuum()
 
 

@@ -27,7 +27,7 @@ from spark_jobs.shared.conform import instant_literal, literal, quoted
 
 DELTA = "org.apache.spark.sql.delta"
 
-PLAIN = 1
+_PLAIN = 1
 """The version of Delta's protocol whose tables Parquet alone shows: each row of a file that is named is a row."""
 
 _MOST = 16
@@ -165,13 +165,12 @@ def listed_state(spark: SparkSession, path: str) -> State | None:
 
     Edge case: the driver holds some 500 bytes for each file, as it does where Delta plans a query.
     """
-    snapshot = transaction(spark, path).snapshot()
-    metadata = snapshot.metadata()
-    if snapshot.protocol().minReaderVersion() != PLAIN or not metadata.partitionColumns().isEmpty():
+    begun = transaction(spark, path)
+    if not is_plain(begun):
         return None
-    found = DataFrame(snapshot.allFiles().toDF(), spark).select(F.to_json(F.struct("*"))).collect()
+    found = DataFrame(begun.snapshot().allFiles().toDF(), spark).select(F.to_json(F.struct("*"))).collect()
     files = tuple(_file(json.loads(row[0])) for row in found)
-    return State(snapshot.version(), json.loads(metadata.schemaString()), files)
+    return State(begun.readVersion(), json.loads(begun.metadata().schemaString()), files)
 
 
 def transaction(spark: SparkSession, path: str) -> Any:
@@ -180,6 +179,11 @@ def transaction(spark: SparkSession, path: str) -> Any:
     jvm, session = context._jvm, spark._jsparkSession  # type: ignore[attr-defined]
     getattr(jvm, "org.apache.spark.sql.classic.SparkSession").setActiveSession(session)
     return getattr(jvm, f"{DELTA}.DeltaLog").forTable(session, path).startTransaction()
+
+
+def is_plain(begun: Any) -> bool:
+    """Whether Parquet alone shows the rows of the table that a transaction is of, in one folder."""
+    return begun.protocol().minReaderVersion() == _PLAIN and bool(begun.metadata().partitionColumns().isEmpty())
 
 
 def open_files(spark: SparkSession, path: str, state: State, files: Sequence[File]) -> DataFrame | None:
@@ -203,7 +207,7 @@ def _file(add: Mapping[str, Any]) -> File:
 def _is_plain(said: Mapping[str, Any]) -> bool:
     return (
         "allFiles" in said
-        and said["protocol"]["minReaderVersion"] == PLAIN
+        and said["protocol"]["minReaderVersion"] == _PLAIN
         and not said["metadata"]["partitionColumns"]
     )
 

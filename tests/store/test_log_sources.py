@@ -59,7 +59,7 @@ def test_a_source_gives_the_records_of_the_folder_however_many_readings_bring_it
 ) -> None:
     """GLOB chooses logs of a source by their names."""
     lines, lake = TEXT.splitlines(), tmp_path / "lake"
-    for count in (3, 5, len(lines)):
+    for count in (3, 5, 6, len(lines)):
         declare(tmp_path, lines[:count], monkeypatch)
         collected(spark, lake, "source://night", run_id=f"run-{count}", read_to_end=False, glob="server.log")
     store, _ = collected(spark, lake, "source://night", run_id="night", glob="server.log")

@@ -22,12 +22,11 @@ from spark_jobs.edges.table_state import File
 from spark_jobs.shared.batches import arrow_schema
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.transforms.windows import Window
+from tests.support.logs import Row, conf
 from tests.support.rows import AT, values
 
 HOUR = timedelta(hours=1)
 WINDOW = Window(AT, AT + HOUR)
-
-Row = dict[str, Any]
 
 
 @pytest.fixture
@@ -90,13 +89,8 @@ def add(store: Store, *files: list[Row]) -> None:
 
 @pytest.mark.parametrize("written_as", ["INT96", "TIMESTAMP_MICROS"])
 def test_rows_are_those_that_spark_reads(store: Store, written_as: str) -> None:
-    key = "spark.sql.parquet.outputTimestampType"
-    before = store.spark.conf.get(key)
-    store.spark.conf.set(key, written_as)
-    try:
+    with conf(store.spark, spark__sql__parquet__outputTimestampType=written_as):
         store.append(LOG_RECORDS, frame(store, *OF_THE_WINDOW, *OTHERS))
-    finally:
-        store.spark.conf.set(key, before)
     at = f"happened_at IS NULL OR happened_at >= '{AT}' AND happened_at < '{AT + HOUR}'"
     told = store.read_cluster(LOG_RECORDS, "prod").where(at).orderBy("line_id").collect()
     assert read(store) == [row.asDict() for row in told]

@@ -65,7 +65,7 @@ def test_kafkas_own_layout_is_found_in_what_kafka_writes() -> None:
 
 
 @pytest.mark.parametrize("layout", WITH_LOGGER, ids=lambda x: x.name)
-@given(st.lists(st.sampled_from(KAFKAS), min_size=4, max_size=16), st.integers(40, 2_000))
+@given(st.lists(st.sampled_from(KAFKAS), min_size=4, max_size=30), st.integers(40, 2_000))
 def test_a_file_of_any_layout_is_read_however_it_is_cut(
     layout: PatternLayout, records: list[Record], size: int
 ) -> None:
