@@ -48,7 +48,8 @@ def version_of(*known: object) -> str:
     Takes: dataclasses, functions, enumerations, regexes, plain values, and containers of these.
     Keeps: the same in every process; another one wherever something differs that a row can depend on.
     Edge case: what only proves or describes does not count: fields with compare=False, docstrings, comments. A function
-        counts by its instructions, and those of the functions of the same package that it names.
+        counts by its instructions, and those of the functions of the same package that it names; in which module of
+        it they stand does not count.
     Raises: TypeError for a value whose content cannot be seen.
     """
     return hashlib.sha256(_written(known, set()).encode()).hexdigest()[:12]
@@ -66,7 +67,7 @@ def _written(value: Any, seen: set[Callable[..., Any]]) -> str:
         case Mapping() | Set() | Sequence():
             return _container(value, seen)
         case type() | BuiltinFunctionType():
-            return f"{value.__module__}.{value.__qualname__}"
+            return str(value.__qualname__)
         case partial():
             return f"partial({_written((value.func, value.args, value.keywords), seen)})"
         case _ if is_dataclass(value):
@@ -96,7 +97,7 @@ def _dataclass(value: Any, seen: set[Callable[..., Any]]) -> str:
 
 
 def _function(function: FunctionType, seen: set[Callable[..., Any]]) -> str:
-    name = f"{function.__module__}.{function.__qualname__}"
+    name = function.__qualname__
     if function in seen:
         return name
     seen.add(function)

@@ -71,6 +71,11 @@ def test_a_rule_that_finds_or_says_otherwise_is_another_version(changed: dict[st
     assert version_of(replace(RULE, **changed)) != version_of(RULE)
 
 
+def test_in_which_module_a_function_stands_makes_no_other_version() -> None:
+    source = "def g(x):\n    return x + 1\ndef f(x):\n    return g(x)"
+    assert version_of(defined(source, __name__="spark_jobs.elsewhere")) == version_of(defined(source))
+
+
 def test_what_proves_or_describes_makes_no_other_version() -> None:
     sample = Sample("a line", {}, "4.1")
     proof = {"samples": (sample,), "counter_samples": ("b",), "source": "elsewhere", "versions": "9"}
