@@ -11,23 +11,28 @@ WORKDIR /opt/hindsight
 # What is large and changes with the locks alone.
 COPY locks locks
 COPY setup/build.py setup/needs.py setup/
-COPY spark_jobs/__init__.py spark_jobs/
-COPY spark_jobs/shared/__init__.py spark_jobs/shared/config.py spark_jobs/shared/exits.py spark_jobs/shared/java.py \
-    spark_jobs/shared/launch.py spark_jobs/shared/maven.py spark_jobs/shared/
-COPY drill/__init__.py drill/jars.py drill/
+COPY kafka_hindsight/__init__.py kafka_hindsight/
+COPY kafka_hindsight/shared/__init__.py kafka_hindsight/shared/exits.py kafka_hindsight/shared/
+COPY kafka_hindsight/settings/__init__.py kafka_hindsight/settings/config.py kafka_hindsight/settings/home.py \
+    kafka_hindsight/settings/
+COPY kafka_hindsight/start/__init__.py kafka_hindsight/start/java.py kafka_hindsight/start/launch.py \
+    kafka_hindsight/start/maven.py kafka_hindsight/start/
+COPY lab/__init__.py lab/
+COPY lab/drill/__init__.py lab/drill/jars.py lab/drill/
 RUN UV_COMPILE_BYTECODE=1 python setup/build.py --only uv airflow spark jars \
-    && .venv-spark/bin/python -m drill.jars \
+    && .venv-spark/bin/python -m lab.drill.jars \
     && rm -rf .kafka/cache .build/ivy /root/.cache
 
 COPY samples samples
 COPY setup setup
+COPY kafka_hindsight kafka_hindsight
 COPY spark_jobs spark_jobs
 RUN python setup/build.py
 
 COPY hindsight ./
 COPY dags dags
 COPY docker docker
-COPY drill drill
+COPY lab lab
 COPY expectations expectations
 COPY plugins plugins
 COPY queries queries
@@ -41,7 +46,7 @@ ENV AIRFLOW_HOME=/var/airflow \
     PYTHONDONTWRITEBYTECODE=1 \
     TZ=UTC
 ARG HINDSIGHT_UID=1000
-RUN python -m compileall -q dags drill expectations plugins spark_jobs \
+RUN python -m compileall -q dags expectations kafka_hindsight lab plugins spark_jobs \
     && useradd --uid "$HINDSIGHT_UID" --gid 0 --home-dir /var/airflow hindsight \
     && mkdir -p /input/logs /input/clients /input/truth /lake /var/airflow /var/kafka /var/spark \
     && chown -R hindsight:0 /input /lake /var/airflow /var/kafka /var/spark

@@ -30,19 +30,19 @@ setup-check:
 	@$(FIND_PYTHON) "$$python" setup/build.py --check
 
 doctor: ## what is missing on this machine, with LAKE in its tables, with BOOTSTRAP on that cluster, and what would be read of LOGS
-	@$(FIND_PYTHON) "$$python" -m spark_jobs.commands.doctor
+	@$(FIND_PYTHON) "$$python" -m kafka_hindsight.cli.doctor
 
 audit: setup ## audit the recorded night, or your own LOGS
-	@$(SPARK)/python -m spark_jobs.commands.cli audit
+	@$(SPARK)/python -m kafka_hindsight.cli.main audit
 
 snapshot: setup ## one reading of a live cluster into the lake: make snapshot BOOTSTRAP=host:port
-	@$(SPARK)/python -m spark_jobs.commands.cli snapshot
+	@$(SPARK)/python -m kafka_hindsight.cli.main snapshot
 
 report: setup ## print the path of the newest report
-	@$(SPARK)/python -m spark_jobs.commands.cli report
+	@$(SPARK)/python -m kafka_hindsight.cli.main report
 
 sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one answer
-	@$(SPARK)/python -m spark_jobs.commands.cli sql
+	@$(SPARK)/python -m kafka_hindsight.cli.main sql
 
 test: export PYTHONDONTWRITEBYTECODE := # each process collects all tests: what one of them compiles serves the others
 test: setup-check ## every test; ends with pytest's summary line
@@ -66,15 +66,15 @@ test-airflows: setup-check ## DAGs and an audit on Airflow 3.0 to 3.3, beside pr
 	@$(SPARK)/python -m pytest tests/airflows
 
 chaos: setup-check ## kills, full disks, lakes that vanish, mutated lines: an hour or more; KILLS=25 a step, SEED=... draws the same again
-	@$(SPARK)/python -m tools.chaos $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
+	@$(SPARK)/python -m lab.chaos $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
 check: setup-check ## format, lint, types, import contracts, generated pages, English, branches, most unit tests: seconds
 	@$(SPARK)/ruff format --check .
 	@$(SPARK)/ruff check .
 	@$(SPARK)/mypy
 	@$(SPARK)/lint-imports
-	@$(SPARK)/python -m spark_jobs.commands.row_classes --check
-	@$(SPARK)/python -m spark_jobs.commands.docs --check
+	@$(SPARK)/python -m tools.pages.row_classes --check
+	@$(SPARK)/python -m tools.pages.docs --check
 	@$(SPARK)/python -m tools.style
 	@$(SPARK)/python -m tools.count_code --check
 	@$(SPARK)/python -m pytest -q -n auto --dist loadscope -m "not hypothesis and not long" tests/unit
@@ -87,20 +87,20 @@ format: setup-check ## format the code
 	@$(SPARK)/ruff check --fix .
 
 drill: setup ## real brokers, real faults, the truth, the score; LESSON=failover or rebalance teaches step by step
-	@$(SPARK)/python -m drill.run
+	@$(SPARK)/python -m lab.drill.run
 
 bench: setup-check ## speed beside grep, Spark, DuckDB and Polars, growth, memory: writes docs/speed.md; SHORT=1: a minute, ratios only
-	@$(SPARK)/python -m bench.run $(if $(SHORT),--short)
-	@$(if $(SHORT),:,$(SPARK)/python -m bench.snapshot)
+	@$(SPARK)/python -m lab.bench.run $(if $(SHORT),--short)
+	@$(if $(SHORT),:,$(SPARK)/python -m lab.bench.snapshot)
 
 docs: setup ## the generated pages: tables, patterns, causes, rules, runbook, queries, settings
-	@$(SPARK)/python -m spark_jobs.commands.row_classes
-	@$(SPARK)/python -m spark_jobs.commands.docs
+	@$(SPARK)/python -m tools.pages.row_classes
+	@$(SPARK)/python -m tools.pages.docs
 
 site: setup ## the pages as a site in .build/site, each link checked, with the report of the recorded night
 	@.build/uv/bin/uv venv --quiet --allow-existing --python $(SPARK)/python .build/sphinx
 	@.build/uv/bin/uv pip sync --quiet --require-hashes --python .build/sphinx/bin/python locks/site.txt
-	@test -e .build/sample/lake/report/index.html || $(SPARK)/python -m spark_jobs.commands.cli audit --lake .build/sample/lake
+	@test -e .build/sample/lake/report/index.html || $(SPARK)/python -m kafka_hindsight.cli.main audit --lake .build/sample/lake
 	@mkdir -p .build/sample/page/sample && cp .build/sample/lake/report/index.html .build/sample/page/sample/
 	@TMPDIR=.build/sphinx .build/sphinx/bin/sphinx-build -W --keep-going -n -q -c docs/site . .build/site
 	@echo .build/site/docs/index.html

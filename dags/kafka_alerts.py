@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from hindsight_dags import alerts
 
-from spark_jobs.shared.clusters import lakes
+from kafka_hindsight.settings.clusters import lakes
 
 alerts(lakes())

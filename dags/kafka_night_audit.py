@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from hindsight_dags import night_audits
 
-from spark_jobs.shared.clusters import clusters
+from kafka_hindsight.settings.clusters import clusters
 
 night_audits(clusters())

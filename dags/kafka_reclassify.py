@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from hindsight_dags import reclassifying
 
-from spark_jobs.shared.clusters import clusters
+from kafka_hindsight.settings.clusters import clusters
 
 reclassifying(clusters())

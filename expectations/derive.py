@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from expectations.laws import LAWS
-from spark_jobs.catalog.model import Check, Table
+from kafka_hindsight.catalog.model import Check, Table
 
 Kind = Literal["columns", "present", "code", "law"]
 

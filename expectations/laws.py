@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spark_jobs.catalog.model import Check
+from kafka_hindsight.catalog.model import Check
 
 TOLERATED_BREAKS = 5
 TOLERATED_BREAK_SHARE = 0.25

@@ -15,9 +15,9 @@ from hindsight_airflow import DeadlineAlert, DeadlineReference, SyncCallback
 from hindsight_child import child, last_words
 from hindsight_step import Refused
 
-from spark_jobs.alerts.settings import Route, settings_of
-from spark_jobs.shared.clusters import file_path, read_file
-from spark_jobs.shared.exits import DONE, BadInput
+from kafka_hindsight.alerts.routes import Route, settings_of
+from kafka_hindsight.settings.clusters import file_path, read_file
+from kafka_hindsight.shared.exits import DONE, BadInput
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import subprocess
 
 from airflow.exceptions import AirflowFailException
 
-from spark_jobs.shared import launch
+from kafka_hindsight.start import launch
 
 CONTAINER = "HINDSIGHT_CONTAINER"
 """Names what runs steps in containers. What else is started then needs no Spark, and may run beside Airflow."""
@@ -21,7 +21,7 @@ def child(*arguments: str) -> subprocess.Popen[str]:
     if not os.environ.get(CONTAINER) and (missing := launch.missing_environment()):
         raise AirflowFailException(missing)
     return subprocess.Popen(
-        [str(launch.spark_python()), "-m", "spark_jobs.commands.cli", *arguments],
+        [str(launch.spark_python()), "-m", "kafka_hindsight.cli.main", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

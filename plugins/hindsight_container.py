@@ -16,9 +16,9 @@ from hindsight_lineage import lineage
 from hindsight_links import ReportLink
 from hindsight_step import failed, of_step, settings_of
 
-from spark_jobs.catalog.steps import Step
-from spark_jobs.shared.clusters import Cluster
-from spark_jobs.shared.exits import BAD_INPUT, NEVER_RETRIED, BadInput, ends_line
+from kafka_hindsight.catalog.steps import Step
+from kafka_hindsight.settings.clusters import Cluster
+from kafka_hindsight.shared.exits import BAD_INPUT, NEVER_RETRIED, BadInput, ends_line
 
 
 @dataclass(frozen=True)

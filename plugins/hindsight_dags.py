@@ -15,12 +15,12 @@ from hindsight_snapshot import SnapshotOperator
 from hindsight_snapshot import clusters as clusters_read
 from hindsight_step import WINDOW
 
-from spark_jobs.alerts.settings import owners_of
-from spark_jobs.catalog.steps import COLLECT, MAINTAIN, PUBLISH, RECLASSIFY, STEPS
-from spark_jobs.shared.clusters import Cluster, clusters_of, file_path
-from spark_jobs.shared.clusters import clusters as configured
-from spark_jobs.shared.config import KEEP, LOOK_AHEAD_HOURS
-from spark_jobs.shared.owners import fits
+from kafka_hindsight.alerts.routes import owners_of
+from kafka_hindsight.catalog.steps import COLLECT, MAINTAIN, PUBLISH, RECLASSIFY, STEPS
+from kafka_hindsight.settings.clusters import Cluster, clusters_of, file_path
+from kafka_hindsight.settings.clusters import clusters as configured
+from kafka_hindsight.settings.config import KEEP, LOOK_AHEAD_HOURS
+from kafka_hindsight.settings.owners import fits
 
 NIGHT = f"""
 What happened to the consumer groups and the leaders in one night, why, and the proof that nothing was missed.
@@ -123,7 +123,7 @@ def hindsight_dags(
 
 
 def night_audits(clusters: Iterable[Cluster], **given: Any) -> None:
-    """The nightly audit of each cluster: three Spark steps, in the order of spark_jobs.catalog.steps."""
+    """The nightly audit of each cluster: three Spark steps, in the order of kafka_hindsight.catalog.steps."""
     step_of, owned = step_operator(), owners_of(file_path())
     for cluster in clusters:
         about = {"lake": cluster.lake, "cluster": cluster.name or cluster.inputs.get("cluster", "")}

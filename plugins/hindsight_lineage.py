@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.catalog.steps import Step
-from spark_jobs.shared.clusters import Cluster
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.steps import Step
+from kafka_hindsight.settings.clusters import Cluster
 
 
 def lineage(step: Step, cluster: Cluster) -> Any:

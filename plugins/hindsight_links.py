@@ -10,13 +10,13 @@ from typing import Any
 from airflow.configuration import conf
 from airflow.sdk import BaseOperatorLink
 
-from spark_jobs.alerts.settings import settings_of
-from spark_jobs.catalog.steps import INGEST, RECLASSIFY, STEPS
-from spark_jobs.edges import landing
-from spark_jobs.report.places import NEWEST, page_address, page_name
-from spark_jobs.shared.clusters import file_path, read_file
-from spark_jobs.shared.config import Settings
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.alerts.routes import settings_of
+from kafka_hindsight.catalog.steps import INGEST, RECLASSIFY, STEPS
+from kafka_hindsight.lake import landing
+from kafka_hindsight.settings.clusters import file_path, read_file
+from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.page_names import NEWEST, page_address, page_name
 
 SPARK_UI = "HINDSIGHT_SPARK_UI"
 """The address of an application's page with {application}, such as that of a history server."""

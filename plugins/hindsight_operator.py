@@ -19,12 +19,12 @@ from hindsight_lineage import lineage
 from hindsight_links import ReportLink, SparkLink
 from hindsight_step import WINDOW, failed, of_step, param_name, settings_of
 
-from spark_jobs.catalog.steps import RECLASSIFY, Step
-from spark_jobs.commands.first_use import prepare_spark
-from spark_jobs.shared import launch
-from spark_jobs.shared.clusters import Cluster
-from spark_jobs.shared.config import INPUTS, KEEP, MOST_HOURS, PLACES, Input, Settings
-from spark_jobs.shared.exits import APPLICATION, DONE, BadInput
+from kafka_hindsight.catalog.steps import RECLASSIFY, Step
+from kafka_hindsight.settings.clusters import Cluster
+from kafka_hindsight.settings.config import INPUTS, KEEP, MOST_HOURS, PLACES, Input, Settings
+from kafka_hindsight.shared.exits import APPLICATION, DONE, BadInput
+from kafka_hindsight.start import launch
+from kafka_hindsight.start.first_use import prepare_spark
 
 _LAST_LINES = 200
 _WINDOWS = "SELECT DISTINCT cluster, window_from, window_to FROM {} ORDER BY window_from, window_to, cluster"

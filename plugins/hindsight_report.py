@@ -16,13 +16,13 @@ from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from hindsight_child import child, last_words
 
-from spark_jobs.edges import landing
-from spark_jobs.edges.lake_state import state_of
-from spark_jobs.edges.publication import newest_versions
-from spark_jobs.report.places import FLEET_PAGE, METRICS, NEWEST, VALIDATION_PAGE, is_page_of
-from spark_jobs.shared.clusters import Cluster, clusters
-from spark_jobs.shared.config import masked
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.half_done import state_of
+from kafka_hindsight.lake.publication import newest_versions
+from kafka_hindsight.settings.clusters import Cluster, clusters
+from kafka_hindsight.settings.config import masked
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.page_names import FLEET_PAGE, METRICS, NEWEST, VALIDATION_PAGE, is_page_of
 
 PREFIX = "/hindsight"
 _DAG = "kafka_night_audit"

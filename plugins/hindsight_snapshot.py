@@ -12,9 +12,9 @@ from airflow.exceptions import AirflowException, AirflowFailException, AirflowNo
 from airflow.sdk import BaseOperator, Connection
 from hindsight_child import child, last_words
 
-from spark_jobs.shared.clusters import DEFAULT_CONNECTION, Cluster
-from spark_jobs.shared.clusters import clusters as configured
-from spark_jobs.shared.exits import BAD_INPUT, DONE
+from kafka_hindsight.settings.clusters import DEFAULT_CONNECTION, Cluster
+from kafka_hindsight.settings.clusters import clusters as configured
+from kafka_hindsight.shared.exits import BAD_INPUT, DONE
 
 
 def clusters() -> list[Cluster]:

@@ -11,12 +11,12 @@ from typing import Any
 from airflow.exceptions import AirflowException, AirflowFailException
 from airflow.sdk import Asset
 
-from spark_jobs.alerts.settings import owners_of
-from spark_jobs.catalog.steps import Step
-from spark_jobs.shared import launch
-from spark_jobs.shared.clusters import Cluster, file_path
-from spark_jobs.shared.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, is_uri
-from spark_jobs.shared.exits import BAD_INPUT, NEVER_RETRIED, REFUSED, parse_exit_summary
+from kafka_hindsight.alerts.routes import owners_of
+from kafka_hindsight.catalog.steps import Step
+from kafka_hindsight.settings.clusters import Cluster, file_path
+from kafka_hindsight.settings.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, is_uri
+from kafka_hindsight.shared.exits import BAD_INPUT, NEVER_RETRIED, REFUSED, parse_exit_summary
+from kafka_hindsight.start import launch
 
 _MEANING = {
     BAD_INPUT: "A retry would find the same.",
@@ -81,7 +81,7 @@ def _asset(table: str, cluster: Cluster) -> Asset:
 
 
 def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str, Any]:
-    """The settings of a run, as `spark_jobs.shared.config.Settings.of` reads them.
+    """The settings of a run, as `kafka_hindsight.settings.config.Settings.of` reads them.
 
     The window: the one given, of a run that takes many; else params `from` and `to`; else, with `whole_input`,
     everything; else the data interval moved back by the look-ahead, so that what began before midnight has had time

@@ -223,7 +223,7 @@ def index_settings() -> dict[str, str]:
 
 
 def fetch_jars() -> None:
-    from spark_jobs.shared import maven
+    from kafka_hindsight.start import maven
 
     try:
         maven.fetch_delta(JARS, BUILD / "ivy")
@@ -232,7 +232,7 @@ def fetch_jars() -> None:
 
 
 def migrate_airflow() -> None:
-    from spark_jobs.commands import embedded_airflow
+    from kafka_hindsight.start import embedded_airflow
 
     (HOME / ".airflow").mkdir(exist_ok=True)
     run(
@@ -255,7 +255,7 @@ def keep_classes() -> None:
 
     Edge case: a Java that cannot is not a fault; steps then start as slowly as ever.
     """
-    from spark_jobs.shared import launch
+    from kafka_hindsight.start import launch
 
     launch.CLASSES.unlink(missing_ok=True)
     settings = launch.configuration()
@@ -290,7 +290,7 @@ PARTS: tuple[Part, ...] = (
     Part(
         "classes",
         "Spark's and Delta's classes, kept so that Java starts sooner",
-        (LOCKS / "spark.txt", LOCKS / "jars.sha256", HOME / "spark_jobs" / "steps" / "warming.py"),
+        (LOCKS / "spark.txt", LOCKS / "jars.sha256", HOME / "spark_jobs" / "warming.py"),
         BUILD / "classes.jsa",
         keep_classes,
     ),

@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from spark_jobs.shared import java
+from kafka_hindsight.start import java
 
 HOME = Path(__file__).resolve().parent.parent
 

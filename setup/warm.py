@@ -7,8 +7,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from spark_jobs.edges import session
-from spark_jobs.steps.warming import warm
+from kafka_hindsight.spark import session
+from spark_jobs.warming import warm
 
 for _ in warm("set-up"):
     continue

@@ -1,3 +1,1 @@
-"""Kafka Hindsight: the history of a Kafka cluster's rebalances and failovers, with their causes."""
-
-__version__ = "0.2.0"
+"""The steps of the pipeline: read, call, write. `run` starts one; `catalog.steps` declares them."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.shared import launch
+from kafka_hindsight.start import launch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,7 +57,7 @@ def spark() -> Iterator[SparkSession]:
     """
     os.environ.update(launch.environment())
     time.tzset()
-    from spark_jobs.edges.session import for_few_rows
+    from kafka_hindsight.spark.session import for_few_rows
     from tests.support.one_spark import started
 
     session = started()

@@ -24,13 +24,13 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.forms import batches_of
-from drill.plain_reader import Record, parse, split
-from drill.render import WRAPS, render
-from spark_jobs.knowledge.json_layouts import OF_CLASSES
-from spark_jobs.knowledge.layouts import APACHE
-from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
-from spark_jobs.transforms.intake.reading import read_record
+from kafka_hindsight.knowledge.json_layouts import OF_CLASSES
+from kafka_hindsight.knowledge.layouts import APACHE
+from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from kafka_hindsight.logs.reading import read_record
+from lab.bench.forms import batches_of
+from lab.drill.plain_reader import Record, parse, split
+from lab.drill.render import WRAPS, render
 
 LAYOUTS = (APACHE.name, *(layout.name for layout in PATTERN_LAYOUTS), *(layout.name for layout in OF_CLASSES))
 ENVELOPES: tuple[tuple[str, ...], ...] = ((), *((name,) for name in WRAPS), *product(WRAPS, WRAPS))

@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow
 from deltalake import DeltaTable
 
-from spark_jobs.catalog import BY_NAME
+from kafka_hindsight.catalog import BY_NAME
 from tools.lake_mapping import LakeMapping, MappingError, Row, read_mapping
 
 LAYERS = ("bronze", "silver", "gold", "quality")

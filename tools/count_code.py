@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-ROOMS = ("spark_jobs/transforms", "spark_jobs/report")
-JUDGING = ("spark_jobs/transforms", "spark_jobs/knowledge")
-PACKAGE = ("spark_jobs",)
-PROGRAMS = ("spark_jobs", "dags", "plugins", "drill", "expectations", "setup", "bench", "tools")
+ROOMS = ("kafka_hindsight/judgements", "kafka_hindsight/logs", "kafka_hindsight/report")
+JUDGING = (*ROOMS[:-1], "kafka_hindsight/knowledge")
+PACKAGE = ("kafka_hindsight", "spark_jobs")
+PROGRAMS = ("kafka_hindsight", "spark_jobs", "dags", "plugins", "lab", "expectations", "setup", "tools")
 CODE = (*PROGRAMS, "tests")
 
 VERDICT_TYPES = ("Verdict", "Judged", "_Why", "_Owed")
@@ -126,8 +126,8 @@ class Figure:
 
 
 FIGURES = (
-    Figure("string subscripts, transforms and report", ROOMS, string_subscripts),
-    Figure("string subscripts, spark_jobs", PACKAGE, string_subscripts),
+    Figure("string subscripts, judgements and report", ROOMS, string_subscripts),
+    Figure("string subscripts, the product", PACKAGE, string_subscripts),
     Figure(
         "verdicts written outside tables of rulings",
         JUDGING,
@@ -143,9 +143,9 @@ FIGURES = (
     Figure(
         "  the same as the review measured", PROGRAMS, lambda source: branched_functions(source, branches_as_reviewed)
     ),
-    Figure("lines of logic, transforms and report", ROOMS, lines_of_logic),
+    Figure("lines of logic, judgements and report", ROOMS, lines_of_logic),
     Figure("  without the declarations of verdicts", ROOMS, lines_without_verdicts),
-    Figure("lines of logic, spark_jobs without samples", PACKAGE, lines_of_logic),
+    Figure("lines of logic, the product without samples", PACKAGE, lines_of_logic),
     Figure(f"Python files above {MOST_LINES} lines", CODE, long_file, "Split the module by subject"),
 )
 
@@ -179,9 +179,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="name what is counted in the last checkout")
     parser.add_argument("--check", action="store_true", help="print only what has to go from the last checkout")
     options = parser.parse_args(arguments)
-    if strange := [c for c in options.checkouts if not (c / "spark_jobs").is_dir()]:
+    if strange := [c for c in options.checkouts if not (c / "kafka_hindsight").is_dir()]:
         print(
-            f"Found no spark_jobs in {', '.join(map(str, strange))}. Needed: checkouts of the project.", file=sys.stderr
+            f"Found no kafka_hindsight in {', '.join(map(str, strange))}. Needed: checkouts of the project.",
+            file=sys.stderr,
         )
         return 2
     read = [sources(checkout) for checkout in options.checkouts]

@@ -20,13 +20,13 @@ from functools import cache
 from itertools import islice, product
 from pathlib import Path, PurePosixPath
 
-from drill.plain_reader import parse
-from spark_jobs.catalog.codes import LineFate
-from spark_jobs.commands.markdown import as_table, code
-from spark_jobs.edges.samples import captured
-from spark_jobs.knowledge.layouts import class_of
-from spark_jobs.knowledge.noise import NOISE
-from spark_jobs.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
+from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.knowledge.layouts import class_of
+from kafka_hindsight.knowledge.noise import NOISE
+from kafka_hindsight.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
+from lab.drill.plain_reader import parse
+from tools.pages.markdown import as_table, code
+from tools.pages.samples import captured
 
 STATE_CHANGES = "state.change.logger"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[1]
 RULES = HOME / "docs" / "style.md"
-PROGRAMS = ("spark_jobs", "plugins", "dags", "expectations", "drill", "setup", "docker", "tools", "bench")
+PROGRAMS = ("kafka_hindsight", "spark_jobs", "plugins", "dags", "expectations", "lab", "setup", "docker", "tools")
 SCOPE = ("README.md", "CHANGELOG.md", "Makefile", "docs", "queries", *PROGRAMS)
 
 _TABLE = "## Turns that we do not use"

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from drill.jars import KAFKAS
-from drill.libraries import JARS as CLIENTS
-from spark_jobs.shared import launch, maven
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.start import launch, maven
+from kafka_hindsight.start.launch import HOME
+from lab.drill.jars import KAFKAS
+from lab.drill.libraries import JARS as CLIENTS
 
 TOOLS = HOME / ".build" / "supply" / "bin"
 ENVIRONMENTS = ("spark", "airflow")

@@ -29,10 +29,10 @@ from hindsight_operator import SparkStepOperator, judged_anew, step_operator
 from hindsight_step import Refused
 from kubernetes.client import ApiClient
 
-from spark_jobs.catalog.steps import PUBLISH, STEPS
-from spark_jobs.shared.clusters import Cluster
-from spark_jobs.shared.config import Settings
-from spark_jobs.shared.exits import BadInput, format_exit_summary
+from kafka_hindsight.catalog.steps import PUBLISH, STEPS
+from kafka_hindsight.settings.clusters import Cluster
+from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.shared.exits import BadInput, format_exit_summary
 
 RECIPE = Path(__file__).resolve().parents[2] / "docker" / "kubernetes"
 SCHEMA = "1.34"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.start import embedded_airflow
+from kafka_hindsight.start.launch import HOME, jars, spark_environment
 from setup.build import UV, build_environment
-from spark_jobs.commands import embedded_airflow
-from spark_jobs.shared.launch import HOME, jars, spark_environment
 from tests.support.lake import contents, rows
 from tests.support.nights import EXCERPTS
 from tests.support.package import build

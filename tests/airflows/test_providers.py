@@ -6,16 +6,16 @@ import os
 import subprocess
 from pathlib import Path
 
+from kafka_hindsight.start import embedded_airflow
+from kafka_hindsight.start.launch import HOME, spark_python
 from setup.build import build_environment
-from spark_jobs.commands import embedded_airflow
-from spark_jobs.shared.launch import HOME, spark_python
 
 
 def test_beside_the_providers_of_kubernetes_docker_and_openlineage(tmp_path: Path) -> None:
     environment, program = tmp_path / "environment", tmp_path / "bin" / "hindsight"
     build_environment(environment, "airflow.txt", "providers.txt")
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nPYTHONPATH={HOME} exec {spark_python()} -m spark_jobs.commands.cli "$@"\n')
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={HOME} exec {spark_python()} -m kafka_hindsight.cli.main "$@"\n')
     program.chmod(0o755)
     given = {
         **{k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "HINDSIGHT_", "PYTHON"))},

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from drill.score import read_gold, score
-from spark_jobs.commands.audit import SAMPLE
-from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.named_queries import named_queries
-from spark_jobs.shared import words
-from spark_jobs.shared.launch import HOME, jars
+from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.shared import words
+from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.named_queries import named_queries
+from kafka_hindsight.start.launch import HOME, jars
+from lab.drill.score import read_gold, score
 from tests.support.lake import contents, rows
 from tests.support.package import build, install
 from tests.support.report_browser import Browser, found
@@ -28,7 +28,7 @@ from tests.support.report_browser import Browser, found
 def audit(lake: Path) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k not in ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "LAKE")}
     return subprocess.run(
-        [sys.executable, "-m", "spark_jobs.commands.cli", "audit", "--lake", str(lake)],
+        [sys.executable, "-m", "kafka_hindsight.cli.main", "audit", "--lake", str(lake)],
         cwd=HOME,
         env={**environment, "PYTHONPATH": str(HOME)},
         capture_output=True,

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 
-from spark_jobs.commands import embedded_airflow
+from kafka_hindsight.start import embedded_airflow
 
 os.environ.update(embedded_airflow.environment())
 os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="hindsight-airflow-")

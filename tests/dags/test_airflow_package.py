@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.start.launch import HOME
 from tests.support.package import build
 
 LOADED = """
@@ -28,7 +28,7 @@ providers = entry_points(group="apache_airflow_provider", name="provider_info")
 (provider,) = providers.select(module="kafka_hindsight_airflow.provider")
 schema = Path(airflow.__file__).with_name("provider_info.schema.json").read_text()
 jsonschema.validate(provider.load()(), json.loads(schema))
-places = sorted({Path(sys.modules[name].__file__).parts[-3] for name in ("hindsight_operator", "spark_jobs")})
+places = sorted({Path(sys.modules[name].__file__).parts[-3] for name in ("hindsight_operator", "kafka_hindsight")})
 print(json.dumps([sorted(bag.dags), bag.import_errors, [app["name"] for app in apps], places]))
 """
 DAG_FILE = """
@@ -82,12 +82,12 @@ def test_the_dag_file_of_the_page_on_managed_airflow_loads(site: Path, tmp_path:
 
 
 def test_another_package_of_that_name_is_named(site: Path, tmp_path: Path) -> None:
-    other = tmp_path / "theirs" / "spark_jobs"
+    other = tmp_path / "theirs" / "kafka_hindsight"
     other.mkdir(parents=True)
     (other / "__init__.py").touch()
     done = loaded(tmp_path, other.parent, site)
     said = done.stdout + done.stderr
-    assert f"Found: another package spark_jobs, {other}." in said
+    assert f"Found: another package kafka_hindsight, {other}." in said
     assert "What to do: rename" in said
 
 

@@ -17,8 +17,8 @@ from airflow.sdk.exceptions import AirflowSecretsBackendAccessDenied
 from hindsight_alerts import Failure, Look, deadline_missed, done_in_time, receivers, tell
 from hindsight_step import Refused
 
-from spark_jobs.shared.clusters import FILE_VARIABLE
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.settings.clusters import FILE_VARIABLE
+from kafka_hindsight.shared.exits import BadInput
 
 PYTHON = """#!/bin/sh
 printf '%s\\n' "$@" > "$0.arguments"
@@ -67,7 +67,7 @@ def test_a_look_hands_receivers_over_on_stdin_and_nowhere_else(python: Path) -> 
     Look(lake="/lake", cluster="prod")(context())
     assert noted(python, "arguments").split() == [
         "-m",
-        "spark_jobs.commands.cli",
+        "kafka_hindsight.cli.main",
         "alert",
         "--stdin",
         "--lake",

@@ -16,10 +16,10 @@ from hindsight_links import ReportLink
 from hindsight_operator import SparkStepHook, SparkStepOperator
 from hindsight_step import settings_of
 
-from spark_jobs.catalog.steps import STEPS, Step
-from spark_jobs.report.places import page_name
-from spark_jobs.shared.clusters import Cluster
-from spark_jobs.shared.config import Settings
+from kafka_hindsight.catalog.steps import STEPS, Step
+from kafka_hindsight.settings.clusters import Cluster
+from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.shared.page_names import page_name
 
 CLUSTER = Cluster("orders", None, {"lake": "/lake"})
 SUBMIT = f"""#!/bin/sh
@@ -30,8 +30,8 @@ env > "$0.environment"
 SERVES = """
 import json, os, sys
 from pathlib import Path
-from spark_jobs.edges.application import Place, serve
-from spark_jobs.shared.exits import format_exit_summary
+from kafka_hindsight.start.application import Place, serve
+from kafka_hindsight.shared.exits import format_exit_summary
 
 def run(step, settings):
     code = int(os.environ["ENDS_WITH"])

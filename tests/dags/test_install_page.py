@@ -9,7 +9,7 @@ import pytest
 from airflow.providers.apache.spark.hooks import spark_submit
 from hindsight_operator import SparkStepHook
 
-from spark_jobs.shared import launch
+from kafka_hindsight.start import launch
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "install.md").read_text(encoding="utf-8")
 STANDALONE, YARN, KUBERNETES = re.findall(r"^    AIRFLOW_CONN_SPARK_DEFAULT='(.*)'$", PAGE, flags=re.MULTILINE)

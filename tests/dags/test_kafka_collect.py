@@ -14,7 +14,7 @@ from airflow.timetables.base import TimeRestriction
 from hindsight_operator import params
 from hindsight_step import WINDOW
 
-from spark_jobs.catalog.steps import COLLECT
+from kafka_hindsight.catalog.steps import COLLECT
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 

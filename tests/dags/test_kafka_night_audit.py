@@ -15,8 +15,8 @@ from airflow.dag_processing.dagbag import DagBag
 from airflow.serialization.encoders import coerce_to_core_timetable
 from airflow.timetables.base import TimeRestriction
 
-from spark_jobs.catalog.steps import RECLASSIFY, STEPS
-from spark_jobs.shared.config import INPUTS
+from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
+from kafka_hindsight.settings.config import INPUTS
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 

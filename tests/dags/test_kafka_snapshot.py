@@ -14,7 +14,7 @@ from airflow.dag_processing.dagbag import DagBag
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
 from hindsight_snapshot import SnapshotOperator, clusters
 
-from spark_jobs.shared.clusters import FILE_VARIABLE
+from kafka_hindsight.settings.clusters import FILE_VARIABLE
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 PYTHON = """#!/bin/sh
@@ -107,7 +107,7 @@ def test_a_retry_is_for_the_same_file(python: Path) -> None:
     run(python, 0)
     assert noted(python, "arguments") == first
     arguments = first.split()
-    assert arguments[:3] == ["-m", "spark_jobs.commands.cli", "snapshot"]
+    assert arguments[:3] == ["-m", "kafka_hindsight.cli.main", "snapshot"]
     assert dict(zip(arguments[3::2], arguments[4::2])) == {
         "--at": "2026-11-20T03:05:00+00:00",
         "--lake": "/lake",

@@ -20,9 +20,9 @@ from hindsight_links import ReportLink
 from hindsight_operator import SparkStepOperator, published_windows
 from hindsight_step import of_step, settings_of
 
-from spark_jobs.catalog.steps import BY_NAME, MAINTAIN, PUBLISH, RECLASSIFY, STEPS, Step
-from spark_jobs.report.places import page_name
-from spark_jobs.shared.clusters import FILE_VARIABLE, Cluster
+from kafka_hindsight.catalog.steps import BY_NAME, MAINTAIN, PUBLISH, RECLASSIFY, STEPS, Step
+from kafka_hindsight.settings.clusters import FILE_VARIABLE, Cluster
+from kafka_hindsight.shared.page_names import page_name
 
 HOME = Path(__file__).resolve().parents[2]
 DAGS = HOME / "dags"

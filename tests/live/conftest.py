@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from drill.cluster import Cluster, free_ports
-from drill.jars import NEWEST
+from lab.drill.cluster import Cluster, free_ports
+from lab.drill.jars import NEWEST
 
 USERS = {"admin": "admin-s3cret", "hindsight": "hindsight-s3cret", "nobody": "nobody-s3cret"}
 """Who may come in by SASL/PLAIN. Without SASL everyone is a super user; `admin` is one too."""

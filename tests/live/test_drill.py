@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from drill.jars import NEWEST
-from drill.plain_reader import read_folder
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.start.launch import HOME
+from lab.drill.jars import NEWEST
+from lab.drill.plain_reader import read_folder
 
 KAFKA = os.environ.get("KAFKA") or NEWEST
 SHORT = ("leave", "crash_librdkafka", "slow", "coordinator_killed")
@@ -21,7 +21,7 @@ def test_a_short_drill_is_told_as_it_was_done(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "drill.run",
+        "lab.drill.run",
         "--kafka",
         KAFKA,
         "--scenarios",

@@ -20,19 +20,19 @@ from typing import Any, cast
 import pytest
 from py4j.protocol import Py4JNetworkError
 
-from drill.admin import Admin
-from drill.cluster import Cluster
-from drill.jars import NEWEST, libs
-from drill.java import Jvm
-from drill.members import JavaMember
-from drill.names import Names
-from drill.node import ClusterFault, Node
-from drill.on_groups import do
-from drill.play import play_one
-from drill.scene import Scene, Stage
-from drill.steps import Scenario, Start, Step, Wait
-from drill.truth_file import TruthFile
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.start.launch import HOME
+from lab.drill.admin import Admin
+from lab.drill.cluster import Cluster
+from lab.drill.jars import NEWEST, libs
+from lab.drill.java import Jvm
+from lab.drill.members import JavaMember
+from lab.drill.names import Names
+from lab.drill.node import ClusterFault, Node
+from lab.drill.on_groups import do
+from lab.drill.play import play_one
+from lab.drill.scene import Scene, Stage
+from lab.drill.steps import Scenario, Start, Step, Wait
+from lab.drill.truth_file import TruthFile
 
 SOON = 10
 
@@ -126,7 +126,7 @@ def test_what_nobody_foresaw_comes_out_of_a_scenario(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_a_drill_in_seconds_and_leaves_no_process(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "drill.run", "--scenarios", "pause,slow,crash_librdkafka", "--no-audit"]
+    command = [sys.executable, "-m", "lab.drill.run", "--scenarios", "pause,slow,crash_librdkafka", "--no-audit"]
     mark = f"DRILL_TEST={tmp_path}"
     environment = {**os.environ, "DRILL_TEST": str(tmp_path)}
     # A shell that runs the tests in the background has them, and what they start, ignore Ctrl-C.

@@ -14,10 +14,10 @@ import pytest
 from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, ResourceType
 
-from spark_jobs.edges.kafka import records_reader
-from spark_jobs.edges.kafka.connection import Connection
-from spark_jobs.edges.kafka.records import Landed, land_group_records
-from spark_jobs.edges.kafka.records_reader import TOPIC
+from kafka_hindsight.kafka import group_records_reader as records_reader
+from kafka_hindsight.kafka.connection import Connection
+from kafka_hindsight.kafka.group_records import Landed, land_group_records
+from kafka_hindsight.kafka.group_records_reader import TOPIC
 from tests.live.conftest import USERS, GuardedCluster
 from tests.support.live import documented_rights
 

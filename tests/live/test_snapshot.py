@@ -15,7 +15,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from spark_jobs.edges.kafka import snapshot
+from kafka_hindsight.kafka import snapshot
 from tests.live.conftest import USERS, GuardedCluster
 from tests.support.live import connection, reader_of_this_process, within
 

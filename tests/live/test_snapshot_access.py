@@ -15,10 +15,10 @@ from confluent_kafka.admin import (
     AdminClient,
 )
 
-from spark_jobs.edges.kafka import snapshot
-from spark_jobs.edges.kafka.connection import Connection
-from spark_jobs.shared.exits import BadInput
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.kafka import snapshot
+from kafka_hindsight.kafka.connection import Connection
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.start.launch import HOME
 from tests.live.conftest import USERS, GuardedCluster
 from tests.support.live import connection, documented_rights, guarded, reader_of_this_process, within
 
@@ -29,7 +29,7 @@ def admin(cluster: GuardedCluster) -> AdminClient:
 
 
 def hindsight(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "spark_jobs.commands.cli", "snapshot", *arguments]
+    command = [sys.executable, "-m", "kafka_hindsight.cli.main", "snapshot", *arguments]
     clean = {k: v for k, v in os.environ.items() if k not in ("BOOTSTRAP", "KAFKA_CONFIG", "CLUSTER", "LAKE")}
     return subprocess.run(
         command, cwd=HOME, input=stdin, capture_output=True, text=True, env={**clean, **environment}, timeout=60

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from spark_jobs.commands.audit import SAMPLE
-from spark_jobs.edges.kafka.topic_logs import Topic
-from spark_jobs.edges.sources.land import land
-from spark_jobs.edges.sources.model import SourceFails
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.kafka.topic_logs import Topic
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.sources.land import land
+from kafka_hindsight.sources.model import SourceFails
 from tests.live.conftest import USERS, GuardedCluster
 from tests.support.sources import PERIOD, in_order, killed_and_read_again, landed, lines_of, produce, with_topic
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import bronze
-from spark_jobs.commands.audit import SAMPLE
-from spark_jobs.edges.store import Store
+from kafka_hindsight.catalog import bronze
+from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.spark.tables.store import Store
 from tests.support.hadoop import hdfs
 from tests.support.logs import rows, run
 from tests.support.sources import lines_of

@@ -22,8 +22,8 @@ import obstore
 import pytest
 from obstore.store import S3Store
 
-from spark_jobs.commands.audit import SAMPLE
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.start.launch import HOME
 from tests.support.aws import bucket, served_by_moto
 from tests.support.duck_extensions import install_extensions
 from tests.support.lake import contents, rows
@@ -50,7 +50,7 @@ def hindsight(*arguments: str, also: Mapping[str, str] | None = None) -> subproc
     unset = ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "LAKE", "HINDSIGHT_JARS")
     environment = {k: v for k, v in os.environ.items() if k not in unset}
     return subprocess.run(
-        [sys.executable, "-m", "spark_jobs.commands.cli", *arguments],
+        [sys.executable, "-m", "kafka_hindsight.cli.main", *arguments],
         cwd=HOME,
         env={**environment, "PYTHONPATH": str(HOME), **(also or {})},
         capture_output=True,
@@ -80,7 +80,7 @@ def test_a_step_that_was_killed_is_run_again_and_leaves_the_same_tables(
     """Its lock is not freed: the next run takes it a minute later."""
     before = contents(LAKE)
     given = {**os.environ, **{name: f"s3a://logs/{at}" for name, at in INPUT.items()}, "LAKE": LAKE}
-    command = [sys.executable, "-m", "spark_jobs.commands.cli", "ingest", "--run-id", "killed"]
+    command = [sys.executable, "-m", "kafka_hindsight.cli.main", "ingest", "--run-id", "killed"]
     with subprocess.Popen(command, cwd=HOME, env={**given, "PYTHONPATH": str(HOME)}, start_new_session=True) as step:
         locks = S3Store("lakes", prefix="kafka/locks")
         while _holder(locks).get("run_id") != "killed":

@@ -20,15 +20,15 @@ import botocore.session
 import pytest
 from pyspark.sql import SparkSession
 
-from drill.cluster import Cluster
-from drill.jars import NEWEST
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.catalog.steps import PUBLISH
-from spark_jobs.commands.audit import SAMPLE
-from spark_jobs.edges.sources.model import batched
-from spark_jobs.shared.launch import HOME
-from spark_jobs.steps import publish
-from spark_jobs.steps.run import _claimed
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.steps import PUBLISH
+from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.sources.model import batched
+from kafka_hindsight.start.launch import HOME
+from lab.drill.cluster import Cluster
+from lab.drill.jars import NEWEST
+from spark_jobs import publish
+from spark_jobs.run import _claimed
 from tests.store.test_mixed_folder import OF_TEXT, without_text
 from tests.support.aws import served_by_moto
 from tests.support.lake import REBUILT, contents, rows
@@ -194,7 +194,7 @@ def test_an_audit_in_airflow_reads_sources_as_it_reads_folders(
             said = running.enter_context(cloudwatch(tmp_path, f"airflow-{name}", night))
             (tmp_path / f"{name}.toml").write_text(said)
         command = ["audit", "--logs", "source://logs", "--client-logs", "source://clients", "--lake", str(lake), *given]
-        audit = [sys.executable, "-m", "spark_jobs.commands.cli", *command]
+        audit = [sys.executable, "-m", "kafka_hindsight.cli.main", *command]
         done = subprocess.run(audit, cwd=HOME, capture_output=True, text=True, timeout=2400)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (lake / "report" / "index.html").exists()

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.edges import log_files
-from spark_jobs.edges.log_files import Listing, Place, list_places
+from kafka_hindsight.logs.files import Listing, Place
+from kafka_hindsight.spark.files import log_files
+from kafka_hindsight.spark.files.log_files import list_places
 from tests.support.collected import Row, collected, log, passed, what
 from tests.support.logs import conf, lay, resigned
 

@@ -6,16 +6,16 @@ from datetime import timedelta
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
-from spark_jobs.catalog.rows import BrokerOutage, LogSpan
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.judgement import apply_by_key, collect_rows, select_output
-from spark_jobs.transforms.judgements.broker_lines import about_brokers, files_seen, proofs_of_service
-from spark_jobs.transforms.judgements.brokers import BROKERS
-from spark_jobs.transforms.scope import Scope
-from spark_jobs.transforms.windows import Window, in_order
+from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
+from kafka_hindsight.catalog.rows import BrokerOutage, LogSpan
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.shared.windows import Window, in_order
+from kafka_hindsight.spark.apply import apply_by_key, collect_rows, select_output
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.frames.broker_lines import about_brokers, files_seen, proofs_of_service
+from kafka_hindsight.spark.judgements.brokers import BROKERS
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, values
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.steps.rebuild import at_most_likely
-from spark_jobs.transforms.intake.clocks_apart import Distance, ahead, apart, distances
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.frames.clocks_apart import Distance, ahead, apart, distances
+from lab.drill.plain_reader import read_folder
+from spark_jobs.rebuild import at_most_likely
 from tests.support.logs import unpack_night
 
 

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from drill import plain_reader
-from drill.render import in_pattern, wrapped
-from spark_jobs.edges.file_marks import fingerprints
-from spark_jobs.edges.log_files import Place, list_places
-from spark_jobs.edges.survey import warnings_about
-from spark_jobs.knowledge.layouts import MOST_LINES
-from spark_jobs.knowledge.pattern_layouts import layout_pattern
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.knowledge.layouts import MOST_LINES
+from kafka_hindsight.knowledge.pattern_layouts import layout_pattern
+from kafka_hindsight.logs.facts import warnings_about
+from kafka_hindsight.logs.files import Place
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.spark.files.file_marks import fingerprints
+from kafka_hindsight.spark.files.log_files import list_places
+from lab.drill import plain_reader
+from lab.drill.render import in_pattern, wrapped
 from tests.support.collected import TRACE, collected, log, passed, what
 from tests.support.logs import RUN_AT, conf, lay, resigned
 

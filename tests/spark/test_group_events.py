@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import pytest
 from pyspark.sql import SparkSession
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.bronze import MEMBER_SNAPSHOTS
-from spark_jobs.catalog.rows import Event
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.groups.group_events import events_of_groups
+from kafka_hindsight.catalog.bronze import MEMBER_SNAPSHOTS
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.frames.group_events import events_of_groups
+from lab.drill.plain_reader import read_folder
 from tests.support.groups import EXCERPT_NAMES, GROUPS, witnessed
 from tests.support.histories import line
 

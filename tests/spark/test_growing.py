@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from bench import rotation
-from spark_jobs.catalog import bronze
-from spark_jobs.catalog.model import Table
-from spark_jobs.edges import landing
-from spark_jobs.edges.log_files import Listing
-from spark_jobs.edges.session import for_few_rows
-from spark_jobs.edges.store import Store
-from spark_jobs.steps.collect import Collected, InputKeepsChanging, collect, looking
+from kafka_hindsight.catalog import bronze
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.lake import landing
+from kafka_hindsight.logs.files import Listing
+from kafka_hindsight.spark.session import for_few_rows
+from kafka_hindsight.spark.tables.store import Store
+from lab.bench import rotation
+from spark_jobs.collect import Collected, InputKeepsChanging, collect, looking
 from tests.support.logs import RUN_AT, lay, resigned, rows, settings, with_tables
 
 LOG = "broker-1/server.log"

@@ -7,11 +7,11 @@ from datetime import timedelta
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
-from spark_jobs.catalog.gold import BROKER_OUTAGES
-from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, PartitionSnapshot, Quote
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.judgement import Judgement, apply_by_key, collect_rows, select_output
+from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, PartitionSnapshot, Quote
+from kafka_hindsight.spark.apply import Judgement, apply_by_key, collect_rows, select_output
+from kafka_hindsight.spark.conform import frame_of
 from tests.support.rows import AT, row
 
 

@@ -12,20 +12,22 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from drill import plain_reader
-from spark_jobs.catalog import bronze
-from spark_jobs.catalog.silver import EVENT_FIELDS
-from spark_jobs.edges.samples import captured
-from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, MOST_LINES
-from spark_jobs.shared.batches import as_batches
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.intake import coverage, hours, parse
-from spark_jobs.transforms.intake.packed_events import ALIKE
-from spark_jobs.transforms.intake.reading import broker_of_folder
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog import bronze
+from kafka_hindsight.catalog.silver import EVENT_FIELDS
+from kafka_hindsight.knowledge.layouts import MESSAGE_LIMIT, MOST_LINES
+from kafka_hindsight.logs.packed_events import ALIKE
+from kafka_hindsight.logs.reading import broker_of_folder
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.batches import as_batches
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.frames import hours
+from kafka_hindsight.spark.frames import line_coverage as coverage
+from kafka_hindsight.spark.frames import parsed_events as parse
+from lab.drill import plain_reader
 from tests.support.logs import RUN_AT, line, resigned
 from tests.support.nights import EXCERPTS
 from tests.support.rows import values
+from tools.pages.samples import captured
 
 pytestmark = pytest.mark.usefixtures("many_rows")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog.rows.structs import TopicBlock
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.judgements.partition_blocks import BLOCK, about_partitions, later_blocks
+from kafka_hindsight.catalog.rows.structs import TopicBlock
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.frames.partition_blocks import BLOCK, about_partitions, later_blocks
 from tests.support.rows import AT, values
 
 NAMES = ("orders", 'a "b"\\n', "{}")

@@ -12,18 +12,18 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import gold, quality
-from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
-from spark_jobs.catalog.model import Table
-from spark_jobs.catalog.order import in_waves
-from spark_jobs.edges.lake_repair import take_back
-from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.session import for_few_rows
-from spark_jobs.edges.store import Store
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.shared.exits import REFUSED, PublicationRefused, exit_code
-from spark_jobs.steps import publish as publishing
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog import gold, quality
+from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.order import in_waves
+from kafka_hindsight.lake.repair import take_back
+from kafka_hindsight.shared.exits import REFUSED, PublicationRefused, exit_code
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.session import for_few_rows
+from kafka_hindsight.spark.tables.store import Store
+from kafka_hindsight.sql.lake_views import open_lake
+from spark_jobs import publish as publishing
 from tests.support.lake import content_of, naive_rows, write_lake
 from tests.support.rows import AT, values
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from spark_jobs.edges.session import for_judgements, for_many_rows
+from kafka_hindsight.spark.session import for_judgements, for_many_rows
 from tests.support.logs import conf
 
 TASKS = "spark.sql.shuffle.partitions"

@@ -11,11 +11,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.catalog import bronze
-from spark_jobs.catalog.ids import row_id
-from spark_jobs.catalog.model import Table
-from spark_jobs.edges.readings import read_readings
-from spark_jobs.transforms.intake import snapshots
+from kafka_hindsight.catalog import bronze
+from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.spark.files.reading_files import read_readings
+from kafka_hindsight.spark.frames import snapshot_rows as snapshots
 
 AT = "2026-11-21T01:40:55.389+00:00"
 INSTANT = datetime(2026, 11, 21, 1, 40, 55, 389000, tzinfo=UTC)

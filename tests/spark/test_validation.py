@@ -11,10 +11,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from expectations.derive import expectations_of
-from spark_jobs.catalog import BY_NAME, bronze, gold, quality
-from spark_jobs.catalog.model import Table
-from spark_jobs.edges.session import cut_off
-from spark_jobs.shared.conform import frame_of
+from kafka_hindsight.catalog import BY_NAME, bronze, gold, quality
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.session import cut_off
 from tests.support.rows import AT, values
 
 SECOND = timedelta(seconds=1)
@@ -29,7 +29,7 @@ Breaches = dict[str, tuple[list[dict[str, Any]], dict[str, str]]]
 
 def validate(*given: Any) -> Any:
     """Imported late: each process collects all tests, and Great Expectations takes seconds to import."""
-    from spark_jobs.edges import validation
+    from spark_jobs import validation
 
     return validation.validate(*given)
 

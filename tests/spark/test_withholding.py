@@ -6,10 +6,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import gold
-from spark_jobs.catalog.quality import WITHHELD_ROWS
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.steps.withholding import Checked, withhold
+from kafka_hindsight.catalog import gold
+from kafka_hindsight.catalog.quality import WITHHELD_ROWS
+from kafka_hindsight.spark.conform import frame_of
+from spark_jobs.withholding import Checked, withhold
 from tests.support.rows import AT, values
 
 

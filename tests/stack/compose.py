@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
-from drill.cluster import free_ports
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.start.launch import HOME
+from lab.drill.cluster import free_ports
 
 IMAGE_HOME = "/opt/hindsight"
 """Where the image has the checkout: the Dockerfile's WORKDIR."""

@@ -9,8 +9,8 @@ import time
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from bench.nights import later, snapshots_later
-from spark_jobs.commands.audit import SAMPLE
+from kafka_hindsight.cli.audit import SAMPLE
+from lab.bench.nights import later, snapshots_later
 
 RECORDED = date(2026, 11, 21)
 _HEAD = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)|%\d\|(\d+)\.")

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from drill.cluster import free_ports
-from spark_jobs.commands import embedded_airflow
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.start import embedded_airflow
+from kafka_hindsight.start.launch import HOME
+from lab.drill.cluster import free_ports
 
 BIN = embedded_airflow.PROGRAM.parent
 USER = "admin"
@@ -233,5 +233,5 @@ def _runs(pid: int, step: str) -> bool:
         arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
-    programs = {str(HOME / "spark_jobs" / "steps" / "run.py").encode()}
+    programs = {str(HOME / "spark_jobs" / "run.py").encode()}
     return any(a in programs and b == step.encode() for a, b in itertools.pairwise(arguments))

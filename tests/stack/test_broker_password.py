@@ -15,9 +15,9 @@ import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from drill.jars import NEWEST, libs
+from kafka_hindsight.start.launch import HOME
+from lab.drill.jars import NEWEST, libs
 from setup import stack as setup_stack
-from spark_jobs.shared.launch import HOME
 from tests.stack.compose import Outside, stack
 from tests.stack.running import Running, postgres_programs, remove
 
@@ -93,7 +93,7 @@ def test_airflow_reads_the_brokers_with_the_file_that_its_start_writes(running: 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600 and password in file.read_text()
     assert password not in " ".join(own.values())
     said = {**os.environ, **{name: own[name] for name in ("BOOTSTRAP", "KAFKA_CONFIG")}}
-    words = [sys.executable, "-m", "spark_jobs.commands.cli", "snapshot", "--print"]
+    words = [sys.executable, "-m", "kafka_hindsight.cli.main", "snapshot", "--print"]
     read = subprocess.run(words, cwd=HOME, env=said, capture_output=True, text=True)
     assert {b["id"] for b in json.loads(read.stdout)["brokers"]} == {1, 2, 3}, read.stderr
     refused = subprocess.run(words, cwd=HOME, env={**said, "KAFKA_CONFIG": ""}, capture_output=True, text=True)

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from drill import score
+from kafka_hindsight.catalog.steps import STEPS
+from kafka_hindsight.start.launch import HOME
+from lab.drill import score
 from setup import stack as setup_stack
-from spark_jobs.catalog.steps import STEPS
-from spark_jobs.shared.launch import HOME
 from tests.stack.compose import Outside, stack
 from tests.stack.running import Running, postgres_programs, remove
 from tests.stack.standalone import until

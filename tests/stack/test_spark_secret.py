@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.start import launch
 from setup import stack as setup_stack
-from spark_jobs.shared import launch
 from tests.stack.compose import Outside, stack
 from tests.stack.running import Running
 
 COUNT = """
-from spark_jobs.edges import session
+from kafka_hindsight.spark import session
 import sys
 print(session.start("secret", sys.argv[1]).range(10).count())
 """

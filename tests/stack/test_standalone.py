@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.steps import BY_NAME, STEPS
-from spark_jobs.report.places import page_name
+from kafka_hindsight.catalog.steps import BY_NAME, STEPS
+from kafka_hindsight.shared.page_names import page_name
 from tests.stack.airflow_browser import Tab
 from tests.stack.short_nights import last_night, write_nights
 from tests.stack.standalone import POOL, Standalone, until

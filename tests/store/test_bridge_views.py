@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.edges import sql
-from spark_jobs.edges.bridge_views import VIEWS
-from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.named_queries import named_queries
+from kafka_hindsight.sql import prompt as sql
+from kafka_hindsight.sql.bridge_views import VIEWS
+from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.named_queries import named_queries
 from tests.support.asked_lake import LAKE, answers
 from tests.support.lake import write_lake
 

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.commands import cli
-from spark_jobs.edges import sql
-from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.named_queries import named_queries
-from spark_jobs.edges.publication import TOGETHER, list_versions, newest_versions
-from spark_jobs.edges.subjects import story_of
-from spark_jobs.report.story import as_lines
-from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.cli import main as cli
+from kafka_hindsight.lake.publication import TOGETHER, list_versions, newest_versions
+from kafka_hindsight.report.story import as_lines
+from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
+from kafka_hindsight.sql import prompt as sql
+from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.named_queries import named_queries
+from kafka_hindsight.sql.subjects import story_of
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
 from tests.support.rows import AT

@@ -13,13 +13,13 @@ import pyarrow
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.commands import cli
-from spark_jobs.edges.answers import plain
-from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.subjects import story_of
-from spark_jobs.report.story import as_data, as_lines
-from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.cli import main as cli
+from kafka_hindsight.report.story import as_data, as_lines
+from kafka_hindsight.shared.exits import BAD_INPUT, DONE, BadInput
+from kafka_hindsight.sql.answers import plain
+from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.subjects import story_of
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
 from tests.support.rows import AT, values

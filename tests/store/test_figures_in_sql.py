@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.catalog.rows import Night
-from spark_jobs.edges import sql
-from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.named_queries import named_queries
-from spark_jobs.report.build import read_rows
-from spark_jobs.report.nights import night_of
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.rows import Night
+from kafka_hindsight.report.build import read_rows
+from kafka_hindsight.report.nights import night_of
+from kafka_hindsight.sql import prompt as sql
+from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.named_queries import named_queries
 from tests.support.asked_lake import answers
 from tests.support.lake import write_lake
 from tests.support.report_crowd import crowded_night

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.catalog import bronze, quality
-from spark_jobs.edges.store import Store
+from kafka_hindsight.catalog import bronze, quality
+from kafka_hindsight.spark.tables.store import Store
 from tests.support.logs import lay, rebuilt, resigned, rows, run
 
 Row = dict[str, Any]

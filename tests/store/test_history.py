@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.edges.store import Store
-from spark_jobs.steps.history import apart, published_since, windows_before
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.tables.store import Store
+from spark_jobs.earlier_nights import apart, published_since, windows_before
 from tests.support.lake import write_lake
 from tests.support.rows import values
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import bronze, silver
-from spark_jobs.edges.file_scan import Pass
-from spark_jobs.edges.identity import name_cluster, of_one_cluster
-from spark_jobs.edges.log_files import Listing, LogFile
-from spark_jobs.edges.store import Store
-from spark_jobs.edges.survey import FileFacts
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.catalog import bronze, silver
+from kafka_hindsight.logs.facts import FileFacts
+from kafka_hindsight.logs.files import Listing, LogFile
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.files.file_scan import Pass
+from kafka_hindsight.spark.files.identity import name_cluster, of_one_cluster
+from kafka_hindsight.spark.tables.store import Store
 from tests.support.logs import settings
 from tests.support.rows import AT, values
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import bronze, quality, silver
-from spark_jobs.edges.store import Store
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.catalog import bronze, quality, silver
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.spark.tables.store import Store
 from tests.support.logs import Row, collected, content, hashes, lay, line, resigned, rows, run
 from tests.support.nights import EXCERPTS
 

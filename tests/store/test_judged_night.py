@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.knowledge.rules import RULES
+from kafka_hindsight.knowledge.rules import RULES
 from tests.support.logs import Row, lay, rebuilt, run
 from tests.support.nights import EXCERPTS, at
 

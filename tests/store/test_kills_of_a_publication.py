@@ -9,8 +9,8 @@ import random
 from contextlib import closing
 from pathlib import Path
 
-from tools.chaos.kills import kills
-from tools.chaos.worker import Worker
+from lab.chaos.kills import kills
+from lab.chaos.worker import Worker
 
 
 def test_readers_never_see_half_of_a_publication_that_is_killed(tmp_path: Path) -> None:

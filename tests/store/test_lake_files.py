@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.edges import lake_files
+from kafka_hindsight.spark import lake_files
 
 LIMIT = 64 * 1024
 

@@ -14,15 +14,16 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import gold, quality, silver
-from spark_jobs.catalog.steps import COLLECT, INGEST, PUBLISH
-from spark_jobs.commands import lake_check as command
-from spark_jobs.edges.lake_check import check
-from spark_jobs.edges.lake_damage import damages
-from spark_jobs.edges.lake_repair import list_newest, repair, repair_before
-from spark_jobs.edges.lake_version import lake_version
-from spark_jobs.edges.store import Store
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.catalog import gold, quality, silver
+from kafka_hindsight.catalog.steps import COLLECT, INGEST, PUBLISH
+from kafka_hindsight.cli import doctor_lake as command
+from kafka_hindsight.lake.check import check
+from kafka_hindsight.lake.damage import damages
+from kafka_hindsight.lake.repair import list_newest, repair
+from kafka_hindsight.lake.version import lake_version
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.spark.tables.lake_repair import repair_before
+from kafka_hindsight.spark.tables.store import Store
 from tests.support.asked_lake import LAKE
 from tests.support.lake import rows, write_lake
 from tests.support.rows import AT, values
@@ -306,7 +307,7 @@ def test_doctor_finds_mends_and_says_what_is_left(lake: Path, capsys: pytest.Cap
 def test_doctor_ends_with_2_while_a_table_is_damaged(lake: Path) -> None:
     asked = partial(
         subprocess.run,
-        [sys.executable, "-m", "spark_jobs.commands.doctor", "--lake", str(lake)],
+        [sys.executable, "-m", "kafka_hindsight.cli.doctor", "--lake", str(lake)],
         cwd=HOME,
         capture_output=True,
         text=True,

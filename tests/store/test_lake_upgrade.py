@@ -13,13 +13,15 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.catalog.lake_versions import LAKE_VERSION, UPGRADES, Renames
-from spark_jobs.catalog.model import Table
-from spark_jobs.edges import lake_files, lake_upgrade, lake_views
-from spark_jobs.edges.lake_version import FILE, lake_version
-from spark_jobs.edges.store import forget_snapshots
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.upgrades import LAKE_VERSION, UPGRADES, Renames
+from kafka_hindsight.lake.version import FILE, lake_version
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.spark import lake_files
+from kafka_hindsight.spark.tables import lake_upgrade
+from kafka_hindsight.spark.tables.store import forget_snapshots
+from kafka_hindsight.sql import lake_views
 
 OLD = Path(__file__).parents[1] / "lakes" / "version-1.tar.xz"
 """The lake that 28d0312 made of a short night."""

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
-from spark_jobs.edges.store import Store
-from spark_jobs.steps.late_windows import keep_late_windows
-from spark_jobs.transforms.intake.late import Published, earlier_windows
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.quality_verdicts import LATE_WINDOWS
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.frames.late_records import Published, earlier_windows
+from kafka_hindsight.spark.tables.store import Store
+from spark_jobs.late_windows import keep_late_windows
 from tests.support.lake import write_lake
 from tests.support.logs import rows, settings
 from tests.support.rows import values

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import bronze
-from spark_jobs.catalog.bronze import LOG_FILES
-from spark_jobs.edges.session import for_few_rows
-from spark_jobs.edges.store import Store
-from spark_jobs.shared.exits import BadInput
-from spark_jobs.steps import maintain
+from kafka_hindsight.catalog import bronze
+from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.spark.session import for_few_rows
+from kafka_hindsight.spark.tables.store import Store
+from spark_jobs import maintain
 from tests.support.logs import RUN_AT, collected, lay, line, resigned, rows, settings
 
 TRACE = line("Stopped", "01:44:31,000", "kafka.network.SocketServer") + "java.io.IOException: x\n\tat a.b.C\n"

@@ -11,16 +11,16 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import Table
-from spark_jobs.catalog.bronze import GROUP_RECORDS, LOG_FILES, LOG_RECORDS
-from spark_jobs.catalog.gold import FINDINGS
-from spark_jobs.edges import landing
-from spark_jobs.edges.session import for_few_rows
-from spark_jobs.edges.store import Store
-from spark_jobs.shared.config import Settings
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.shared.exits import BadInput
-from spark_jobs.steps import maintain
+from kafka_hindsight.catalog import Table
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, LOG_RECORDS
+from kafka_hindsight.catalog.gold import FINDINGS
+from kafka_hindsight.lake import landing
+from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.session import for_few_rows
+from kafka_hindsight.spark.tables.store import Store
+from spark_jobs import maintain
 from tests.support.lake import rows
 from tests.support.rows import values
 

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import bronze_metadata, quality
-from spark_jobs.catalog.quality_metadata import METADATA_STATES
-from spark_jobs.edges.metadata_files import needed_snapshots
-from spark_jobs.edges.store import Store
-from spark_jobs.knowledge.batches import batches
-from spark_jobs.knowledge.metadata_log import FOLDER
-from spark_jobs.steps import rebuild
-from spark_jobs.transforms.judgements.shared_sources import EVENTS, METADATA, METADATA_START
-from spark_jobs.transforms.scope import Scope
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog import bronze_metadata, quality
+from kafka_hindsight.catalog.quality_metadata import METADATA_STATES
+from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.knowledge.batches import batches
+from kafka_hindsight.knowledge.metadata_log import FOLDER
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.files.metadata_files import needed_snapshots
+from kafka_hindsight.spark.judgements.shared_sources import EVENTS, METADATA, METADATA_START
+from kafka_hindsight.spark.tables.store import Store
+from spark_jobs import rebuild
 from tests.support.logs import collected, lay, rows, run
 from tests.support.nights import EXCERPTS, WHOLE
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from drill import plain_reader
-from drill.render import render_folder
-from spark_jobs.catalog import Table, bronze, quality, silver
-from spark_jobs.catalog.rows import Event
-from spark_jobs.edges.store import Store
+from kafka_hindsight.catalog import Table, bronze, quality, silver
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.spark.tables.store import Store
+from lab.drill import plain_reader
+from lab.drill.render import render_folder
 from tests.support.lake import REBUILT
 from tests.support.logs import Row, conf, hashes, lay, rebuilt, rows, run
 

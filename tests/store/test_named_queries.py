@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.edges import sql
-from spark_jobs.edges.kept_answers import keep_answers, kept_answers
-from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.named_queries import named_queries, named_question
+from kafka_hindsight.sql import prompt as sql
+from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.named_queries import named_queries, named_question
 from tests.store import test_figures_in_sql, test_now, test_sql
 from tests.support.asked_lake import answers, at, contributor, rows_of
 from tests.support.lake import write_lake
+from tools.pages.kept_answers import keep_answers, kept_answers
 
 DAY = 24 * 60
 

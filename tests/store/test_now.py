@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.edges import sql
-from spark_jobs.edges.duck_types import duck_type
-from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.landing import SNAPSHOTS, landed_name, landing_folder, write_atomically
-from spark_jobs.edges.named_queries import named_queries
-from spark_jobs.edges.now_views import VIEWS
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.lake.landing import SNAPSHOTS, landed_name, landing_folder, write_atomically
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.sql import prompt as sql
+from kafka_hindsight.sql.duck_types import duck_type
+from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.named_queries import named_queries
+from kafka_hindsight.sql.now_views import VIEWS
 
 AT = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
 

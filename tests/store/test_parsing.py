@@ -11,13 +11,13 @@ import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import quality, silver
-from spark_jobs.catalog.model import Table
-from spark_jobs.edges.session import for_few_rows
-from spark_jobs.edges.store import Store
-from spark_jobs.steps.parsing import parse_window
-from spark_jobs.transforms.intake import parse
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog import quality, silver
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.frames import parsed_events as parse
+from kafka_hindsight.spark.session import for_few_rows
+from kafka_hindsight.spark.tables.store import Store
+from spark_jobs.parsing import parse_window
 from tests.support.logs import Row, collected, content, hashes, lay, line, resigned, rows, with_tables
 from tests.support.nights import at
 

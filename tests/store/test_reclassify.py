@@ -16,17 +16,17 @@ import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import gold, quality, silver
-from spark_jobs.catalog.quality_verdicts import VERDICT_CHANGES
-from spark_jobs.catalog.steps import PUBLISH
-from spark_jobs.edges import lake_files
-from spark_jobs.edges.session import for_few_rows
-from spark_jobs.edges.store import Store
-from spark_jobs.knowledge.rules import RULES
-from spark_jobs.shared.config import Settings
-from spark_jobs.shared.exits import BadInput
-from spark_jobs.steps import publish, rebuild, reclassify
-from spark_jobs.steps.run import _claimed
+from kafka_hindsight.catalog import gold, quality, silver
+from kafka_hindsight.catalog.quality_verdicts import VERDICT_CHANGES
+from kafka_hindsight.catalog.steps import PUBLISH
+from kafka_hindsight.knowledge.rules import RULES
+from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.spark import lake_files
+from kafka_hindsight.spark.session import for_few_rows
+from kafka_hindsight.spark.tables.store import Store
+from spark_jobs import publish, rebuild, reclassify
+from spark_jobs.run import _claimed
 from tests.support.lake import content_of
 from tests.support.logs import rows, run, settings
 from tests.support.nights import EXCERPTS

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.edges import fleet_rows
-from spark_jobs.edges.store import Store
-from spark_jobs.report.build import read_rows
-from spark_jobs.report.nights import night_of
-from spark_jobs.steps.fleet import write_fleet
-from spark_jobs.steps.reporting import write_report
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.report.build import read_rows
+from kafka_hindsight.report.nights import night_of
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.tables.store import Store
+from kafka_hindsight.sql import fleet_rows
+from spark_jobs.fleet_page import write_fleet
+from spark_jobs.reporting import write_report
 from tests.support.lake import rows, write_lake
 from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END, at, made, rebalance

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from drill import score
-from spark_jobs.catalog import BY_NAME
+from kafka_hindsight.catalog import BY_NAME
+from lab.drill import score
 from tests.support.lake import write_lake
 from tests.support.rows import AT, values
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog import BY_NAME, TABLES
-from spark_jobs.edges import bridge_views, sql
-from spark_jobs.edges.lake_views import duck_type, open_lake
-from spark_jobs.edges.named_queries import named_queries, named_question, read_query
-from spark_jobs.edges.now_views import VIEW_BY_NAME
-from spark_jobs.shared.exits import DONE, BadInput
+from kafka_hindsight.catalog import BY_NAME, TABLES
+from kafka_hindsight.shared.exits import DONE, BadInput
+from kafka_hindsight.sql import bridge_views
+from kafka_hindsight.sql import prompt as sql
+from kafka_hindsight.sql.lake_views import duck_type, open_lake
+from kafka_hindsight.sql.named_queries import named_queries, named_question, read_query
+from kafka_hindsight.sql.now_views import VIEW_BY_NAME
 from tests.support.asked_lake import LAKE, answers
 from tests.support.lake import write_lake
 

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.edges import sql
-from spark_jobs.edges.duck_types import quoted_text
-from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.named_queries import named_queries
-from spark_jobs.edges.prompt import read_history
-from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.shared.exits import BAD_INPUT, DONE, BadInput
+from kafka_hindsight.sql import prompt as sql
+from kafka_hindsight.sql.duck_types import quoted_text
+from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.line_editor import read_history
+from kafka_hindsight.sql.named_queries import named_queries
+from kafka_hindsight.start.launch import HOME
 from tests.support.asked_lake import LAKE, answers
 from tests.support.lake import write_lake
 from tests.support.rows import QUOTE
@@ -227,7 +227,7 @@ def _in_terminal(lake: Path, typed: str, history: Path) -> str:
     """What a terminal shows when this is typed into the prompt."""
     master, slave = pty.openpty()
     code = (
-        "from pathlib import Path; from spark_jobs.edges import sql;"
+        "from pathlib import Path; from kafka_hindsight.sql import prompt as sql;"
         f" sql.HISTORY = Path({str(history)!r}); raise SystemExit(sql.main({str(lake)!r}))"
     )
     process = subprocess.Popen(

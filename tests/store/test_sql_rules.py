@@ -9,18 +9,18 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from spark_jobs.edges import sql
-from spark_jobs.edges.duck_rules import FUNCTIONS
-from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.named_queries import named_queries
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.sql import prompt as sql
+from kafka_hindsight.sql.duck_rules import FUNCTIONS
+from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.named_queries import named_queries
+from lab.sql_fuzz.__main__ import lines
+from lab.sql_fuzz.engines import REFUSED as OUTCOME_REFUSED
+from lab.sql_fuzz.engines import ask_duckdb, duckdb_statements, places
+from lab.sql_fuzz.watch import Watch, watching
 from tests.support.asked_lake import LAKE, answers
 from tests.support.duck_statements import READS, REFUSED
 from tests.support.lake import write_lake
-from tools.sql_fuzz.__main__ import lines
-from tools.sql_fuzz.engines import REFUSED as OUTCOME_REFUSED
-from tools.sql_fuzz.engines import ask_duckdb, duckdb_statements, places
-from tools.sql_fuzz.watch import Watch, watching
 
 SEED = 18
 

@@ -16,14 +16,15 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import BY_NAME, TABLES, bronze, gold, quality, silver
-from spark_jobs.catalog.model import Table
-from spark_jobs.edges.store import Store
-from spark_jobs.edges.table_content import contents
-from spark_jobs.edges.table_creation import create_table
-from spark_jobs.shared.conform import columns_ddl, conform, frame_of, literal, properties, quoted
-from spark_jobs.shared.exits import BadInput
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog import BY_NAME, TABLES, bronze, gold, quality, silver
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.lake.ddl import columns_ddl, literal, properties, quoted
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.conform import conform, frame_of
+from kafka_hindsight.spark.tables.store import Store
+from kafka_hindsight.spark.tables.table_content import contents
+from kafka_hindsight.spark.tables.table_creation import create_table
 from tests.support.lake import rows
 from tests.support.logs import lay
 from tests.support.rows import AT, values

@@ -14,14 +14,14 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.catalog.bronze import LOG_RECORDS
-from spark_jobs.edges import table_batches
-from spark_jobs.edges.store import Store
-from spark_jobs.edges.table_commit import commit_rows
-from spark_jobs.edges.table_state import File
-from spark_jobs.shared.batches import arrow_schema
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.bronze import LOG_RECORDS
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.tables import table_batches
+from kafka_hindsight.spark.tables.store import Store
+from kafka_hindsight.spark.tables.table_commit import commit_rows
+from kafka_hindsight.spark.tables.table_state import File
 from tests.support.logs import Row, conf
 from tests.support.rows import AT, values
 

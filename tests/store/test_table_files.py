@@ -14,13 +14,14 @@ from deltalake import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import silver
-from spark_jobs.edges import table_files
-from spark_jobs.edges.store import Store
-from spark_jobs.edges.table_state import Part, newest_state
-from spark_jobs.shared.batches import ARROW, Batches, arrow_schema
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog import silver
+from kafka_hindsight.lake.arrow_types import ARROW, arrow_schema
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.batches import Batches
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.tables import table_files
+from kafka_hindsight.spark.tables.store import Store
+from kafka_hindsight.spark.tables.table_state import Part, newest_state
 from tests.support.rows import AT, values
 
 EVENTS = silver.EVENTS

@@ -17,12 +17,12 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.catalog import quality, silver
-from spark_jobs.edges import table_order
-from spark_jobs.edges.store import Store
-from spark_jobs.edges.table_state import File, Part, newest_state
-from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog import quality, silver
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.tables import table_order
+from kafka_hindsight.spark.tables.store import Store
+from kafka_hindsight.spark.tables.table_state import File, Part, newest_state
 from tests.support.rows import AT, values
 
 HOUR = timedelta(hours=1)

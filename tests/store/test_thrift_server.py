@@ -18,16 +18,16 @@ from deltalake import DeltaTable, write_deltalake
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from spark_jobs.edges import thrift_rules, thrift_server
-from spark_jobs.edges.publication import list_versions
-from spark_jobs.shared.conform import literal
-from spark_jobs.shared.exits import BadInput
-from spark_jobs.shared.launch import HOME, jars, spark_home
+from kafka_hindsight.lake.ddl import literal
+from kafka_hindsight.lake.publication import list_versions
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.spark.thrift import thrift_rules, thrift_server
+from kafka_hindsight.start.launch import HOME, jars, spark_home
+from lab.sql_fuzz.__main__ import lines
+from lab.sql_fuzz.engines import ask_served
 from tests.support.rows import AT
 from tests.support.thrift_served import HOSTILE, REBALANCES, SECRET, Served, connect, rows, serving
 from tests.support.thrift_statements import READS, REFUSED
-from tools.sql_fuzz.__main__ import lines
-from tools.sql_fuzz.engines import ask_served
 
 REFUSAL = (
     "The lake is only read here|SCHEMA_NOT_FOUND|UNRESOLVED_ROUTINE|INVALID_STATEMENT_OR_CLAUSE|PARSE_SYNTAX_ERROR"

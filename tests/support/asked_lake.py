@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.edges import sql
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.sql import prompt as sql
 from tests.support.rows import AT, values
 
 HOSTILE = "\x1b[2Jorders\u202e"

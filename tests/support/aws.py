@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from drill.cluster import free_ports
+from lab.drill.cluster import free_ports
 from setup.build import build_environment
 from tests.support.sources import UNTIL
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.edges.file_scan import NOTHING, Pass, scan_files
-from spark_jobs.edges.log_files import Place, list_places
-from spark_jobs.edges.store import Store
+from kafka_hindsight.logs.files import Place
+from kafka_hindsight.spark.files.file_scan import NOTHING, Pass, scan_files
+from kafka_hindsight.spark.files.log_files import list_places
+from kafka_hindsight.spark.tables.store import Store
 from tests.support.logs import RUN_AT, resigned
 
 START = datetime(2026, 11, 21, 1, tzinfo=UTC)

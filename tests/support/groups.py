@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.rows import Event
-from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
-from spark_jobs.knowledge.reasons import name_in_member_id
-from spark_jobs.transforms.controllers import controller_epochs_of
-from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
-from spark_jobs.transforms.rebalances.topics import topic_changes
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
+from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, rebuild_group
+from kafka_hindsight.judgements.rebalances.topics import topic_changes
+from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
+from kafka_hindsight.knowledge.reasons import name_in_member_id
+from lab.drill.plain_reader import read_folder
 from tests.support.nights import EXCERPTS
 
 GROUPS = EXCERPTS / "groups"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from drill.cluster import free_ports
+from kafka_hindsight.start import java, launch, maven
+from lab.drill.cluster import free_ports
 from setup.build import BUILD, LOCKS
-from spark_jobs.shared import java, launch, maven
 
 _LOCK = LOCKS / "hadoop.sha256"
 _GROUPS = {

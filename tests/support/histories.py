@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.rows import Event, Rebalance
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from kafka_hindsight.catalog.rows import Event, Rebalance
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
+from lab.drill.plain_reader import read_folder
 from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
 

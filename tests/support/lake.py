@@ -13,10 +13,10 @@ import duckdb
 import pyarrow
 from deltalake import DeltaTable, write_deltalake
 
-from spark_jobs.catalog import BY_NAME, TABLES, Table
-from spark_jobs.catalog.lake_versions import LAKE_VERSION
-from spark_jobs.edges.duck_types import duck_type
-from spark_jobs.edges.lake_version import FILE
+from kafka_hindsight.catalog import BY_NAME, TABLES, Table
+from kafka_hindsight.catalog.upgrades import LAKE_VERSION
+from kafka_hindsight.lake.version import FILE
+from kafka_hindsight.sql.duck_types import duck_type
 
 REBUILT = [t for t in TABLES if t.layer in ("silver", "gold")]
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import pairwise
 
-from spark_jobs.catalog.rows import BrokerOutage, Event, Failover, LeadershipGap, PartitionSnapshot
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.leaders.failovers import FAILOVER_KINDS, LeaderHistory, leader_changes_of, rebuild_leaders
-from spark_jobs.transforms.leaders.leader_change import LeaderChange
-from spark_jobs.transforms.partitions import incarnations_of
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, LeadershipGap, PartitionSnapshot
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.partitions.incarnations import incarnations_of
+from kafka_hindsight.judgements.partitions.leaders.failovers import (
+    FAILOVER_KINDS,
+    LeaderHistory,
+    leader_changes_of,
+    rebuild_leaders,
+)
+from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
+from kafka_hindsight.shared.windows import Window
 
 
 def leaders(found: list[Event], readings: list[PartitionSnapshot], window: Window) -> LeaderHistory:

@@ -10,16 +10,16 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.bronze import LOG_FILES
-from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event, Failover, LogFile, LogSpan
-from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
-from spark_jobs.transforms.brokers.logs_at_hand import LogsAtHand
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.controllers import controller_epochs_of
-from spark_jobs.transforms.leaders.failovers import rebuild_leaders
-from spark_jobs.transforms.windows import Window, in_order
+from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Event, Failover, LogFile, LogSpan
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
+from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
+from kafka_hindsight.judgements.brokers.logs_at_hand import LogsAtHand
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.shared.windows import Window, in_order
+from lab.drill.plain_reader import read_folder
 from tests.support.rows import row
 
 Piece = tuple[Event, ...]

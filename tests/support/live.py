@@ -9,8 +9,8 @@ from pathlib import Path
 
 from confluent_kafka.admin import AclBinding, AclOperation, AclPermissionType, ResourcePatternType, ResourceType
 
-from spark_jobs.edges.kafka.connection import Connection
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.kafka.connection import Connection
+from kafka_hindsight.start.launch import HOME
 from tests.live.conftest import USERS, GuardedCluster
 
 OPERATIONS = {
@@ -53,7 +53,7 @@ def reader_of_this_process() -> int:
         int(pid)
         for task in Path("/proc/self/task").iterdir()
         for pid in (task / "children").read_text().split()
-        if b"spark_jobs.edges.kafka.reader" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        if b"kafka_hindsight.kafka.cluster_reader" in Path(f"/proc/{pid}/cmdline").read_bytes()
     ]
     return child
 

@@ -15,19 +15,19 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.catalog import bronze, quality, silver
-from spark_jobs.catalog.model import Table
-from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
-from spark_jobs.edges.session import cut_off, for_few_rows
-from spark_jobs.edges.store import Store
-from spark_jobs.shared.config import Settings
-from spark_jobs.shared.launch import HOME
-from spark_jobs.steps import collect, ingest, rebuild
-from spark_jobs.steps.parsing import PARSED
-from spark_jobs.transforms.durations import MS
-from spark_jobs.transforms.intake import snapshots
-from spark_jobs.transforms.scope import Scope
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog import bronze, quality, silver
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.quality_verdicts import LATE_WINDOWS
+from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.frames import snapshot_rows as snapshots
+from kafka_hindsight.spark.session import cut_off, for_few_rows
+from kafka_hindsight.spark.tables.store import Store
+from kafka_hindsight.start.launch import HOME
+from spark_jobs import collect, ingest, rebuild
+from spark_jobs.parsing import PARSED
 from tests.support.lake import content_of, naive_rows
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"

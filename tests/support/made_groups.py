@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from spark_jobs.catalog.gold import BROKER_OUTAGES
-from spark_jobs.catalog.rows import BrokerOutage, Event, Rebalance, TopicChange
-from spark_jobs.transforms.evidence import quote
-from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
-from spark_jobs.transforms.rebalances.rejoin_rulings import TOPIC_CAUSES
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, Rebalance, TopicChange
+from kafka_hindsight.judgements.reasoning.evidence import quote
+from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
+from kafka_hindsight.judgements.rebalances.rejoin_rulings import TOPIC_CAUSES
 from tests.support.histories import line
 from tests.support.nights import at
 from tests.support.rows import row

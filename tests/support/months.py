@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from spark_jobs.catalog.rows import Event
+from kafka_hindsight.catalog.rows import Event
 from tests.support.less_evidence import Cut, Night, Piece
 
 DAY = timedelta(days=1)

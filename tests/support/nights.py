@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.rows import Event
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.shared.windows import Window
+from lab.drill.plain_reader import read_folder
 
 EXCERPTS = Path(__file__).parents[1] / "excerpts"
 WHOLE = Window(datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))

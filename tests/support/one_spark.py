@@ -19,8 +19,8 @@ from py4j.clientserver import ClientServer
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from spark_jobs.edges import session
-from spark_jobs.shared import launch
+from kafka_hindsight.spark import session
+from kafka_hindsight.start import launch
 from tests.support.leash import FOLDER, LEASH, held
 
 _MASTER = "local[4]"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from kafka_hindsight.start.launch import spark_python
 from setup.build import UV, build_environment
-from spark_jobs.shared.launch import spark_python
 
 
 def build(project: Path, to: Path, target: str = "wheel") -> Path:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from deltalake import DeltaTable, write_deltalake
 
-from spark_jobs.catalog import Table, gold
-from spark_jobs.catalog.quality import PUBLICATIONS
-from spark_jobs.edges.lake_repair import list_newest, repair
+from kafka_hindsight.catalog import Table, gold
+from kafka_hindsight.catalog.quality import PUBLICATIONS
+from kafka_hindsight.lake.repair import list_newest, repair
 from tests.support.lake import schema
 from tests.support.rows import values
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, cast
 
-from spark_jobs.report.blocks import (
+from kafka_hindsight.report.blocks import (
     Box,
     Cell,
     Entry,
@@ -20,8 +20,8 @@ from spark_jobs.report.blocks import (
     Table,
     TableRow,
 )
-from spark_jobs.report.lanes import Timeline
-from spark_jobs.report.terminal import Terminal
+from kafka_hindsight.report.lanes import Timeline
+from kafka_hindsight.report.terminal import Terminal
 from tests.support.report_rows import DAY
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from spark_jobs.catalog.ids import row_id
+from kafka_hindsight.catalog.ids import row_id
 from tests.support.report_rows import DAY, END, Tables, at, made, outage, quote
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from spark_jobs.catalog.ids import row_id
+from kafka_hindsight.catalog.ids import row_id
 from tests.support.report_night import Night, night
 from tests.support.report_rows import DAY, Tables, failover, incident, made, outage, rebalance
 

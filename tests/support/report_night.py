@@ -7,8 +7,8 @@ from datetime import timedelta
 from itertools import cycle
 from typing import Any
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.catalog.ids import row_id
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.ids import row_id
 from tests.support.report_cluster import told_by_replicas
 from tests.support.report_rows import DAY, Tables, at, empty, failover, incident, judge, made, outage, rebalance, run
 

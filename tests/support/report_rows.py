@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.catalog.classes import ROW_CLASS
-from spark_jobs.catalog.ids import row_id
-from spark_jobs.transforms.incidents import Found, judge_incidents
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.classes import ROW_CLASS
+from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.judgements.incidents import Found, judge_incidents
+from kafka_hindsight.shared.windows import Window
 from tests.support.rows import values
 
 DAY = datetime(2026, 10, 3, tzinfo=UTC)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from spark_jobs.catalog.classes import ROW_CLASS
-from spark_jobs.catalog.model import EVIDENCE_TYPE, Column, Table
+from kafka_hindsight.catalog.classes import ROW_CLASS
+from kafka_hindsight.catalog.model import EVIDENCE_TYPE, Column, Table
 
 AT = datetime(2026, 10, 1, 3, tzinfo=UTC)
 QUOTE = {"line_id": "line-1", "source": "broker-1/server.log", "happened_at": AT, "text": "what the broker wrote"}

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
-from spark_jobs.transforms.rulings import Ruling
+from kafka_hindsight.judgements.reasoning.rulings import Ruling
 
 
 def wording(ruling: Ruling[Any]) -> re.Pattern[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from drill import score
-from spark_jobs.catalog import BY_NAME
+from kafka_hindsight.catalog import BY_NAME
+from lab.drill import score
 from tests.support.rows import AT, values
 
 Row = dict[str, Any]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spark_jobs.catalog.rows import Event
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, settings_of
 from tests.support.rows import AT, row
 
 

@@ -19,10 +19,10 @@ import pyarrow as pa
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from drill import plain_reader
-from spark_jobs.edges.sources.land import number_of
-from spark_jobs.edges.sources.model import Period
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.sources.land import number_of
+from kafka_hindsight.sources.model import Period
+from kafka_hindsight.start.launch import HOME
+from lab.drill import plain_reader
 
 UNTIL = datetime(2026, 11, 22, tzinfo=UTC)
 PERIOD = Period(UNTIL - timedelta(days=7), UNTIL)
@@ -87,9 +87,9 @@ def produce(producer: Producer, topic: str, lines: Mapping[str, list[str]]) -> N
 LANDING = textwrap.dedent("""
     import sys
     from datetime import UTC, datetime
-    from spark_jobs.edges.sources import land
-    from spark_jobs.edges.sources.known import source_at
-    from spark_jobs.edges.sources.model import Period
+    from kafka_hindsight.sources import land
+    from kafka_hindsight.sources.known import source_at
+    from kafka_hindsight.sources.model import Period
     land.BATCH_BYTES = 20_000
     land.land(source_at(sys.argv[1]), sys.argv[2], Period(*map(datetime.fromisoformat, sys.argv[3:])), to_end=True)
 """)

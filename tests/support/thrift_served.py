@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import gold
-from spark_jobs.edges.session import _FOR_FEW_ROWS
+from kafka_hindsight.catalog import gold
+from kafka_hindsight.spark.session import _FOR_FEW_ROWS
 from tests.support.lake import write_lake
 from tests.support.rows import AT, values
 
@@ -84,7 +84,7 @@ def serving(spark: SparkSession, folder: Path) -> Iterator[Served]:
     started_in.mkdir()
     outside.mkdir()
     (outside / "secret").write_text("not in the lake\n")
-    words = [sys.executable, "-m", "spark_jobs.commands.cli", "thrift", "--lake", str(lake), "--port", "0"]
+    words = [sys.executable, "-m", "kafka_hindsight.cli.main", "thrift", "--lake", str(lake), "--port", "0"]
     words += ["--password-file", str(password_file)]
     quick = os.environ | {"HINDSIGHT_SPARK_CONF": ";".join(f"{key}={value}" for key, value in QUICK.items())}
     with (

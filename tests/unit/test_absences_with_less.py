@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from spark_jobs.catalog.bronze import LOG_FILES
-from spark_jobs.catalog.rows import BrokerOutage, LogFile
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.catalog.rows import BrokerOutage, LogFile
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.shared.windows import Window
 from tests.support.nights import events
 from tests.support.rows import row
 

@@ -16,14 +16,14 @@ import pytest
 from apprise.plugins import opsgenie, pagerduty
 from apprise.plugins.email.base import NotifyEmail
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.commands import alert
-from spark_jobs.edges.lock import held
-from spark_jobs.report.places import page_name
-from spark_jobs.report.plain import shortened
-from spark_jobs.shared.clusters import FILE_VARIABLE
-from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.cli import alert
+from kafka_hindsight.lake.lock import held
+from kafka_hindsight.settings.clusters import FILE_VARIABLE
+from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
+from kafka_hindsight.shared.page_names import page_name
+from kafka_hindsight.shared.plain import shortened
+from kafka_hindsight.start.launch import HOME
 from tests.support.lake import write_lake
 from tests.support.receivers import Box, mail_server, pagers, webhook
 from tests.support.rows import AT, values

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.alerts import ledger, sightings
-from spark_jobs.alerts.model import of_text, to_text
-from spark_jobs.alerts.settings import AlertSettings, Route, settings_of
-from spark_jobs.alerts.words import title_of
+from kafka_hindsight.alerts import memory as ledger
+from kafka_hindsight.alerts import sightings
+from kafka_hindsight.alerts.model import of_text, to_text
+from kafka_hindsight.alerts.routes import AlertSettings, Route, settings_of
+from kafka_hindsight.alerts.words import title_of
 from tests.unit.test_alerts import BOTH, DAY, MORNING, NIGHT, sighting, told
 
 

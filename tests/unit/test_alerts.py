@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.alerts import ledger, sightings
-from spark_jobs.alerts.model import Entry, Ledger, Message, Sighting, of_text, to_text
-from spark_jobs.alerts.settings import AlertSettings, Mute, Quiet, Route, settings_of
-from spark_jobs.report.places import page_name
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.alerts import memory as ledger
+from kafka_hindsight.alerts import sightings
+from kafka_hindsight.alerts.model import Entry, Ledger, Message, Sighting, of_text, to_text
+from kafka_hindsight.alerts.routes import AlertSettings, Mute, Quiet, Route, settings_of
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.page_names import page_name
 
 DAY = timedelta(days=1)
 NIGHT = datetime(2026, 11, 20, tzinfo=UTC)

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.edges.application import AHEAD_VARIABLE, Place, begin, hand_over, place_of, serve
-from spark_jobs.shared.exits import format_exit_summary
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.shared.exits import format_exit_summary
+from kafka_hindsight.start.application import AHEAD_VARIABLE, Place, begin, hand_over, place_of, serve
+from kafka_hindsight.start.launch import HOME
 
 PARENT = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
 """Stands for the JVM: what started the application, and lives as long."""
@@ -25,8 +25,8 @@ PARENT = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returnco
 PROGRAM = """
 import os, sys, time
 from pathlib import Path
-from spark_jobs.edges.application import Place, serve
-from spark_jobs.shared.exits import format_exit_summary
+from kafka_hindsight.start.application import Place, serve
+from kafka_hindsight.shared.exits import format_exit_summary
 
 def run(step, settings):
     print(step, os.getpid(), flush=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.steps import STEPS
-from spark_jobs.commands import audit
-from spark_jobs.commands.follow import Screen
-from spark_jobs.edges.kafka.connection import Connection
-from spark_jobs.edges.lock import held
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.catalog.steps import STEPS
+from kafka_hindsight.cli import audit
+from kafka_hindsight.cli.follow import Screen
+from kafka_hindsight.kafka.connection import Connection
+from kafka_hindsight.lake.lock import held
+from kafka_hindsight.shared.exits import BadInput
 
 
 def ends(step: str, code: int = 0, sentences: tuple[str, ...] = (), **summary: Any) -> dict[str, Any]:

@@ -6,13 +6,20 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, IMBALANCE_PERIODS, INCIDENTS, MEMBER_SETTINGS, REBALANCES
-from spark_jobs.catalog.quality import RULE_FIRINGS
-from spark_jobs.catalog.rows import Rebalance
-from spark_jobs.knowledge.rules import RULES
-from spark_jobs.transforms.backtest import back_test
-from spark_jobs.transforms.findings import Facts, judge_findings
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.gold import (
+    BROKER_OUTAGES,
+    FAILOVERS,
+    IMBALANCE_PERIODS,
+    INCIDENTS,
+    MEMBER_SETTINGS,
+    REBALANCES,
+)
+from kafka_hindsight.catalog.quality import RULE_FIRINGS
+from kafka_hindsight.catalog.rows import Rebalance
+from kafka_hindsight.judgements.findings import Facts, judge_findings
+from kafka_hindsight.judgements.rebuild.backtest import back_test
+from kafka_hindsight.knowledge.rules import RULES
+from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, row
 
 DAY = Window(AT, AT + timedelta(days=1))

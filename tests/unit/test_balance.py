@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS
-from spark_jobs.catalog.rows import BrokerSnapshot, GroupSnapshot, LeaderBalance, PartitionSnapshot
-from spark_jobs.transforms.leaders.balance import rebuild_balance
+from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.rows import BrokerSnapshot, GroupSnapshot, LeaderBalance, PartitionSnapshot
+from kafka_hindsight.judgements.partitions.leaders.balance import rebuild_balance
 from tests.support.rows import row
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from bench import anchors, cluster, judgements, nights, page, sizing
-from bench.figures import FIGURES, ratios
+from lab.bench import anchors, cluster, judgements, nights, page, sizing
+from lab.bench.figures import FIGURES, ratios
 
 LOG = """\
 [2026-11-21 01:40:47,519] INFO [GroupCoordinator 1]: Preparing to rebalance group orders (kafka.G)
@@ -78,7 +78,7 @@ def test_a_meter_counts_what_children_use_and_write() -> None:
     """In a process of its own: this one may have a JVM below it that other tests use."""
     busy = "import time; held = bytearray(60_000_000)\nwhile time.process_time() < 2.5: pass"
     measure = (
-        "import json, subprocess, sys; from bench import usage\n"
+        "import json, subprocess, sys; from lab.bench import usage\n"
         "with usage.metered() as used: subprocess.run([sys.executable, '-c', sys.argv[1]], check=True)\n"
         "print(json.dumps(used.figures()))"
     )
@@ -94,7 +94,7 @@ def test_a_meter_counts_what_outlives_its_parent() -> None:
     orphan = "import time\nwhile time.process_time() < 1: pass"
     code = f"""
 import os, subprocess, sys, time
-from bench import usage
+from lab.bench import usage
 usage.adopt()
 start = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[1]], start_new_session=True)"
 with usage.metered() as used:
@@ -108,7 +108,7 @@ print(used.cpu_s)
 
 def test_a_pinned_process_hands_its_cores_on() -> None:
     core = min(os.sched_getaffinity(0))
-    code = f"from bench import usage; usage.pin('{core}'); import os, subprocess, sys\n"
+    code = f"from lab.bench import usage; usage.pin('{core}'); import os, subprocess, sys\n"
     code += "print(subprocess.run([sys.executable, '-c', 'import os; print(os.sched_getaffinity(0))'])); "
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.splitlines()[0] == f"{{{core}}}"

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
-from spark_jobs.catalog import BY_NAME, TABLES
-from spark_jobs.commands.boards import FOLDER, PANELS, Panel, files
-from spark_jobs.commands.docs import FOLDER as DOCS
-from spark_jobs.edges.lake_views import open_lake
+from kafka_hindsight.catalog import BY_NAME, TABLES
+from kafka_hindsight.sql.lake_views import open_lake
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
+from tools.pages.boards import FOLDER, PANELS, Panel, files
+from tools.pages.docs import FOLDER as DOCS
 
 HELD = {str(p.relative_to(DOCS)): p.read_text(encoding="utf-8") for p in (DOCS / FOLDER).rglob("*") if p.is_file()}
 """The files as they are, by their paths."""

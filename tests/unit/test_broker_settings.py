@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import permutations
 
-from spark_jobs.catalog.rows import Event
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.broker_settings import SETTING_READ, BrokerSettings, settings_of
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.broker_settings import SETTING_READ, BrokerSettings, settings_of
 from tests.support.nights import at, events
 from tests.support.rows import AT, row
 

@@ -9,18 +9,18 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
-from spark_jobs.catalog.codes import Confidence
-from spark_jobs.catalog.gold import BROKER_OUTAGES
-from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, ControllerChange, Event, LogFile
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
-from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS
-from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.rulings import Ruling
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
+from kafka_hindsight.catalog.codes import Confidence
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, ControllerChange, Event, LogFile
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
+from kafka_hindsight.judgements.brokers.controller_rulings import CONTROLLER_RULINGS
+from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.reasoning.rulings import Ruling
+from kafka_hindsight.shared.windows import Window
+from lab.drill.plain_reader import read_folder
 from tests.support.logs import unpack_night
 from tests.support.nights import at, events
 from tests.support.rows import row

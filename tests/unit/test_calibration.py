@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drill.calibration import Count, Drill, Month, calibration_page, read_ledger, written_ledger
+from lab.drill.calibration import Count, Drill, Month, calibration_page, read_ledger, written_ledger
 
 OUTAGES = Count("broker_outages", "broker logs", "certain", 20, 0)
 LEFT = Count("rebalances", "broker logs and client logs", "likely", 10, 1)

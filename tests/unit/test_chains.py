@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.catalog.rows import Event, Rebalance
-from spark_jobs.transforms.groups.incidents import group_incidents
+from kafka_hindsight.catalog.rows import Event, Rebalance
+from kafka_hindsight.judgements.groups.group_incidents import group_incidents
 from tests.support.histories import BOTH, line, lines, rebalances
 from tests.support.nights import EXCERPTS
 

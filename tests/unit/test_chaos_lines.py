@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+from lab.chaos.inputs import captured_records, lines_of, mutated, one_by_one, records
 from tests.support.logs import unpack_night
-from tools.chaos.inputs import captured_records, lines_of, mutated, one_by_one, records
 
 
 def test_mutated_lines_have_one_fate_each(tmp_path: Path) -> None:

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from drill.plain_reader import parse, read_folder
-from spark_jobs.catalog.codes import LineFate
-from spark_jobs.knowledge.layouts import PROGRAM
-from spark_jobs.transforms.groups.costs import Witnesses, price, stops_of
-from spark_jobs.transforms.groups.remedies import judge_remedies
-from spark_jobs.transforms.groups.settings import rebuild_settings
-from spark_jobs.transforms.intake.detection import closest
-from spark_jobs.transforms.intake.reading import read_record, words_of
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.judgements.groups.costs import Witnesses, price, stops_of
+from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
+from kafka_hindsight.judgements.groups.remedies import judge_remedies
+from kafka_hindsight.knowledge.layouts import PROGRAM
+from kafka_hindsight.logs.detection import closest
+from kafka_hindsight.logs.reading import read_record, words_of
+from kafka_hindsight.shared.windows import Window
+from lab.drill.plain_reader import parse, read_folder
 from tests.support.groups import GROUPS, excerpt, witnessed
 
 # Acts of a captured night, each with what the audit says of it: the start of the rebalance, its cause, how sure, and

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.codes import OutageKind
-from spark_jobs.catalog.gold import BROKER_OUTAGES
-from spark_jobs.catalog.rows import BrokerOutage
-from spark_jobs.transforms.cluster import ClusterContext, known_at
-from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW
+from kafka_hindsight.catalog.codes import OutageKind
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.rows import BrokerOutage
+from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, known_at
+from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
 from tests.support.rows import AT, row
 
 SECONDS = st.integers(0, 60)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.transforms.intake.cluster_of_files import NamingFile, choose_cluster
+from kafka_hindsight.logs.cluster_of_files import NamingFile, choose_cluster
 from tests.support.rows import AT
 
 

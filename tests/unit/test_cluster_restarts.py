@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.gold import BROKER_OUTAGES
-from spark_jobs.catalog.internal import ISR_SPANS
-from spark_jobs.catalog.rows import BrokerOutage, IsrSpan, RollingRestart
-from spark_jobs.transforms.brokers.cluster_restarts import rebuild_rolling_restarts
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.internal import ISR_SPANS
+from kafka_hindsight.catalog.rows import BrokerOutage, IsrSpan, RollingRestart
+from kafka_hindsight.judgements.brokers.cluster_restarts import rebuild_rolling_restarts
 from tests.support.rows import AT, row
 
 BROKERS = (1, 2, 3)

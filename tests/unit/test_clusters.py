@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.alerts.settings import settings_of
-from spark_jobs.shared import clusters
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.alerts.routes import settings_of
+from kafka_hindsight.settings import clusters
+from kafka_hindsight.shared.exits import BadInput
 
 TWO = """
 lake = "lake"

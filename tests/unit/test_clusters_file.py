@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from spark_jobs.commands import cli, clusters_file
-from spark_jobs.shared.clusters import FILE_VARIABLE
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.cli import clusters_file
+from kafka_hindsight.cli import main as cli
+from kafka_hindsight.settings.clusters import FILE_VARIABLE
+from kafka_hindsight.start.launch import HOME
 
 OPERATIONS = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
 (EXAMPLE,) = re.findall(r"<!-- example: hindsight.toml -->\n```toml\n(.+?)```", OPERATIONS, flags=re.DOTALL)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.commands import cli, completion
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.cli import completion
+from kafka_hindsight.cli import main as cli
+from kafka_hindsight.start.launch import HOME
 
 WORDS = {"--format": ("table", "csv", "json")}
 VERBS = set(re.findall(r"^    ([a-z]+)\b", cli.parser().format_help(), flags=re.MULTILINE))
@@ -71,7 +72,10 @@ def test_zsh_takes_the_script(queries: Path) -> None:
 
 @pytest.mark.parametrize(
     ("verb", "command"),
-    [("doctor", [sys.executable, "-m", "spark_jobs.commands.doctor"]), ("drill", [sys.executable, "-m", "drill.run"])],
+    [
+        ("doctor", [sys.executable, "-m", "kafka_hindsight.cli.doctor"]),
+        ("drill", [sys.executable, "-m", "lab.drill.run"]),
+    ],
 )
 def test_the_options_of_verbs_with_a_command_line_of_their_own_are_theirs(verb: str, command: list[str]) -> None:
     told = subprocess.run([*command, "--help"], cwd=HOME, capture_output=True, text=True, check=True).stdout

@@ -16,15 +16,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from drill import everyday
-from drill.jars import NEWEST
-from drill.scenarios import SCENARIOS
+from kafka_hindsight import __version__
+from kafka_hindsight.alerts.routes import DEFAULT_ROUTE
+from kafka_hindsight.settings.config import INPUTS, KEEP
+from kafka_hindsight.start.launch import HOME, spark_environment, spark_home
+from lab.drill import everyday
+from lab.drill.jars import NEWEST
+from lab.drill.scenarios import SCENARIOS
 from setup import build
 from setup import stack as setup_stack
-from spark_jobs import __version__
-from spark_jobs.alerts.settings import DEFAULT_ROUTE
-from spark_jobs.shared.config import INPUTS, KEEP
-from spark_jobs.shared.launch import HOME, spark_environment, spark_home
 from tests.stack.compose import IMAGE_HOME, Service, mib, stack
 
 LAPTOP = 8 * 1024
@@ -202,7 +202,7 @@ def test_brokers_differ_by_nothing_but_themselves() -> None:
 
 def test_brokers_and_members_are_the_kafka_that_the_image_holds() -> None:
     assert {s.environment["KAFKA_VERSION"] for name, s in SERVICES.items() if name.startswith("broker-")} == {NEWEST}
-    assert "python -m drill.jars" in DOCKERFILE
+    assert "python -m lab.drill.jars" in DOCKERFILE
     assert f"kafka_2.13-{NEWEST}.jar" in (HOME / "locks" / f"kafka-{NEWEST}.sha256").read_text()
 
 
@@ -221,7 +221,7 @@ def test_every_program_and_class_it_starts_is_there(service: Service) -> None:
 
 def test_members_understand_their_command_line_and_have_something_to_play() -> None:
     command = SERVICES["members"].command
-    assert command[1:3] == ("-m", "drill.everyday")
+    assert command[1:3] == ("-m", "lab.drill.everyday")
     options = everyday._parser().parse_args(command[3:])
     assert (f"{options.folder}/logs", f"{options.folder}/clients") == (
         SERVICES["airflow-scheduler"].environment["HINDSIGHT_LOGS"],
@@ -257,7 +257,9 @@ def test_every_setting_of_airflow_is_one_that_airflow_has() -> None:
 
 def test_every_setting_of_ours_is_one_that_is_read() -> None:
     sources = "".join(
-        p.read_text() for folder in ("spark_jobs", "plugins", "dags", "docker") for p in (HOME / folder).rglob("*.*y")
+        p.read_text()
+        for folder in ("kafka_hindsight", "spark_jobs", "plugins", "dags", "docker")
+        for p in (HOME / folder).rglob("*.*y")
     ) + "".join(p.read_text() for p in (HOME / "docker").glob("*.sh"))
     known = {f"HINDSIGHT_{i.variable}" for i in (*INPUTS, KEEP)} | {DEFAULT_ROUTE.variable}
     known |= set(re.findall(r"\b((?:HINDSIGHT|KAFKA)_[A-Z_]+)\b", sources))
@@ -314,7 +316,9 @@ def imported_at_the_top(*paths: Path) -> set[Path]:
     while coming:
         path = coming.pop()
         found.add(path)
-        lines = re.findall(r"^from ((?:drill|setup|spark_jobs)[\w.]*) import (.+)$", path.read_text(), re.MULTILINE)
+        lines = re.findall(
+            r"^from ((?:lab|setup|kafka_hindsight|spark_jobs)[\w.]*) import (.+)$", path.read_text(), re.MULTILINE
+        )
         names = [f"{module}.{name.strip()}" for module, names in lines for name in names.split(",")]
         modules = [HOME / f"{name.replace('.', '/')}.py" for each in names for name in (each, each.rpartition(".")[0])]
         coming += [module for module in modules if module.exists() and module not in found]
@@ -324,8 +328,8 @@ def imported_at_the_top(*paths: Path) -> set[Path]:
 def test_the_first_layer_holds_all_that_it_runs() -> None:
     heavy = DOCKERFILE[DOCKERFILE.index("COPY locks") : DOCKERFILE.index("COPY samples")]
     assert set(re.search(r"--only ([\w ]+)", heavy)[1].split()) < {p.name for p in build.PARTS}  # type: ignore[index]
-    needed = imported_at_the_top(HOME / "setup" / "build.py", HOME / "drill" / "jars.py")
-    needed |= {HOME / "spark_jobs" / "shared" / f"{lazily}.py" for lazily in ("launch", "maven")}
+    needed = imported_at_the_top(HOME / "setup" / "build.py", HOME / "lab" / "drill" / "jars.py")
+    needed |= {HOME / "kafka_hindsight" / "start" / f"{lazily}.py" for lazily in ("launch", "maven")}
     assert len(needed) > 5
     assert [path for path in needed if str(path.relative_to(HOME)) not in heavy] == []
 

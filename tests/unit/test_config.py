@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.shared import config
-from spark_jobs.shared.config import Settings
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.settings import config
+from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.shared.exits import BadInput
 
 GOOD = {"logs": "/logs", "lake": "/lake", "run_id": "r-1", "run_at": "2026-11-21T03:00:00Z"}
 

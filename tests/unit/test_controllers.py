@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spark_jobs.catalog.rows import ControllerChange, Event
-from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.controllers import active_at, controller_epochs_of, speaks_for_cluster
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.rows import ControllerChange, Event
+from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
+from kafka_hindsight.judgements.brokers.controllers import active_at, controller_epochs_of, speaks_for_cluster
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 
 EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))

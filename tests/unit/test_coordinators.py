@@ -8,10 +8,14 @@ from itertools import pairwise
 
 import pytest
 
-from spark_jobs.catalog.gold import BROKER_OUTAGES
-from spark_jobs.catalog.rows import Event
-from spark_jobs.transforms.cluster import ClusterContext
-from spark_jobs.transforms.groups.coordinators import java_string_hash, offsets_partition_of, rebuild_coordinator_moves
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
+from kafka_hindsight.judgements.groups.coordinators import (
+    java_string_hash,
+    offsets_partition_of,
+    rebuild_coordinator_moves,
+)
 from tests.support.nights import WHOLE, at, events
 from tests.support.rows import row
 

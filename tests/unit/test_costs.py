@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
-from spark_jobs.catalog.gold import REBALANCES
-from spark_jobs.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Rebalance
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.groups.assignments import partitions_in
-from spark_jobs.transforms.groups.costs import Witnesses, cost_of, price, stops_of
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
+from kafka_hindsight.catalog.gold import REBALANCES
+from kafka_hindsight.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Rebalance
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.groups.assignments import partitions_in
+from kafka_hindsight.judgements.groups.costs import Witnesses, cost_of, price, stops_of
+from lab.drill.plain_reader import read_folder
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt
 from tests.support.nights import EXCERPTS

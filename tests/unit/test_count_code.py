@@ -23,7 +23,7 @@ from tools.count_code import (
 )
 
 
-def source(text: str, path: str = "spark_jobs/transforms/a.py") -> Source:
+def source(text: str, path: str = "kafka_hindsight/judgements/a.py") -> Source:
     return Source(Path(path), dedent(text).lstrip("\n"))
 
 
@@ -35,9 +35,9 @@ def test_a_subscript_counts_where_a_text_stands_in_it() -> None:
 def test_a_verdict_counts_outside_of_a_table_of_rulings() -> None:
     text = 'Verdict("a")\nmodel.Verdict("b")\n_Why("c")\nx = Verdict\nOther("d")'
     assert verdict_sites(source(text)) == [1, 2, 3]
-    assert verdict_sites(source(text, "spark_jobs/knowledge/causes/rulings.py")) == []
-    assert verdict_sites(source(text, "spark_jobs/knowledge/rulings_of_members/a.py")) == []
-    assert verdict_sites(source(text, "spark_jobs/transforms/overrulings.py")) == [1, 2, 3]
+    assert verdict_sites(source(text, "kafka_hindsight/knowledge/causes/rulings.py")) == []
+    assert verdict_sites(source(text, "kafka_hindsight/knowledge/rulings_of_members/a.py")) == []
+    assert verdict_sites(source(text, "kafka_hindsight/judgements/overrulings.py")) == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -127,11 +127,11 @@ class TestTable:
     @pytest.fixture()
     def checkouts(self, tmp_path: Path) -> list[str]:
         files = {
-            "before/spark_jobs/transforms/a.py": 'def f(row):\n    return Verdict(row["cause"])\n',
-            "before/spark_jobs/report/b.py": 'x = row["a"]\n',
-            "before/spark_jobs/edges/c.py": 'x = row["a"]\n',
+            "before/kafka_hindsight/judgements/a.py": 'def f(row):\n    return Verdict(row["cause"])\n',
+            "before/kafka_hindsight/report/b.py": 'x = row["a"]\n',
+            "before/kafka_hindsight/spark/c.py": 'x = row["a"]\n',
             "before/tests/unit/test_d.py": 'x = row["a"]\n' * 401,
-            "after/spark_jobs/transforms/a.py": "def f(row):\n    return judged(row.cause)\n",
+            "after/kafka_hindsight/judgements/a.py": "def f(row):\n    return judged(row.cause)\n",
         }
         for name, text in files.items():
             path = tmp_path / name
@@ -144,24 +144,24 @@ class TestTable:
         head, *lines = capsys.readouterr().out.splitlines()
         assert head.split() == ["before", "after"]
         figures = {line.rsplit(maxsplit=2)[0].strip(): line.split()[-2:] for line in lines}
-        assert figures["string subscripts, transforms and report"] == ["2", "0"]
-        assert figures["string subscripts, spark_jobs"] == ["3", "0"]
+        assert figures["string subscripts, judgements and report"] == ["2", "0"]
+        assert figures["string subscripts, the product"] == ["3", "0"]
         assert figures["verdicts written outside tables of rulings"] == ["1", "0"]
-        assert figures["lines of logic, transforms and report"] == ["3", "2"]
+        assert figures["lines of logic, judgements and report"] == ["3", "2"]
         assert figures["without the declarations of verdicts"] == ["2", "2"]
-        assert figures["lines of logic, spark_jobs without samples"] == ["4", "2"]
+        assert figures["lines of logic, the product without samples"] == ["4", "2"]
         assert figures["Python files above 400 lines"] == ["1", "0"]
 
     def test_the_list_names_where(self, checkouts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         assert count_code.main(["--list", checkouts[0]]) == 0
         said = capsys.readouterr().out
-        assert "    spark_jobs/transforms/a.py:2\n" in said
+        assert "    kafka_hindsight/judgements/a.py:2\n" in said
         assert "    tests/unit/test_d.py:401\n" in said
 
     def test_the_check_says_what_to_do(self, checkouts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         assert count_code.main(["--check", checkouts[0]]) == 1
         assert capsys.readouterr().out.splitlines() == [
-            "spark_jobs/transforms/a.py:2: found one of: verdicts written outside tables of rulings. Needed: none."
+            "kafka_hindsight/judgements/a.py:2: found one of: verdicts written outside tables of rulings. Needed: none."
             " Write a ruling in a module whose name ends with _rulings.",
             "tests/unit/test_d.py:401: found one of: Python files above 400 lines. Needed: none."
             " Split the module by subject.",
@@ -175,4 +175,4 @@ class TestTable:
 
     def test_another_folder_is_refused(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert count_code.main([str(tmp_path)]) == 2
-        assert capsys.readouterr().err == f"Found no spark_jobs in {tmp_path}. Needed: checkouts of the project.\n"
+        assert capsys.readouterr().err == f"Found no kafka_hindsight in {tmp_path}. Needed: checkouts of the project.\n"

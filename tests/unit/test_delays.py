@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.rows import Event, Rebalance
+from kafka_hindsight.catalog.rows import Event, Rebalance
 from tests.support.histories import BOTH, line, lines, rebalances
 from tests.support.nights import EXCERPTS
 

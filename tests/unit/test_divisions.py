@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drill.render import WRAPS
-from spark_jobs.transforms.intake.divisions import divisions
-from spark_jobs.transforms.intake.forms import form_of
+from kafka_hindsight.logs.divisions import divisions
+from kafka_hindsight.logs.forms import form_of
+from lab.drill.render import WRAPS
 from tests.support.logs import line, resigned
 
 AT = datetime(2026, 11, 21, 1, 44, 29, 117_000, tzinfo=UTC)

@@ -10,22 +10,22 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from spark_jobs.catalog import TABLES
-from spark_jobs.catalog.causes import CauseCode, CauseFamily, CauseNoun
-from spark_jobs.catalog.codes import Cause, Confidence
-from spark_jobs.catalog.model import Check, Table, optional, required
-from spark_jobs.commands import docs, markdown, ruling_pages
-from spark_jobs.edges.named_queries import NamedQuery, named_queries
-from spark_jobs.edges.samples import samples_of
-from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.knowledge.model import Noise, Pattern, Rule, Sample
-from spark_jobs.knowledge.patterns import PATTERNS
-from spark_jobs.knowledge.rules import RULES
-from spark_jobs.report.plain import quoted, visible
-from spark_jobs.shared.config import INPUTS, KEEP
-from spark_jobs.transforms.rebalances.judge import RULINGS
-from spark_jobs.transforms.ruling_tables import RULING_TABLES
-from spark_jobs.transforms.rulings import Ruling, always, named, says
+from kafka_hindsight.catalog import TABLES
+from kafka_hindsight.catalog.causes import CauseCode, CauseFamily, CauseNoun
+from kafka_hindsight.catalog.codes import Cause, Confidence
+from kafka_hindsight.catalog.model import Check, Table, optional, required
+from kafka_hindsight.judgements.reasoning.rulings import Ruling, always, named, says
+from kafka_hindsight.judgements.rebalances.judge import RULINGS
+from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.model import Noise, Pattern, Rule, Sample
+from kafka_hindsight.knowledge.patterns import PATTERNS
+from kafka_hindsight.knowledge.rules import RULES
+from kafka_hindsight.settings.config import INPUTS, KEEP
+from kafka_hindsight.shared.plain import quoted, visible
+from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
+from tools.pages import docs, markdown, ruling_pages
+from tools.pages.samples import samples_of
 
 HOSTILE = (
     "a|b",

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spark_jobs.commands import cli
-from spark_jobs.commands.completion import ELSEWHERE
-from spark_jobs.edges.kafka.connection import Connection, properties_of
-from spark_jobs.edges.named_queries import named_queries, named_question
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.cli import main as cli
+from kafka_hindsight.cli.completion import ELSEWHERE
+from kafka_hindsight.kafka.connection import Connection, properties_of
+from kafka_hindsight.sql.named_queries import named_queries, named_question
+from kafka_hindsight.start.launch import HOME
 from tests.support.docs import PAGES, examples
 
 MAKEFILE = (HOME / "Makefile").read_text(encoding="utf-8")

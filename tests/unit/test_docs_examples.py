@@ -14,40 +14,42 @@ from typing import Any
 import pytest
 import yaml
 
-from drill import plain_reader
 from expectations.derive import expectations_of
+from kafka_hindsight import catalog
+from kafka_hindsight.catalog import TABLES, classes, codes, gold, rows
+from kafka_hindsight.catalog.causes import CauseCode
+from kafka_hindsight.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
+from kafka_hindsight.cli import main as cli
+from kafka_hindsight.judgements.reasoning.rulings import says
+from kafka_hindsight.judgements.rebalances import judge
+from kafka_hindsight.judgements.rebalances.model import Change
+from kafka_hindsight.knowledge.conversion import compiled
+from kafka_hindsight.knowledge.failover_advice import FAILOVER_ADVICE
+from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
+from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE
+from kafka_hindsight.knowledge.layouts import APACHE, class_of
+from kafka_hindsight.knowledge.rules import RULE_BY_ID, RULES
+from kafka_hindsight.lake.ddl import columns_ddl, properties
+from kafka_hindsight.logs import reading
+from kafka_hindsight.report import build as report_build
+from kafka_hindsight.report import sections as report_sections
+from kafka_hindsight.report.html import render_html
+from kafka_hindsight.settings.config import INPUTS, KEEP
+from kafka_hindsight.spark import apply as judgement
+from kafka_hindsight.spark import judgements
+from kafka_hindsight.spark.files.log_files import _is_log
+from kafka_hindsight.sql.named_queries import named_queries
+from lab.drill import plain_reader
 from setup import build
-from spark_jobs import catalog
-from spark_jobs.catalog import TABLES, classes, codes, gold, rows
-from spark_jobs.catalog.causes import CauseCode
-from spark_jobs.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
-from spark_jobs.commands import cli, docs, row_classes
-from spark_jobs.commands.markdown import prose
-from spark_jobs.commands.ruling_pages import causes_page
-from spark_jobs.edges.log_files import _is_log
-from spark_jobs.edges.named_queries import named_queries
-from spark_jobs.knowledge.conversion import compiled
-from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
-from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
-from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
-from spark_jobs.knowledge.layouts import APACHE, class_of
-from spark_jobs.knowledge.rules import RULE_BY_ID, RULES
-from spark_jobs.report import build as report_build
-from spark_jobs.report import sections as report_sections
-from spark_jobs.report.html import render_html
-from spark_jobs.shared.config import INPUTS, KEEP
-from spark_jobs.shared.conform import columns_ddl, properties
-from spark_jobs.transforms import judgement, judgements
-from spark_jobs.transforms.intake import reading
-from spark_jobs.transforms.rebalances import judge
-from spark_jobs.transforms.rebalances.model import Change
-from spark_jobs.transforms.rulings import says
 from tests.support.docs import PAGES
 from tests.support.groups import excerpt
 from tests.support.nights import EXCERPTS
 from tests.support.report_night import night
 from tests.support.rulings import wording
 from tests.unit import test_patterns, test_rebalances_rulings
+from tools.pages import docs, row_classes
+from tools.pages.markdown import prose
+from tools.pages.ruling_pages import causes_page
 
 HOME = Path(__file__).resolve().parents[2]
 DOCS = HOME / "docs"
@@ -144,7 +146,7 @@ def test_the_table_gives_all_that_tables_give(tmp_path: Path, monkeypatch: pytes
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
     (table,) = set(gold.declared()) - set(gold.TABLES)
-    page = ModuleType("spark_jobs.transforms.groups.coordination")
+    page = ModuleType("kafka_hindsight.judgements.groups.coordination")
     monkeypatch.setitem(sys.modules, page.__name__, page)
     row_class = run(row_classes._module("gold", [table]), vars(page))[table.row_name]
     monkeypatch.setattr(rows, table.row_name, row_class, raising=False)
@@ -191,7 +193,7 @@ def test_a_module_among_the_sections_is_on_the_page(tmp_path: Path, monkeypatch:
 
 def sources() -> str:
     """What reads variables: the programs, the DAGs, set-up and the compose file."""
-    folders = ("spark_jobs", "plugins", "dags", "setup", "drill", "bench")
+    folders = ("kafka_hindsight", "spark_jobs", "plugins", "dags", "setup", "lab")
     files = [p for folder in folders for p in sorted((HOME / folder).rglob("*.py"))]
     return "".join(p.read_text(encoding="utf-8") for p in (*files, HOME / "docker-compose.yml", HOME / "Makefile"))
 
@@ -227,7 +229,7 @@ def test_every_named_query_that_a_page_asks_for_exists(name: str) -> None:
 
 def named_paths(page: str) -> Iterator[str]:
     """Files and folders of ours that a page names, also with a star in them."""
-    folders = "spark_jobs|tests|docs|dags|plugins|setup|locks|queries|expectations|drill|bench|samples"
+    folders = "kafka_hindsight|spark_jobs|tests|docs|dags|plugins|setup|locks|queries|expectations|lab|tools|samples"
     for path in re.findall(rf"`((?:{folders})/[\w./*-]*)`", page):
         yield path.rstrip(".")
 

@@ -10,14 +10,14 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from spark_jobs.commands.log_sample import look_at
+from kafka_hindsight.cli.doctor_logs import look_at
 
 HOME = Path(__file__).resolve().parents[2]
 
 
 def doctor(*options: str, **environment: str) -> tuple[int, dict[str, Any]]:
     done = subprocess.run(
-        [sys.executable, "-m", "spark_jobs.commands.doctor", "--json", *options],
+        [sys.executable, "-m", "kafka_hindsight.cli.doctor", "--json", *options],
         cwd=HOME,
         capture_output=True,
         text=True,
@@ -76,7 +76,7 @@ def test_a_sample_of_logs_shows_what_would_be_read(tmp_path: Path) -> None:
             archive.add(tmp_path / name, name)
     (tmp_path / "packed.log.gz").unlink()
     done = subprocess.run(
-        [sys.executable, "-m", "spark_jobs.commands.doctor", "--json", "--logs", str(tmp_path)],
+        [sys.executable, "-m", "kafka_hindsight.cli.doctor", "--json", "--logs", str(tmp_path)],
         cwd=HOME,
         capture_output=True,
         text=True,

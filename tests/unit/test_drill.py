@@ -10,25 +10,26 @@ from pathlib import Path
 
 import pytest
 
-from drill.cluster import drawn_cluster_id, layouts_of
-from drill.disks import fail, log_dirs, mend, partitions_in
-from drill.glance import glance
-from drill.names import Names
-from drill.on_groups import do
-from drill.record import HOME, record
-from drill.run import chosen, main, played_here, size_of
-from drill.scenarios import SCENARIOS
-from drill.scenarios.brokers import BROKER_SCENARIOS
-from drill.scenarios.groups import GROUP_SCENARIOS
-from drill.scenarios.hosts import HOST_SCENARIOS
-from drill.scenarios.libraries import LIBRARY_SCENARIOS
-from drill.scenarios.logs import LOG_SCENARIOS
-from drill.scenarios.real import REAL_SCENARIOS
-from drill.scenarios.replicas import REPLICA_SCENARIOS
-from drill.scenarios.transactions import TRANSACTION_SCENARIOS
-from drill.scenarios.uncommon import UNCOMMON_SCENARIOS
-from drill.steps import Close, Gone, Kill, OnMember, Scenario, Start
-from drill.steps_on_brokers import (
+from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
+from lab.drill.cluster import drawn_cluster_id, layouts_of
+from lab.drill.disks import fail, log_dirs, mend, partitions_in
+from lab.drill.glance import glance
+from lab.drill.names import Names
+from lab.drill.on_groups import do
+from lab.drill.record import HOME, record
+from lab.drill.run import chosen, main, played_here, size_of
+from lab.drill.scenarios import SCENARIOS
+from lab.drill.scenarios.brokers import BROKER_SCENARIOS
+from lab.drill.scenarios.groups import GROUP_SCENARIOS
+from lab.drill.scenarios.hosts import HOST_SCENARIOS
+from lab.drill.scenarios.libraries import LIBRARY_SCENARIOS
+from lab.drill.scenarios.logs import LOG_SCENARIOS
+from lab.drill.scenarios.real import REAL_SCENARIOS
+from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
+from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS
+from lab.drill.scenarios.uncommon import UNCOMMON_SCENARIOS
+from lab.drill.steps import Close, Gone, Kill, OnMember, Scenario, Start
+from lab.drill.steps_on_brokers import (
     FailDirectory,
     Halted,
     KillBroker,
@@ -41,9 +42,8 @@ from drill.steps_on_brokers import (
     Throttle,
     Unthrottle,
 )
-from drill.truth import EXPECTS, SILENCES, read_truth
-from drill.truth_file import TruthFile
-from spark_jobs.shared.exits import BAD_INPUT, BadInput
+from lab.drill.truth import EXPECTS, SILENCES, read_truth
+from lab.drill.truth_file import TruthFile
 from tests.support.nights import EXCERPTS
 
 ALL = (

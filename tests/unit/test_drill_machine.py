@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from drill import hosts, machine, processes
-from drill.metadata_log import elected_uncleanly
-from drill.run import chosen, played_here
-from drill.truth_file import TruthFile
-from spark_jobs.shared.exits import BadInput
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.start.launch import HOME
+from lab.drill import hosts, machine, processes
+from lab.drill.metadata_log import elected_uncleanly
+from lab.drill.run import chosen, played_here
+from lab.drill.truth_file import TruthFile
 from tests.support.nights import EXCERPTS
 
 DUMPED = EXCERPTS / "metadata_records.txt"
@@ -44,7 +44,7 @@ def test_a_process_ahead_of_time_measures_as_others_do(monkeypatch) -> None:
 
 def test_a_relay_joins_a_socket_that_it_inherits_to_a_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as behind, socket.create_server(("127.0.0.1", 0)) as before:
-        command = [sys.executable, "-m", "drill.relay", str(before.fileno()), str(behind.getsockname()[1])]
+        command = [sys.executable, "-m", "lab.drill.relay", str(before.fileno()), str(behind.getsockname()[1])]
         relay = processes.start(command, pass_fds=[before.fileno()], cwd=HOME, stdin=subprocess.DEVNULL)
         try:
             with socket.create_connection(before.getsockname()[:2]) as one:

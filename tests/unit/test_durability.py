@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
-from spark_jobs.catalog.gold import FINDINGS
-from spark_jobs.catalog.rows import BrokerSnapshot, Finding, PartitionSnapshot
-from spark_jobs.knowledge.rules import durability as rules
-from spark_jobs.shared.launch import HOME
-from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
-from spark_jobs.transforms.findings import Facts, judge_findings
+from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.gold import FINDINGS
+from kafka_hindsight.catalog.rows import BrokerSnapshot, Finding, PartitionSnapshot
+from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, settings_of
+from kafka_hindsight.judgements.findings import Facts, judge_findings
+from kafka_hindsight.knowledge.rules import durability as rules
+from kafka_hindsight.start.launch import HOME
 from tests.support.rows import AT, row
 from tests.support.settings import line_of_broker, line_of_topic
 

@@ -12,29 +12,29 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from drill.plain_reader import Record, parse
-from drill.render import WRAPS, in_json, in_pattern, render, render_folder, wrapped
-from spark_jobs.edges.file_bytes import CHUNK, Bytes
-from spark_jobs.edges.samples import samples_of
-from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
-from spark_jobs.knowledge.envelopes import OBJECTS, PREFIXES
-from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS, OF_CLASSES
-from spark_jobs.knowledge.layouts import APACHE
-from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, is_without_logger
-from spark_jobs.knowledge.patterns import PATTERNS
-from spark_jobs.shared.exits import BadInput
-from spark_jobs.transforms.intake.arrays import NO_INSTANT
-from spark_jobs.transforms.intake.cutting import cut
-from spark_jobs.transforms.intake.detection import layouts_of
-from spark_jobs.transforms.intake.detection import records as split_by
-from spark_jobs.transforms.intake.envelopes import JSON_RECORD, peel_of
-from spark_jobs.transforms.intake.forms import _FEW, every_layout, form_of, misfit_of
-from spark_jobs.transforms.intake.heads import Clock
-from spark_jobs.transforms.intake.objects import instants_of
-from spark_jobs.transforms.intake.origins import Origins
-from spark_jobs.transforms.intake.pieces import REACH, Way, look, ranges_of
-from spark_jobs.transforms.intake.reading import read_record
-from spark_jobs.transforms.intake.wrapped_lines import lines_in
+from kafka_hindsight.knowledge.envelopes import OBJECTS, PREFIXES
+from kafka_hindsight.knowledge.json_layouts import JSON_LAYOUTS, OF_CLASSES
+from kafka_hindsight.knowledge.layouts import APACHE
+from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, is_without_logger
+from kafka_hindsight.knowledge.patterns import PATTERNS
+from kafka_hindsight.logs.arrays import NO_INSTANT
+from kafka_hindsight.logs.cutting import cut
+from kafka_hindsight.logs.detection import layouts_of
+from kafka_hindsight.logs.detection import records as split_by
+from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
+from kafka_hindsight.logs.forms import _FEW, every_layout, form_of, misfit_of
+from kafka_hindsight.logs.heads import Clock
+from kafka_hindsight.logs.objects import instants_of
+from kafka_hindsight.logs.opened_envelopes import JSON_RECORD, peel_of
+from kafka_hindsight.logs.origins import Origins
+from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
+from kafka_hindsight.logs.reading import read_record
+from kafka_hindsight.logs.unwrapped_bytes import Unwrapped, wrapped_as
+from kafka_hindsight.logs.wrapped_lines import lines_in
+from kafka_hindsight.shared.exits import BadInput
+from lab.drill.plain_reader import Record, parse
+from lab.drill.render import WRAPS, in_json, in_pattern, render, render_folder, wrapped
+from tools.pages.samples import samples_of
 
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
 SAMPLES = [record for p in PATTERNS for s in samples_of(p) if (record := parse(s.record)).logger and record.happened_at]
@@ -184,7 +184,7 @@ def test_an_export_with_the_newest_line_first_reads_as_the_original(
         for r, text in zip(told, texts, strict=True)
         for line in wrapped(text, r.happened_at, "kafka-0", wraps).split("\n")  # type: ignore[arg-type]
     ]
-    with patch("spark_jobs.edges.unwrapped_bytes.CHUNK", chunk):
+    with patch("kafka_hindsight.logs.unwrapped_bytes.CHUNK", chunk):
         as_written = read("".join(f"{line}\n" for line in lines).encode())
         turned = read("".join(f"{line}\n" for line in reversed(lines)).encode())
     by_instant = sorted(turned, key=lambda r: r["happened_at"])  # type: ignore[arg-type, return-value]

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from spark_jobs.shared.exits import (
+from kafka_hindsight.shared.exits import (
     NEVER_RETRIED,
     BadInput,
     PublicationRefused,

@@ -12,10 +12,10 @@ import pytest
 from expectations.derive import Expectation, expectations_of
 from expectations.laws import LAWS
 from expectations.sentences import breach, columns_breach
-from spark_jobs.catalog import BY_NAME, gold
-from spark_jobs.catalog.gold import REBALANCES
-from spark_jobs.catalog.model import Check, Table, optional, required
-from spark_jobs.edges.duck_types import duck_type
+from kafka_hindsight.catalog import BY_NAME, gold
+from kafka_hindsight.catalog.gold import REBALANCES
+from kafka_hindsight.catalog.model import Check, Table, optional, required
+from kafka_hindsight.sql.duck_types import duck_type
 from tests.support.rows import AT, values
 
 PETS = Table(
@@ -146,14 +146,16 @@ def test_the_row_factory_takes_only_columns_of_the_table() -> None:
 def test_great_expectations_is_known_to_the_suites_and_to_one_module_alone() -> None:
     home = Path(__file__).parents[2]
     sources = (
-        s for room in ("spark_jobs", "expectations", "dags", "plugins", "drill") for s in (home / room).rglob("*.py")
+        s
+        for room in ("kafka_hindsight", "spark_jobs", "expectations", "dags", "plugins", "lab")
+        for s in (home / room).rglob("*.py")
     )
     knowing = {
         str(s.relative_to(home))
         for s in sources
         if re.search(r"^\s*(import|from) great_expectations", s.read_text(), re.MULTILINE)
     }
-    assert knowing == {"expectations/suite.py", "spark_jobs/edges/validation.py"}
+    assert knowing == {"expectations/suite.py", "spark_jobs/validation.py"}
 
 
 def test_checks_speak_of_columns_that_their_table_has() -> None:

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
-from spark_jobs.catalog.gold import BROKER_OUTAGES
-from spark_jobs.catalog.rows import BrokerOutage, Event, Failover, PartitionSnapshot
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.cluster import ClusterContext, context_of
-from spark_jobs.transforms.leaders.failovers import rebuild_leaders
-from spark_jobs.transforms.leaderships import Leadership
-from spark_jobs.transforms.replicas.losses import loss_of
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, PartitionSnapshot
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.judgements.partitions.leaderships import Leadership
+from kafka_hindsight.judgements.partitions.replicas.losses import loss_of
+from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
 

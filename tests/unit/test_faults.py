@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.gold import INCIDENTS, MEMBER_SETTINGS, REBALANCES
-from spark_jobs.catalog.rows import Incident, MemberSetting, Rebalance
-from spark_jobs.transforms.findings import Facts, judge_findings
+from kafka_hindsight.catalog.gold import INCIDENTS, MEMBER_SETTINGS, REBALANCES
+from kafka_hindsight.catalog.rows import Incident, MemberSetting, Rebalance
+from kafka_hindsight.judgements.findings import Facts, judge_findings
 from tests.support.rows import AT, row
 
 RECOMMENDED = {

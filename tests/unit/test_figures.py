@@ -7,17 +7,17 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.alerts import sightings
-from spark_jobs.catalog.codes import Harm
-from spark_jobs.catalog.gold import BROKER_OUTAGES, INCIDENTS
-from spark_jobs.catalog.rows import BrokerOutage, Finding, Incident
-from spark_jobs.knowledge.harms import HARM_NOTES
-from spark_jobs.knowledge.rules import INCIDENT_RULES
-from spark_jobs.report import figures
-from spark_jobs.report.blocks import Tile
-from spark_jobs.report.build import build_report
-from spark_jobs.report.terminal import render_terminal
-from spark_jobs.shared import words
+from kafka_hindsight.alerts import sightings
+from kafka_hindsight.catalog.codes import Harm
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident
+from kafka_hindsight.knowledge.harms import HARM_NOTES
+from kafka_hindsight.knowledge.rules import INCIDENT_RULES
+from kafka_hindsight.report import figures
+from kafka_hindsight.report.blocks import Tile
+from kafka_hindsight.report.build import build_report
+from kafka_hindsight.report.terminal import render_terminal
+from kafka_hindsight.shared import words
 from tests.support import report_blocks as seen
 from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END

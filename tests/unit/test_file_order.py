@@ -10,8 +10,8 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.transforms.durations import NEVER
-from spark_jobs.transforms.intake.file_order import OUT_OF_ORDER, Span, Turn, copies, in_turn, is_young, sharing
+from kafka_hindsight.logs.file_order import OUT_OF_ORDER, Span, Turn, copies, in_turn, is_young, sharing
+from kafka_hindsight.shared.durations import NEVER
 
 START = datetime(2026, 11, 21, 1, tzinfo=UTC)
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from spark_jobs.catalog.bronze import GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
-from spark_jobs.catalog.codes import Cause, FailoverKind
-from spark_jobs.catalog.gold import (
+from kafka_hindsight.catalog.bronze import GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
+from kafka_hindsight.catalog.codes import Cause, FailoverKind
+from kafka_hindsight.catalog.gold import (
     BROKER_OUTAGES,
     FAILOVERS,
     FINDINGS,
@@ -17,10 +17,10 @@ from spark_jobs.catalog.gold import (
     REBALANCES,
     TRUNCATIONS,
 )
-from spark_jobs.catalog.internal import MISSING_BROKER_LOGS
-from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
-from spark_jobs.catalog.rows import LeadershipGap, Rebalance, SnapshotReading
-from spark_jobs.transforms.findings import Facts, judge_findings
+from kafka_hindsight.catalog.internal import MISSING_BROKER_LOGS
+from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
+from kafka_hindsight.catalog.rows import LeadershipGap, Rebalance, SnapshotReading
+from kafka_hindsight.judgements.findings import Facts, judge_findings
 from tests.support.rows import AT, row
 from tests.support.settings import own
 

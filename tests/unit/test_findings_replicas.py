@@ -6,11 +6,17 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
-from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, LEADER_IMBALANCE, OUT_OF_SYNC_PERIODS, ROLLING_RESTARTS
-from spark_jobs.catalog.internal import ISR_SPANS
-from spark_jobs.catalog.rows import BrokerOutage, Finding, OutOfSyncPeriod, RestartStep, RollingRestart
-from spark_jobs.transforms.findings import Facts, judge_findings
+from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.gold import (
+    BROKER_OUTAGES,
+    FAILOVERS,
+    LEADER_IMBALANCE,
+    OUT_OF_SYNC_PERIODS,
+    ROLLING_RESTARTS,
+)
+from kafka_hindsight.catalog.internal import ISR_SPANS
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, OutOfSyncPeriod, RestartStep, RollingRestart
+from kafka_hindsight.judgements.findings import Facts, judge_findings
 from tests.support.rows import AT, row
 from tests.support.settings import own
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.commands.cli import main
-from spark_jobs.shared.clusters import FILE_VARIABLE
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.cli.main import main
+from kafka_hindsight.settings.clusters import FILE_VARIABLE
 from tests.support.lake import write_lake
 from tests.support.rows import values
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.rows import Event
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from tests.support.groups import excerpt
 from tests.support.nights import at
 from tests.support.rows import row

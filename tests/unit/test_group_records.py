@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.bronze import GROUP_RECORDS
-from spark_jobs.catalog.codes import GroupRecordType, MemberState
-from spark_jobs.knowledge import group_records
-from spark_jobs.knowledge.group_records import Malformed, decode, type_of
-from spark_jobs.knowledge.group_records.layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
-from spark_jobs.knowledge.group_records.layouts import MEMBER_STATES as STATES
-from spark_jobs.knowledge.wire import LENGTHS, NUMBERS, Field, Layout, Struct, read
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS
+from kafka_hindsight.catalog.codes import GroupRecordType, MemberState
+from kafka_hindsight.knowledge import group_records
+from kafka_hindsight.knowledge.group_records import Malformed, decode, type_of
+from kafka_hindsight.knowledge.group_records.layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
+from kafka_hindsight.knowledge.group_records.layouts import MEMBER_STATES as STATES
+from kafka_hindsight.knowledge.wire import LENGTHS, NUMBERS, Field, Layout, Struct, read
 
 CAPTURED = [
     json.loads(line) for line in (Path(__file__).parents[1] / "excerpts/group_records.jsonl").read_text().splitlines()

@@ -9,32 +9,40 @@ from typing import Any
 
 import pytest
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS
-from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, REBALANCES
-from spark_jobs.catalog.internal import MEMBER_STAYS
-from spark_jobs.catalog.rows import BrokerOutage, MemberStay, Rebalance
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.groups import incident_rulings, incidents, lag, move_effects, remedies
-from spark_jobs.transforms.groups.coordinators import rebuild_coordinator_moves
-from spark_jobs.transforms.groups.costs import Stop, Witnesses, price, stops_of
-from spark_jobs.transforms.groups.incident_rulings import INCIDENTS, Gathered
-from spark_jobs.transforms.groups.lag_rulings import LAG_RULINGS
-from spark_jobs.transforms.groups.move_rulings import MOVE_RULINGS, Moved
-from spark_jobs.transforms.groups.remedy_rulings import (
+from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, REBALANCES
+from kafka_hindsight.catalog.internal import MEMBER_STAYS
+from kafka_hindsight.catalog.rows import BrokerOutage, MemberStay, Rebalance
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.groups import (
+    group_incidents as incidents,
+)
+from kafka_hindsight.judgements.groups import (
+    incident_rulings,
+    lag,
+    move_effects,
+    remedies,
+)
+from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
+from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
+from kafka_hindsight.judgements.groups.incident_rulings import INCIDENTS, Gathered
+from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
+from kafka_hindsight.judgements.groups.move_rulings import MOVE_RULINGS, Moved
+from kafka_hindsight.judgements.groups.remedy_rulings import (
     COOPERATIVE_ASSIGNMENT,
     MAX_POLL_INTERVAL,
     SESSION_TIMEOUT,
     STATIC_MEMBERSHIP,
     Replayed,
 )
-from spark_jobs.transforms.groups.storm_rulings import FINGERPRINTS
-from spark_jobs.transforms.groups.storms import Storm
-from spark_jobs.transforms.rebalances.members import MemberRegistry
-from spark_jobs.transforms.rulings import Ruling, Verdict
-from spark_jobs.transforms.windows import Window, in_order
+from kafka_hindsight.judgements.groups.storm_rulings import FINGERPRINTS
+from kafka_hindsight.judgements.groups.storms import Storm
+from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
+from kafka_hindsight.judgements.rebalances.members import MemberRegistry
+from kafka_hindsight.shared.windows import Window, in_order
+from lab.drill.plain_reader import read_folder
 from tests.support.groups import SAMPLE, Witnessed, excerpt, sample_night
 from tests.support.nights import WHOLE
 from tests.support.rows import AT, row

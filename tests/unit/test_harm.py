@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.codes import FailoverKind, Harm, IncidentKind, LagStatus, OutOfSyncKind
-from spark_jobs.catalog.gold import (
+from kafka_hindsight.catalog.codes import FailoverKind, Harm, IncidentKind, LagStatus, OutOfSyncKind
+from kafka_hindsight.catalog.gold import (
     BROKER_OUTAGES,
     CONTROLLER_CHANGES,
     FAILOVERS,
@@ -21,13 +21,13 @@ from spark_jobs.catalog.gold import (
     PARTITION_RISKS,
     TRUNCATIONS,
 )
-from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Failover, Incident, IsrSpan
-from spark_jobs.knowledge.harms import HARM_NOTES
-from spark_jobs.knowledge.rules import HARM_OF_RULE, INCIDENT_RULES, RULE_BY_ID, STANDING_RULES
-from spark_jobs.transforms.findings import Facts, judge_findings
-from spark_jobs.transforms.incidents import Found, judge_incidents
-from spark_jobs.transforms.incidents.headlines import fate
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Failover, Incident, IsrSpan
+from kafka_hindsight.judgements.findings import Facts, judge_findings
+from kafka_hindsight.judgements.incidents import Found, judge_incidents
+from kafka_hindsight.judgements.incidents.headlines import fate
+from kafka_hindsight.knowledge.harms import HARM_NOTES
+from kafka_hindsight.knowledge.rules import HARM_OF_RULE, INCIDENT_RULES, RULE_BY_ID, STANDING_RULES
+from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, row
 
 WINDOW = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))

@@ -7,9 +7,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
-from spark_jobs.catalog.rows import PartitionSnapshot
-from spark_jobs.transforms.leaders.imbalance import rebuild_imbalance
+from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.rows import PartitionSnapshot
+from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance
 from tests.support.rows import row
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.gold import FAILOVERS, LEADER_IMBALANCE
-from spark_jobs.catalog.rows import Failover, ImbalancePeriod, LeaderImbalance
-from spark_jobs.transforms.leaders.imbalance_periods import rebuild_imbalance_periods
+from kafka_hindsight.catalog.gold import FAILOVERS, LEADER_IMBALANCE
+from kafka_hindsight.catalog.rows import Failover, ImbalancePeriod, LeaderImbalance
+from kafka_hindsight.judgements.partitions.leaders.imbalance_periods import rebuild_imbalance_periods
 from tests.support.rows import AT, QUOTE, row
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
-from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, INCIDENTS
-from spark_jobs.catalog.internal import ISR_SPANS, OUT_OF_SYNC_COUNTS
-from spark_jobs.catalog.rows import BrokerOutage, Failover, IsrSpan, OutOfSyncCount
-from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, explain_outages
-from spark_jobs.transforms.replicas.in_sync import count_out_of_sync
+from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, INCIDENTS
+from kafka_hindsight.catalog.internal import ISR_SPANS, OUT_OF_SYNC_COUNTS
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, IsrSpan, OutOfSyncCount
+from kafka_hindsight.judgements.brokers.aftermath import add_impact, add_rebalances, explain_outages
+from kafka_hindsight.judgements.partitions.replicas.in_sync import count_out_of_sync
 from tests.support.rows import AT, row
 
 

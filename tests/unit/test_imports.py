@@ -8,30 +8,31 @@ from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[2]
 PLAIN = {
-    "spark_jobs.catalog",
-    "spark_jobs.catalog.steps",
-    "spark_jobs.shared.clusters",
-    "spark_jobs.shared.config",
-    "spark_jobs.shared.exits",
-    "spark_jobs.shared.java",
-    "spark_jobs.shared.keys",
-    "spark_jobs.shared.launch",
-    "spark_jobs.shared.maven",
-    "spark_jobs.shared.owners",
-    "spark_jobs.shared.words",
-    "spark_jobs.commands.embedded_airflow",
-    "spark_jobs.commands.first_use",
-    "spark_jobs.edges.delta_log",
-    "spark_jobs.edges.lake_damage",
-    "spark_jobs.edges.lake_state",
-    "spark_jobs.edges.landing",
-    "spark_jobs.edges.publication",
-    "spark_jobs.alerts.model",
-    "spark_jobs.alerts.settings",
-    "spark_jobs.report.places",
+    "kafka_hindsight.catalog",
+    "kafka_hindsight.catalog.steps",
+    "kafka_hindsight.settings.clusters",
+    "kafka_hindsight.settings.home",
+    "kafka_hindsight.settings.config",
+    "kafka_hindsight.shared.exits",
+    "kafka_hindsight.start.java",
+    "kafka_hindsight.settings.keys",
+    "kafka_hindsight.start.launch",
+    "kafka_hindsight.start.maven",
+    "kafka_hindsight.settings.owners",
+    "kafka_hindsight.shared.words",
+    "kafka_hindsight.start.embedded_airflow",
+    "kafka_hindsight.start.first_use",
+    "kafka_hindsight.lake.delta_log",
+    "kafka_hindsight.lake.damage",
+    "kafka_hindsight.lake.half_done",
+    "kafka_hindsight.lake.landing",
+    "kafka_hindsight.lake.publication",
+    "kafka_hindsight.alerts.model",
+    "kafka_hindsight.alerts.routes",
+    "kafka_hindsight.shared.page_names",
 }
 """Modules of ours that need the standard library alone, so that Airflow's environment can load them."""
-LATE = {"spark_jobs.edges.landing": {"pyarrow.fs"}}
+LATE = {"kafka_hindsight.lake.landing": {"pyarrow.fs"}}
 """What a plain module imports where it opens a URI: the Spark provider brings it to Airflow's environment."""
 PLUGINS = {path.stem for path in (HOME / "plugins").glob("*.py")}
 
@@ -42,10 +43,12 @@ def imported(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module in (
-            "spark_jobs",
-            "spark_jobs.shared",
-            "spark_jobs.commands",
-            "spark_jobs.edges",
+            "kafka_hindsight",
+            "kafka_hindsight.shared",
+            "kafka_hindsight.start",
+            "kafka_hindsight.settings",
+            "kafka_hindsight.cli",
+            "kafka_hindsight.lake",
         ):
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -70,14 +73,14 @@ def test_what_airflow_loads_of_ours_needs_the_standard_library_alone() -> None:
     for module in PLAIN:
         path = HOME / module.replace(".", "/")
         path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        wild = {n for n in foreign(imported(path)) if not n.startswith(("spark_jobs.catalog", *PLAIN))}
+        wild = {n for n in foreign(imported(path)) if not n.startswith(("kafka_hindsight.catalog", *PLAIN))}
         assert not wild - LATE.get(module, set()), module
 
 
 def test_set_up_needs_the_standard_library_alone() -> None:
-    ours = {"spark_jobs.commands.embedded_airflow", "spark_jobs.shared.launch", "spark_jobs.shared.maven"}
+    ours = {"kafka_hindsight.start.embedded_airflow", "kafka_hindsight.start.launch", "kafka_hindsight.start.maven"}
     assert foreign(imported(HOME / "setup" / "build.py")) == {*ours, "setup.needs"}
-    assert foreign(imported(HOME / "setup" / "needs.py")) == {"spark_jobs.shared.java"}
-    doctor = HOME / "spark_jobs" / "commands" / "doctor.py"
-    plain = {"spark_jobs.shared.config", "spark_jobs.shared.java", "spark_jobs.shared.launch"}
+    assert foreign(imported(HOME / "setup" / "needs.py")) == {"kafka_hindsight.start.java"}
+    doctor = HOME / "kafka_hindsight" / "cli" / "doctor.py"
+    plain = {"kafka_hindsight.settings.config", "kafka_hindsight.start.java", "kafka_hindsight.start.launch"}
     assert foreign(imported(doctor)) == {"setup", *plain}

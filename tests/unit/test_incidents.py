@@ -10,11 +10,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.codes import Cause, Confidence
-from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, REBALANCES
-from spark_jobs.catalog.rows import BrokerOutage, Contributor, CoordinatorMove, Failover, Rebalance
-from spark_jobs.transforms.groups.coordinators import losses_of_groups, offsets_partition_of
-from spark_jobs.transforms.groups.incidents import group_incidents
+from kafka_hindsight.catalog.codes import Cause, Confidence
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, REBALANCES
+from kafka_hindsight.catalog.rows import BrokerOutage, Contributor, CoordinatorMove, Failover, Rebalance
+from kafka_hindsight.judgements.groups.coordinators import losses_of_groups, offsets_partition_of
+from kafka_hindsight.judgements.groups.group_incidents import group_incidents
 from tests.support.histories import BOTH, lines, rebalances
 from tests.support.rows import AT, row
 

@@ -11,8 +11,8 @@ from time import sleep
 
 import pytest
 
-from drill import jars
-from spark_jobs.shared import maven
+from kafka_hindsight.start import maven
+from lab.drill import jars
 
 
 def test_a_kafka_is_fetched_once_however_many_ask_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spark_jobs.transforms.intake.arrays import NO_INSTANT
-from spark_jobs.transforms.intake.json_fields import field, fields_of
-from spark_jobs.transforms.intake.objects import instants_of
+from kafka_hindsight.logs.arrays import NO_INSTANT
+from kafka_hindsight.logs.json_fields import field, fields_of
+from kafka_hindsight.logs.objects import instants_of
 
 PATHS = ("log", "host", "host.name", "log.level", "a.b.c")
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=8)

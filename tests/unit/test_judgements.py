@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import pytest
 from pyspark.sql import DataFrame
 
-from spark_jobs.catalog.rows import BrokerOutage, Event, Failover, Finding
-from spark_jobs.steps.rebuild import WANTED
-from spark_jobs.transforms.judgement import (
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, Finding
+from kafka_hindsight.spark.apply import (
     Judgement,
     Source,
     check_published,
@@ -19,7 +18,8 @@ from spark_jobs.transforms.judgement import (
     outputs_of,
     table,
 )
-from spark_jobs.transforms.judgements import PUBLISHED
+from kafka_hindsight.spark.judgements import PUBLISHED
+from spark_jobs.rebuild import WANTED
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.edges.kafka.connection import (
+from kafka_hindsight.kafka.connection import (
     BOOTSTRAP,
     JAVA_ONLY,
     Connection,
@@ -18,7 +18,7 @@ from spark_jobs.edges.kafka.connection import (
     parsed,
     properties_of,
 )
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.shared.exits import BadInput
 
 SECRET_KEYS = ("sasl.password", "sasl.username", "ssl.key.password", "ssl.key.pem", "sasl.oauthbearer.client.secret")
 secrets = st.text(st.characters(min_codepoint=0x3B1, max_codepoint=0x3C9), min_size=4)

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.codes import Cause
-from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.knowledge.model import Sample
-from spark_jobs.knowledge.patterns import PATTERNS
-from spark_jobs.knowledge.rules import RULES
-from spark_jobs.knowledge.version import READING_VERSION, knowledge_version, version_of
-from spark_jobs.transforms.rebalances.leave_rulings import LEAVE_RULINGS
+from kafka_hindsight.catalog.codes import Cause
+from kafka_hindsight.judgements.rebalances.leave_rulings import LEAVE_RULINGS
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.model import Sample
+from kafka_hindsight.knowledge.patterns import PATTERNS
+from kafka_hindsight.knowledge.rules import RULES
+from kafka_hindsight.knowledge.version import READING_VERSION, knowledge_version, version_of
 
 HOME = Path(__file__).resolve().parents[2]
 PATTERN = next(p for p in PATTERNS if p.constants)
@@ -28,14 +28,14 @@ RULE = next(r for r in RULES if r.thresholds)
 
 def defined(source: str, **names: Any) -> Callable[..., Any]:
     """The function `f` of some source text, as a module of ours would hold it."""
-    scope = {"__name__": "spark_jobs.made_up", **names}
+    scope = {"__name__": "kafka_hindsight.made_up", **names}
     exec(source, scope)  # text of this file
     return scope["f"]
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "4711"])
 def test_the_version_is_the_same_in_every_process(seed: str) -> None:
-    code = "from spark_jobs.knowledge.version import *; print(knowledge_version(), READING_VERSION)"
+    code = "from kafka_hindsight.knowledge.version import *; print(knowledge_version(), READING_VERSION)"
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(HOME)}
     told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert told.stdout.split() == [knowledge_version(), READING_VERSION]
@@ -129,7 +129,7 @@ def test_a_value_whose_content_is_hidden_is_refused() -> None:
 
 
 def test_how_lines_are_parsed_has_one_hash_in_every_process() -> None:
-    asked = "from spark_jobs.transforms.intake.parse import PARSED_AS; print(PARSED_AS)"
+    asked = "from kafka_hindsight.spark.frames.parsed_events import PARSED_AS; print(PARSED_AS)"
     told = {
         subprocess.check_output([sys.executable, "-c", asked], env={**os.environ, "PYTHONHASHSEED": seed}, text=True)
         for seed in ("1", "2")

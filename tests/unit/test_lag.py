@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS
-from spark_jobs.catalog.rows import OffsetSnapshot
-from spark_jobs.transforms.groups.lag import judge_lag
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
+from kafka_hindsight.catalog.rows import OffsetSnapshot
+from kafka_hindsight.judgements.groups.lag import judge_lag
+from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, row
 
 HOUR = Window(AT, AT + timedelta(hours=1))

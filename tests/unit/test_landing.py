@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.edges.landing import (
+from kafka_hindsight.lake.landing import (
     SNAPSHOTS,
     landed_name,
     list_landed,

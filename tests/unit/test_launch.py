@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.commands import cli
-from spark_jobs.shared import launch
-from spark_jobs.shared.config import Settings
-from spark_jobs.shared.exits import BAD_INPUT, BadInput
+from kafka_hindsight.cli import main as cli
+from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
+from kafka_hindsight.start import launch
 
 
 def test_the_last_word_on_sparks_configuration_is_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drill.plain_reader import parse
-from spark_jobs.catalog.codes import Cause, Confidence
-from spark_jobs.catalog.rows import Event, Rebalance
-from spark_jobs.transforms.rebalances import GroupHistory
-from spark_jobs.transforms.rebalances.timeline import drop_superseded_coordinators
+from kafka_hindsight.catalog.codes import Cause, Confidence
+from kafka_hindsight.catalog.rows import Event, Rebalance
+from kafka_hindsight.judgements.rebalances import GroupHistory
+from kafka_hindsight.judgements.rebalances.timeline import drop_superseded_coordinators
+from lab.drill.plain_reader import parse
 from tests.support.groups import EXCERPT_NAMES, GROUPS, Witnessed, excerpt, sample_night, witnessed
 
 CONFIDENCES = [*Confidence][::-1]

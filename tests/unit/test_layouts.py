@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drill.plain_reader import Leftovers, parse, read_folder
-from spark_jobs.catalog.rows import Event
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.edges.samples import layout_samples
-from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout, source_of
-from spark_jobs.transforms.intake.reading import broker_of_folder, broker_told, template
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout, source_of
+from kafka_hindsight.logs.reading import broker_of_folder, broker_told, template
+from lab.drill.plain_reader import Leftovers, parse, read_folder
+from tools.pages.samples import layout_samples
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 each_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=lambda x: x.name)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.gold import BROKER_OUTAGES
-from spark_jobs.catalog.rows import Event, Failover
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.leaders.failovers import rebuild_leaders
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.rows import Event, Failover
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.shared.windows import Window
 from tests.support.leaders import leaders
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row

@@ -10,20 +10,23 @@ from typing import Any
 
 import pytest
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.codes import Confidence, FailoverKind
-from spark_jobs.catalog.gold import BROKER_OUTAGES
-from spark_jobs.catalog.rows import BrokerOutage, Event, Failover
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.leaders.election_trigger_rulings import ELECTION_TRIGGER_RULINGS, TriggeredChange
-from spark_jobs.transforms.leaders.failover_rulings import FAILOVER_RULINGS
-from spark_jobs.transforms.leaders.failovers import rebuild_leaders
-from spark_jobs.transforms.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
-from spark_jobs.transforms.leaders.leader_change import LeaderChange
-from spark_jobs.transforms.rulings import Ruling, judge
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.codes import Confidence, FailoverKind
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import (
+    ELECTION_TRIGGER_RULINGS,
+    TriggeredChange,
+)
+from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
+from kafka_hindsight.judgements.reasoning.rulings import Ruling, judge
+from kafka_hindsight.shared.windows import Window
+from lab.drill.plain_reader import read_folder
 from tests.support.groups import SAMPLE
 from tests.support.leaders import changes_of
 from tests.support.nights import WHOLE, events

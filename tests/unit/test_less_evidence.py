@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from drill.absences import WRONG, Away, agreement, away_of
-from drill.month import acts_of
-from drill.truth import read_truth
-from spark_jobs.catalog.rows import BrokerOutage, Failover
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover
+from lab.drill.absences import WRONG, Away, agreement, away_of
+from lab.drill.month import acts_of
+from lab.drill.truth import read_truth
 from tests.support.less_evidence import Night, night_of, random_cuts
 from tests.support.logs import unpack_night
 from tests.support.months import DAY, month_of, random_losses

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.edges.file_bytes import read_local
-from spark_jobs.edges.local_files import local_files
+from kafka_hindsight.logs.file_bytes import read_local
+from kafka_hindsight.logs.local_files import local_files
 
 NAMES = (
     "server.log.2026-11-20T10:00", "a:b.log", "it's.log", 'a"b.log', "*.log", "[a].log", "{a,b}.log", "%41.log",

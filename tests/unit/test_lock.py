@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.edges.lock import held
-from spark_jobs.edges.waiting import LakeBusy
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.lake.lock import held
+from kafka_hindsight.lake.waiting import LakeBusy
+from kafka_hindsight.shared.exits import BadInput
 
 HOLDER = """
 import sys, time
-from spark_jobs.edges.lock import held
+from kafka_hindsight.lake.lock import held
 with held(sys.argv[1], "step", "run-of-another"):
     print("held", flush=True)
     time.sleep(60)

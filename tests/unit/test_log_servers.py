@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.edges.sources import cloudwatch, documents, loki
-from spark_jobs.edges.sources.cloudwatch import CloudWatch
-from spark_jobs.edges.sources.documents import Elasticsearch, OpenSearch
-from spark_jobs.edges.sources.http import Server
-from spark_jobs.edges.sources.land import land
-from spark_jobs.edges.sources.loki import Loki
-from spark_jobs.edges.sources.model import Period, SourceFails
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.sources import cloudwatch, documents, loki
+from kafka_hindsight.sources.cloudwatch import CloudWatch
+from kafka_hindsight.sources.documents import Elasticsearch, OpenSearch
+from kafka_hindsight.sources.http import Server
+from kafka_hindsight.sources.land import land
+from kafka_hindsight.sources.loki import Loki
+from kafka_hindsight.sources.model import Period, SourceFails
 from tests.support.log_servers import Answer, CloudWatchStandIn, DocumentsStandIn, LokiStandIn, served
 from tests.support.sources import PERIOD, killed_and_read_again, landed
 

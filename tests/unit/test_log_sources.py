@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.edges.log_files import Place
-from spark_jobs.edges.places import dated, ready
-from spark_jobs.edges.sources import land as landing
-from spark_jobs.edges.sources.known import KINDS, source_at
-from spark_jobs.edges.sources.land import land, log_of
-from spark_jobs.edges.sources.model import Batch, Line, Period, SourceFails, written_by
-from spark_jobs.edges.sources.ties import Ties
-from spark_jobs.knowledge.layouts import source_of
-from spark_jobs.shared.config import Settings, missing_inputs
-from spark_jobs.shared.exits import BadInput
-from spark_jobs.shared.launch import HOME
+from kafka_hindsight.knowledge.layouts import source_of
+from kafka_hindsight.logs.files import Place
+from kafka_hindsight.settings.config import Settings, missing_inputs
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.sources import land as landing
+from kafka_hindsight.sources.known import KINDS, source_at
+from kafka_hindsight.sources.land import land, log_of
+from kafka_hindsight.sources.model import Batch, Line, Period, SourceFails, written_by
+from kafka_hindsight.sources.places import dated, ready
+from kafka_hindsight.sources.ties import Ties
+from kafka_hindsight.start.launch import HOME
 from tests.support.logs import RUN_AT, line, resigned, settings
 from tests.support.sources import PERIOD, killed_and_read_again, landed
 
@@ -202,7 +202,7 @@ def test_a_file_that_cannot_be_used_says_why(
 
 def test_a_kind_whose_client_is_not_installed_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declared(tmp_path, "night", 'kind = "cloudwatch"\ngroup = "g"', monkeypatch)
-    monkeypatch.delitem(sys.modules, "spark_jobs.edges.sources.cloudwatch", raising=False)
+    monkeypatch.delitem(sys.modules, "kafka_hindsight.sources.cloudwatch", raising=False)
     monkeypatch.setitem(sys.modules, "botocore", None)
     monkeypatch.delitem(sys.modules, "botocore.session", raising=False)
     with pytest.raises(BadInput, match=r"kind cloudwatch, and botocore.* is not here. Needed: that package"):

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
-from spark_jobs.catalog.rows import BrokerSnapshot, PartitionSnapshot
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
-from spark_jobs.transforms.groups.coordinators import offsets_partition_of
-from spark_jobs.transforms.replicas.loss_simulations import Reading, simulate_losses
+from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.rows import BrokerSnapshot, PartitionSnapshot
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, settings_of
+from kafka_hindsight.judgements.groups.coordinators import offsets_partition_of
+from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
 from tests.support.groups import SAMPLE
 from tests.support.rows import AT, row
 

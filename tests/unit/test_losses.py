@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
-from spark_jobs.catalog.rows import Event, OffsetSnapshot, PartitionSnapshot
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.leaders.failovers import rebuild_leaders
-from spark_jobs.transforms.leaderships import Leadership
-from spark_jobs.transforms.partition_readings import PartitionReadings, TopicReadings, states_of
-from spark_jobs.transforms.replicas.losses import Loss, loss_of
+from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.rows import Event, OffsetSnapshot, PartitionSnapshot
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.judgements.partitions.leaderships import Leadership
+from kafka_hindsight.judgements.partitions.readings import PartitionReadings, TopicReadings, states_of
+from kafka_hindsight.judgements.partitions.replicas.losses import Loss, loss_of
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row
 

@@ -11,11 +11,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
-from spark_jobs.catalog.rows import Event, PartitionSnapshot
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.leaderships import Leadership
-from spark_jobs.transforms.replicas.losses import loss_of
+from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.rows import Event, PartitionSnapshot
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.partitions.leaderships import Leadership
+from kafka_hindsight.judgements.partitions.replicas.losses import loss_of
 from tests.support.rows import AT, row
 
 BROKERS = (1, 2, 3)

@@ -11,12 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
-from spark_jobs.catalog.codes import MetadataRecordType
-from spark_jobs.catalog.rows import MetadataFile, MetadataRecord
-from spark_jobs.knowledge.batches import batches, crc32c
-from spark_jobs.knowledge.kinds import KINDS, RECORD_KINDS
-from spark_jobs.knowledge.metadata_log import (
+from kafka_hindsight.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
+from kafka_hindsight.catalog.codes import MetadataRecordType
+from kafka_hindsight.catalog.rows import MetadataFile, MetadataRecord
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.knowledge.batches import batches, crc32c
+from kafka_hindsight.knowledge.kinds import KINDS, RECORD_KINDS
+from kafka_hindsight.knowledge.metadata_log import (
     FOLDER,
     UNDECODED,
     Found,
@@ -27,12 +30,9 @@ from spark_jobs.knowledge.metadata_log import (
     read_segment,
     read_snapshot,
 )
-from spark_jobs.knowledge.metadata_log.layouts import TYPES
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.intake.metadata_log import events_of_metadata
-from spark_jobs.transforms.leaders.failovers import rebuild_leaders
-from spark_jobs.transforms.windows import Window, in_order
+from kafka_hindsight.knowledge.metadata_log.layouts import TYPES
+from kafka_hindsight.logs.metadata_replay import events_of_metadata
+from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.nights import EXCERPTS, WHOLE, events
 from tests.support.rows import row
 

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as some
 
-from spark_jobs.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
-from spark_jobs.catalog.rows import Event, MetadataDay, MetadataFile, MetadataRecord, MetadataState
-from spark_jobs.knowledge.metadata_log import FOLDER, read_segment
-from spark_jobs.transforms.intake.metadata_states import MetadataStart, find_start
-from spark_jobs.transforms.judgements.shared_sources import read_metadata
-from spark_jobs.transforms.scope import Scope
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
+from kafka_hindsight.catalog.rows import Event, MetadataDay, MetadataFile, MetadataRecord, MetadataState
+from kafka_hindsight.judgements.rebuild.metadata import read_metadata
+from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.knowledge.metadata_log import FOLDER, read_segment
+from kafka_hindsight.logs.metadata_states import MetadataStart, find_start
+from kafka_hindsight.shared.windows import Window
 from tests.support.nights import EXCERPTS
 from tests.support.rows import row
 

@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from drill.plain_reader import read_folder
-from drill.score import score
-from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS
-from spark_jobs.catalog.internal import MISSING_BROKER_LOGS
-from spark_jobs.catalog.row import Row
-from spark_jobs.catalog.rows import BrokerSnapshot, Event, Failover
-from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
-from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs, named_within
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.controllers import controller_epochs_of
-from spark_jobs.transforms.leaders.failovers import rebuild_leaders
-from spark_jobs.transforms.windows import Window, in_order
+from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS
+from kafka_hindsight.catalog.internal import MISSING_BROKER_LOGS
+from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.rows import BrokerSnapshot, Event, Failover
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
+from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
+from kafka_hindsight.judgements.brokers.missing_broker_logs import find_missing_broker_logs, named_within
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.shared.windows import Window, in_order
+from lab.drill.plain_reader import read_folder
+from lab.drill.score import score
 from tests.support.leaders import unmarked_breaks
 from tests.support.logs import unpack_night
 from tests.support.rows import AT, row

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from drill.render import render_folder
-from spark_jobs.edges.file_bytes import CHUNK, opened
-from spark_jobs.edges.record_reader import records_in
-from spark_jobs.edges.survey import pieces_in
-from spark_jobs.transforms.intake.pieces import Piece, ranges_of
-from spark_jobs.transforms.intake.reading import read_record
+from kafka_hindsight.logs.file_bytes import CHUNK, opened
+from kafka_hindsight.logs.pieces import Piece, ranges_of
+from kafka_hindsight.logs.reading import read_record
+from kafka_hindsight.spark.files.record_reader import records_in
+from kafka_hindsight.spark.files.survey import pieces_in
+from lab.drill.render import render_folder
 from tests.support.logs import Row, unpack_night
 
 FORMS = {

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from drill.absences import DOUBTFUL, RIGHT, WRONG, Away, away_of, judged
-from drill.absences import agreement as agreement_with
-from drill.month import MONTH, in_words, lay
-from drill.truth import read_truth
-from spark_jobs.catalog.codes import Confidence, OutageKind
+from kafka_hindsight.catalog.codes import Confidence, OutageKind
+from lab.drill.absences import DOUBTFUL, RIGHT, WRONG, Away, away_of, judged
+from lab.drill.absences import agreement as agreement_with
+from lab.drill.month import MONTH, in_words, lay
+from lab.drill.truth import read_truth
 from tests.support.less_evidence import night_of
 from tests.support.logs import unpack_night
 

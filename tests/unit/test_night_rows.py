@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spark_jobs.catalog.quality import NIGHTS
-from spark_jobs.report.build import read_rows
-from spark_jobs.report.nights import night_of
-from spark_jobs.steps.fleet import plain_values
+from kafka_hindsight.catalog.quality import NIGHTS
+from kafka_hindsight.report.build import read_rows
+from kafka_hindsight.report.nights import night_of
+from spark_jobs.fleet_page import plain_values
 from tests.support.report_night import night
 
 KINDS = {"STRING": str, "INT": int, "BIGINT": int, "DOUBLE": float, "TIMESTAMP": datetime}

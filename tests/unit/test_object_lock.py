@@ -12,10 +12,10 @@ import obstore
 import pytest
 from obstore.store import MemoryStore
 
-from spark_jobs.edges import object_lock
-from spark_jobs.edges.object_lock import held
-from spark_jobs.edges.waiting import LakeBusy, Waiting
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.lake import object_lock
+from kafka_hindsight.lake.object_lock import held
+from kafka_hindsight.lake.waiting import LakeBusy, Waiting
+from kafka_hindsight.shared.exits import BadInput
 
 LAKE = "s3://lakes/kafka"
 

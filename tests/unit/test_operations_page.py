@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.alerts.settings import settings_of
-from spark_jobs.alerts.sightings import OWN
-from spark_jobs.shared import clusters
-from spark_jobs.shared.retention import retention_of
+from kafka_hindsight.alerts.routes import settings_of
+from kafka_hindsight.alerts.sightings import OWN
+from kafka_hindsight.settings import clusters
+from kafka_hindsight.settings.retention import retention_of
 
 HOME = Path(__file__).resolve().parents[2]
 PAGE = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")

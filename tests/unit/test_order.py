@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.catalog.gold import TABLES
-from spark_jobs.catalog.model import Table, required
-from spark_jobs.catalog.order import in_waves
+from kafka_hindsight.catalog.gold import TABLES
+from kafka_hindsight.catalog.model import Table, required
+from kafka_hindsight.catalog.order import in_waves
 
 
 def table(name: str, *refers_to: str) -> Table:

@@ -12,15 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.gold import BROKER_OUTAGES, ISR_CHANGES_TABLE
-from spark_jobs.catalog.internal import ISR_SPANS
-from spark_jobs.catalog.rows import IsrSpan, OutOfSyncPeriod
-from spark_jobs.shared.grouping import grouped
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.replicas.isr import rebuild_isr_changes
-from spark_jobs.transforms.replicas.out_of_sync_periods import merge_spans, rebuild_out_of_sync_periods, spans_of
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, ISR_CHANGES_TABLE
+from kafka_hindsight.catalog.internal import ISR_SPANS
+from kafka_hindsight.catalog.rows import IsrSpan, OutOfSyncPeriod
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
+from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import (
+    merge_spans,
+    rebuild_out_of_sync_periods,
+    spans_of,
+)
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
 

@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
-from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
+from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from spark_jobs.transforms.intake.outliers import Day, is_suspicious, outliers, told_of
+from kafka_hindsight.logs.outliers import Day, is_suspicious, outliers, told_of
 
 NOW = datetime(2026, 11, 22, 3, tzinfo=UTC)
 NIGHT = NOW - timedelta(days=1)

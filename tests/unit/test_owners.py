@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from spark_jobs.alerts.settings import owners_of
-from spark_jobs.report.blocks import Fact, Item
-from spark_jobs.report.build import build_report
-from spark_jobs.shared.config import Settings
+from kafka_hindsight.alerts.routes import owners_of
+from kafka_hindsight.report.blocks import Fact, Item
+from kafka_hindsight.report.build import build_report
+from kafka_hindsight.settings.config import Settings
 from tests.support import report_blocks as seen
 from tests.support.report_night import night
 from tests.support.rows import AT

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from spark_jobs.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
-from spark_jobs.catalog.rows import GroupRecord, GroupSnapshot, MemberSnapshot
-from spark_jobs.transforms.groups.ownership import rebuild_ownership
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
+from kafka_hindsight.catalog.rows import GroupRecord, GroupSnapshot, MemberSnapshot
+from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
+from kafka_hindsight.shared.windows import Window
 from tests.support.nights import at
 from tests.support.rows import row
 

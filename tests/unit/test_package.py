@@ -13,11 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs import __version__
-from spark_jobs.shared.launch import DELTA_LOCK, HOME
+from kafka_hindsight import __version__
+from kafka_hindsight.start.launch import DELTA_LOCK, HOME
 from tests.support.package import build
 
-PARTS = ("CHANGELOG.md", "README.md", "expectations", "locks", "pyproject.toml", "queries", "setup", "spark_jobs")
+PARTS = (
+    "CHANGELOG.md",
+    "README.md",
+    "expectations",
+    "kafka_hindsight",
+    "locks",
+    "pyproject.toml",
+    "queries",
+    "spark_jobs",
+)
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +38,13 @@ def test_it_holds_one_package_and_nothing_that_only_developers_use(wheel: Path) 
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names} == {"kafka_hindsight", f"kafka_hindsight-{__version__}.dist-info"}
     inside = {name.split("/")[1] for name in names if name.startswith("kafka_hindsight/")}
-    assert inside == {"__init__.py", "expectations", "locks", "queries", "spark_jobs"}
+    assert {"__init__.py", "py.typed", "_home", "catalog", "cli", "spark"} <= inside
+    beside = {name.split("/")[2] for name in names if name.startswith("kafka_hindsight/_home/")}
+    assert beside == {"expectations", "locks", "queries", "spark_jobs"}
     queries = {p.name for p in (HOME / "queries").glob("*.sql")}
     assert queries == {name.rpartition("/")[2] for name in names if "/queries/" in name}
     assert [n for n in names if "/samples/" in n or n.endswith(".pyc")] == []
-    assert f"kafka_hindsight/locks/{DELTA_LOCK.name}" in names
+    assert f"kafka_hindsight/_home/locks/{DELTA_LOCK.name}" in names
 
 
 def test_the_same_files_give_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
@@ -45,7 +56,7 @@ def test_the_same_files_give_the_same_bytes(wheel: Path, tmp_path: Path) -> None
             shutil.copytree(source, copy / name, copy_function=shutil.copyfile)
         else:
             shutil.copyfile(source, copy / name)
-    os.utime(copy / "spark_jobs" / "__init__.py", (1, 1))
+    os.utime(copy / "kafka_hindsight" / "__init__.py", (1, 1))
     assert build(copy, tmp_path / "again").read_bytes() == wheel.read_bytes()
 
 
@@ -59,7 +70,7 @@ def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Pa
 def test_airflow_s_part_holds_one_package_with_all_that_a_step_is(tmp_path: Path, wheel: Path) -> None:
     names = set(zipfile.ZipFile(build(HOME / "setup" / "airflow", tmp_path)).namelist())
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"kafka_hindsight_airflow"}
-    files = [n.removeprefix("kafka_hindsight/") for n in zipfile.ZipFile(wheel).namelist() if "dist-info" not in n]
+    files = [n for n in zipfile.ZipFile(wheel).namelist() if "dist-info" not in n]
     plugins = [f"plugins/{p.name}" for p in (HOME / "plugins").glob("*.py")]
     assert {f"kafka_hindsight_airflow/{name}" for name in (*files, *plugins)} <= names
 
@@ -77,7 +88,7 @@ def test_it_says_what_it_needs_where_there_is_no_java(wheel: Path, tmp_path: Pat
     zipfile.ZipFile(wheel).extractall(package)
     (tmp_path / "logs").mkdir()
     (tmp_path / "work").mkdir()
-    run = ["-c", "import sys, kafka_hindsight; sys.exit(kafka_hindsight.main())"]
+    run = ["-c", "import sys; from kafka_hindsight.cli import main; sys.exit(main.main())"]
     done = subprocess.run(
         [sys.executable, *run, "audit", "--logs", str(tmp_path / "logs")],
         cwd=tmp_path / "work",

@@ -9,8 +9,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.intake.packed_events import PACKED, alike, events_of, marks_of, pack, picked
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.logs.packed_events import PACKED, alike, events_of, marks_of, pack, picked
 from tests.support.rows import values
 
 HOUR = 3_600_000_000

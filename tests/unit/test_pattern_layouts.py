@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drill.plain_reader import Record, parse
-from drill.render import in_pattern
-from spark_jobs.edges.samples import samples_of
-from spark_jobs.knowledge.conversion import NotAPattern, compiled
-from spark_jobs.knowledge.layouts import APACHE
-from spark_jobs.knowledge.model import PatternLayout
-from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, inside, is_without_logger
-from spark_jobs.knowledge.patterns import PATTERNS
-from spark_jobs.transforms.intake.cutting import cut
-from spark_jobs.transforms.intake.detection import layouts_of, sampled
-from spark_jobs.transforms.intake.heads import PLAIN, Clock
-from spark_jobs.transforms.intake.pattern_clocks import head_of
-from spark_jobs.transforms.intake.pieces import REACH, Way, look, ranges_of
-from spark_jobs.transforms.intake.reading import read_record
+from kafka_hindsight.knowledge.conversion import NotAPattern, compiled
+from kafka_hindsight.knowledge.layouts import APACHE
+from kafka_hindsight.knowledge.model import PatternLayout
+from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, inside, is_without_logger
+from kafka_hindsight.knowledge.patterns import PATTERNS
+from kafka_hindsight.logs.cutting import cut
+from kafka_hindsight.logs.detection import layouts_of, sampled
+from kafka_hindsight.logs.heads import PLAIN, Clock
+from kafka_hindsight.logs.pattern_clocks import head_of
+from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
+from kafka_hindsight.logs.reading import read_record
+from lab.drill.plain_reader import Record, parse
+from lab.drill.render import in_pattern
+from tools.pages.samples import samples_of
 
 each_layout = pytest.mark.parametrize("layout", PATTERN_LAYOUTS, ids=lambda x: x.name)
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from drill.plain_reader import Record, parse
-from spark_jobs.catalog.codes import LineFate
-from spark_jobs.catalog.silver import EVENT_FIELDS
-from spark_jobs.edges.samples import SHOWS_NOISE, captured, counter_samples_of, noise_samples, samples_of
-from spark_jobs.knowledge.kinds import KINDS
-from spark_jobs.knowledge.layouts import LAYOUTS, MESSAGE_LIMIT, class_of
-from spark_jobs.knowledge.model import Noise, Pattern
-from spark_jobs.knowledge.noise import NOISE
-from spark_jobs.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
-from spark_jobs.transforms.intake.reading import fields_of
+from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.catalog.silver import EVENT_FIELDS
+from kafka_hindsight.knowledge.kinds import KINDS
+from kafka_hindsight.knowledge.layouts import LAYOUTS, MESSAGE_LIMIT, class_of
+from kafka_hindsight.knowledge.model import Noise, Pattern
+from kafka_hindsight.knowledge.noise import NOISE
+from kafka_hindsight.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
+from kafka_hindsight.logs.reading import fields_of
+from lab.drill.plain_reader import Record, parse
+from tools.pages.samples import SHOWS_NOISE, captured, counter_samples_of, noise_samples, samples_of
 
 FIELD_NAMES = {c.name for c in EVENT_FIELDS}
 

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.edges.prompt import MAX_HISTORY, Editor, Words, binding, completions, read_history, write_history
+from kafka_hindsight.sql.line_editor import (
+    MAX_HISTORY,
+    Editor,
+    Words,
+    binding,
+    completions,
+    read_history,
+    write_history,
+)
 
 WORDS = Words(
     commands={".describe": ("gold.failovers", "gold.rebalances"), ".tables": (), ".run": ("storms",), "\\q": ()},

@@ -17,11 +17,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from drill.plain_reader import parse
-from spark_jobs.edges.samples import samples_of
-from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns import PATTERNS
+from kafka_hindsight.knowledge.model import Pattern
+from kafka_hindsight.knowledge.patterns import PATTERNS
+from lab.drill.plain_reader import parse
 from tests.support.pumping import looped_groups, pumped, units
+from tools.pages.samples import samples_of
 
 pytestmark = pytest.mark.long
 
@@ -109,17 +109,17 @@ CHANGED = r"^isr=List\((?P<isr>[\d, ]*|BrokerState\(.*?\)(?:, BrokerState\(.*?\)
 
 def regexes() -> Iterator[tuple[str, re.Pattern[str]]]:
     """The regexes by which modules look into what strangers wrote."""
-    for room in ("knowledge", "transforms", "report", "alerts"):
-        folder = importlib.import_module(f"spark_jobs.{room}")
+    for room in ("shared", "knowledge", "logs", "judgements", "report", "alerts"):
+        folder = importlib.import_module(f"kafka_hindsight.{room}")
         for module in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
             for name, value in vars(importlib.import_module(module.name)).items():
                 if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
                     yield f"{module.name}.{name}", value
 
 
-OF_OURS = {"spark_jobs.knowledge.pattern_layouts._WITHIN"}
+OF_OURS = {"kafka_hindsight.knowledge.pattern_layouts._WITHIN"}
 """It looks at names of layouts, which are ours."""
-OF_NAMES = {"spark_jobs.knowledge.layouts.LOG_NAME_REGEX", "spark_jobs.knowledge.layouts.GC_LOG_REGEX"}
+OF_NAMES = {"kafka_hindsight.knowledge.layouts.LOG_NAME_REGEX", "kafka_hindsight.knowledge.layouts.GC_LOG_REGEX"}
 """They look at names of files alone, of which file systems allow 255 bytes."""
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.knowledge.reasons import (
+from kafka_hindsight.knowledge.reasons import (
     CLOSED,
     FREE_TEXT,
     METADATA_CHANGED,

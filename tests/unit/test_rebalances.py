@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.row import Row
-from spark_jobs.catalog.rows import Event, Rebalance, TopicChange
-from spark_jobs.transforms.evidence import quote
-from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
+from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.rows import Event, Rebalance, TopicChange
+from kafka_hindsight.judgements.reasoning.evidence import quote
+from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, rebuild_group
 from tests.support.histories import BOTH, lines
 from tests.support.histories import line as coordinator
 from tests.support.nights import EXCERPTS, at

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.bronze import GROUP_RECORDS
-from spark_jobs.catalog.rows import Event, GroupRecord, Rebalance
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
-from spark_jobs.transforms.rebalances.records import events_of_records
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS
+from kafka_hindsight.catalog.rows import Event, GroupRecord, Rebalance
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, rebuild_group
+from kafka_hindsight.judgements.rebalances.records import events_of_records
+from lab.drill.plain_reader import read_folder
 from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
 

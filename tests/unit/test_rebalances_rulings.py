@@ -7,11 +7,11 @@ from functools import cache
 
 import pytest
 
-from spark_jobs.catalog.codes import Cause
-from spark_jobs.catalog.rows import Rebalance
-from spark_jobs.transforms.rebalances.case import Case
-from spark_jobs.transforms.rebalances.judge import RULINGS
-from spark_jobs.transforms.rulings import Ruling, always, says
+from kafka_hindsight.catalog.codes import Cause
+from kafka_hindsight.catalog.rows import Rebalance
+from kafka_hindsight.judgements.reasoning.rulings import Ruling, always, says
+from kafka_hindsight.judgements.rebalances.case import Case
+from kafka_hindsight.judgements.rebalances.judge import RULINGS
 from tests.support.groups import Witnessed, excerpt, sample_night
 from tests.support.made_groups import MADE
 from tests.support.rulings import wording

@@ -18,13 +18,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spark_jobs.edges import file_bytes
-from spark_jobs.edges.file_bytes import CHUNK, Bytes, Member, OfMember, Unpacked, content_of
-from spark_jobs.knowledge.layouts import LAYOUTS, MOST_LINES
-from spark_jobs.transforms.intake.arrays import NO_INSTANT
-from spark_jobs.transforms.intake.cutting import cut
-from spark_jobs.transforms.intake.heads import HEADLESS, Clock, heads_of, lines_of
-from spark_jobs.transforms.intake.pieces import NO_TIMES, REACH, Piece, Range, Times, contests, look, mark_of, ranges_of
+from kafka_hindsight.knowledge.layouts import LAYOUTS, MOST_LINES
+from kafka_hindsight.logs import file_bytes
+from kafka_hindsight.logs.arrays import NO_INSTANT
+from kafka_hindsight.logs.cutting import cut
+from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, Member, OfMember, Unpacked, content_of
+from kafka_hindsight.logs.heads import HEADLESS, Clock, heads_of, lines_of
+from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Range, Times, contests, look, mark_of, ranges_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 XZ = lzma.compress(b"one\n" * 50_000)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from spark_jobs.catalog.rows import Event, TopicChange
-from spark_jobs.transforms.evidence import quote
-from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from kafka_hindsight.catalog.rows import Event, TopicChange
+from kafka_hindsight.judgements.reasoning.evidence import quote
+from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from tests.support.histories import BOTH, lines
 from tests.support.nights import at
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.codes import Cause, RemedySetting
-from spark_jobs.catalog.gold import REBALANCES
-from spark_jobs.catalog.rows import Contributor, Event, Quote, Rebalance, Remedy
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.remedies import REMEDY_BY_SETTING
-from spark_jobs.transforms.groups.costs import Stop, Witnesses, price, stops_of
-from spark_jobs.transforms.groups.remedies import TIMEOUTS, Polls, acts_of, avoided_by, judge_remedies, replay
-from spark_jobs.transforms.rebalances.members import MemberRegistry
-from spark_jobs.transforms.windows import Window, in_order
+from kafka_hindsight.catalog.codes import Cause, RemedySetting
+from kafka_hindsight.catalog.gold import REBALANCES
+from kafka_hindsight.catalog.rows import Contributor, Event, Quote, Rebalance, Remedy
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
+from kafka_hindsight.judgements.groups.remedies import TIMEOUTS, Polls, acts_of, avoided_by, judge_remedies, replay
+from kafka_hindsight.judgements.rebalances.members import MemberRegistry
+from kafka_hindsight.knowledge.remedies import REMEDY_BY_SETTING
+from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt
 from tests.support.nights import WHOLE

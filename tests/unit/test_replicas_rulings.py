@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
-from spark_jobs.catalog.codes import Confidence
-from spark_jobs.catalog.gold import FAILOVERS
-from spark_jobs.catalog.rows import Event, Failover, IsrChange, OutOfSyncPeriod, PartitionSnapshot, Truncation
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.leaders.failovers import rebuild_leaders
-from spark_jobs.transforms.replicas import isr_shrink_cause, out_of_sync_periods, truncations
-from spark_jobs.transforms.replicas.isr import rebuild_isr_changes
-from spark_jobs.transforms.replicas.isr_shrink_rulings import SHRINK_RULINGS, Shrink
-from spark_jobs.transforms.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS, PeriodCase
-from spark_jobs.transforms.replicas.truncation_rulings import TRUNCATION_RULINGS
-from spark_jobs.transforms.rulings import Ruling, Verdict
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.codes import Confidence
+from kafka_hindsight.catalog.gold import FAILOVERS
+from kafka_hindsight.catalog.rows import Event, Failover, IsrChange, OutOfSyncPeriod, PartitionSnapshot, Truncation
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.judgements.partitions.replicas import isr_shrink_cause, out_of_sync_periods, truncations
+from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
+from kafka_hindsight.judgements.partitions.replicas.isr_shrink_rulings import SHRINK_RULINGS, Shrink
+from kafka_hindsight.judgements.partitions.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS, PeriodCase
+from kafka_hindsight.judgements.partitions.replicas.truncation_rulings import TRUNCATION_RULINGS
+from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
+from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.rows import row
 from tests.support.rulings import wording

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.report.blocks import PLANNED, Entry, Evidence, Item, Link, Paragraph, Step, TableRow
-from spark_jobs.report.build import build_report
-from spark_jobs.report.marks import ticks
+from kafka_hindsight.report.blocks import PLANNED, Entry, Evidence, Item, Link, Paragraph, Step, TableRow
+from kafka_hindsight.report.build import build_report
+from kafka_hindsight.report.marks import ticks
 from tests.support import report_blocks as seen
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import night

@@ -1,7 +1,7 @@
 """What a report says of brokers, replicas and data: rows in, sentences out."""
 
-from spark_jobs.report.blocks import Link
-from spark_jobs.report.build import build_report
+from kafka_hindsight.report.blocks import Link
+from kafka_hindsight.report.build import build_report
 from tests.support import report_blocks as seen
 from tests.support.report_cluster import leadership_gap, out_of_sync, over_gate, restart, risk, simulation, truncation
 from tests.support.report_rows import at, empty, failover, made, outage, rebalance, run

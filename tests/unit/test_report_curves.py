@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.report.build import build_report
-from spark_jobs.report.curves import MOST_POINTS, joined, thinned
+from kafka_hindsight.report.build import build_report
+from kafka_hindsight.report.curves import MOST_POINTS, joined, thinned
 from tests.support.report_blocks import timeline
 from tests.support.report_rows import DAY, END, at, empty, failover, made, rebalance, run
 

@@ -7,16 +7,24 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.catalog.codes import Harm
-from spark_jobs.catalog.rows import Incident, Night
-from spark_jobs.report import blocks as ui
-from spark_jobs.report import figures
-from spark_jobs.report.build import read_rows, report_of
-from spark_jobs.report.fleet import Fleet, fleet_lines, fleet_page, late_clusters, states_by_day, summary, together
-from spark_jobs.report.html import render_html
-from spark_jobs.report.lead import tiles
-from spark_jobs.report.metrics import metrics_text
-from spark_jobs.report.nights import night_of
+from kafka_hindsight.catalog.codes import Harm
+from kafka_hindsight.catalog.rows import Incident, Night
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures
+from kafka_hindsight.report.build import read_rows, report_of
+from kafka_hindsight.report.fleet import (
+    Fleet,
+    fleet_lines,
+    fleet_page,
+    late_clusters,
+    states_by_day,
+    summary,
+    together,
+)
+from kafka_hindsight.report.html import render_html
+from kafka_hindsight.report.lead import tiles
+from kafka_hindsight.report.metrics import metrics_text
+from kafka_hindsight.report.nights import night_of
 from tests.support.report_blocks import cells, found, rows
 from tests.support.report_night import HOSTILE, night
 from tests.support.report_rows import DAY, END

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from spark_jobs.report.blocks import Fact, Link, Trend
-from spark_jobs.report.build import build_report
+from kafka_hindsight.report.blocks import Fact, Link, Trend
+from kafka_hindsight.report.build import build_report
 from tests.support import report_blocks as seen
 from tests.support.report_rows import DAY, at, empty, failover, made, rebalance, run
 

@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from spark_jobs.report.build import build_report
-from spark_jobs.report.html import render_html
-from spark_jobs.report.sections import SECTIONS
+from kafka_hindsight.report.build import build_report
+from kafka_hindsight.report.html import render_html
+from kafka_hindsight.report.sections import SECTIONS
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import HOSTILE, night, poisoned_night
 from tests.support.report_rows import empty, run

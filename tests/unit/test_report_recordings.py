@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from spark_jobs.report.build import build_report
-from spark_jobs.report.html import render_html
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.incidents import Found, judge_incidents
-from spark_jobs.transforms.leaders.failovers import rebuild_leaders
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.incidents import Found, judge_incidents
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.report.build import build_report
+from kafka_hindsight.report.html import render_html
 from tests.support.nights import WHOLE, events
 from tests.support.report_browser import Browser, found
 from tests.support.report_rows import END

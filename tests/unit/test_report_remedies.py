@@ -1,8 +1,8 @@
 """What a report says of settings that would have helped: rows in, a block out."""
 
-from spark_jobs.report.blocks import Fact, Link
-from spark_jobs.report.build import build_report
-from spark_jobs.report.sections import remedies as section
+from kafka_hindsight.report.blocks import Fact, Link
+from kafka_hindsight.report.build import build_report
+from kafka_hindsight.report.sections import remedies as section
 from tests.support import report_blocks as seen
 from tests.support.report_night import night
 from tests.support.report_rows import at, empty, made, rebalance, run

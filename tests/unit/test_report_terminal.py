@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from spark_jobs.report.build import build_report
-from spark_jobs.report.terminal import Terminal, render_terminal
+from kafka_hindsight.report.build import build_report
+from kafka_hindsight.report.terminal import Terminal, render_terminal
 from tests.support.report_night import HOSTILE, night, poisoned_night
 
 

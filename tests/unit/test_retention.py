@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spark_jobs.catalog.bronze import LOG_FILES, LOG_RECORDS
-from spark_jobs.catalog.gold import FINDINGS
-from spark_jobs.edges.landing import landed_at, landed_name
-from spark_jobs.shared.exits import BadInput
-from spark_jobs.shared.retention import retention_of
+from kafka_hindsight.catalog.bronze import LOG_FILES, LOG_RECORDS
+from kafka_hindsight.catalog.gold import FINDINGS
+from kafka_hindsight.lake.landing import landed_at, landed_name
+from kafka_hindsight.settings.retention import retention_of
+from kafka_hindsight.shared.exits import BadInput
 
 NOW = datetime(2026, 11, 30, 12, 30, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.transforms.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from tests.support.nights import WHOLE, at
 from tests.unit.test_outages import held, own, told_by_controller
 

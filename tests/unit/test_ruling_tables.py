@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from spark_jobs.transforms.ruling_tables import RULING_TABLES, VERSION
-from spark_jobs.transforms.rulings import CERTAIN, Ruling, says
+from kafka_hindsight.judgements.reasoning.rulings import CERTAIN, Ruling, says
+from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES, VERSION
 
 RULINGS = [
     pytest.param(ruling, id=f"{column} {when} {place}")

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from drill import score, truth
-from drill.truth import TruthError
-from spark_jobs.catalog import BY_NAME, codes
+from kafka_hindsight.catalog import BY_NAME, codes
+from lab.drill import score, truth
+from lab.drill.truth import TruthError
 from tests.support.rows import values
 from tests.support.scored_rows import act, at, contributor, failover, incident, member, met, outage, rebalance
 

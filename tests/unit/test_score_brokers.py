@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from drill import score
-from spark_jobs.catalog.gold import BROKER_OUTAGES, CONTROLLER_CHANGES, FAILOVERS
-from spark_jobs.catalog.gold_brokers import OUT_OF_SYNC_PERIODS, ROLLING_RESTARTS
-from spark_jobs.catalog.gold_losses import TRUNCATIONS
-from spark_jobs.catalog.gold_risk import PARTITION_RISKS
-from spark_jobs.catalog.rows import RestartStep
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, CONTROLLER_CHANGES, FAILOVERS
+from kafka_hindsight.catalog.gold_brokers import OUT_OF_SYNC_PERIODS, ROLLING_RESTARTS
+from kafka_hindsight.catalog.gold_losses import TRUNCATIONS
+from kafka_hindsight.catalog.gold_risk import PARTITION_RISKS
+from kafka_hindsight.catalog.rows import RestartStep
+from lab.drill import score
 from tests.support.rows import AT, values
 
 Row = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from drill import score
+from lab.drill import score
 from tests.support.scored_rows import act, contributor, failover, member, outage, rebalance, wrong
 
 Row = dict[str, Any]

@@ -11,13 +11,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drill.plain_reader import read_folder
-from spark_jobs.catalog.bronze import GROUP_RECORDS
-from spark_jobs.catalog.internal import GROUP_AGREEMENTS, MEMBER_SIGHTINGS
-from spark_jobs.catalog.rows import Event, MemberSetting
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.groups.settings import rebuild_settings
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS
+from kafka_hindsight.catalog.internal import GROUP_AGREEMENTS, MEMBER_SIGHTINGS
+from kafka_hindsight.catalog.rows import Event, MemberSetting
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
+from kafka_hindsight.shared.windows import Window
+from lab.drill.plain_reader import read_folder
 from tests.support.nights import EXCERPTS, WHOLE
 from tests.support.rows import AT, row
 

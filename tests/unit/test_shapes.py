@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark_jobs.knowledge.envelopes import PREFIXES
-from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED
-from spark_jobs.transforms.intake.arrays import NO_INSTANT
-from spark_jobs.transforms.intake.pattern_clocks import byte_head, pattern_heads
-from spark_jobs.transforms.intake.shapes import matching, shapes_of
+from kafka_hindsight.knowledge.envelopes import PREFIXES
+from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED
+from kafka_hindsight.logs.arrays import NO_INSTANT
+from kafka_hindsight.logs.pattern_clocks import byte_head, pattern_heads
+from kafka_hindsight.logs.shapes import matching, shapes_of
 
 REGEXES = {e.name: re.compile(e.regex.encode(), re.DOTALL) for e in PREFIXES if e.regex}
 HEADS = {layout.name: byte_head(layout.name) for layout in (*PATTERN_LAYOUTS, *UNDATED)}

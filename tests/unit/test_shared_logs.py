@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.catalog.bronze import LOG_FILES
-from spark_jobs.catalog.rows import BrokerOutage, Event, LogFile
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.outages import rebuild_outages
+from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogFile
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from tests.support.nights import WHOLE, at
 from tests.support.rows import row
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.gold import BROKER_OUTAGES, REBALANCES
-from spark_jobs.catalog.rows import Incident, MemberStay, Rebalance
-from spark_jobs.transforms.groups.incidents import group_incidents
-from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES
+from kafka_hindsight.catalog.rows import Incident, MemberStay, Rebalance
+from kafka_hindsight.judgements.groups.group_incidents import group_incidents
+from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from tests.support.histories import line, lines
 from tests.support.nights import at
 from tests.support.rows import AT, row

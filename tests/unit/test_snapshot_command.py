@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.commands import cli, snapshot
-from spark_jobs.edges.kafka.connection import Connection
-from spark_jobs.edges.kafka.snapshot import summary
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.cli import main as cli
+from kafka_hindsight.cli import snapshot
+from kafka_hindsight.kafka.connection import Connection
+from kafka_hindsight.kafka.snapshot import summary
+from kafka_hindsight.shared.exits import BadInput
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,18 @@ import pytest
 HOME = Path(__file__).resolve().parents[2]
 TEXTS = [
     path
-    for folder in ("dags", "docs", "drill", "expectations", "plugins", "queries", "setup", "spark_jobs", "tests")
+    for folder in (
+        "dags",
+        "docs",
+        "lab",
+        "expectations",
+        "plugins",
+        "queries",
+        "setup",
+        "kafka_hindsight",
+        "spark_jobs",
+        "tests",
+    )
     for path in sorted((HOME / folder).rglob("*"))
     if path.suffix in (".md", ".py", ".sql", ".html") and path != Path(__file__)
 ]

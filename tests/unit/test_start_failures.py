@@ -7,15 +7,15 @@ from datetime import timedelta
 
 import pytest
 
-from drill.plain_reader import event_of, parse
-from drill.spoil import SPOILS
-from spark_jobs.catalog.codes import StartFailure
-from spark_jobs.catalog.rows import Event
-from spark_jobs.edges.samples import captured
-from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.knowledge.start_failures import START_REASONS, why_starts_failed
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.codes import StartFailure
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.start_failures import START_REASONS, why_starts_failed
+from kafka_hindsight.shared.windows import Window
+from lab.drill.plain_reader import event_of, parse
+from lab.drill.spoil import SPOILS
+from tools.pages.samples import captured
 
 PLAYED = (
     ("4.3", "BindException", StartFailure.PORT_IN_USE),

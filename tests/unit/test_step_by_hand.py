@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.steps import BY_NAME, INGEST, PUBLISH, REBUILD
-from spark_jobs.commands import cli, step
-from spark_jobs.shared import launch
-from spark_jobs.shared.exits import BadInput
+from kafka_hindsight.catalog.steps import BY_NAME, INGEST, PUBLISH, REBUILD
+from kafka_hindsight.cli import main as cli
+from kafka_hindsight.cli import step
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.start import launch
 
 SUBMIT = f"""#!{sys.executable}
 import json, os, sys

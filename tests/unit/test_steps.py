@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from spark_jobs.catalog import TABLES
-from spark_jobs.catalog.steps import BY_NAME, COLLECT, INGEST, MAINTAIN, RECLASSIFY, STAGED, STEPS
+from kafka_hindsight.catalog import TABLES
+from kafka_hindsight.catalog.steps import BY_NAME, COLLECT, INGEST, MAINTAIN, RECLASSIFY, STAGED, STEPS
 
 
 def test_every_table_of_the_lake_is_written_by_exactly_one_step() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.catalog.gold import REBALANCES
-from spark_jobs.catalog.rows import Rebalance
-from spark_jobs.transforms.groups.incidents import group_incidents
+from kafka_hindsight.catalog.gold import REBALANCES
+from kafka_hindsight.catalog.rows import Rebalance
+from kafka_hindsight.judgements.groups.group_incidents import group_incidents
 from tests.support.histories import BOTH, lines, rebalances
 from tests.support.rows import AT, row
 

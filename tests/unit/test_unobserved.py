@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from spark_jobs.catalog.bronze import LOG_FILES
-from spark_jobs.catalog.rows import Event, LogFile
-from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.observed import observe
-from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.brokers.unobserved import find_unobserved_spans, unobserved_within
-from spark_jobs.transforms.windows import Window
+from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.catalog.rows import Event, LogFile
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.observed import observe
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.brokers.unobserved import find_unobserved_spans, unobserved_within
+from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at
 from tests.support.rows import row
 

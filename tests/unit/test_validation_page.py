@@ -6,8 +6,8 @@ import re
 from datetime import timedelta
 from typing import Any
 
-from spark_jobs.catalog.quality import VALIDATION_RESULTS
-from spark_jobs.report.validation import validation_page
+from kafka_hindsight.catalog.quality import VALIDATION_RESULTS
+from kafka_hindsight.report.checks import validation_page
 from tests.support.rows import AT, values
 
 RUN = {"run_id": "run-1", "cluster": "prod", "window_from": AT, "window_to": AT + timedelta(hours=24)}

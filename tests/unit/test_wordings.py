@@ -9,8 +9,13 @@ from __future__ import annotations
 
 import pytest
 
-from drill.plain_reader import parse
-from spark_jobs.knowledge.reasons import POLL_EXPIRED, REMOVED_WHILE_ALIVE, read_client_reason, read_coordinator_reason
+from kafka_hindsight.knowledge.reasons import (
+    POLL_EXPIRED,
+    REMOVED_WHILE_ALIVE,
+    read_client_reason,
+    read_coordinator_reason,
+)
+from lab.drill.plain_reader import parse
 
 MEMBER = "app-1-0f9c477f-157b-4328-8f40-679b535209b1"
 NODE = "kafka-1:9092 (id: 2147483646 rack: null)"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog import codes
-from spark_jobs.report import plain, vocabulary
-from spark_jobs.report.html import _asset
-from spark_jobs.shared import words
+from kafka_hindsight.catalog import codes
+from kafka_hindsight.report import vocabulary
+from kafka_hindsight.report.html import _asset
+from kafka_hindsight.shared import plain, words
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,269 @@
+"""Rows of the lake, and what a scheduler says, as things that a person should know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from kafka_hindsight.alerts.model import Night, Sighting
+from kafka_hindsight.catalog.codes import Harm
+from kafka_hindsight.knowledge.harms import HARM_NOTES
+from kafka_hindsight.knowledge.rules import INCIDENT_RULES, URGENT_RULES
+from kafka_hindsight.settings.owners import concerned
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.page_names import VALIDATION_PAGE, page_name
+from kafka_hindsight.shared.plain import anchor
+from kafka_hindsight.shared.words import duration
+
+Row = Mapping[str, Any]
+EVERY_CLUSTER = "every cluster"
+"""Where a trouble of the look itself belongs: it may hide what befell any of them."""
+
+FORMER_NIGHTS = timedelta(days=8)
+"""How far back the nights lie that tell what is usual of a log."""
+
+_OVER_ONCE_BACK = frozenset({Harm.BROKER_LOST, Harm.NO_CONTROLLER})
+"""What leaves nothing to do at night once the broker, or the majority of controllers, is back."""
+
+ENOUGH_NIGHTS = 2
+SILENT_FOR = timedelta(hours=1)
+OVER_USUAL = 3
+"""A log has fallen silent when it has said nothing for an hour, and for three times its usual longest silence."""
+
+OWN = {
+    "publication_refused": "Read the page of what was checked, fix what it names, and run the night again: until then "
+    "the tables stay as they were.",
+    "expectation_failed": "The night was published; read the page of what was checked before you rely on that table.",
+    "log_missing": "Look whether the broker still writes it and whether the shipping of logs still runs: what it would "
+    "have shown is missing in the verdicts of this night.",
+    "log_silent": "Look whether the process still runs, whether its disk is full, and whether the shipping of logs "
+    "still runs.",
+    "night_failed": "Read the task's log in Airflow, fix what it names, and clear the task: a step that is run again "
+    "leaves the same tables.",
+    "deadline_missed": "Look in Airflow what the night waits for: a task that is retried, a pool that is full, a lake "
+    "in use.",
+    "lake_unreadable": "Until it can be read no finding, no refused publication and no missing log of it is "
+    "reported. Read "
+    "what it names; `hindsight sql` says the same. Bring the file back from a copy, or move the table's folder out of "
+    "the lake and run the night again.",
+    "ledger_damaged": "Each line that could still be read is kept. What the others say may be sent once more, or never "
+    "if its night is long over: read the file that was put aside.",
+    "receivers_unusable": "Mend the URLs of the route: what is waiting for it goes out with the next look.",
+}
+"""Troubles of our own, in addition to the rules about the cluster: what to do about each."""
+
+
+def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sighting]:
+    """Takes: rows of gold.incidents that were not planned; the windows published.
+
+    Gives: one for each incident that asks its reader to act. It cannot wait where records or partitions were hit, or a
+    broker or the majority of controllers had not come back.
+    """
+    return [
+        _of_incident(i, w)
+        for w in windows
+        for i in incidents
+        if i["cluster"] == w["cluster"] and w["window_from"] <= i["started_at"] < w["window_to"]
+        if HARM_NOTES[Harm(i["harm"])].state == "act"
+    ]
+
+
+def _of_incident(incident: Row, window: Row) -> Sighting:
+    cannot_wait = incident["harm"] not in _OVER_ONCE_BACK or incident["ended_at"] is None
+    return Sighting(
+        cluster=incident["cluster"],
+        rule=incident["harm"],
+        severity="critical" if cannot_wait else "warning",
+        subject_kind="incident",
+        subject=incident["headline"],
+        night_from=window["window_from"],
+        night_to=window["window_to"],
+        began_at=incident["started_at"],
+        reason=f"{incident['headline']}.",
+        advice=incident["advice"],
+        page=page_name(window["cluster"], window["window_from"], window["window_to"]),
+        anchor=anchor("incident", incident["incident_id"]),
+        cannot_wait=cannot_wait,
+        groups=tuple(incident["group_ids"]),
+        topics=tuple(incident["topics"] or ()),
+    )
+
+
+def of_findings(findings: Iterable[Row], windows: Sequence[Row], planned: Iterable[Row]) -> list[Sighting]:
+    """Takes: rows of gold.findings; the windows published; planned work: cluster, subject_kind, subject, from, to.
+
+    Gives: none for what is an incident of its own.
+    """
+    work = list(planned)
+    return [
+        Sighting(
+            cluster=f["cluster"],
+            rule=f["rule_id"],
+            severity=f["severity"],
+            subject_kind=f["subject_kind"],
+            subject=f["subject"],
+            night_from=w["window_from"],
+            night_to=w["window_to"],
+            began_at=f["first_at"],
+            reason=f["message"],
+            advice=f["advice"],
+            page=page_name(w["cluster"], w["window_from"], w["window_to"]),
+            anchor=anchor("finding", f["finding_id"]),
+            planned=any(_lies_within(f, p) for p in work),
+            cannot_wait=f["rule_id"] in URGENT_RULES,
+            groups=groups,
+            topics=topics,
+        )
+        for w in windows
+        for f in findings
+        if f["cluster"] == w["cluster"] and w["window_from"] <= f["first_at"] < w["window_to"]
+        if f["rule_id"] not in INCIDENT_RULES
+        for groups, topics in [concerned(f["subject_kind"], f["subject"])]
+    ]
+
+
+def of_validations(failed: Iterable[Row]) -> list[Sighting]:
+    """Takes: broken expectations of the last run over each window.
+
+    Gives: one for each night that was refused; one for each warning that fired.
+    """
+    rows = list(failed)
+    critical = (row for row in rows if row["severity"] == "critical")
+    refused = grouped(critical, lambda row: (row["cluster"], row["window_from"], row["window_to"]))
+    nights = [_of_check("publication_refused", "critical", broken) for broken in refused.values()]
+    warned = [_of_check("expectation_failed", "warning", [r]) for r in rows if r["severity"] == "warning"]
+    return nights + warned
+
+
+def of_coverage(coverage: Iterable[Row], since: datetime) -> list[Sighting]:
+    """Takes: rows of quality.coverage of the nights since `since`, and of FORMER_NIGHTS before each.
+
+    Gives: logs that were there on every former night and are missing, or fell silent before their night was over.
+    """
+    nights: dict[Night, dict[str, Row]] = {}
+    for row in coverage:
+        if row["lines_in"]:
+            nights.setdefault((row["cluster"], row["window_from"], row["window_to"]), {})[row["source"]] = row
+    found: list[Sighting] = []
+    for night, sources in nights.items():
+        former = [logs for other, logs in nights.items() if _is_former(other, night)]
+        if night[2] >= since and len(former) >= ENOUGH_NIGHTS:
+            found += _of_logs(night, sources, former)
+    return found
+
+
+def _is_former(other: Night, night: Night) -> bool:
+    """Whether one night of a cluster lies before another, at most FORMER_NIGHTS."""
+    (cluster, start, end), (of, since, _) = other, night
+    return cluster == of and end <= since and since - start <= FORMER_NIGHTS
+
+
+def _of_logs(night: Night, sources: Mapping[str, Row], former: Sequence[Mapping[str, Row]]) -> Iterator[Sighting]:
+    """The logs that every former night had: first those that are missing now, then those that fell silent."""
+    usual = sorted(set.intersection(*(set(logs) for logs in former)))
+    yield from (_missing(night, s) for s in usual if s not in sources)
+    for s in usual:
+        if s in sources and _is_silent(sources[s], [logs[s] for logs in former]):
+            yield _silent(night, s, sources[s])
+
+
+def of_look(rule: str, subject: str, reason: str, now: datetime) -> Sighting:
+    """What went wrong with a look itself, so that an alert may be missing. Takes: a rule of OWN."""
+    return Sighting(
+        EVERY_CLUSTER, rule, "critical", "look", subject, now, now, now, reason, OWN[rule], cannot_wait=True
+    )
+
+
+def of_event(said: Mapping[str, Any]) -> Sighting:
+    """What a scheduler says. Takes: rule (of OWN), severity, cluster, subject, reason, at, from, to.
+
+    Raises: BadInput where something of it is missing.
+    """
+    try:
+        return Sighting(
+            cluster=str(said["cluster"]),
+            rule=str(said["rule"]),
+            severity=str(said["severity"]),
+            subject_kind="run",
+            subject=str(said["subject"]),
+            night_from=datetime.fromisoformat(said["from"]),
+            night_to=datetime.fromisoformat(said["to"]),
+            began_at=datetime.fromisoformat(said["at"]),
+            reason=str(said["reason"]),
+            advice=OWN[said["rule"]],
+            cannot_wait=said["severity"] == "critical",
+        )
+    except (KeyError, TypeError, ValueError) as problem:
+        raise BadInput(
+            f"The event {dict(said)!r} is not whole: {problem!r}. Needed: rule (one of {', '.join(OWN)}), severity, "
+            "cluster, subject, reason, and the instants at, from and to."
+        ) from None
+
+
+def _lies_within(finding: Row, work: Row) -> bool:
+    about = ("cluster", "subject_kind", "subject")
+    inside = work["from"] <= finding["first_at"] and (work["to"] is None or finding["last_at"] <= work["to"])
+    return inside and all(work[name] == finding[name] for name in about)
+
+
+def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
+    first = broken[0]
+    sentences = [s for row in broken for s in row["sentences"] or [f"{row['table']}: {row['description']}"]]
+    names = sorted({f"{row['table']}.{row['expectation']}" for row in broken})
+    whole = (
+        f"{len(names)} critical expectations are broken, nothing was published. "
+        if rule == "publication_refused"
+        else ""
+    )
+    return Sighting(
+        cluster=first["cluster"],
+        rule=rule,
+        severity=severity,
+        subject_kind="expectation",
+        subject=", ".join(names),
+        night_from=first["window_from"],
+        night_to=first["window_to"],
+        began_at=first["window_from"],
+        reason=whole + " ".join(sentences),
+        advice=OWN[rule],
+        page=VALIDATION_PAGE,
+        cannot_wait=severity == "critical",
+    )
+
+
+def _missing(night: Night, source: str) -> Sighting:
+    return _of_log(
+        "log_missing", night, source, night[1], f"The log {source} was there on every former night: not now."
+    )
+
+
+def _silent(night: Night, source: str, row: Row) -> Sighting:
+    last = row["last_at"]
+    silence = duration(night[2] - last)
+    return _of_log(
+        "log_silent", night, source, last, f"The log {source} said nothing in the last {silence} of the night."
+    )
+
+
+def _of_log(rule: str, night: Night, source: str, at: datetime, reason: str) -> Sighting:
+    cluster, start, end = night
+    page = page_name(cluster, start, end)
+    return Sighting(
+        cluster, rule, "warning", "log", source, start, end, at, reason, OWN[rule], page=page, anchor="coverage"
+    )
+
+
+def _is_silent(row: Row, before: Sequence[Row]) -> bool:
+    return _trailing(row) > max(SILENT_FOR, OVER_USUAL * max(_longest(b) for b in before))
+
+
+def _trailing(row: Row) -> timedelta:
+    """How long the log said nothing at the end of its night; a log without instants shows nothing."""
+    end: datetime = row["window_to"]
+    return end - row["last_at"] if row["last_at"] else timedelta(0)
+
+
+def _longest(row: Row) -> timedelta:
+    return max(_trailing(row), timedelta(milliseconds=row["longest_silence_ms"] or 0))

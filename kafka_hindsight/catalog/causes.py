@@ -1,0 +1,294 @@
+"""Why rebalances begin: each cause once, with what a reader sees, what to do about it, and what it has in common.
+
+What a cause needs and what rules it out is in its rulings: the tables in judgements/rebalances/*_rulings.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kafka_hindsight.catalog.code import Code
+
+
+class CauseFamily(Code):
+    """Causes that a reader tells apart by one colour: its name in the style sheet, and what they have in common."""
+
+    LOST = "lost", "Members lost"
+    BROKER = "broker", "Brokers"
+    MEMBER = "member", "Members came and went"
+    TOPIC = "topic", "Topics and subscriptions"
+    ASKED = "asked", "Asked for"
+    PROTOCOL = "protocol", "Protocol steps"
+    UNKNOWN = "unknown", "Not known"
+
+
+@dataclass(frozen=True)
+class CauseNoun:
+    """One cause in words. `label` is what a reader sees instead of the code, `symptom` how it shows in the logs.
+
+    `is_arrival`, `is_departure`: a member came or went. `is_removal`: it went against its will. `is_silence`: its
+    session expired. `is_broker_induced`: an outage of a broker can bring it about.
+    """
+
+    code: str
+    meaning: str = field(compare=False)
+    label: str = field(compare=False)
+    family: CauseFamily = field(compare=False)
+    advice: str
+    symptom: str = field(compare=False)
+    source: str = field(compare=False)
+    is_arrival: bool = False
+    is_departure: bool = False
+    is_removal: bool = False
+    is_silence: bool = False
+    is_broker_induced: bool = False
+
+
+class CauseCode(Code):
+    """A code that carries its cause in words."""
+
+    noun: CauseNoun
+
+    def __new__(cls, noun: CauseNoun) -> CauseCode:  # type: ignore[misc]
+        """A member that is its code."""
+        member = str.__new__(cls, noun.code)
+        member._value_, member.noun, member.meaning = noun.code, noun, noun.meaning
+        return member
+
+    @property
+    def label(self) -> str:
+        """What a reader sees instead of the code."""
+        return self.noun.label
+
+    @property
+    def family(self) -> CauseFamily:
+        """The causes that share its colour."""
+        return self.noun.family
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        return self.noun.advice
+
+
+# fmt: off
+class Cause(CauseCode):
+    """Why a rebalance began."""
+
+    MEMBER_JOINED = CauseNoun(
+        code="member_joined", label="a member joined", family=CauseFamily.MEMBER,
+        meaning="A member joined that the group had not had within the look-back.",
+        symptom="a join phase starts with 'Adding new member'",
+        advice="Nothing to do when you scaled out. When members come and go by themselves, look at what starts them:"
+        " an autoscaler, a crash loop, a job scheduler. Cooperative assignment (CooperativeStickyAssignor) or"
+        " group.protocol=consumer keeps the others working meanwhile.",
+        source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-394",
+        is_arrival=True,
+    )
+    MEMBER_REJOINED = CauseNoun(
+        code="member_rejoined", label="a member came back", family=CauseFamily.MEMBER,
+        meaning="A member that had left or been removed came back. It is the same member where the instance id is the"
+        " same; else where the client id is the same and, if hosts are known, the host. A client id that several"
+        " members hold at once (the default of Java clients) identifies no member: the cause is then `member_joined`,"
+        " `possible` at most.",
+        symptom="a join phase starts with 'Adding new member'",
+        advice="See why it had gone: the rebalance before this one shows it. For planned restarts give each member a"
+        " group.instance.id and a session timeout longer than a restart takes: then neither the going nor the coming"
+        " starts a rebalance.",
+        source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-345",
+        is_arrival=True,
+    )
+    MEMBER_LEFT = CauseNoun(
+        code="member_left", label="a member left", family=CauseFamily.MEMBER,
+        meaning="A member closed its consumer, unsubscribed, or was shut down.",
+        symptom="a member leaves by LeaveGroup, or by a heartbeat with epoch -1 under KIP-848",
+        advice="Nothing to do for a planned stop. For deployments use static membership (group.instance.id, session"
+        " timeout longer than a restart) or cooperative assignment, and restart one member at a time.",
+        source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
+        is_departure=True,
+    )
+    HEARTBEAT_EXPIRED = CauseNoun(
+        code="heartbeat_expired", label="heartbeat session expired", family=CauseFamily.LOST,
+        meaning="A member's session expired while its process was alive: a pause (GC, suspend), the network, or a"
+        " session timeout that is too short. A later line of the same process proves it.",
+        symptom="'Heartbeat session expired': the coordinator removes a member on heartbeat expiration",
+        advice="Raise session.timeout.ms (45 s is the default since Kafka 3.0, KIP-735) and keep heartbeat.interval.ms"
+        " at most a third of it; look for long GC pauses, CPU throttling, suspended hosts, and at the network between"
+        " the member and its coordinator.",
+        source="GroupCoordinator.scala onExpireHeartbeat; KIP-735; CommonClientConfigs",
+        is_departure=True, is_removal=True, is_silence=True, is_broker_induced=True,
+    )
+    MEMBER_DEAD = CauseNoun(
+        code="member_dead", label="a member died", family=CauseFamily.LOST,
+        meaning="A member's session expired and its process was gone: a new process of that client came back, or none"
+        " within 10 minutes (then `likely` at most). Where only broker lines exist and the client id returns, both"
+        " fit: `possible`, and the explanation names both. A static member that closed without LeaveGroup is"
+        " `member_left` where its own log shows the close, else `member_dead`, `likely` at most.",
+        symptom="'Member is dead': the coordinator removes a member on heartbeat expiration",
+        advice="Find out why the consumer crashed: exit code, out-of-memory kills, the last lines of its own log, the"
+        " host. Make it close its consumer on shutdown signals, so that the group need not wait for the session to run"
+        " out.",
+        source="GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848",
+        is_departure=True, is_removal=True, is_silence=True,
+    )
+    MAX_POLL_EXCEEDED = CauseNoun(
+        code="max_poll_exceeded", label="max poll interval exceeded", family=CauseFamily.LOST,
+        meaning="Processing took longer than max.poll.interval.ms.",
+        symptom="'Max poll interval exceeded': a member leaves because it did not poll in time",
+        advice="Lower max.poll.records, speed up the processing of a batch or move it off the poll loop, or raise"
+        " max.poll.interval.ms above the longest batch.",
+        source="KIP-62, KIP-800; AbstractCoordinator.java; rdkafka_cgrp.c",
+        is_departure=True, is_removal=True,
+    )
+    SYNC_TIMEOUT = CauseNoun(
+        code="sync_timeout", label="a member did not sync in time", family=CauseFamily.LOST,
+        meaning="A member was removed because it sent no SyncGroup in time.",
+        symptom="the coordinator removes members 'on pending sync request expiration'",
+        advice="The member hung between joining and syncing: look at its log and at the network; upgrade clients older"
+        " than 2.x.",
+        source="GroupCoordinator.scala onExpirePendingSync (3.0+); KAFKA-12890",
+        is_departure=True, is_removal=True,
+    )
+    JOIN_TIMEOUT = CauseNoun(
+        code="join_timeout", label="a member did not rejoin in time", family=CauseFamily.LOST,
+        meaning="A member was removed because it did not rejoin in time.",
+        symptom="'removed dynamic members who haven't joined', or a KIP-848 member fenced for not leaving its epoch",
+        advice="Its poll loop was stuck while the group rebalanced, for as long as max.poll.interval.ms: shorten what"
+        " it does between two polls.",
+        source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
+        is_departure=True, is_removal=True,
+    )
+    SUBSCRIPTION_CHANGED = CauseNoun(
+        code="subscription_changed", label="a subscription changed", family=CauseFamily.TOPIC,
+        meaning="A member subscribed to other topics.",
+        symptom="a member of the group rejoins with other metadata",
+        advice="Nothing to do when the application meant it. Members of one group with different subscriptions"
+        " rebalance more and spread worse: give them groups of their own.",
+        source="ConsumerCoordinator.java rejoinNeededOrPending; KIP-800",
+    )
+    PARTITIONS_ADDED = CauseNoun(
+        code="partitions_added", label="partitions were added", family=CauseFamily.TOPIC,
+        meaning="A subscribed topic got more partitions.",
+        symptom="the leader of the group rejoins over changed metadata",
+        advice="Expected once for each change. Add partitions in quiet hours and in one step; keys move to other"
+        " partitions.",
+        source="ConsumerCoordinator.java MetadataSnapshot; KAFKA-3888",
+    )
+    TOPIC_CREATED = CauseNoun(
+        code="topic_created", label="a topic was created", family=CauseFamily.TOPIC,
+        meaning="A topic that matches the subscription was created.",
+        symptom="the leader of the group rejoins over changed metadata",
+        advice="Expected with a subscription by pattern. Narrow the pattern when it catches topics it should not.",
+        source="ConsumerCoordinator.java MetadataSnapshot, updatePatternSubscription",
+    )
+    TOPIC_DELETED = CauseNoun(
+        code="topic_deleted", label="a topic was deleted", family=CauseFamily.TOPIC,
+        meaning="A subscribed topic was deleted.",
+        symptom="the leader of the group rejoins over changed metadata",
+        advice="Check that the deletion was meant; unsubscribe members from a topic before it is deleted.",
+        source="ConsumerCoordinator.java MetadataSnapshot",
+    )
+    METADATA_CHANGED = CauseNoun(
+        code="metadata_changed", label="topic metadata changed", family=CauseFamily.TOPIC,
+        meaning="The group's leader rejoined because metadata changed, and no evidence shows which change it was.",
+        symptom="the leader of the group rejoins over changed metadata",
+        advice="Give Hindsight the leader's own log (CLIENT_LOGS): it names the topics.",
+        source="ConsumerCoordinator.java rejoinNeededOrPending; KIP-800",
+    )
+    CLIENT_REQUESTED = CauseNoun(
+        code="client_requested", label="the application asked for it", family=CauseFamily.ASKED,
+        meaning="The application asked for it (enforceRebalance).",
+        symptom="a member of the group rejoins with a reason of its own",
+        advice="Look at what calls enforceRebalance (Kafka Streams and Connect do); nothing else is wrong.",
+        source="Consumer.enforceRebalance; KIP-568, KIP-800",
+    )
+    REMOVED_BY_ADMIN = CauseNoun(
+        code="removed_by_admin", label="an administrator removed a member", family=CauseFamily.ASKED,
+        meaning="An administrator removed a member.",
+        symptom="a member leaves with the reason 'member was removed by an admin'",
+        advice="Ask who ran removeMembersFromConsumerGroup or kafka-streams-application-reset; the member itself sees"
+        " a fenced instance id.",
+        source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-345",
+        is_departure=True,
+    )
+    COOPERATIVE_FOLLOWUP = CauseNoun(
+        code="cooperative_followup", label="cooperative follow-up", family=CauseFamily.PROTOCOL,
+        meaning="The second half of a cooperative rebalance.",
+        symptom="a member of the group rejoins at once after a rebalance",
+        advice="Nothing to do: cooperative members give partitions back first and take them in a second, short"
+        " rebalance, without stopping the rest. group.protocol=consumer (KIP-848) needs none.",
+        source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+    )
+    STATIC_MEMBER_CHANGED = CauseNoun(
+        code="static_member_changed", label="a static member changed", family=CauseFamily.PROTOCOL,
+        meaning="A static member came back with other protocols or metadata, or was replaced.",
+        symptom="a static member comes back and the group rebalances all the same",
+        advice="Keep subscription and assignors of static members the same over a restart, and let no two processes"
+        " share one group.instance.id.",
+        source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345, KIP-814",
+    )
+    ASSIGNOR_CHANGED = CauseNoun(
+        code="assignor_changed", label="the assignor changed", family=CauseFamily.PROTOCOL,
+        meaning="The group changed its assignor.",
+        symptom="a static member comes back with other assignors, so that the group's assignor changes",
+        advice="Finish the rolling upgrade of assignors: each member twice, as KIP-429 describes.",
+        source="GroupCoordinator.scala; KIP-429",
+    )
+    GROUP_OVER_CAPACITY = CauseNoun(
+        code="group_over_capacity", label="the group was full", family=CauseFamily.LOST,
+        meaning="The group had more members than group.max.size.",
+        symptom="a coordinator that loads a group rebalances it",
+        advice="Raise group.max.size on the brokers or run fewer members.",
+        source="KIP-389; GroupCoordinator.scala onGroupLoaded",
+    )
+    COORDINATOR_MOVED = CauseNoun(
+        code="coordinator_moved", label="the coordinator moved", family=CauseFamily.BROKER,
+        meaning="The move of the coordinator cut the rebalance short, or the new coordinator began it while it loaded"
+        " the group. A move alone starts no rebalance.",
+        symptom="a group rebalances while its coordinator moves to another broker",
+        advice="See the broker outage or the election behind it. Nothing is wrong with the group.",
+        source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
+        is_broker_induced=True,
+    )
+    STORAGE_ERROR = CauseNoun(
+        code="storage_error", label="the coordinator could not write", family=CauseFamily.BROKER,
+        meaning="The coordinator could not write to `__consumer_offsets`.",
+        symptom="the coordinator begins a rebalance because it could not store the assignment",
+        advice="Look at the ISR of the group's partition of __consumer_offsets against its min.insync.replicas, and at"
+        " the size of the group's metadata against max.message.bytes.",
+        source="GroupCoordinator.scala propagateAssignment; GroupMetadataManager.java",
+        is_broker_induced=True,
+    )
+    CONNECTOR_CHANGED = CauseNoun(
+        code="connector_changed", label="a connector changed", family=CauseFamily.ASKED,
+        meaning="A connector of Kafka Connect was created, changed or removed, or its tasks were.",
+        symptom="a Connect worker rejoins just after its log says that the configuration of a connector or of tasks"
+        " was updated or removed",
+        advice="Nothing to do for a planned change. Change connectors in one go: each change of one moves tasks of"
+        " others.",
+        source="DistributedHerder.java ConfigUpdateListener, rebalanceSuccess; KIP-415",
+    )
+    SCHEDULED_DELAY_OVER = CauseNoun(
+        code="scheduled_delay_over", label="the delay for a lost worker ended", family=CauseFamily.PROTOCOL,
+        meaning="A worker of Kafka Connect had been lost, and the time in which it could have come back was over: what"
+        " it ran is given to others.",
+        symptom="a Connect worker rejoins when the rebalance delay of its last assignment has passed",
+        advice="See why the worker was lost. Set scheduled.rebalance.max.delay.ms (5 min is the default) to a little"
+        " more than a restart of a worker takes: until then its connectors stand still.",
+        source="IncrementalCooperativeAssignor.java handleLostAssignments; KIP-415",
+    )
+    SHARE_PARTITIONS_INITIALIZED = CauseNoun(
+        code="share_partitions_initialized", label="share partitions became ready", family=CauseFamily.PROTOCOL,
+        meaning="The coordinator had initialized partitions for a share group, which it can assign from then on.",
+        symptom="the epoch of a share group rises though no member came or went and the topics stayed the same",
+        advice="Nothing to do: it follows the first subscription to a topic, and partitions that are added to it.",
+        source="GroupMetadataManager.java shareGroupHeartbeat; KIP-932",
+    )
+    UNKNOWN = CauseNoun(
+        code="unknown", label="no known cause", family=CauseFamily.UNKNOWN,
+        meaning="The evidence does not show the cause.",
+        symptom="a rebalance whose reason is missing or does not show the cause",
+        advice="Give Hindsight the logs of every broker and of the clients, and look at the coverage for this time.",
+        source="brokers before 2.1 write no reason",
+    )
+# fmt: on

@@ -1,0 +1,332 @@
+"""The closed vocabularies of the tables: each code once, with what it means. A code is a string."""
+
+from __future__ import annotations
+
+from kafka_hindsight.catalog.causes import Cause as Cause
+from kafka_hindsight.catalog.code import Code as Code
+
+NOBODY = -1
+"""How Kafka writes that a partition has no leader."""
+
+
+class Confidence(Code):
+    """How sure a verdict is; from the surest down."""
+
+    CERTAIN = "certain", "The evidence admits no other reading."
+    LIKELY = "likely", "The evidence admits other readings, and they are rarer."
+    POSSIBLE = "possible", "Several readings fit about equally; the explanation names them."
+    UNKNOWN = "unknown", "The evidence does not show it."
+
+    def at_most(self, most: Confidence) -> Confidence:
+        """The less sure of the two."""
+        return max(self, most, key=list(Confidence).index)
+
+
+class Protocol(Code):
+    """Rebalance protocol of a group."""
+
+    CLASSIC = "classic", "Join phases led by one member."
+    CONSUMER = "consumer", "KIP-848: the coordinator assigns."
+    STREAMS = "streams", "KIP-1071: the coordinator assigns the tasks of Kafka Streams."
+    SHARE = "share", "KIP-932: the members of a share group read the same partitions."
+
+    @property
+    def has_epochs(self) -> bool:
+        """Whether the coordinator assigns, in epochs, and no member leads."""
+        return self is not Protocol.CLASSIC
+
+    @property
+    def is_of_consumers(self) -> bool:
+        """Whether its members are consumers, whose timeouts are settings of their own."""
+        return self in (Protocol.CLASSIC, Protocol.CONSUMER)
+
+
+class Outcome(Code):
+    """How a rebalance ended."""
+
+    COMPLETED = "completed", "The assignment arrived."
+    EMPTIED = "emptied", "The group was empty."
+    INTERRUPTED = "interrupted", "The next rebalance began before it ended."
+    UNFINISHED = "unfinished", "No evidence shows its end."
+
+
+class IncidentKind(Code):
+    """What one incident is: what its rows have in common."""
+
+    SINGLE = "single", "One rebalance."
+    COOPERATIVE_PAIR = "cooperative_pair", "A cooperative rebalance and its follow-up."
+    ROLLING_RESTART = "rolling_restart", "Members restarted one after another."
+    STORM = "storm", "One group rebalanced again and again."
+    COORDINATOR_MOVE = "coordinator_move", "The coordinator moved."
+    BROKER_OUTAGE = "broker_outage", "A broker was away."
+    HOST_SILENT = "host_silent", "All members on one host fell silent."
+    CLUSTER_RESTART = "cluster_restart", "Brokers were restarted one after another."
+    LEADERS_LOST = "leaders_lost", "Partitions lost their leader, and no absence of a broker explains it."
+    REPLICAS_OUT = "replicas_out", "Replicas fell out of sync though their broker was not away."
+    LOG_CUT = "log_cut", "A replica cut committed records off its log, and no absence of a broker explains it."
+    LAG = "lag", "A group fell behind."
+    QUORUM_LOST = "quorum_lost", "The controllers had no majority, and the cluster had no controller."
+
+
+class Harm(Code):
+    """The gravest thing that an incident did; from the gravest down."""
+
+    RECORDS_LOST = "records_lost", "Committed records were lost, or may have been."
+    PARTITIONS_OFFLINE = "partitions_offline", "Partitions had no leader, and no replica in sync could take over."
+    WRITES_REFUSED = "writes_refused", "Fewer replicas than min.insync.replicas were in sync: acks=all was refused."
+    BROKER_LOST = "broker_lost", "A broker was away, and its absence was not planned."
+    NO_CONTROLLER = "no_controller", "The cluster had no controller: no leader could be elected, and no topic changed."
+    DATA_AT_RISK = "data_at_risk", "Replicas were missing: one more failure could lose records or stop partitions."
+    CONSUMERS_STOPPED = "consumers_stopped", "Consumers stopped because something failed."
+    LAG_GREW = "lag_grew", "A group fell behind."
+    POSTURE = "posture", "Nothing happened; a setting or a placement would make a failure worse."
+    ROUTINE = "routine", "Members came and went, or topics changed: consumers paused, and nothing failed."
+    PLANNED = "planned", "Planned work, told apart."
+
+
+class Fingerprint(Code):
+    """What drives a storm, by the time between its rebalances."""
+
+    SESSION_TIMEOUT = "session_timeout", "The session timeout."
+    POLL_INTERVAL = "poll_interval", "max.poll.interval.ms."
+    CRON = "cron", "A schedule of whole minutes."
+    STEADY = "steady", "Another steady interval."
+    IRREGULAR = "irregular", "No steady interval."
+
+
+class FailoverKind(Code):
+    """Why a partition's leader changed. The order is the order in which the kinds are tried."""
+
+    LOG_DIR_FAILED = "log_dir_failed", "The log directory that held the partition failed."
+    UNCLEAN_ELECTION = (
+        "unclean_election",
+        "The new leader was outside the last ISR and ELR, and was not the last leader.",
+    )
+    OFFLINE = "offline", "The partition has no leader left."
+    LEADER_RESTORED = "leader_restored", "A leaderless partition has a leader again."
+    REASSIGNMENT = "reassignment", "The partition's replicas were reassigned."
+    CONTROLLED_SHUTDOWN = "controlled_shutdown", "The former leader was shut down in order."
+    BROKER_UNRESPONSIVE = "broker_unresponsive", "The former leader was alive but fenced or cut off."
+    BROKER_CRASH = "broker_crash", "The former leader crashed."
+    PREFERRED_ELECTION = "preferred_election", "The first replica took over from a leader that was alive."
+    UNKNOWN = "unknown", "The evidence does not show why."
+
+
+class ElectionTrigger(Code):
+    """Who requested a change of leader."""
+
+    OPERATOR = "operator", "A person or a tool requested it."
+    KAFKA = "kafka", "Kafka's own tasks made it."
+    UNKNOWN = "unknown", "The evidence does not show it."
+
+
+class ControllerChangeCause(Code):
+    """Why the active controller changed."""
+
+    FIRST = "first", "The cluster had none before."
+    NO_MAJORITY = "no_majority", "The quorum had no majority."
+    OUTAGE = "outage", "The former controller was down."
+    SESSION_EXPIRED = "session_expired", "The former controller's ZooKeeper session expired."
+    MOVED_TO_KRAFT = "moved_to_kraft", "The cluster moves to KRaft, whose controller took over."
+    RESIGNED = "resigned", "The former controller resigned."
+    UNKNOWN = "unknown", "The evidence does not show why."
+
+
+class OutageKind(Code):
+    """Kind of a broker's absence."""
+
+    CONTROLLED_SHUTDOWN = "controlled_shutdown", "It was shut down in order."
+    CRASH = "crash", "It ended without a shutdown."
+    UNRESPONSIVE = "unresponsive", "It was alive, and the controller did not hear it."
+    FAILED_START = "failed_start", "It could not start."
+    UNKNOWN = "unknown", "The evidence does not show which."
+
+
+class StartFailure(Code):
+    """Why the starts of a broker failed; from the most telling down."""
+
+    QUORUM_UNREACHABLE = "quorum_unreachable", "The controller quorum, or ZooKeeper, did not answer."
+    OTHER_CLUSTER = "other_cluster", "Its disk belongs to another cluster."
+    PORT_IN_USE = "port_in_use", "Another process listened on its port."
+    ID_TAKEN = "id_taken", "ZooKeeper had its id registered: for its former process, or for another broker."
+    OUT_OF_MEMORY = "out_of_memory", "Its memory was too small."
+    CONFIGURATION = "configuration", "A setting was wrong."
+    LOG_DIR_FAILED = "log_dir_failed", "A log directory could not be used, or was not formatted."
+    EXCEPTION = "exception", "It ended with another exception."
+    STOPPED = "stopped", "It was stopped before it served."
+
+
+class IsrChangeKind(Code):
+    """What a change did to an ISR."""
+
+    SHRINK = "shrink", "A broker left the ISR."
+    EXPAND = "expand", "A broker joined the ISR."
+
+
+class OutOfSyncKind(Code):
+    """Why a broker was out of an ISR."""
+
+    OUTAGE = "outage", "The broker was away."
+    SLOW = "slow", "The broker was alive and fetched too late."
+    DISK = "disk", "A log directory failed."
+    REASSIGNMENT = "reassignment", "The replica was being moved."
+    UNKNOWN = "unknown", "The evidence does not show why."
+
+
+class MoveEffect(Code):
+    """What a move of the coordinator did to a group."""
+
+    NONE = "none", "No rebalance."
+    REBALANCED = "rebalanced", "A rebalance followed from it."
+    CUT_SHORT = "cut_short", "It cut a running rebalance short."
+
+
+class LossScope(Code):
+    """What a simulation takes away."""
+
+    BROKER = "broker", "One broker."
+    RACK = "rack", "All brokers of one rack."
+
+
+class TruncationVerdict(Code):
+    """Whether a truncation took committed records."""
+
+    NOTHING_COMMITTED_LOST = "nothing_committed_lost", "Only records above the high watermark were cut."
+    COMMITTED_LOST = "committed_lost", "Committed records were cut."
+    UNKNOWN = "unknown", "The evidence does not show it."
+
+
+class ImbalanceEnd(Code):
+    """What ended a period of imbalance."""
+
+    AUTOMATIC_ELECTION = "automatic_election", "Kafka's own preferred election."
+    REQUESTED_ELECTION = "requested_election", "A preferred election that an operator requested."
+    PREFERRED_ELECTION = "preferred_election", "A preferred election; the evidence does not show who requested it."
+    FAILOVER = "failover", "A failover for another reason."
+
+
+class LagStatus(Code):
+    """Verdict on the consumer of one partition."""
+
+    OK = "ok", "It keeps up."
+    WARN = "warn", "Its lag grows."
+    STALL = "stall", "It commits no progress while records wait."
+    STOP = "stop", "It commits nothing while records wait."
+    REWIND = "rewind", "Its committed offset went back."
+
+
+class RemedySetting(Code):
+    """The setting that would have helped a group."""
+
+    STATIC_MEMBERSHIP = "static_membership", "group.instance.id."
+    COOPERATIVE_ASSIGNMENT = "cooperative_assignment", "A cooperative assignor."
+    SESSION_TIMEOUT = "session_timeout", "session.timeout.ms."
+    MAX_POLL_INTERVAL = "max_poll_interval", "max.poll.interval.ms."
+
+
+class FindingSeverity(Code):
+    """How grave a finding is; from the gravest down."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Origin(Code):
+    """Where an event comes from. Lines have the first two; the others are rows that one judgement hands to another."""
+
+    BROKER = "broker", "A line of a broker or a controller."
+    CLIENT = "client", "A line of a consumer, a producer or an administrator's tool."
+    SNAPSHOT = "snapshot", "A snapshot."
+    RECORD = "record", "A record of one of Kafka's own topics."
+
+
+LINES = (Origin.BROKER, Origin.CLIENT)
+"""Who writes lines."""
+
+
+class CheckSeverity(Code):
+    """What a broken check does."""
+
+    CRITICAL = "critical", "It refuses the publication."
+    WARNING = "warning", "It is reported."
+
+
+class LakeDamage(Code):
+    """What a kill, a full disk or a lost write left in a lake."""
+
+    NO_COMMIT = "no_commit", "A table's folder has no commit: its creation was cut short."
+    CUT_COMMIT = "cut_commit", "A table's newest commit is not whole."
+    HALF_PUBLISHED = "half_published", "A table holds rows of a publication that ended half way."
+    ORPHANED_STAGING = "orphaned_staging", "A staged table belongs to no run."
+    TEMPORARY_FILE = "temporary_file", "A file that was being written when its writer ended."
+
+
+class RowChange(Code):
+    """What became of a verdict when its window was judged again."""
+
+    APPEARED = "appeared"
+    CHANGED = "changed"
+    GONE = "gone"
+
+
+class LineFate(Code):
+    """What became of a record."""
+
+    EVENT = "event", "A pattern claimed it."
+    IGNORED = "ignored", "It carries nothing that is used."
+    UNPARSED = "unparsed", "Its logger matters, and no pattern claims it."
+    QUARANTINED = "quarantined", "It is broken."
+
+
+class GroupRecordType(Code):
+    """Type of a record of `__consumer_offsets`."""
+
+    GROUP_METADATA = "group_metadata"
+    CONSUMER_GROUP_METADATA = "consumer_group_metadata"
+    CONSUMER_GROUP_PARTITION_METADATA = "consumer_group_partition_metadata"
+    CONSUMER_GROUP_MEMBER_METADATA = "consumer_group_member_metadata"
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA = "consumer_group_target_assignment_metadata"
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER = "consumer_group_target_assignment_member"
+    CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT = "consumer_group_current_member_assignment"
+    CONSUMER_GROUP_REGULAR_EXPRESSION = "consumer_group_regular_expression"
+
+
+class MetadataRecordType(Code):
+    """Type of a record of `__cluster_metadata`."""
+
+    TOPIC = "topic"
+    REMOVE_TOPIC = "remove_topic"
+    PARTITION = "partition"
+    PARTITION_CHANGE = "partition_change"
+    CLEAR_ELR = "clear_elr"
+    REGISTER_BROKER = "register_broker"
+    UNREGISTER_BROKER = "unregister_broker"
+    FENCE_BROKER = "fence_broker"
+    UNFENCE_BROKER = "unfence_broker"
+    BROKER_REGISTRATION_CHANGE = "broker_registration_change"
+    CONFIG = "config"
+    FEATURE_LEVEL = "feature_level"
+    BEGIN_TRANSACTION = "begin_transaction"
+    END_TRANSACTION = "end_transaction"
+    ABORT_TRANSACTION = "abort_transaction"
+    LEADER_CHANGE = "leader_change"
+    UNDECODED = "undecoded"
+
+
+class MemberState(Code):
+    """State of a member under KIP-848."""
+
+    STABLE = "stable"
+    UNREVOKED_PARTITIONS = "unrevoked_partitions"
+    UNRELEASED_PARTITIONS = "unreleased_partitions"
+    UNKNOWN = "unknown"
+
+
+class SettingsWitness(Code):
+    """Who showed a member's settings."""
+
+    MEMBER_LINE = "member_line", "A coordinator's line."
+    CLIENT_LOG = "client_log", "The client's own log."
+    GROUP_RECORD = "group_record", "A record of `__consumer_offsets`."
+    SNAPSHOT = "snapshot", "A snapshot."

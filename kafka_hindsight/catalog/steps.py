@@ -1,0 +1,102 @@
+"""THE pipeline: what each step reads and writes. DAGs, assets and the operator follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog import TABLES
+
+STAGED = tuple(f"staging.{t.name}" for t in TABLES if t.layer == "gold")
+"""Where a gold table is written first, so that a bad row can be named before it is published."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One Spark job. Its body is `run_step` in `spark_jobs.<name>`."""
+
+    name: str
+    sentence: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+def _layer(*layers: str) -> tuple[str, ...]:
+    return tuple(t.full_name for t in TABLES if t.layer in layers)
+
+
+COLLECT = Step(
+    name="collect",
+    sentence="Keep what logs and readings hold, every record once, while they grow",
+    reads=(),
+    writes=_layer("bronze"),
+)
+"""What of ingest fills bronze: it runs by itself every hour, and within ingest every night."""
+
+INGEST = Step(
+    name="ingest",
+    sentence="Read logs and snapshots, keep every record once, and tell what each line says",
+    reads=(),
+    writes=(
+        *_layer("bronze", "silver"),
+        "quality.coverage",
+        "quality.parsed_hours",
+        "quality.unparsed_lines",
+        "quality.quarantine",
+        "quality.late_windows",
+        "quality.lake_repairs",
+    ),
+)
+REBUILD = Step(
+    name="rebuild",
+    sentence="Rebuild rebalances, failovers and outages, name their causes and apply the rules",
+    reads=(*_layer("bronze", "silver"), "quality.coverage"),
+    writes=(
+        *STAGED,
+        "quality.generation_gaps",
+        "quality.leadership_gaps",
+        "quality.unobserved_spans",
+        "quality.rule_firings",
+        "quality.metadata_states",
+    ),
+)
+PUBLISH = Step(
+    name="publish",
+    sentence="Check every staged table, publish them together, and write the report",
+    reads=(
+        *STAGED,
+        "silver.events",
+        "quality.coverage",
+        "quality.unparsed_lines",
+        "quality.generation_gaps",
+        "quality.leadership_gaps",
+    ),
+    writes=(
+        *_layer("gold"),
+        "quality.validation_results",
+        "quality.withheld_rows",
+        "quality.publications",
+        "quality.nights",
+    ),
+)
+
+RECLASSIFY = Step(
+    name="reclassify",
+    sentence="Judge a published window again with today's knowledge and records, keep what changed, and publish it",
+    reads=_layer("bronze"),
+    writes=(*STAGED, *_layer("silver", "gold"), "quality.verdict_changes", "quality.publications"),
+)
+MAINTAIN = Step(
+    name="maintain",
+    sentence="Make few files of many small ones, remove files that are no longer read and rows that are older than "
+    "retention",
+    reads=(),
+    writes=(),
+)
+
+STEPS: tuple[Step, ...] = (INGEST, REBUILD, PUBLISH)
+"""The nightly audit, in order; the others run by themselves."""
+
+NEWEST_RUN = "newest.json"
+"""Beside the runs of a lake: names the run whose ingest ended last. A step by hand goes on with it."""
+
+BY_NAME: dict[str, Step] = {s.name: s for s in (COLLECT, *STEPS, RECLASSIFY, MAINTAIN)}

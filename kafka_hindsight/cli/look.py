@@ -1,0 +1,154 @@
+"""The verbs that look at a lake: the newest report, the nights, one row or one subject as a story."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import webbrowser
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from datetime import UTC, datetime
+from pathlib import Path
+from shutil import get_terminal_size
+
+from kafka_hindsight.catalog.steps import Step
+from kafka_hindsight.lake.half_done import state_of
+from kafka_hindsight.lake.landing import read_text
+from kafka_hindsight.lake.publication import newest_versions
+from kafka_hindsight.report.fleet import Fleet, fleet_lines, fleet_page, late_clusters
+from kafka_hindsight.report.html import render_html
+from kafka_hindsight.report.metrics import metrics_text
+from kafka_hindsight.report.story import as_data, as_lines
+from kafka_hindsight.settings.clusters import clusters, lakes
+from kafka_hindsight.settings.config import Settings, is_uri
+from kafka_hindsight.shared.exits import DONE, BadInput
+from kafka_hindsight.shared.page_names import NEWEST, page_name
+from kafka_hindsight.start.launch import LAKE
+
+SUBJECT = (
+    "the id of a row, its first six characters or more, or its address in the report; a group; a partition; latest:"
+    " the most harmful incident of the newest night"
+)
+_NIGHTS = """
+    SELECT cluster, window_from, window_to, max(run_published_at) AS published_at
+    FROM quality.publications GROUP BY ALL ORDER BY window_to DESC, cluster"""
+
+
+def lake_of(given: argparse.Namespace) -> str:
+    """The lake that is asked: the option, LAKE, else the one in the folder where we work."""
+    return given.lake or os.environ.get("LAKE", "").strip() or str(LAKE)
+
+
+def report(given: argparse.Namespace) -> int:
+    """Prints where the newest report lies, opens it, or lists the nights. Says on stderr what is not whole in the lake.
+
+    Raises: BadInput where there is none.
+    """
+    lake = lake_of(given)
+    if given.list:
+        return _nights(lake, given.json)
+    page = f"{lake.rstrip('/')}/report/{NEWEST}"
+    if is_uri(lake) and given.opened:
+        raise BadInput(f"{page} is behind a URI. Needed: a page on this machine. Copy it here and open the copy.")
+    if not is_uri(lake) and not Path(page).exists():
+        raise BadInput(
+            f"There is no report at {page}. Needed: a finished audit of that lake. Run `hindsight audit` first."
+        )
+    for note in state_of(lake, newest_versions(lake)).notes:
+        print(note, file=sys.stderr)
+    print(json.dumps({"report": page}) if given.json else page)
+    if given.opened and not webbrowser.open(Path(page).absolute().as_uri()):
+        raise BadInput("No browser could be started. Needed: one on this machine. Open the page that is named above.")
+    return DONE
+
+
+def _nights(lake: str, as_json: bool) -> int:
+    from kafka_hindsight.sql import answers, lake_views  # DuckDB is loaded only where it is used
+
+    found = lake_views.open_lake(lake).execute(_NIGHTS)
+    nights = [dict(zip((d[0] for d in found.description), row, strict=True)) for row in found.fetchall()]
+    for night in nights:
+        name = page_name(night["cluster"], night["window_from"], night["window_to"])
+        night["page"] = f"{lake.rstrip('/')}/report/{name}"
+    if as_json:
+        print(json.dumps([answers.plain(night) for night in nights], indent=2))
+        return DONE
+    for night in nights:
+        print(f"{night['window_from']:%Y-%m-%d %H:%M} to {night['window_to']:%Y-%m-%d %H:%M} UTC  {night['page']}")
+    return DONE
+
+
+def fleet(given: argparse.Namespace) -> int:
+    """Prints all clusters of a lake, or of all lakes of the settings, the worst first, and which were not audited."""
+    from kafka_hindsight.sql import answers
+
+    named = given.lake or os.environ.get("LAKE", "").strip()
+    found = _fleet_of([named] if named else lakes(), given.link)
+    if given.clusters:
+        found = found.among(given.clusters)
+    if given.html:
+        print(render_html(fleet_page(found)))
+    elif given.json:
+        said = {"clusters": [n.as_dict() for n in found.newest], "not_audited": dict(late_clusters(found))}
+        print(json.dumps(answers.plain(said), indent=2))
+    else:
+        print("\n".join(fleet_lines(found)))
+    return DONE
+
+
+def _fleet_of(lakes: Sequence[str], link: str | None) -> Fleet:
+    """The clusters of lakes. A lake that cannot be read is named on stderr, and its clusters count as not audited."""
+    from kafka_hindsight.sql import fleet_rows
+
+    at, known = datetime.now(UTC), clusters()
+    fleets = []
+    for lake in lakes:
+        expected = [c.name for c in known if c.name and c.lake == lake]
+        place = lake if is_uri(lake) else Path(lake).absolute().as_uri()
+        try:
+            fleet = fleet_rows.read_fleet(lake, at, expected)
+        except BadInput as problem:
+            if len(lakes) == 1:
+                raise
+            print(problem, file=sys.stderr)
+            fleet = Fleet.of((), (), at, expected)
+        fleets.append(fleet.linked(link or f"{place}/report/{{page}}"))
+    return Fleet.joined(fleets, at)
+
+
+def metrics(given: argparse.Namespace) -> int:
+    """Prints the newest night of each cluster as OpenMetrics."""
+    from kafka_hindsight.sql import fleet_rows
+
+    print(metrics_text(fleet_rows.read_nights(lake_of(given))), end="")
+    return DONE
+
+
+def explain(given: argparse.Namespace) -> int:
+    """Prints one row, group or partition as a story. Raises: BadInput where nothing of the lake is meant."""
+    import duckdb
+
+    from kafka_hindsight.sql import answers, duck_types, lake_views, subjects
+
+    try:
+        story = subjects.story_of(lake_views.open_lake(lake_of(given)), given.subject)
+    except duckdb.Error as problem:
+        raise BadInput(duck_types.one_sentence(problem)) from problem
+    if given.json:
+        print(json.dumps(answers.plain(as_data(story)), indent=2))
+    else:
+        print("\n".join(as_lines(story, get_terminal_size((100, 24)).columns)))
+    return DONE
+
+
+def summed_up(given: argparse.Namespace, settings: Settings, step: Step, act: Callable[[], int]) -> int:
+    """Acts. Where JSON is asked for, stdout has the summary that the step left in the lake, and nothing else."""
+    if not given.json:
+        return act()
+    with redirect_stdout(sys.stderr):
+        code = act()
+    said = json.loads(read_text(f"{settings.lake}/runs/{settings.run_id}/{step.name}.json")) if code == DONE else {}
+    print(json.dumps({"exit_code": code, "run_id": settings.run_id, **said}, indent=2))
+    return code

@@ -1,0 +1,188 @@
+"""What a partition's timeline must know of the whole cluster: few rows, handed to every topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from operator import attrgetter
+
+from kafka_hindsight.catalog.codes import OutageKind
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan
+from kafka_hindsight.judgements.brokers.controllers import (
+    CONTROLLER_KINDS,
+    ControllerEpoch,
+    active_at,
+    controller_epochs_of,
+    speaks_for_cluster,
+)
+from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, by_instant, intervals
+from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
+from kafka_hindsight.shared.windows import broker_ids, in_order
+
+_ONLY_CONTROLLERS = (
+    "controller_elected",
+    "broker_fenced",
+    "broker_unfence_granted",
+    "broker_controlled_shutdown_granted",
+    "brokers_changed",
+    "brokers_listed",
+    "broker_shutdown_requested",
+    "election_started",
+    "periodic_election",
+)
+_DISK_FAILURES = ("log_dir_failed", "broker_halted")
+CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES)
+
+_BROKER = attrgetter("broker")
+_NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
+_NO_END = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class ClusterContext:
+    """The outages, the controllers, their elections, and failed disks.
+
+    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events in order;
+    `reported_tasks` are Kafka's own election tasks that controllers report, even where they elected no leader;
+    `controller_logs_from` is the instant from which each controller's own log is at hand, `log_spans` are the spans of
+    the brokers' logs; None: each is at hand all the time. `clocks_apart` is by how much brokers' clocks are known to
+    differ; zero where that is no more than CLOCK_SKEW.
+    """
+
+    outages: tuple[BrokerOutage, ...] = ()
+    controller_epochs: tuple[ControllerEpoch, ...] = ()
+    elections: tuple[Event, ...] = ()
+    disk_failures: tuple[Event, ...] = ()
+    reported_tasks: frozenset[str | None] = frozenset()
+    controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
+    log_spans: tuple[LogSpan, ...] | None = None
+    clocks_apart: timedelta = timedelta(0)
+
+    @cached_property
+    def uses_zookeeper(self) -> bool:
+        """Whether a line shows that the cluster's controllers are those of ZooKeeper mode."""
+        return any(epoch.is_zookeepers for epoch in self.controller_epochs)
+
+    @cached_property
+    def elections_by_time(self) -> Timeline[Event]:
+        """The elections, to be looked up by instant."""
+        return by_instant(self.elections)
+
+    @cached_property
+    def disk_failures_by_time(self) -> Timeline[Event]:
+        """The failures of disks, to be looked up by instant."""
+        return by_instant(self.disk_failures)
+
+    @cached_property
+    def _known_outages(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
+        """Each broker's outages, from the instant at which they could move leaders."""
+        return intervals(self.outages, _BROKER, lambda o: Interval(known_at(o), o.up_at, o))
+
+    @cached_property
+    def _catching_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
+        """Each broker's outages, with the time in which it catches up afterwards."""
+        return intervals(self.outages, _BROKER, lambda o: Interval(o.detected_at or o.down_at, _caught_up_at(o), o))
+
+    @cached_property
+    def _until_caught_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
+        """Each broker's outages, from just before the broker went until it had caught up."""
+        return intervals(self.outages, _BROKER, lambda o: Interval(o.down_at - CLOCK_SKEW, _caught_up_at(o), o))
+
+    def outages_until_caught_up(self, broker: int | None) -> Intervals[BrokerOutage]:
+        """A broker's outages, each from just before it until the broker had caught up."""
+        return self._until_caught_up.get(broker, _NO_OUTAGES)
+
+    def outage_at(self, broker: int | None, instant: datetime) -> BrokerOutage | None:
+        """The broker's outage that the cluster knew of at an instant: of several within a clock's error the newest."""
+        found = [i.value for i in self._known_outages.get(broker, _NO_OUTAGES).at(instant, CLOCK_SKEW)]
+        begun = [o for o in found if o.down_at <= instant]
+        return max(begun, key=lambda o: o.down_at, default=min(found, key=lambda o: o.down_at, default=None))
+
+    def outage_between(self, broker: int | None, start: datetime, end: datetime | None) -> BrokerOutage | None:
+        """The broker's first outage that the cluster knew of at any time from one instant to another, or on."""
+        found = self._known_outages.get(broker, _NO_OUTAGES).between(start, end or _NO_END, CLOCK_SKEW)
+        return min((i.value for i in found), key=lambda o: o.down_at, default=None)
+
+    def outages_of(self, broker: int | None) -> list[BrokerOutage]:
+        """All outages of a broker, by the instant at which the cluster knew of them."""
+        return [i.value for i in self._known_outages.get(broker, _NO_OUTAGES)]
+
+    def has_controller_log_at(self, instant: datetime) -> bool:
+        """Whether the log of the active controller of that time is at hand: it shows outages and elections."""
+        active = active_at(self.controller_epochs, instant)
+        if active is not None:
+            return active in self.controller_logs_from
+        return any(since <= instant for since in self.controller_logs_from.values())
+
+    def has_log_between(self, broker: int, start: datetime, end: datetime) -> bool:
+        """Whether the log in which a broker says what it commits is at hand from one instant to another."""
+        if self.log_spans is None:
+            return True
+        spans = (s for s in self.log_spans if s.broker == broker)
+        return any(s.first_at <= start + CLOCK_SKEW and end - CLOCK_SKEW <= s.last_at for s in spans)
+
+    def has_just_returned(self, broker: int | None, instant: datetime) -> bool:
+        """Whether the broker was detected as down and has just come back, so that its lines repeat old changes."""
+        return any(i.start < instant for i in self._catching_up.get(broker, _NO_OUTAGES).at(instant))
+
+
+def _caught_up_at(outage: BrokerOutage) -> datetime | None:
+    return outage.up_at + CATCHING_UP if outage.up_at else None
+
+
+def disk_owners(failure: Event) -> tuple[int | None, ...]:
+    """The brokers whose disk failed: those that a controller names, else the one that wrote the line."""
+    named = broker_ids(failure.nodes) or ((failure.node,) if failure.node is not None else ())
+    return named or (failure.broker,)
+
+
+def on_failed_disk(failure: Event) -> frozenset[str]:
+    """The partitions that a broker names as those on its failed disk; a controller names none."""
+    return frozenset((failure.members or "").split(",")) - {""}
+
+
+def known_at(outage: BrokerOutage) -> datetime:
+    """From when an outage can have moved leaders: a shutdown asks for it, any other must be detected first."""
+    if outage.kind == OutageKind.CONTROLLED_SHUTDOWN or outage.detected_at is None:
+        return outage.down_at
+    return outage.detected_at
+
+
+def context_of(
+    events: Iterable[Event],
+    outages: Iterable[BrokerOutage],
+    log_spans: Iterable[LogSpan] | None = None,
+    clocks_apart: timedelta = timedelta(0),
+) -> ClusterContext:
+    """The context of a cluster's partitions.
+
+    Takes: silver.events of at least CONTEXT_KINDS, with look-back; rows of gold.broker_outages; the spans in which
+    brokers' logs are at hand; None: all the time; by how much their clocks are known to differ.
+    """
+    ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
+    epochs = controller_epochs_of(ordered)
+    away = tuple(sorted(outages, key=lambda o: (o.broker, o.down_at)))
+    return ClusterContext(
+        outages=away,
+        controller_epochs=epochs,
+        elections=tuple(e for e in ordered if _is_election(e, epochs)),
+        disk_failures=tuple(e for e in ordered if e.kind in _DISK_FAILURES and not _fails_a_start(e, away)),
+        reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
+        controller_logs_from={e.broker: e.happened_at for e in reversed(ordered) if e.kind in _ONLY_CONTROLLERS},
+        log_spans=None if log_spans is None else tuple(log_spans),
+        clocks_apart=clocks_apart,
+    )
+
+
+def _fails_a_start(failure: Event, outages: Iterable[BrokerOutage]) -> bool:
+    """Whether a broker that had ended before found its disk failed as it started: it leads nothing yet."""
+    own = (o for o in outages if o.broker == failure.broker and o.failed_starts and o.down_at < failure.happened_at)
+    return any(o.up_at is None or failure.happened_at <= o.up_at for o in own)
+
+
+def _is_election(event: Event, epochs: Sequence[ControllerEpoch]) -> bool:
+    """Whether a controller elects: it starts an election, or its own task has just elected leaders."""
+    has_elected = event.kind == "periodic_election" and event.event_count and speaks_for_cluster(epochs, event)
+    return event.kind == "election_started" or bool(has_elected)

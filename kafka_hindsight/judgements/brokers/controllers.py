@@ -1,0 +1,147 @@
+"""Who was the active controller, from when to when: only its lines count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import filterfalse
+from typing import NamedTuple
+
+from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import in_order
+
+CONTROLLER_KINDS = ("controller_elected", "controller_resigned", "controller_known", "controller_waits")
+_NAMING = ("controller_elected", "controller_known")
+
+MIGRATED = "zookeeper.controller_migrated"
+"""The pattern of the line with which a controller of KRaft takes the office in ZooKeeper."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerEpoch:
+    """One controller epoch: who was the active controller, from when to when.
+
+    `until` is None while no controller followed it and it did not resign. `is_change` says that a line shows the
+    change itself, rather than a node that has just started and learned who the controller is.
+    """
+
+    epoch: int
+    controller: int
+    since: datetime
+    until: datetime | None
+    is_change: bool
+    lines: tuple[Event, ...]
+
+    @property
+    def is_zookeepers(self) -> bool:
+        """Whether ZooKeeper counts the epoch: it counts those of controllers alone, a quorum those without one too."""
+        return any(_is_zookeepers(line) for line in self.lines[:1])
+
+    @property
+    def is_migrated(self) -> bool:
+        """Whether a controller of KRaft registered in ZooKeeper: it is the controller of brokers in both modes."""
+        return any(line.pattern_id == MIGRATED for line in self.lines)
+
+
+class _Claim(NamedTuple):
+    """A line that names the controller of an epoch; `is_news` says that it shows the change itself."""
+
+    epoch: int
+    controller: int
+    is_news: bool
+    line: Event
+
+
+def _is_zookeepers(line: Event) -> bool:
+    return line.pattern_id.startswith("zookeeper.")
+
+
+def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]:
+    """The epochs of all controllers that any line names, in order of epoch.
+
+    Takes: silver.events of at least CONTROLLER_KINDS.
+    Edge case: a quorum that a cluster on ZooKeeper moves to has a leader that waits; when it takes the office, and as
+    long as there are brokers on ZooKeeper, each leader registers there. From then on the quorum's epochs count.
+    """
+    ordered = in_order(e for e in events if e.kind in CONTROLLER_KINDS)
+    told = grouped(ordered, lambda e: e.kind)
+    named = [e for e in ordered if e.kind in _NAMING]
+    by_zookeeper = _begun(filter(_is_zookeepers, named))
+    by_quorum = _in_office(_begun(filterfalse(_is_zookeepers, named)), told.get("controller_waits", ()), by_zookeeper)
+    return _with_ends([*by_zookeeper, *by_quorum], told.get("controller_resigned", ()))
+
+
+def _in_office(
+    by_quorum: Sequence[ControllerEpoch], waits: Iterable[Event], by_zookeeper: Sequence[ControllerEpoch]
+) -> list[ControllerEpoch]:
+    """The epochs of a quorum whose leaders are the cluster's controllers from their beginning on."""
+    waiting, last = {_led_at(by_quorum, e) for e in waits}, by_zookeeper[-1:]
+    return [e for e in by_quorum if e.epoch not in waiting and all(z.is_migrated and z.since < e.since for z in last)]
+
+
+def _led_at(epochs: Iterable[ControllerEpoch], line: Event) -> int | None:
+    """The epoch in which the node that writes a line leads."""
+    own = (e.epoch for e in epochs if e.controller == line.broker and e.since <= line.happened_at)
+    return max(own, default=None)
+
+
+def _begun(lines: Iterable[Event]) -> list[ControllerEpoch]:
+    claims = grouped(_claims_in(lines), lambda c: c.epoch)
+    return [_epoch_of(epoch, claims[epoch]) for epoch in sorted(claims)]
+
+
+def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
+    """What each line claims.
+
+    Edge case: a node prints "in the new epoch N the leader is M" also after its own start, when the change is old. The
+    line counts as news only where the same node named an earlier epoch before, or this one without a leader.
+    """
+    last_named: dict[int | None, tuple[int, bool]] = {}
+    for line in lines:
+        is_elected, epoch = line.kind == "controller_elected", line.controller_epoch
+        controller = line.broker if is_elected else line.node
+        if epoch is None:
+            continue
+        before = last_named.get(line.broker)
+        last_named[line.broker] = (epoch, controller is not None)
+        if controller is not None:
+            is_news = before is not None and (before[0] < epoch or before == (epoch, False))
+            yield _Claim(epoch, controller, is_elected or is_news, line)
+
+
+def _epoch_of(epoch: int, claims: Sequence[_Claim]) -> ControllerEpoch:
+    elected = next((c for c in claims if c.line.kind == "controller_elected"), None)
+    news = [c for c in claims if c.is_news]
+    controller = (elected or claims[0]).controller
+    lines = tuple(c.line for c in (news or claims) if c.controller == controller)
+    since = (elected.line if elected else lines[0]).happened_at
+    return ControllerEpoch(epoch, controller, since, None, bool(news), lines)
+
+
+def _with_ends(begun: Sequence[ControllerEpoch], resignations: Sequence[Event]) -> tuple[ControllerEpoch, ...]:
+    """The epochs, each with its end: the next one began, or its controller resigned."""
+    ended = []
+    for epoch, following in zip(begun, [*begun[1:], None], strict=False):
+        ends = [following.since] if following else []
+        own = (r.happened_at for r in resignations if r.broker == epoch.controller)
+        ends += [at for at in own if at >= epoch.since][:1]
+        ended.append(replace(epoch, until=min(ends, default=None)))
+    return tuple(ended)
+
+
+def active_at(epochs: Sequence[ControllerEpoch], instant: datetime) -> int | None:
+    """The active controller at an instant; None where it is not known, or there was none."""
+    epoch = next((e for e in reversed(epochs) if e.since <= instant), None)
+    return epoch.controller if epoch and (epoch.until is None or instant < epoch.until) else None
+
+
+def speaks_for_cluster(epochs: Sequence[ControllerEpoch], event: Event) -> bool:
+    """Whether a line comes from the active controller, as far as is known.
+
+    Edge case: a controller that was paused fences brokers before it learns that another one has taken over; and every
+    controller prints old changes again when it starts. A record of the metadata log is committed, whoever wrote it.
+    """
+    return event.origin == Origin.RECORD or active_at(epochs, event.happened_at) in (None, event.broker)

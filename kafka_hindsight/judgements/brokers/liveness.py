@@ -1,0 +1,275 @@
+"""What log lines show of a broker's liveness: that it went, and that it came."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from itertools import pairwise
+
+from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at, speaks_for_cluster
+from kafka_hindsight.judgements.brokers.signs_of_life import ACTIVE_KINDS
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.shared.durations import LONG_AGO
+from kafka_hindsight.shared.windows import broker_ids
+
+
+class Signal(Enum):
+    """What one line shows about one broker's liveness."""
+
+    SHUTDOWN = auto()
+    """Its shutdown in order began."""
+    STOPPED = auto()
+    """Its process ended in order."""
+    HALTED = auto()
+    """It ended itself over a disk."""
+    FAULTED = auto()
+    """It ended itself over a fatal fault."""
+    FAILED = auto()
+    """Its start failed: the process ends without having served."""
+    DOWN = auto()
+    """The controller detected that it was down."""
+    RELEASED = auto()
+    """The controller let it go: it may end now."""
+    RESTARTED = auto()
+    """A new process of it began."""
+    IS_NEW = auto()
+    """It is a new process, as it logs after its start: until 3.0, a broker on KRaft does not log the start itself."""
+    SERVES = auto()
+    """It serves."""
+
+
+@dataclass(frozen=True)
+class LivenessSignal:
+    """One signal about one broker, with the line that shows it."""
+
+    broker: int
+    shows: Signal
+    event: Event
+
+    @property
+    def at(self) -> datetime:
+        """When the line was written."""
+        return self.event.happened_at
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the broker wrote the line itself."""
+        return self.event.broker == self.broker and self.event.kind in _OWN_SIGNALS
+
+
+_OWN_SIGNALS: Mapping[str, Signal] = {
+    Kind.BROKER_SHUTDOWN_STARTED: Signal.SHUTDOWN,
+    Kind.CONTROLLED_SHUTDOWN_STARTED: Signal.SHUTDOWN,
+    Kind.BROKER_STOPPED: Signal.STOPPED,
+    Kind.BROKER_HALTED: Signal.HALTED,
+    Kind.PROCESS_FAULTED: Signal.FAULTED,
+    Kind.BROKER_START_FAILED: Signal.FAILED,
+    Kind.BROKER_START_ABANDONED: Signal.FAILED,
+    Kind.BROKER_STARTING: Signal.RESTARTED,
+    Kind.CLUSTER_NAMED: Signal.IS_NEW,
+    Kind.LOGS_CLEAN: Signal.IS_NEW,
+    Kind.LOGS_UNCLEAN: Signal.IS_NEW,
+    Kind.BROKER_STARTED: Signal.SERVES,
+    Kind.BROKER_UNFENCED_SELF: Signal.SERVES,
+}
+"""What a broker's own line shows about the broker."""
+
+FOUND_AT_START = (Kind.LOGS_CLEAN, Kind.LOGS_UNCLEAN)
+"""Lines by which a broker that starts says how its process before left the log directories."""
+
+NEW_ON_KRAFT = "kraft.broker_starting"
+"""Of the lines that show a new process, the one of a broker that its controllers let in later."""
+
+_NEW_PROCESS = "kraft.cluster_named_by_broker"
+"""Of the lines that name the cluster, the one with a broker's new incarnation."""
+
+Brokers = Callable[[Event, Collection[int]], Iterable[int]]
+"""The brokers that a controller's line is about, given those that were active before it."""
+
+
+def _named(event: Event, active: Collection[int] = ()) -> tuple[int, ...]:
+    """The brokers that the line names."""
+    return (event.node,) if event.node is not None else broker_ids(event.nodes) or ()
+
+
+def _not_listed(event: Event, active: Collection[int]) -> list[int]:
+    """The active brokers that a newly elected ZooKeeper controller does not find."""
+    return sorted(set(active) - set(_named(event)))
+
+
+def _in_set(begins: str) -> Brokers:
+    """The brokers of one set of ZooKeeper's line, by the words before it. Until 2.1 it names no bounced brokers."""
+    ids = re.compile(rf"{begins}([\d,]+)")
+    return lambda event, _: broker_ids("".join(ids.findall(event.detail or ""))) or ()
+
+
+_Shown = Sequence[tuple[Brokers, tuple[Signal, ...]]]
+
+
+def _of_named(*signals: Signal) -> _Shown:
+    return ((_named, signals),)
+
+
+_CONTROLLER_SIGNALS: Mapping[str, _Shown] = {
+    Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED: _of_named(Signal.SHUTDOWN),
+    Kind.BROKER_SHUTDOWN_GRANTED: _of_named(Signal.SHUTDOWN, Signal.RELEASED),
+    Kind.BROKER_SHUTDOWN_REQUESTED: _of_named(Signal.SHUTDOWN),
+    Kind.BROKER_FENCED: _of_named(Signal.DOWN),
+    Kind.BROKER_FENCED_IDLE: _of_named(Signal.DOWN),
+    Kind.BROKER_FENCE_GRANTED: _of_named(Signal.DOWN),
+    Kind.BROKER_FAILED: _of_named(Signal.DOWN),
+    Kind.BROKER_INCARNATED: _of_named(Signal.RESTARTED),
+    Kind.BROKER_UNFENCE_GRANTED: _of_named(Signal.SERVES),
+    Kind.BROKER_CAME: _of_named(Signal.SERVES),
+    # A controller that is elected after the former one was lost reports no failed broker: it lists those that it finds.
+    Kind.BROKERS_LISTED: ((_not_listed, (Signal.DOWN,)),),
+    # ZooKeeper's "bounced" is a broker that went and came before the controller looked.
+    Kind.BROKERS_CHANGED: (
+        (_in_set(" deleted brokers: "), (Signal.DOWN,)),
+        (_in_set(" bounced brokers: "), (Signal.RESTARTED, Signal.DOWN, Signal.SERVES)),
+        (_in_set("^"), (Signal.SERVES,)),
+    ),
+}
+"""What the active controller's line shows, and about which brokers."""
+
+OWN_SIGNAL_KINDS = tuple(_OWN_SIGNALS)
+SIGNAL_KINDS = (*_OWN_SIGNALS, *_CONTROLLER_SIGNALS)
+PRESENCE_KINDS = (*SIGNAL_KINDS, Kind.FETCH_FAILED)
+
+_REPLAYED = re.compile(r"\] Replayed |\] (?:Registered new|Re-registered) broker")
+"""What a controller prints of a record that it reads, however old it is. Source: ClusterControlManager.replay."""
+
+
+def is_registered(event: Event) -> bool:
+    """Whether a controller registers a new process of a broker as it writes this, and does not replay it.
+
+    Source: BrokerLifecycleManager.incarnationId, drawn once in a process; ClusterControlManager.registerBroker, 3.9.
+    """
+    return event.kind == Kind.BROKER_INCARNATED and not _REPLAYED.search(event.text)
+
+
+SHUTDOWN_LASTS = timedelta(minutes=5)
+"""How long a shutdown may take while the broker goes on to serve.
+Source: BrokerServer.shutdown waits that long for the controlled shutdown."""
+
+SAME_START = timedelta(seconds=5)
+"""A broker whose start fails prints first that it started, and then that its start failed.
+Source: BrokerServer.startup, in its handler of exceptions."""
+
+_AT_ONCE = timedelta(seconds=1)
+"""A broker that shuts down so soon after its start has failed to start. (0.3 s in a recorded night.) Our choice."""
+
+SESSION = {False: timedelta(seconds=9), True: timedelta(seconds=18)}
+"""How long the controller waits for a broker, by whether it learns of it through ZooKeeper.
+Source: broker.session.timeout.ms, zookeeper.session.timeout.ms, their defaults."""
+
+
+def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]) -> dict[int, list[LivenessSignal]]:
+    """Every signal about each broker's liveness.
+
+    Takes: events of at least PRESENCE_KINDS, in order; the controllers' terms.
+    Order: as the lines.
+    Keeps: of controllers only the active one's lines count; a start that failed shows neither a service nor a shutdown.
+    Edge case: where nothing shows who is active, what a controller replays counts for nothing.
+    """
+    signals: dict[int, list[LivenessSignal]] = defaultdict(list)
+    active: set[int] = set()
+    for event in ordered:
+        if event.kind in ACTIVE_KINDS and event.broker is not None:
+            active.add(event.broker)
+        for signal in _signals_in(event, active, terms):
+            signals[signal.broker].append(signal)
+    told = {broker: list(_without_failed_starts(own)) for broker, own in signals.items()}
+    return {broker: own for broker, own in told.items() if _is_broker(own)}
+
+
+def _signals_in(event: Event, active: Collection[int], terms: Sequence[ControllerEpoch]) -> Iterator[LivenessSignal]:
+    """What one line shows. Takes: the brokers that were active before it."""
+    own = _OWN_SIGNALS.get(event.kind)
+    if event.kind == Kind.CLUSTER_NAMED and event.pattern_id != _NEW_PROCESS:
+        return
+    if own and event.broker is not None:
+        yield LivenessSignal(event.broker, own, event)
+    elif event.kind in _CONTROLLER_SIGNALS and _is_news(event, terms):
+        for brokers, shown in _CONTROLLER_SIGNALS[event.kind]:
+            yield from (LivenessSignal(b, signal, event) for b in brokers(event, active) for signal in shown)
+
+
+def _is_news(event: Event, terms: Sequence[ControllerEpoch]) -> bool:
+    if not speaks_for_cluster(terms, event):
+        return False
+    return event.origin == Origin.RECORD or not (
+        _REPLAYED.search(event.text) and active_at(terms, event.happened_at) is None
+    )
+
+
+def _is_broker(signals: Iterable[LivenessSignal]) -> bool:
+    """Whether a node is a broker: of one that is only a controller, starts may fail, and it may meet a fault."""
+    return any(s.shows not in (Signal.FAILED, Signal.FAULTED) for s in signals)
+
+
+def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[LivenessSignal]:
+    """The signals of one broker, of which each that a failed start's process wrote shows that failure."""
+    abandoned = _abandoned(signals)
+    told = [replace(s, shows=Signal.FAILED) if place in abandoned else s for place, s in enumerate(signals)]
+    fails_at = list(_failed_starts(told))
+    failed_at: datetime | None = None
+    for signal in told:
+        if signal.shows is Signal.FAILED and signal.is_own:
+            failed_at = signal.at
+        elif signal.is_own and (signal.event.kind in _NEW_LIFE or signal.event.pattern_id == STARTED_ON_ZOOKEEPER):
+            failed_at = None
+        if not _is_failing(signal, failed_at, fails_at):
+            yield signal
+        elif signal.shows is not Signal.SERVES:
+            yield replace(signal, shows=Signal.FAILED)
+
+
+def _failed_starts(signals: Iterable[LivenessSignal]) -> Iterator[tuple[datetime, datetime]]:
+    """When starts failed, each with the end of the process before: what that one said is not of the start."""
+    ended_at = LONG_AGO
+    for signal in signals:
+        if signal.shows is Signal.FAILED:
+            yield signal.at, ended_at
+        elif signal.shows is Signal.STOPPED:
+            ended_at = signal.at
+
+
+def _abandoned(signals: Sequence[LivenessSignal]) -> set[int]:
+    """The places of shutdowns of a broker whose new process its controller saw just before, none in a line of its own.
+
+    Source: BrokerServer.startup shuts a broker down whose start fails, and its controller may have let it in already.
+    """
+    found: set[int] = set()
+    for place, (before, after) in enumerate(pairwise(signals), 1):
+        is_new = before.shows in (Signal.RESTARTED, Signal.SERVES) or place - 1 in found
+        at_once = after.shows is Signal.SHUTDOWN and after.at - before.at <= _AT_ONCE
+        if is_new and at_once and not (before.is_own or after.is_own):
+            found.add(place)
+    return found
+
+
+def _is_failing(
+    signal: LivenessSignal, failed_at: datetime | None, fails_at: Iterable[tuple[datetime, datetime]]
+) -> bool:
+    """Whether a line is of a failed start: its process wrote it after the failure, or the broker served just before.
+
+    Edge case: the controller may let a broker in whose port turns out to be taken a moment later.
+    """
+    soon = (ended_at <= signal.at for at, ended_at in fails_at if timedelta() <= at - signal.at <= SAME_START)
+    if signal.shows is Signal.SERVES and any(soon):
+        return True
+    ends = signal.is_own and signal.shows in _END_A_FAILED_START
+    return ends and failed_at is not None and signal.at - failed_at <= SHUTDOWN_LASTS
+
+
+_END_A_FAILED_START = (Signal.SERVES, Signal.SHUTDOWN, Signal.STOPPED)
+_NEW_LIFE = (Kind.BROKER_STARTING, Kind.BROKER_UNFENCED_SELF)
+STARTED_ON_ZOOKEEPER = "zookeeper.broker_started"
+"""Of the lines of a broker that started, the one that no failed start has. Source: KafkaServer.startup"""

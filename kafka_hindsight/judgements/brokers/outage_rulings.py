@@ -1,0 +1,251 @@
+"""What an absence of a broker was: a shutdown, a crash, or a broker that was alive and did not respond.
+
+The evidence of an outage is all lines of its absence, whichever ruling decides.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from kafka_hindsight.catalog.codes import Confidence, OutageKind
+from kafka_hindsight.judgements.brokers.absence import Absence
+from kafka_hindsight.judgements.brokers.liveness import FOUND_AT_START, Signal
+from kafka_hindsight.judgements.reasoning.rulings import Proof, Ruling, always, proof_if
+from kafka_hindsight.knowledge.kinds import Kind
+
+TAKEN_FOR_DEAD_AFTER = timedelta(minutes=10)
+"""A broker that is silent this long without a line of its own is taken for dead."""
+
+
+def only_in_snapshots(absence: Absence) -> Proof | None:
+    """Snapshots list the broker and then do not, and no line is about the absence."""
+    return proof_if(not absence.lines)
+
+
+def was_shut_down(absence: Absence) -> Proof | None:
+    """The broker or the active controller reports that its shutdown began."""
+    return proof_if(absence.began_with in (Signal.SHUTDOWN, Signal.STOPPED))
+
+
+def halted(absence: Absence) -> Proof | None:
+    """The broker reports that it halts over its log directories."""
+    return proof_if(absence.began_with is Signal.HALTED)
+
+
+def faulted(absence: Absence) -> Proof | None:
+    """The broker reports a fatal fault, with which its process ends."""
+    return proof_if(absence.began_with is Signal.FAULTED)
+
+
+def start_failed(absence: Absence) -> Proof | None:
+    """The broker's start failed, and no line shows that it served before; certain where a line says that it failed."""
+    says_so = any(e.kind in _FAILED_STARTS for e in absence.failures)
+    is_failed = absence.began_with is Signal.FAILED
+    return proof_if(is_failed, confidence=Confidence.CERTAIN if says_so else Confidence.LIKELY)
+
+
+_FAILED_STARTS = (Kind.BROKER_START_FAILED, Kind.BROKER_START_ABANDONED)
+
+
+def ends_shown(absence: Absence) -> Proof | None:
+    """Both ends are shown, and the logs of the time between; less sure where one is not."""
+    if not (absence.shows_start and absence.shows_end):
+        return Proof(confidence=Confidence.LIKELY if absence.began_with else Confidence.POSSIBLE)
+    return Proof(confidence=Confidence.CERTAIN if absence.is_end_exact else Confidence.LIKELY)
+
+
+def was_active(absence: Absence) -> Proof | None:
+    """The broker wrote lines while the controller considered it down."""
+    return proof_if(absence.was_active)
+
+
+def fenced_while_idle(absence: Absence) -> Proof | None:
+    """Only a record shows that the broker was fenced, which looks the same where a broker that leads nothing ends."""
+    kinds = {line.kind for line in absence.lines}
+    return proof_if(Kind.BROKER_FENCED_IDLE in kinds and Kind.BROKER_FENCED not in kinds)
+
+
+def reports_start(absence: Absence) -> Proof | None:
+    """The broker's own log shows that a new process started."""
+    return proof_if(absence.restart and absence.restart.is_own)
+
+
+def before_is_hidden(absence: Absence) -> Proof | None:
+    """No log of the time just before is at hand that would show how the process before ended."""
+    return proof_if(not absence.shows_start and absence.detected_at is None)
+
+
+def left_in_order(absence: Absence) -> Proof | None:
+    """The next process found every log directory clean; less sure where its own last line before is known."""
+    told = [e for e in absence.lines if e.kind in FOUND_AT_START and e.broker == absence.broker]
+    first = [e for e in told if not absence.failures or e.happened_at < absence.failures[0].happened_at]
+    is_clean = first and all(e.kind == Kind.LOGS_CLEAN for e in first)
+    return proof_if(is_clean, confidence=Confidence.POSSIBLE if absence.last_line else Confidence.LIKELY)
+
+
+def new_process(absence: Absence) -> Proof | None:
+    """A new process of the broker started, or failed to; certain where its own log shows it and lines before it."""
+    is_certain = (absence.failures or (absence.restart and absence.restart.is_own)) and absence.last_line
+    return proof_if(
+        absence.restart or absence.failures, confidence=Confidence.CERTAIN if is_certain else Confidence.LIKELY
+    )
+
+
+def came_back(absence: Absence) -> Proof | None:
+    """The broker served again."""
+    return proof_if(absence.up_at)
+
+
+def no_start_hidden(absence: Absence) -> Proof | None:
+    """A start of the broker would be in a log that is at hand from end to end."""
+    return proof_if(absence.shows_starts)
+
+
+def start_would_show(absence: Absence) -> Proof | None:
+    """A start of the broker would be in a log that is at hand; certain where its own last line before is known."""
+    return proof_if(absence.shows_starts, confidence=Confidence.CERTAIN if absence.last_line else Confidence.LIKELY)
+
+
+def logs_reach_on(absence: Absence) -> Proof | None:
+    """The logs of the time since then are at hand."""
+    return proof_if(absence.shows_end)
+
+
+def silent_for_long(absence: Absence) -> Proof | None:
+    """The broker has been silent for ten minutes or longer."""
+    return proof_if(absence.observed_until - absence.down_at >= TAKEN_FOR_DEAD_AFTER)
+
+
+OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
+    Ruling(
+        OutageKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Snapshots of the cluster did not list broker {broker}; no line shows why.",
+        proof=(only_in_snapshots,),
+        source="Admin.describeCluster lists the brokers that are not fenced",
+        decides="made: snapshots alone",
+        looks_alike="made: snapshots beside the lines of crash-2.8",
+    ),
+    Ruling(
+        OutageKind.CONTROLLED_SHUTDOWN,
+        Confidence.CERTAIN,
+        "Broker {broker} was shut down in order.",
+        proof=(was_shut_down, ends_shown),
+        source="KafkaServer.controlledShutdown; ReplicationControlManager.processBrokerHeartbeat",
+        decides="shutdown-3.9 broker 1",
+        looks_alike="crash-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.CRASH,
+        Confidence.CERTAIN,
+        "Broker {broker} halted: a log directory that it needs had failed.",
+        proof=(halted, ends_shown),
+        source="LogManager.handleLogDirFailure halts a broker whose last log directory failed",
+        decides="disk-4.3 broker 3",
+        looks_alike="crash-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.CRASH,
+        Confidence.LIKELY,
+        "Broker {broker} met a fatal fault, with which its process ended.",
+        proof=(faulted, ends_shown),
+        source="ProcessTerminatingFaultHandler.handleFault halts the process, ProcessExitingFaultHandler ends it",
+        decides="made: a fatal fault while it served",
+        looks_alike="crash-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.FAILED_START,
+        Confidence.LIKELY,
+        "Broker {broker} could not start.",
+        proof=(start_failed, ends_shown),
+        source="BrokerServer.startup and KafkaServer.startup shut a broker down whose start fails;"
+        " BrokerLifecycleManager leaves STARTING or RECOVERY for SHUTTING_DOWN",
+        decides="made: it could not register",
+        looks_alike="shutdown-3.9 broker 1",
+    ),
+    Ruling(
+        OutageKind.UNRESPONSIVE,
+        Confidence.CERTAIN,
+        "Broker {broker} was alive while the controller considered it down: it was paused, or the network failed.",
+        proof=(was_active, no_start_hidden, ends_shown),
+        source="BrokerHeartbeatManager, KafkaController.onBrokerFailure: a session ended, and its process may live",
+        decides="pause-4.1 broker 1",
+        looks_alike="pause-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Broker {broker} was fenced while it led no partition: it was shut down in order, or it did not respond.",
+        proof=(fenced_while_idle,),
+        unless=(reports_start,),
+        source="BrokerHeartbeatManager.calculateNextBrokerState: a broker that leads nothing may shut down at once",
+        decides="made: fenced while it led nothing",
+        looks_alike="made: fenced while it led nothing, and started",
+    ),
+    Ruling(
+        OutageKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Broker {broker} was started; no log of the time just before shows how its process before ended.",
+        proof=(before_is_hidden,),
+        source="KafkaServer.startup, BrokerServer.startup: a start follows a shutdown in order or a crash",
+        decides="made: hours lost before its start",
+        looks_alike="crash-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.CONTROLLED_SHUTDOWN,
+        Confidence.LIKELY,
+        "Broker {broker} was shut down in order, as its log directories showed at the next start.",
+        proof=(left_in_order,),
+        source="LogManager.shutdown writes .kafka_cleanshutdown into each directory, loadLogs finds and removes it",
+        decides="made: fenced, and its next start found a clean shutdown",
+        looks_alike="made: fenced, and its next start found no clean shutdown",
+    ),
+    Ruling(
+        OutageKind.CRASH,
+        Confidence.CERTAIN,
+        "Broker {broker} ended without a shutdown, and a new process took its place.",
+        proof=(new_process, ends_shown),
+        source="KafkaServer.startup, BrokerServer.startup: a start without a shutdown before it follows a crash",
+        decides="crash-2.8 broker 1",
+        looks_alike="pause-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.UNRESPONSIVE,
+        Confidence.CERTAIN,
+        "Broker {broker} was considered down and came back with the same process: it was paused, or the network"
+        " failed.",
+        proof=(came_back, start_would_show, ends_shown),
+        source="ClusterControlManager.registerBroker: a new process registers with a new incarnation id; an unfenced"
+        " broker without one was alive",
+        decides="pause-2.8 broker 1",
+        looks_alike="preferred-2.8 broker 2",
+    ),
+    Ruling(
+        OutageKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Broker {broker} was considered down and came back; no line shows whether with a new process.",
+        proof=(came_back,),
+        source="KafkaController.onBrokerStartup: ZooKeeper's controller reports the same of a new process and a new"
+        " session",
+        decides="made: crash-2.8 without the broker's own log",
+        looks_alike="crash-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.CRASH,
+        Confidence.LIKELY,
+        "Broker {broker} fell silent without a shutdown and did not come back.",
+        proof=(silent_for_long, logs_reach_on),
+        source="a paused broker or a cut network mostly lasts seconds to minutes; ten minutes are our choice",
+        decides="made: silent for 15 minutes",
+        looks_alike="made: silent for 5 minutes",
+    ),
+    Ruling(
+        OutageKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Broker {broker} fell silent; the lines end too early to show whether its process ended or was cut off.",
+        proof=(always,),
+        source="BrokerHeartbeatManager: the controller sees a session end, not why",
+        decides="made: silent for 5 minutes",
+        looks_alike="made: silent for 15 minutes",
+    ),
+)

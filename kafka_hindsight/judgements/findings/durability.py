@@ -1,0 +1,291 @@
+"""What a person should know of settings of topics and brokers that decide whether a loss does harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog.rows import BrokerSnapshot, Finding, PartitionSnapshot, Quote
+from kafka_hindsight.judgements.brokers.broker_settings import Setting
+from kafka_hindsight.judgements.findings.facts import Facts, finding_of
+from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
+from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot
+from kafka_hindsight.knowledge.broker_settings import AUTO_REBALANCE, MIN_ISR, UNCLEAN
+from kafka_hindsight.knowledge.rules import RULE_BY_ID
+from kafka_hindsight.shared.grouping import grouped
+
+TRANSACTIONS_TOPIC = "__transaction_state"
+MANY = 3
+"""Brokers from which on three replicas are possible."""
+
+_NAMED = 5
+_ALIKE = (
+    MIN_ISR,
+    UNCLEAN,
+    AUTO_REBALANCE,
+    "default.replication.factor",
+    "auto.create.topics.enable",
+    "replica.lag.time.max.ms",
+)
+"""Settings that have one meaning only where all brokers have the same value."""
+
+
+@dataclass(frozen=True)
+class _Topic:
+    """One topic as the last reading shows it: its weakest partition, and its settings."""
+
+    name: str
+    is_internal: bool
+    partitions: Sequence[PartitionSnapshot]
+    min_isr: Setting | None
+    unclean: Setting | None
+
+    @property
+    def is_unclean(self) -> bool:
+        """Whether it allows unclean elections."""
+        return self.unclean is not None and self.unclean.is_on
+
+    @property
+    def weakest(self) -> PartitionSnapshot:
+        """The partition with the fewest replicas."""
+        return min(self.partitions, key=lambda p: (len(p.replicas or ()), p.partition))
+
+    @property
+    def replicas(self) -> int:
+        """The fewest replicas of a partition."""
+        return len(self.weakest.replicas or ())
+
+    @property
+    def margin(self) -> int | None:
+        """How many replicas may be out of sync before acks=all fails; None where it is not known."""
+        least = self.min_isr.number if self.min_isr else None
+        return None if least is None else self.replicas - least
+
+    @property
+    def quote(self) -> Quote:
+        """What the reading shows of its weakest partition."""
+        weakest = self.weakest
+        text = f"{self.name}-{weakest.partition}: replicas {weakest.replicas}"
+        return quote_snapshot(weakest, text)
+
+
+def _topics(facts: Facts) -> list[_Topic]:
+    by_name = grouped((p for p in facts.partitions if p.replicas), lambda p: p.topic)
+    settings, at = facts.broker_settings, facts.judged_at
+    return [
+        _Topic(
+            name,
+            bool(partitions[0].is_internal),
+            partitions,
+            settings.of_topic(name, MIN_ISR, at),
+            settings.of_topic(name, UNCLEAN, at),
+        )
+        for name, partitions in sorted(by_name.items())
+    ]
+
+
+def _broker_count(facts: Facts) -> int:
+    return len({b.broker for b in facts.brokers}) or len(facts.broker_settings.serving())
+
+
+def _with_replicas(topic: _Topic) -> str:
+    return f"{topic.name} ({topic.replicas})"
+
+
+def _against_minimum(topic: _Topic) -> str:
+    return f"{topic.name} ({topic.min_isr.value if topic.min_isr else '?'} of {topic.replicas})"
+
+
+def _no_setting(_: _Topic) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class _TopicFault:
+    """A fault of single topics: which topics have it, given the number of brokers, how each is named, and which of its
+    settings proves it."""
+
+    rule_id: str
+    has: Callable[[_Topic, int], bool]
+    named: Callable[[_Topic], str] = _with_replicas
+    setting: Callable[[_Topic], Setting | None] = _no_setting
+
+
+_OWN_RULES = (OFFSETS_TOPIC, TRANSACTIONS_TOPIC)
+"""Topics whose replicas have rules of their own."""
+
+
+def _min_isr_fault(rule_id: str, has: Callable[[_Topic, int], bool]) -> _TopicFault:
+    return _TopicFault(rule_id, has, _against_minimum, lambda t: t.min_isr)
+
+
+_TOPIC_FAULTS = (
+    _TopicFault("replication_factor_one", lambda t, brokers: t.replicas == 1 < brokers and t.name not in _OWN_RULES),
+    _TopicFault(
+        "replication_factor_low", lambda t, brokers: 1 < t.replicas < MANY <= brokers and t.name not in _OWN_RULES
+    ),
+    _min_isr_fault("min_isr_low", lambda t, _: t.replicas >= MANY and t.margin == t.replicas - 1),
+    _min_isr_fault("min_isr_equals_replication", lambda t, _: t.replicas > 1 and t.margin == 0),
+    _min_isr_fault("min_isr_above_replication", lambda t, _: t.margin is not None and t.margin < 0),
+    _TopicFault("unclean_election_enabled", lambda t, _: t.replicas > 1 and t.is_unclean, setting=lambda t: t.unclean),
+    _TopicFault("offsets_topic_weak", lambda t, brokers: t.name == OFFSETS_TOPIC and t.replicas < min(MANY, brokers)),
+)
+
+
+def _topics_at_risk(facts: Facts) -> Iterator[Finding]:
+    """What topics are: looked at once, for all rules about them."""
+    topics = _topics(facts)
+    yield from _topic_faults(facts, topics)
+    yield from _one_rack(facts, topics)
+    yield from _transactions(facts, topics)
+
+
+def _topic_faults(facts: Facts, topics: Sequence[_Topic]) -> Iterator[Finding]:
+    """One finding for each fault, however many topics have it; Kafka's own topics have one of their own."""
+    brokers = _broker_count(facts)
+    for fault in _TOPIC_FAULTS:
+        faulty = [t for t in topics if fault.has(t, brokers)]
+        for _, some in sorted(grouped(faulty, lambda t: t.is_internal).items()):
+            proofs = [s.quote for t in some[:_NAMED] if (s := fault.setting(t))]
+            quotes = [*(t.quote for t in some[:_NAMED]), *proofs]
+            yield _folded(facts, fault.rule_id, [t.name for t in some], map(fault.named, some), quotes, brokers=brokers)
+
+
+def _folded(
+    facts: Facts, rule_id: str, subjects: Sequence[str], details: Iterable[str], quotes: Iterable[Quote],
+    **words: object,
+) -> Finding:  # fmt: skip
+    """One finding for all subjects, at the instant of the reading."""
+    names = list(details)
+    some = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+    at = facts.judged_at
+    return finding_of(facts, rule_id, subjects[0], at, at, quotes, more=len(subjects) - 1, details=some, **words)
+
+
+def _of_settings(facts: Facts, rule_id: str, names: Iterable[str]) -> Iterator[Finding]:
+    """One finding about settings that the brokers agree on; none for no setting."""
+    known = [(name, setting) for name in names if (setting := facts.agreed(name))]
+    if known:
+        details = [f"{name} is {setting.value}" for name, setting in known]
+        yield _folded(facts, rule_id, [facts.cluster], details, [setting.quote for _, setting in known])
+
+
+def _one_rack(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
+    rack = {b.broker: b.rack for b in facts.brokers if b.rack}
+    racks = set(rack.values())
+    alone = [(t.name, found) for t in topics if (found := [p for p in t.partitions if _is_in_one_rack(p, rack)])]
+    if len(racks) > 1 and alone:
+        quotes = [
+            quote_snapshot(p, f"{name}-{p.partition}: replicas {p.replicas}, all in one rack")
+            for name, (p, *_) in alone[:_NAMED]
+        ]
+        details = (f"{name} ({len(found)} partitions)" for name, found in alone)
+        yield _folded(facts, "replicas_in_one_rack", [name for name, _ in alone], details, quotes, racks=len(racks))
+
+
+def _is_in_one_rack(partition: PartitionSnapshot, rack: Mapping[int, str]) -> bool:
+    """Whether several replicas share one rack; a broker whose rack is not known counts as a rack of its own."""
+    replicas = partition.replicas or ()
+    return len(replicas) > 1 and len({rack.get(broker, broker) for broker in replicas}) == 1
+
+
+def _racks(facts: Facts) -> Iterator[Finding]:
+    brokers = sorted(facts.brokers, key=lambda b: b.broker)
+    racks = sorted({b.rack for b in brokers if b.rack})
+    without = [b for b in brokers if not b.rack]
+    if len(brokers) < 2 or (not without and len(racks) > 1):
+        return
+    if racks and without:
+        yield _of_racks(facts, "racks_missing", [f"broker {b.broker}" for b in without], without)
+    else:
+        yield _of_racks(facts, "racks_unknown", racks or ["no broker has one"], without or brokers)
+
+
+def _of_racks(facts: Facts, rule_id: str, details: Iterable[str], brokers: Sequence[BrokerSnapshot]) -> Finding:
+    quotes = [quote_snapshot(b, f"broker {b.broker}: rack {b.rack or 'none'}") for b in brokers[:_NAMED]]
+    return _folded(facts, rule_id, [facts.cluster], details, quotes)
+
+
+def _transactions(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
+    """The topic itself where it exists, else the settings with which it will be created."""
+    if _broker_count(facts) < MANY:
+        return
+    topic = next((t for t in topics if t.name == TRANSACTIONS_TOPIC), None)
+    details, quotes = _weak_topic(topic) if topic else _weak_settings(facts)
+    if details:
+        yield _folded(facts, "transaction_topic_weak", [TRANSACTIONS_TOPIC], [details], quotes)
+
+
+_TRANSACTION_LIMITS = RULE_BY_ID["transaction_topic_weak"].thresholds
+
+
+def _weak_topic(topic: _Topic) -> tuple[str, list[Quote]]:
+    """What is weak in the topic of transactions, with its proof; empty where nothing is."""
+    least = topic.min_isr.number if topic.min_isr else None
+    is_low = least is not None and least < _TRANSACTION_LIMITS["in sync"]
+    if topic.replicas >= _TRANSACTION_LIMITS["replicas"] and not is_low:
+        return "", []
+    return _against_minimum(topic), [topic.quote, *([topic.min_isr.quote] if topic.min_isr else [])]
+
+
+def _weak_settings(facts: Facts) -> tuple[str, list[Quote]]:
+    """What is weak in the settings with which the topic of transactions will be created, with its proof."""
+    limits = (
+        ("transaction.state.log.replication.factor", _TRANSACTION_LIMITS["replicas"]),
+        ("transaction.state.log.min.isr", _TRANSACTION_LIMITS["in sync"]),
+    )
+    weak = [(name, s) for name, least in limits if (s := facts.agreed(name)) and (s.number or 0) < least]
+    details = " and ".join(f"{name} is {s.value}" for name, s in weak)
+    return f"it does not exist yet, and {details}" if weak else "", [s.quote for _, s in weak]
+
+
+def _number(facts: Facts, name: str) -> int | None:
+    setting = facts.agreed(name)
+    return setting.number if setting else None
+
+
+def _broker_defaults(facts: Facts) -> Iterator[Finding]:
+    factor, creates = facts.agreed("default.replication.factor"), facts.agreed("auto.create.topics.enable")
+    if factor and factor.number is not None and factor.number < MANY <= _broker_count(facts):
+        details = f"{factor.value}, and topics are created automatically" if creates and creates.is_on else factor.value
+        quotes = [factor.quote, *([creates.quote] if creates else [])]
+        yield _folded(facts, "default_replication_low", [facts.cluster], [details], quotes)
+    balances = facts.agreed(AUTO_REBALANCE)
+    if balances and not balances.is_on:
+        yield _folded(facts, "auto_rebalance_off", [facts.cluster], [], [balances.quote])
+
+
+def _differences(facts: Facts) -> Iterator[Finding]:
+    settings, details, quotes = facts.broker_settings, [], []
+    for name in _ALIKE:
+        reported = (settings.of_broker(b, name, facts.judged_at) for b in settings.serving())
+        held = grouped((s for s in reported if s), lambda s: s.value)
+        if len(held) > 1:
+            details.append(f"{name} is {' or '.join(sorted(held))}")
+            quotes += [held[value][0].quote for value in sorted(held)]
+    if details:
+        yield _folded(facts, "settings_differ", [facts.cluster], details, quotes)
+
+
+def _session_bounds(facts: Facts) -> Iterator[Finding]:
+    """Whether the brokers' bounds exclude the session timeout that clients use by default."""
+    usual = RULE_BY_ID["session_bounds"].thresholds["ms"]
+    low, high = "group.min.session.timeout.ms", "group.max.session.timeout.ms"
+    low_ms, high_ms = _number(facts, low), _number(facts, high)
+    excluding = [low] if low_ms is not None and low_ms > usual else []
+    excluding += [high] if high_ms is not None and high_ms < usual else []
+    yield from _of_settings(facts, "session_bounds", excluding)
+
+
+def _consumer_sessions(facts: Facts) -> Iterator[Finding]:
+    """Whether the brokers give members of the consumer protocol short timeouts."""
+    limits = RULE_BY_ID["consumer_sessions_short"].thresholds
+    session, beat = "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms"
+    session_ms, beat_ms = _number(facts, session), _number(facts, beat)
+    names = [session] if session_ms is not None and session_ms < limits["ms"] else []
+    if session_ms and beat_ms and beat_ms > session_ms * limits["share of the session"]:
+        names = [session, beat]
+    yield from _of_settings(facts, "consumer_sessions_short", names)
+
+
+RULES = (_topics_at_risk, _racks, _broker_defaults, _differences, _session_bounds, _consumer_sessions)

@@ -1,0 +1,380 @@
+"""The settings of the members of a group, as its witnesses show them: lines, client logs, records, readings."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from kafka_hindsight.catalog.codes import GroupRecordType, Origin, Protocol, SettingsWitness
+from kafka_hindsight.catalog.rows import Event, GroupAgreement, GroupRecord, MemberSetting, MemberSighting, Quote
+from kafka_hindsight.catalog.rows.structs import RecordedMember
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_record, quote_snapshot, row_id
+from kafka_hindsight.judgements.rebalances.recorded_holdings import in_turn
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.reasons import name_in_member_id, option_value
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import Window, in_order
+
+Values = Mapping[str, int | str | tuple[str, ...]]
+"""The settings that one witness shows, by column."""
+
+KAFKA_NAMES = {
+    "session_timeout_ms": "session.timeout.ms",
+    "rebalance_timeout_ms": "max.poll.interval.ms",
+    "heartbeat_interval_ms": "heartbeat.interval.ms",
+    "assignors": "partition.assignment.strategy",
+    "protocol": "group.protocol",
+}
+"""The columns that hold settings, and what a client calls them."""
+
+SETTINGS = tuple(KAFKA_NAMES)
+_PROTOCOLS = frozenset(Protocol)
+_IGNORED_BY_CONSUMER_PROTOCOL = ("session_timeout_ms", "heartbeat_interval_ms", "assignors")
+"""Under KIP-848 the broker decides these; a client prints the defaults of the classic protocol all the same."""
+
+_WITNESSES = {Origin.BROKER: SettingsWitness.MEMBER_LINE, Origin.CLIENT: SettingsWitness.CLIENT_LOG}
+_LIMIT_KINDS = (Kind.CLIENT_POLL_EXPIRED, Kind.MEMBER_FENCED)
+"""Lines whose length of time is the limit that was passed: max.poll.interval.ms, which is the rebalance timeout."""
+
+_ASSIGNORS = {
+    "RangeAssignor": "range",
+    "RoundRobinAssignor": "roundrobin",
+    "StickyAssignor": "sticky",
+    "CooperativeStickyAssignor": "cooperative-sticky",
+}
+"""Classes as a Java client prints them, and the names by which the protocol knows them."""
+
+
+@dataclass(frozen=True)
+class _Sighting:
+    """What one witness shows at one instant of one member; without `values` it only shows that the member was there.
+
+    `is_past`: it shows a member that was there once, and not that it is there now.
+    """
+
+    at: datetime
+    witness: SettingsWitness
+    member_id: str | None
+    client_id: str | None
+    instance_id: str | None
+    values: Values
+    assignor: str | None
+    quote: Quote
+    is_past: bool = False
+
+
+@dataclass
+class _Client:
+    """One set of settings of one client, as it is put together."""
+
+    values: dict[str, int | str | tuple[str, ...]] = field(default_factory=dict)
+    members: set[str] = field(default_factory=set)
+    sightings: list[_Sighting] = field(default_factory=list)
+
+    @property
+    def shown(self) -> list[_Sighting]:
+        """What shows more of it than the protocol."""
+        return [s for s in self.sightings if s.values.keys() - {"protocol"}]
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The assignors that it offers; none where they are not known."""
+        offered = self.values.get("assignors")
+        return offered if isinstance(offered, tuple) else ()
+
+    def agrees(self, values: Values) -> bool:
+        return all(self.values.get(name, value) == value for name, value in values.items())
+
+
+def rebuild_settings(
+    cluster: str,
+    events: Sequence[Event],
+    records: Sequence[GroupRecord],
+    members: Sequence[MemberSighting],
+    agreements: Sequence[GroupAgreement],
+    window: Window,
+) -> list[MemberSetting]:
+    """Rows of gold.member_settings of one group.
+
+    Takes: events that name the group, its clients' lines among them; rows of bronze.group_records, the last under each
+    key from before among them; the readings of the window that show each member; the last reading of each assignor and
+    type of the group. What the look-back shows of a client that is seen in the window still holds.
+    Gives: one row for each client and set of settings; a client is an instance id, else a client id, else a member id.
+    What one witness shows is joined with what others show of the same client, and never with what contradicts it.
+    Keeps: the same rows whatever the order of what is given.
+    Edge case: a client id that several members share may be several rows, one for each set of settings. The timeouts of
+        Streams and share groups are the brokers' settings: they have no rows.
+    """
+    if not all(map(_is_of_consumers, events)):
+        return []
+    group_id = next((rows[0].group_id for rows in (events, records, members) if rows), None) or ""
+    types = {a.type for a in agreements if a.type in _PROTOCOLS}
+    found = [*_by_events(events), *_by_records(records, window), *_by_readings(members, types)]
+    sightings = sorted((s for s in found if s.at < window.end), key=_turn)
+    names = _Names.of(sightings)
+    assignor = _assignor(sightings, agreements)
+    rows = [
+        _row(cluster, group_id, who, client, names, assignor, window)
+        for who, own in sorted(_clients(sightings, names).items())
+        for client in own
+        if any(window.holds(s.at) for s in client.sightings)
+    ]
+    return sorted(rows, key=lambda r: (r.first_seen_at, r.settings_id))
+
+
+def _clients(sightings: Iterable[_Sighting], names: _Names) -> dict[tuple[str, str], list[_Client]]:
+    clients: dict[tuple[str, str], list[_Client]] = defaultdict(list)
+    for sighting in sightings:
+        who = names.who(sighting)
+        if who is not None:
+            _join(clients[who], sighting)
+    return clients
+
+
+def _assignor(sightings: Iterable[_Sighting], agreements: Iterable[GroupAgreement]) -> str | None:
+    """The assignor that the group used last."""
+    used = [(s.at, s.assignor) for s in sightings if s.assignor]
+    used += [(a.snapshot_at, a.assignor) for a in agreements if a.assignor and a.type != Protocol.CONSUMER]
+    return max(used)[1] if used else None
+
+
+def _turn(sighting: _Sighting) -> tuple[datetime, str, str, str, str]:
+    proof = sighting.quote
+    values = repr(sorted((name, str(value)) for name, value in sighting.values.items()))
+    return sighting.at, proof.source, proof.line_id, sighting.member_id or "", values
+
+
+def _by_events(events: Iterable[Event]) -> Iterator[_Sighting]:
+    for event in in_order(events):
+        if event.origin not in _WITNESSES or not (event.client_id or event.member_id or event.instance_id):
+            continue
+        values = _known(_values_of(event))
+        is_loaded = event.kind == Kind.MEMBER_LOADED
+        yield _Sighting(
+            event.happened_at,
+            _WITNESSES[event.origin],
+            event.member_id,
+            event.client_id,
+            option_value(event.instance_id),
+            values,
+            event.assignor if is_loaded else None,
+            _quote(event, values),
+            is_past=is_loaded,
+        )
+
+
+def _is_of_consumers(event: Event) -> bool:
+    return event.protocol is None or Protocol(event.protocol).is_of_consumers
+
+
+def _quote(event: Event, values: Values) -> Quote:
+    """A line as it stands; of a record that prints one setting a line, its first line and the settings."""
+    line = quote(event)
+    if event.kind == Kind.CLIENT_CONFIGURED:
+        return replace(line, text=f"{line.text.rstrip()} … {_words(values)}")
+    return line
+
+
+def _words(values: Values) -> str:
+    shown = ((KAFKA_NAMES[n], ", ".join(v) if isinstance(v, tuple) else v) for n, v in values.items())
+    return "; ".join(f"{name} = {value}" for name, value in shown)
+
+
+def _values_of(event: Event) -> dict[str, int | str | tuple[str, ...] | None]:
+    kind, protocol = event.kind, event.protocol
+    values: dict[str, int | str | tuple[str, ...] | None] = {
+        "session_timeout_ms": event.session_timeout_ms,
+        "rebalance_timeout_ms": event.rebalance_timeout_ms,
+        "heartbeat_interval_ms": event.heartbeat_interval_ms,
+        "protocol": protocol if protocol in _PROTOCOLS else None,
+    }
+    if kind == Kind.CLIENT_CONFIGURED:
+        values |= {"assignors": _classes(event.assignor), "protocol": protocol or Protocol.CLASSIC}
+        if protocol == Protocol.CONSUMER:
+            values |= dict.fromkeys(_IGNORED_BY_CONSUMER_PROTOCOL)
+    elif kind == Kind.MEMBER_LEFT and event.origin == Origin.BROKER:
+        values["assignors"] = _offered(event.detail)
+    elif kind in _LIMIT_KINDS:
+        values["rebalance_timeout_ms"] = event.took_ms
+    return values
+
+
+def _classes(text: str | None) -> tuple[str, ...] | None:
+    """Assignors as a client's settings print them: classes, in order of preference."""
+    names = [name.removeprefix("class ").rpartition(".")[2] for name in _listed(text) or ()]
+    return tuple(_ASSIGNORS.get(name, name) for name in names) or None
+
+
+def _offered(text: str | None) -> tuple[str, ...] | None:
+    """The assignors of a coordinator's line about a member.
+
+    Edge case: of a group that it loaded a coordinator knows only the assignor in use, so that a single one is not an
+    offer.
+    """
+    listed = _listed(text) or ()
+    return listed if len(listed) > 1 else None
+
+
+def _listed(text: str | None) -> tuple[str, ...] | None:
+    return tuple(part for part in re.split(r",\s*", text or "") if part) or None
+
+
+def _by_records(records: Iterable[GroupRecord], window: Window) -> Iterator[_Sighting]:
+    """What records show when they are written, and what held already when the window began."""
+    held: dict[tuple[str, str | None], GroupRecord] = {}
+    for record in in_turn(records):
+        if record.written_at >= window.start:
+            yield from _of_record(record, record.written_at)
+        else:
+            held[record.record_type, record.member_id] = record
+    for record in held.values():
+        yield from _of_record(record, window.start)
+
+
+def _of_record(record: GroupRecord, at: datetime) -> Iterator[_Sighting]:
+    if record.is_tombstone:
+        return
+    if record.record_type == GroupRecordType.GROUP_METADATA:
+        for member in record.members or ():
+            text = f"generation {record.generation}: member {member.member_id}"
+            yield _recorded(record, member, at, Protocol.CLASSIC, record.protocol, text)
+    elif record.record_type == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA:
+        protocol = Protocol.CLASSIC if record.session_timeout_ms else Protocol.CONSUMER
+        yield _recorded(record, record, at, protocol, None, f"member {record.member_id}")
+
+
+def _recorded(
+    record: GroupRecord,
+    member: GroupRecord | RecordedMember,
+    at: datetime,
+    protocol: Protocol,
+    assignor: str | None,
+    text: str,
+) -> _Sighting:
+    values = _known(
+        {
+            "session_timeout_ms": member.session_timeout_ms,
+            "rebalance_timeout_ms": member.rebalance_timeout_ms,
+            "protocol": protocol,
+        }
+    )
+    named = member.member_id, member.client_id, member.instance_id
+    proof = quote_record(record, f"{text}: {_words(values)}")
+    return _Sighting(at, SettingsWitness.GROUP_RECORD, *named, values, assignor or None, proof)
+
+
+def _by_readings(members: Iterable[MemberSighting], types: Collection[str | None]) -> Iterator[_Sighting]:
+    """Who was there. The type of the group counts where it did not change."""
+    values = _known({"protocol": next(iter(types))}) if len(types) == 1 else {}
+    for seen in members:
+        proof = quote_snapshot(seen, f"member {seen.member_id} of group {seen.group_id}")
+        named = seen.member_id, seen.client_id, seen.instance_id
+        yield _Sighting(seen.snapshot_at, SettingsWitness.SNAPSHOT, *named, values, None, proof)
+
+
+def _known(values: Mapping[str, int | str | tuple[str, ...] | None]) -> Values:
+    """Only what was shown; Kafka writes -1 or 0 where there is no time-out."""
+    return {n: v for n, v in values.items() if v is not None and not (isinstance(v, int) and v <= 0)}
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Client id and instance id of each member id, and the one instance behind a client id, as witnesses show them."""
+
+    clients: Mapping[str, str]
+    instances: Mapping[str, str]
+    instance_of_client: Mapping[str, str]
+
+    @classmethod
+    def of(cls, sightings: Sequence[_Sighting]) -> _Names:
+        """The names that witnesses show.
+
+        Edge case: a classic member's id begins with its instance id where it has one, else with its client id.
+        """
+        clients = _named((s.member_id, s.client_id) for s in sightings)
+        instances = _named((s.member_id, s.instance_id) for s in sightings)
+        behind = grouped({(s.client_id, s.instance_id) for s in sightings if s.instance_id}, lambda pair: pair[0])
+        static = {s.instance_id for s in sightings}
+        prefixes = _named((s.member_id, name_in_member_id(s.member_id)) for s in sightings)
+        instances = {m: prefix for m, prefix in prefixes.items() if prefix in static} | instances
+        clients = {m: prefix for m, prefix in prefixes.items() if m not in instances} | clients
+        return cls(clients, instances, _named(pairs[0] for pairs in behind.values() if len(pairs) == 1))
+
+    def client_of(self, client: _Client) -> str | None:
+        """The client id that was shown last."""
+        return next((name for s in reversed(client.sightings) if (name := self.client(s))), None)
+
+    def client(self, sighting: _Sighting) -> str | None:
+        """The client id of the member."""
+        return sighting.client_id or self.clients.get(sighting.member_id or "")
+
+    def who(self, sighting: _Sighting) -> tuple[str, str] | None:
+        """How the client of the member is known, and by what."""
+        client = self.client(sighting)
+        instance = sighting.instance_id or self.instances.get(sighting.member_id or "")
+        if sighting.member_id is None:
+            instance = instance or self.instance_of_client.get(client or "")
+        known = (("instance", instance), ("client", client), ("member", sighting.member_id))
+        return next(((how, name) for how, name in known if name), None)
+
+
+def _named(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:
+    """The last name of each key, of the pairs that have both."""
+    return {key: name for key, name in pairs if key and name}
+
+
+def _join(clients: list[_Client], sighting: _Sighting) -> None:
+    """Adds a sighting to the settings that it agrees with, those that were shown last first; else to new ones."""
+    agreeing = (c for c in clients if c.agrees(sighting.values))
+    client = max(agreeing, key=lambda c: c.sightings[-1].at, default=None)
+    if client is None:
+        client = _Client()
+        clients.append(client)
+    client.values.update(sighting.values)
+    client.sightings.append(sighting)
+    if sighting.member_id:
+        client.members.add(sighting.member_id)
+
+
+def _row(
+    cluster: str,
+    group_id: str,
+    who: tuple[str, str],
+    client: _Client,
+    names: _Names,
+    assignor: str | None,
+    window: Window,
+) -> MemberSetting:
+    inside = [s for s in client.sightings if window.holds(s.at)]
+    seen = [s for s in inside if not s.is_past] or inside
+    shown = client.shown
+    values = {name: client.values.get(name) for name in SETTINGS}
+    return MemberSetting.of(
+        values
+        | {
+            "cluster": cluster,
+            "settings_id": row_id("settings", cluster, group_id, *who, *values.values(), seen[0].at),
+            "group_id": group_id,
+            "client_id": names.client_of(client),
+            "instance_id": who[1] if who[0] == "instance" else None,
+            "member_count": len(client.members),
+            "assignors": list(client.offered) or None,
+            "assignor": None if values["protocol"] == Protocol.CONSUMER else assignor,
+            "witnesses": sorted({s.witness for s in shown}),
+            "first_seen_at": seen[0].at,
+            "last_seen_at": seen[-1].at,
+            "evidence": evidence_of(s.quote for s in _proof(shown, seen)),
+        }
+    )
+
+
+def _proof(shown: Sequence[_Sighting], seen: Sequence[_Sighting]) -> list[_Sighting]:
+    """For each witness the first that showed each setting, and who saw the client first and last in the window."""
+    first: dict[tuple[str, str], _Sighting] = {}
+    for sighting in shown:
+        for name in sighting.values:
+            first.setdefault((sighting.witness, name), sighting)
+    return [*first.values(), seen[0], seen[-1]]

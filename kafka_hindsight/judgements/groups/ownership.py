@@ -1,0 +1,143 @@
+"""Who owned a partition, from when to when: as the coordinator wrote it, else as readings of the cluster show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from kafka_hindsight.catalog.codes import GroupRecordType
+from kafka_hindsight.catalog.rows import GroupRecord, GroupSnapshot, MemberSnapshot, Ownership, Quote
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
+from kafka_hindsight.judgements.rebalances.recorded_holdings import Owned, Span, in_turn, recorded_spans
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import Window
+
+Group = tuple[str, str]
+MembersAt = Mapping[datetime, Sequence[MemberSnapshot]]
+
+_REBALANCING = ("preparing", "completing")
+"""How the states of a classic group that rebalances begin, in any spelling: the empty assignments that it then reports
+do not show who owns what."""
+
+_HOLDS = (GroupRecordType.GROUP_METADATA, GroupRecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT)
+"""The records that show who holds what."""
+
+
+def rebuild_ownership(
+    member_snapshots: Iterable[MemberSnapshot],
+    readings: Iterable[GroupSnapshot],
+    window: Window,
+    records: Iterable[GroupRecord] = (),
+) -> list[Ownership]:
+    """Rows of gold.ownership: what each member held, generation by generation where records show it.
+
+    Takes: rows of bronze.member_snapshots and, as `readings`, of bronze.group_snapshots, with look-back and look-ahead:
+    a reading counts for a group only where the group answered. Rows of bronze.group_records: those of the same time,
+    and of what was written before it the last under each key.
+    Gives: from the first record of a group on, what the records show, each row inside one generation: a partition that
+        a cooperative member keeps is one row for each. Where there is no record: from the first reading that saw it to
+        the first that did not, without a generation.
+    Order: by group, topic, partition and time.
+    Keeps: every row lies inside the window; one member's rows of one partition do not overlap.
+    Edge case: a reading in which a group did not answer, was missing from the list, or was between two assignments
+    shows nothing, and neither does a member whose assignment is missing: what it held before, it still holds. A reading
+    after the last record that shows other members shows that records are missing: from there on readings count.
+    """
+    members = grouped(member_snapshots, lambda r: (r.cluster, r.group_id))
+    groups = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: (r.cluster, r.group_id))
+    written = grouped(in_turn(records), lambda r: (r.cluster, r.group_id))
+    rows: list[Ownership] = []
+    for key in sorted(groups.keys() | written.keys()):
+        here = grouped(members.get(key, ()), lambda m: m.snapshot_at)
+        spans = _spans([r for r in groups.get(key, ()) if shows_holders(r)], here, written.get(key, ()))
+        rows += [held for span in spans if (held := _row(key, span, window))]
+    return sorted(rows, key=lambda r: (r.group_id, r.topic, r.partition, r.valid_from, r.member_id))
+
+
+def shows_holders(reading: GroupSnapshot) -> bool:
+    """Whether a reading of a group shows who holds what: it was answered, and the group had settled."""
+    is_rebalancing = (reading.state or "").lower().startswith(_REBALANCING)
+    return reading.error is None and reading.member_count is not None and not is_rebalancing
+
+
+def _spans(answered: Sequence[GroupSnapshot], members: MembersAt, records: Sequence[GroupRecord]) -> list[Span]:
+    """What records show while they are complete, and what readings show before and after."""
+    holding = [r for r in records if r.record_type in _HOLDS]
+    if not holding:
+        return _seen(answered, members)
+    first, last = holding[0].written_at, holding[-1].written_at
+    recorded = recorded_spans(records)
+    before = _ended_by(_seen([r for r in answered if r.snapshot_at < first], members), first)
+    missed_at = _missed_at([r for r in answered if r.snapshot_at > last], members, recorded)
+    if missed_at is None:
+        return [*before, *recorded]
+    after = _seen([r for r in answered if r.snapshot_at >= missed_at], members)
+    return [*before, *_ended_by(recorded, missed_at), *after]
+
+
+def _missed_at(answered: Iterable[GroupSnapshot], members: MembersAt, recorded: Iterable[Span]) -> datetime | None:
+    """The first of these readings that shows a holder that the records do not have."""
+    holders = {s.member.member_id for s in recorded if s.until is None}
+    for reading in answered:
+        if any(m.assignment and m.member_id not in holders for m in members.get(reading.snapshot_at, ())):
+            return reading.snapshot_at
+    return None
+
+
+def _ended_by(spans: Iterable[Span], end: datetime) -> list[Span]:
+    return [replace(s, until=end if s.until is None else min(s.until, end)) for s in spans]
+
+
+def _seen(answered: Sequence[GroupSnapshot], members: MembersAt) -> list[Span]:
+    """What readings show, each holding until the first reading that no longer shows it."""
+    open_: dict[tuple[Owned, str], tuple[Span, GroupSnapshot]] = {}
+    closed: list[Span] = []
+    for reading in answered:
+        here = members.get(reading.snapshot_at, ())
+        seen = _holdings(here)
+        not_shown = {m.member_id for m in here if m.assignment is None}
+        taken = {owned for owned, _ in seen}
+        for key in open_.keys() - seen.keys():
+            if key[1] not in not_shown or key[0] in taken:
+                closed.append(_shown_until(*open_.pop(key), reading.snapshot_at))
+        for key, member in seen.items():
+            before, _ = open_.get(key, (None, None))
+            span = before or Span(key[0], member, reading.snapshot_at, None, quotes=[_shown(reading, *key)])
+            open_[key] = span, reading
+    return [*closed, *(_shown_until(span, last, None) for span, last in open_.values())]
+
+
+def _holdings(members: Iterable[MemberSnapshot]) -> dict[tuple[Owned, str], MemberSnapshot]:
+    return {((p.topic, p.partition), m.member_id): m for m in members for p in m.assignment or ()}
+
+
+def _shown_until(span: Span, last: GroupSnapshot, until: datetime | None) -> Span:
+    return replace(span, until=until, quotes=[*span.quotes, _shown(last, span.owned, span.member.member_id)])
+
+
+def _shown(reading: GroupSnapshot, owned: Owned, member_id: str) -> Quote:
+    text = f"member {member_id} holds {owned[0]}-{owned[1]}"
+    return quote_snapshot(reading, text)
+
+
+def _row(group: Group, span: Span, window: Window) -> Ownership | None:
+    """The part of a holding inside the window; None where no part is."""
+    start = max(span.since, window.start)
+    end = min(span.until or window.end, window.end)
+    if start >= end:
+        return None
+    return Ownership(
+        cluster=group[0],
+        group_id=group[1],
+        topic=span.owned[0],
+        partition=span.owned[1],
+        member_id=span.member.member_id,
+        client_id=span.member.client_id,
+        host=(span.member.host or "").lstrip("/") or None,
+        valid_from=start,
+        valid_to=end,
+        is_open=span.until is None or span.until > window.end,
+        generation=span.generation,
+        evidence=evidence_of(span.quotes),
+    )

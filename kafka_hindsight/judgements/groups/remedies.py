@@ -1,0 +1,261 @@
+"""What would have helped: a group's rebalances replayed under other settings. Plain Python over one group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from kafka_hindsight.catalog.codes import Cause, Protocol, RemedySetting
+from kafka_hindsight.catalog.rows import Event, Quote, Rebalance, Remedy
+from kafka_hindsight.judgements.groups import remedy_rulings as worded
+from kafka_hindsight.judgements.groups.costs import Stop
+from kafka_hindsight.judgements.groups.remedy_rulings import Replayed
+from kafka_hindsight.judgements.groups.storms import acts_in
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of
+from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict, decide, judge
+from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
+from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
+from kafka_hindsight.shared.durations import MS, RETURN_WITHIN
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import Window
+
+
+@dataclass(frozen=True)
+class Act:
+    """What one member did in a rebalance, as its trigger or as a contributor. `silent_ms`: where it is known."""
+
+    rebalance_id: str
+    at: datetime
+    cause: str
+    client: str | None
+    member: Member
+    is_static: bool = False
+    silent_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Polls:
+    """What clients' logs show of the time between polls, in ms.
+
+    `exceeded`: by how much a KIP-848 member exceeded its limit, by member id; `limits`: librdkafka's, by client id.
+    """
+
+    exceeded: Mapping[str, int]
+    limits: Mapping[str, int]
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Polls:
+        """What the events of one group show."""
+        timed = [(e, e.took_ms) for e in events if e.took_ms is not None]
+        return cls(
+            {e.member_id: ms for e, ms in timed if e.member_id and e.kind == Kind.CLIENT_POLL_EXCEEDED},
+            {e.client_id: ms for e, ms in timed if e.client_id and e.kind == Kind.CLIENT_POLL_EXPIRED},
+        )
+
+    def limit_of(self, member: Member) -> int | None:
+        """The member's max.poll.interval.ms, where a witness shows it."""
+        return member.rebalance_timeout_ms or self.limits.get(member.client_id or "")
+
+
+@dataclass
+class Replay:
+    """How long a time-out each rebalance needs, in ms, to be avoided; None where nothing avoids it.
+
+    `bridged` are the acts that a time-out bridges, with the length that it has to exceed.
+    """
+
+    needs: dict[str, int | None]
+    bridged: list[tuple[Act, int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Timeout:
+    """One setting that is a time. `length` gives what an act and the return after it need; None: it does not help.
+
+    `now` gives the value in use of a member; `rulings` name the setting and put a replay into words.
+    """
+
+    now: Callable[[Member, Polls], int | None]
+    length: Callable[[Act, Act | None, Polls], int | None]
+    rulings: Sequence[Ruling[Replayed]]
+
+
+def judge_remedies(
+    rebalances: Sequence[Rebalance],
+    stops: Mapping[str, Stop],
+    directory: MemberRegistry,
+    events: Iterable[Event],
+    window: Window,
+) -> list[Remedy]:
+    """Rows of gold.remedies: what would have avoided rebalances of one group, or their cost.
+
+    Takes: its rebalances with their costs, with look-back and look-ahead; what each stopped; its members; its events.
+    Gives: a row for each setting that would have avoided something in the window. `value_smallest` avoids exactly the
+        rebalances that the row names, and a millisecond less avoids fewer.
+    Edge case: a rebalance is avoided only if all that fell into it is; its cooperative follow-up is avoided with it.
+        What the evidence gives no number for is not counted. The replay changes one setting and nothing else. Of
+        Streams and share groups the timeouts are the brokers' settings: no setting of a client is proposed.
+    """
+    if any(not Protocol(r.protocol).is_of_consumers for r in rebalances):
+        return []
+    ordered = sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
+    inside = [r for r in ordered if window.holds(r.started_at)]
+    polls = Polls.of(events)
+    acts = [a for r in ordered for a in acts_of(r, directory)]
+    rows: list[Remedy] = []
+    for timeout in TIMEOUTS:
+        case = _replayed(timeout, replay(timeout, ordered, acts, polls), inside, stops, polls)
+        if case.avoided:
+            rows.append(_row(judge(timeout.rulings, case), case, window))
+    whole = Replayed(inside, stops)
+    cooperative = decide(worded.COOPERATIVE_ASSIGNMENT, whole)
+    return [*rows, _row(cooperative, whole, window)] if cooperative else rows
+
+
+def replay(timeout: Timeout, ordered: Sequence[Rebalance], acts: Sequence[Act], polls: Polls) -> Replay:
+    """What each rebalance of a group needs. Takes: rebalances in order, and their acts."""
+    by_rebalance = grouped(acts, lambda a: a.rebalance_id)
+    returns = timelines((a for a in acts if a.cause == Cause.MEMBER_REJOINED), lambda a: a.client, lambda a: a.at)
+    asked: dict[int, int] = {}
+    bridged = []
+    for act in acts:
+        back = _return_of(act, returns)
+        length = timeout.length(act, back, polls)
+        if length is not None:
+            bridged.append((act, length))
+            for mended in (act, back):
+                if mended is not None:
+                    asked[id(mended)] = max(length, asked.get(id(mended), 0))
+    needs: dict[str, int | None] = {}
+    before: int | None = None
+    for rebalance in ordered:
+        lengths = [asked.get(id(a)) for a in by_rebalance[rebalance.rebalance_id]]
+        if rebalance.cause == Cause.COOPERATIVE_FOLLOWUP:
+            lengths[0] = before
+        before = needs[rebalance.rebalance_id] = _longest(lengths)
+    return Replay(needs, bridged)
+
+
+def avoided_by(needs: Mapping[str, int | None], value: int) -> list[str]:
+    """The rebalances that a time-out of this value avoids: those that need less."""
+    return [rebalance_id for rebalance_id, need in needs.items() if need is not None and need < value]
+
+
+def smallest(needs: Mapping[str, int | None]) -> int | None:
+    """The smallest time-out that avoids whatever any avoids; None where none does."""
+    longest = max((n for n in needs.values() if n is not None), default=None)
+    return None if longest is None else longest + 1
+
+
+def _longest(lengths: Sequence[int | None]) -> int | None:
+    known = [n for n in lengths if n is not None]
+    return max(known) if known and len(known) == len(lengths) else None
+
+
+def acts_of(rebalance: Rebalance, directory: MemberRegistry) -> list[Act]:
+    """The acts of a rebalance: what began it, and what else fell into it."""
+    found = []
+    for at, act in acts_in(rebalance):
+        member = directory.get(act.member_id, act.instance_id)
+        client, is_static = act.instance_id or act.client_id, bool(act.instance_id or member.instance_id)
+        silent_ms = act.silent_ms if isinstance(act, Rebalance) else None
+        found.append(Act(rebalance.rebalance_id, at, act.cause, client, member, is_static, silent_ms))
+    return found
+
+
+def _return_of(act: Act, returns: Mapping[str | None, Timeline[Act]]) -> Act | None:
+    """How a member that went came back. Edge case: a crashed one may be back before its session has run out."""
+    if not act.client or act.client not in returns:
+        return None
+    since = act.at
+    if act.cause == Cause.MEMBER_DEAD and act.member.session_timeout_ms:
+        since -= act.member.session_timeout_ms * MS
+    back = returns[act.client].first_after(since)
+    return back if back is not None and back.at <= act.at + RETURN_WITHIN else None
+
+
+def _restart(act: Act, back: Act | None, polls: Polls) -> int | None:
+    """How long a dynamic member was away: from its LeaveGroup, or from its last heartbeat, which its session followed.
+
+    Source: KIP-345. A time-out up to the one in use, or up to Kafka's default, is replayed.
+    """
+    session = act.member.session_timeout_ms
+    if back is None or act.is_static or act.cause not in (Cause.MEMBER_LEFT, Cause.MEMBER_DEAD):
+        return None
+    away = int((back.at - act.at) / MS)
+    if act.cause == Cause.MEMBER_DEAD:
+        if not session:
+            return None
+        away += session
+    return away if 0 < away < max(SESSION_TIMEOUT_MS, session or 0) else None
+
+
+def _silence(act: Act, back: Act | None, polls: Polls) -> int | None:
+    if act.cause != Cause.HEARTBEAT_EXPIRED or act.silent_ms is None:
+        return None
+    return act.silent_ms if act.silent_ms < SESSION_TIMEOUT_MS else None
+
+
+def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
+    """From the last poll to the next: the limit that ran out, and how long it was exceeded, or the way back took.
+
+    Edge case: a static member does not leave; it falls silent at the limit, and is removed when its session has run
+    out.
+    """
+    limit, session = polls.limit_of(act.member), act.member.session_timeout_ms
+    if act.cause != Cause.MAX_POLL_EXCEEDED or limit is None or back is None:
+        return None
+    if act.member.member_id in polls.exceeded:
+        return limit + polls.exceeded[act.member.member_id]
+    if act.is_static and session is None:
+        return None
+    return limit + (session or 0 if act.is_static else 0) + int((back.at - act.at) / MS)
+
+
+def _replayed(
+    timeout: Timeout, found: Replay, inside: Sequence[Rebalance], stops: Mapping[str, Stop], polls: Polls
+) -> Replayed:
+    """The replay of the window under the smallest value that avoids whatever any value avoids."""
+    by_id = {r.rebalance_id: r for r in inside}
+    needs = {i: n for i, n in found.needs.items() if i in by_id}
+    value = smallest(needs) or 0
+    avoided = {i: by_id[i] for i in avoided_by(needs, value)}
+    helped = [a for a, length in found.bridged if length < value and a.rebalance_id in avoided]
+    now = min((n for a in helped if (n := timeout.now(a.member, polls)) is not None), default=None)
+    return Replayed(inside, stops, list(avoided.values()), now, value, len(helped))
+
+
+def _row(verdict: Verdict, case: Replayed, window: Window) -> Remedy:
+    costs = [r.partition_seconds for r in case.avoided if r.partition_seconds is not None]
+    spared = verdict.facts.get("partition_seconds_avoided")
+    return Remedy(
+        cluster=case.inside[0].cluster,
+        group_id=case.inside[0].group_id,
+        window_from=window.start,
+        window_to=window.end,
+        setting=RemedySetting(verdict.code),
+        value_now=case.now,
+        value_smallest=case.smallest or None,
+        rebalances_total=len(case.inside),
+        rebalances_avoided=len(case.avoided),
+        partition_seconds_avoided=round(sum(costs), 3) if costs else spared,
+        rebalance_ids=[r.rebalance_id for r in case.avoided],
+        confidence=verdict.confidence,
+        explanation=verdict.sentence,
+        evidence=evidence_of((*verdict.evidence, *(e for r in case.avoided for e in _beginning(r)))),
+    )
+
+
+def _beginning(rebalance: Rebalance) -> list[Quote]:
+    """The two lines nearest to where it began: what began it. Others of its evidence show who was who."""
+    return sorted(rebalance.evidence, key=lambda e: abs(e.happened_at - rebalance.started_at))[:2]
+
+
+TIMEOUTS = (
+    Timeout(lambda member, _: member.session_timeout_ms, _restart, worded.STATIC_MEMBERSHIP),
+    Timeout(lambda member, _: member.session_timeout_ms, _silence, worded.SESSION_TIMEOUT),
+    Timeout(lambda member, polls: polls.limit_of(member), _processing, worded.MAX_POLL_INTERVAL),
+)

@@ -1,0 +1,195 @@
+"""What a replay under another setting would have avoided, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog.codes import Confidence, RemedySetting
+from kafka_hindsight.catalog.rows import Rebalance
+from kafka_hindsight.judgements.groups.costs import Stop, cost_of
+from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling, proof_if
+from kafka_hindsight.shared.words import counted
+
+WORTH_REPORTING = 1.0
+"""Fewer partition-seconds than this in a window are not worth a change."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The replay of one group's window under one setting.
+
+    `now`, `smallest`: the value in use, in ms, and the smallest that avoids whatever any value avoids. `avoided`: the
+    rebalances that it avoids, of `inside`, all of the window. `helped`: how many absences it bridges.
+    """
+
+    inside: Sequence[Rebalance]
+    stops: Mapping[str, Stop]
+    avoided: Sequence[Rebalance] = ()
+    now: int | None = None
+    smallest: int = 0
+    helped: int = 0
+
+    @property
+    def avoids(self) -> str:
+        """What it avoids, in words."""
+        return f"would have avoided {len(self.avoided)} of {counted(len(self.inside), 'rebalance')}"
+
+    @property
+    def value(self) -> str:
+        """The smallest value, in words."""
+        return _seconds(self.smallest)
+
+    @property
+    def instead_of(self) -> str:
+        """The value in use, in words."""
+        return "" if self.now is None else f" (now {_seconds(self.now)})"
+
+    @property
+    def restarts(self) -> str:
+        """The restarts that it bridges, in words."""
+        return counted(self.helped, "restart")
+
+    @property
+    def silences(self) -> str:
+        """The silences that it bridges, in words."""
+        return f"{counted(self.helped, 'silence')} {'was' if self.helped == 1 else 'were'}"
+
+    @property
+    def times(self) -> str:
+        """The pauses between two polls that it bridges, in words."""
+        return counted(self.helped, "time")
+
+    @property
+    def spared(self) -> list[tuple[Rebalance, Stop, float]]:
+        """The eager rebalances with what their partitions cost that stayed with their member, in partition-seconds."""
+        stops = ((r, self.stops[r.rebalance_id]) for r in self.inside)
+        return [(r, stop, cost) for r, stop in stops if stop.is_eager and (cost := cost_of(r, stop.kept))]
+
+
+def rebalances_are_avoided(case: Replayed) -> Proof | None:
+    """A longer time-out avoids rebalances with all that fell into them."""
+    if not case.avoided:
+        return None
+    sure = (Confidence.CERTAIN, Confidence.LIKELY)
+    is_likely = all(r.confidence in sure for r in case.avoided)
+    return Proof(confidence=LIKELY if is_likely else Confidence.POSSIBLE)
+
+
+def the_session_timeout_is_known(case: Replayed) -> Proof | None:
+    """A witness shows the session timeout of the members."""
+    return None if case.now is None else Proof(words={"in_use": _seconds(case.now)})
+
+
+def the_session_timeout_is_long_enough(case: Replayed) -> Proof | None:
+    """The session timeout in use is longer than each of the absences."""
+    return proof_if(case.now is not None and case.now >= case.smallest)
+
+
+def death_is_noticed_later(case: Replayed) -> Proof | None:
+    """A witness shows the session timeout of the members, so that it is known how much longer the new one is."""
+    return None if case.now is None else Proof(words={"later": _seconds(case.smallest - case.now)})
+
+
+def partitions_stopped_in_vain(case: Replayed) -> Proof | None:
+    """Eager rebalances stopped partitions that stayed with their member, for a partition-second or more.
+
+    Edge case: a sticky assignor moves no more than an eager one did, so that this is the least that it would have
+    spared. Source: KIP-429.
+    """
+    seconds = round(sum(cost for _, _, cost in case.spared), 3)
+    if seconds < WORTH_REPORTING:
+        return None
+    words = {
+        "seconds": f"{seconds:,.1f}",
+        "paid": f"{sum(r.partition_seconds or 0 for r in case.inside):,.1f}",
+        "rebalances": counted(len(case.spared), "rebalance"),
+    }
+    quotes = tuple(quote for _, stop, _ in case.spared for quote in stop.quotes)
+    return Proof(quotes, words, {"partition_seconds_avoided": seconds})
+
+
+def _seconds(ms: int) -> str:
+    """Never less than it is."""
+    return f"{math.ceil(ms / 1000):,} s"
+
+
+STATIC_MEMBERSHIP: tuple[Ruling[Replayed], ...] = (
+    Ruling(
+        RemedySetting.STATIC_MEMBERSHIP,
+        LIKELY,
+        "Static membership {avoids}: {restarts} took less than {value}, and the session timeout is {in_use}.",
+        proof=(rebalances_are_avoided, the_session_timeout_is_known, the_session_timeout_is_long_enough),
+        source="KIP-345",
+        decides="groups/deployment-4.1 billing-deploy-9",
+        looks_alike="made: a restart takes longer than the session timeout",
+    ),
+    Ruling(
+        RemedySetting.STATIC_MEMBERSHIP,
+        LIKELY,
+        "Static membership {avoids}: {restarts} took less than {value}, which the session timeout would have had to be"
+        " (now {in_use}).",
+        proof=(rebalances_are_avoided, the_session_timeout_is_known),
+        source="KIP-345",
+        decides="made: a restart takes longer than the session timeout",
+        looks_alike="groups/deployment-4.1 billing-deploy-9",
+    ),
+    Ruling(
+        RemedySetting.STATIC_MEMBERSHIP,
+        LIKELY,
+        "Static membership {avoids}: {restarts} took less than {value}, if the session timeout is not shorter.",
+        proof=(rebalances_are_avoided,),
+        source="KIP-345",
+        decides="made: a restart of a member whose session timeout is not known",
+        looks_alike="groups/deployment-4.1 billing-deploy-9",
+    ),
+)
+
+SESSION_TIMEOUT: tuple[Ruling[Replayed], ...] = (
+    Ruling(
+        RemedySetting.SESSION_TIMEOUT,
+        LIKELY,
+        "A session timeout of {value}{instead_of} {avoids}: {silences} shorter; a member that died would have been"
+        " noticed {later} later.",
+        proof=(rebalances_are_avoided, death_is_noticed_later),
+        source="KIP-735; session.timeout.ms of ConsumerConfig",
+        decides="groups/pause-4.1 ads-etl-1",
+        looks_alike="made: a silence of a member whose session timeout is not known",
+    ),
+    Ruling(
+        RemedySetting.SESSION_TIMEOUT,
+        LIKELY,
+        "A session timeout of {value} {avoids}: {silences} shorter.",
+        proof=(rebalances_are_avoided,),
+        source="KIP-735; session.timeout.ms of ConsumerConfig",
+        decides="made: a silence of a member whose session timeout is not known",
+        looks_alike="groups/pause-4.1 ads-etl-1",
+    ),
+)
+
+MAX_POLL_INTERVAL: tuple[Ruling[Replayed], ...] = (
+    Ruling(
+        RemedySetting.MAX_POLL_INTERVAL,
+        LIKELY,
+        "A max.poll.interval.ms of {value}{instead_of} {avoids}: {times} a member took less than that between two"
+        " polls.",
+        proof=(rebalances_are_avoided,),
+        source="KIP-62; max.poll.interval.ms of ConsumerConfig",
+        decides="groups/slow-librdkafka-4.1 geo-py-5",
+        looks_alike="groups/pause-4.1 ads-etl-1",
+    ),
+)
+
+COOPERATIVE_ASSIGNMENT: tuple[Ruling[Replayed], ...] = (
+    Ruling(
+        RemedySetting.COOPERATIVE_ASSIGNMENT,
+        LIKELY,
+        "A cooperative assignor would have avoided no rebalance, but {seconds} of {paid} partition-seconds: in"
+        " {rebalances} partitions stopped that stayed with their member.",
+        proof=(partitions_stopped_in_vain,),
+        source="KIP-429",
+        decides="groups/grown-2.8 email-grow-5",
+        looks_alike="groups/pause-4.1 ads-etl-1",
+    ),
+)

@@ -1,0 +1,206 @@
+"""Everything that happened in a window as one list of incidents, each thing once, the most harmful first."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from kafka_hindsight.catalog.codes import Confidence, Harm
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    ControllerChange,
+    Failover,
+    Incident,
+    LagVerdict,
+    OutOfSyncPeriod,
+    Quote,
+    Truncation,
+)
+from kafka_hindsight.judgements.incidents.happenings import Found as Found
+from kafka_hindsight.judgements.incidents.happenings import Happening, gather
+from kafka_hindsight.judgements.incidents.headlines import headline_of
+from kafka_hindsight.judgements.incidents.impact import Impact
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.knowledge.harms import HARM_NOTES, OUTAGE_ADVICE
+from kafka_hindsight.shared import words
+
+_SUBJECTS = 3
+"""So many topics, groups or brokers get a command of their own."""
+
+
+@dataclass(frozen=True)
+class IncidentList:
+    """The incidents of a window, and the incident of each outage and of each incident of groups and failover, by id."""
+
+    incidents: Sequence[Incident]
+    of_outage: dict[str, str]
+    of_groups: dict[str, str]
+    of_failover: dict[str, str]
+
+    def name(self, outages: Iterable[BrokerOutage]) -> list[BrokerOutage]:
+        """Absences with the incident that each belongs to."""
+        return [replace(o, incident_id=self.of_outage.get(o.outage_id)) for o in outages]
+
+
+def judge_incidents(cluster: str, found: Found) -> IncidentList:
+    """One list of incidents of every kind.
+
+    Takes: what was found in the window of one cluster, with look-back and look-ahead.
+    Order: by harm, then by its size, then by time: the place of each is its `harm_rank`.
+    Keeps: each outage and each rebalance is part of exactly one incident; planned work never ranks as harm.
+    """
+    rows = [(happening, _row(cluster, Impact(happening))) for happening in gather(found)]
+    inside = sorted((row for _, row in rows if found.window.holds(row.started_at)), key=_rank)
+    return IncidentList(
+        [replace(row, harm_rank=place) for place, row in enumerate(inside, 1)],
+        {o.outage_id: row.incident_id for h, row in rows for o in h.outages},
+        {i.incident_id: row.incident_id for h, row in rows for i in h.of_groups},
+        {f.failover_id: row.incident_id for h, row in rows for f in h.failovers},
+    )
+
+
+def _rank(row: Incident) -> tuple[object, ...]:
+    return (
+        list(Harm).index(row.harm or Harm.ROUTINE),
+        -max(row.records_lost_low or 0, row.records_lost_high or 0),
+        -(row.partitions_offline or 0),
+        -(row.offline_ms or 0),
+        -(row.partitions_refusing or 0),
+        -(row.failover_count or 0),
+        -(row.partition_seconds or 0.0),
+        -row.rebalance_count,
+        row.started_at,
+        row.incident_id,
+    )
+
+
+def _row(cluster: str, impact: Impact) -> Incident:
+    happening, harm = impact.of, impact.harm
+    lost = impact.lost
+    first = next(iter(happening.of_groups), None)
+    row = Incident(
+        cluster=cluster,
+        incident_id=_id(happening),
+        kind=happening.kind,
+        planned=happening.planned,
+        harm=harm,
+        headline=headline_of(impact),
+        started_at=min(happening.begins),
+        ended_at=impact.ended_at,
+        group_ids=impact.groups,
+        rebalance_count=impact.rebalances,
+        cause=first.cause if first else None,
+        confidence=_confidence(happening),
+        fingerprint=first.fingerprint if first else None,
+        first_outage_id=_first_outage(happening),
+        brokers=impact.brokers,
+        topics=impact.topics,
+        failover_count=len(happening.failovers),
+        partitions_offline=len(impact.offline),
+        offline_ms=impact.offline_ms,
+        partitions_refusing=len(impact.refusing),
+        records_lost_low=lost[0] if lost else None,
+        records_lost_high=lost[1] if lost else None,
+        partition_seconds=impact.partition_seconds,
+        explanation=" ".join(dict.fromkeys(_explanations(happening))),
+        advice=" ".join(dict.fromkeys(filter(None, _advice(happening, harm)))),
+        prevention=HARM_NOTES[harm].prevention or None,
+        evidence=evidence_of(_quotes(happening)),
+    )
+    return replace(row, commands=[*_commands(row, harm)], recurrence_id=_recurrence(row, happening))
+
+
+def _id(happening: Happening) -> str:
+    """An incident of groups alone keeps its id; every other has one of what it is made of."""
+    if happening.is_of_groups:
+        return happening.of_groups[0].incident_id
+    parts = (
+        *(o.outage_id for o in happening.outages),
+        *(p.out_of_sync_period_id for p in happening.periods),
+        *(f.failover_id for f in happening.failovers if not happening.outages),
+        *(t.truncation_id for t in happening.truncations if not happening.outages),
+        *(f"controller epoch {c.epoch}" for c in happening.controllers),
+        *(f"{v.group_id} {v.topic} {v.partition} {v.window_from.isoformat()}" for v in happening.lag),
+    )
+    return row_id("incident", happening.kind, *parts)
+
+
+def _first_outage(happening: Happening) -> str | None:
+    if happening.outages:
+        return happening.outages[0].outage_id
+    return next((i.first_outage_id for i in happening.of_groups), None)
+
+
+def _confidence(happening: Happening) -> Confidence:
+    """That of what began it: of several absences the least sure."""
+    parts = (
+        [o.confidence for o in happening.outages]
+        or [i.confidence for i in happening.of_groups]
+        or [p.confidence for p in happening.periods]
+        or [f.confidence for f in happening.failovers]
+        or [t.confidence for t in happening.truncations]
+        or [c.confidence for c in happening.controllers]
+        or [Confidence.CERTAIN]
+    )
+    return max(parts, key=list(Confidence).index)
+
+
+def _explanations(happening: Happening) -> Iterator[str]:
+    lossy = [f for f in happening.failovers if f.records_lost_high or f.records_lost_low]
+    rows = (happening.outages, happening.periods, lossy, happening.truncations, happening.first_and_last_controllers)
+    for row in chain[BrokerOutage | ControllerChange | Failover | Incident | OutOfSyncPeriod | Truncation](
+        *rows, happening.of_groups
+    ):
+        yield row.explanation
+    if happening.kind == "leaders_lost":
+        yield from (f.explanation for f in happening.failovers)
+    for v in happening.lag:
+        first, last = (words.exact(lag) or "not known" for lag in (v.lag_first, v.lag_last))
+        yield f"{v.topic}-{v.partition}: {v.status}; its lag was {first} at the first reading and {last} at the last."
+
+
+def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
+    yield HARM_NOTES[harm].advice
+    if harm != Harm.PLANNED:
+        yield from (OUTAGE_ADVICE[o.kind] for o in happening.outages if not o.planned)
+        yield from (p.advice for p in happening.periods)
+    if not happening.outages:
+        yield from (i.advice for i in happening.of_groups)
+    if happening.kind in ("leaders_lost", "log_cut"):
+        yield HARM_NOTES[Harm.PARTITIONS_OFFLINE].advice
+
+
+def _quotes(happening: Happening) -> Iterator[Quote]:
+    """The lines about losses, about what began it, and where it was not an absence, about each change of a leader."""
+    lossy = [f for f in happening.failovers if f.records_lost_high or f.records_lost_low]
+    led = lossy if happening.outages else happening.failovers
+    began = (
+        happening.outages,
+        happening.periods,
+        happening.of_groups,
+        happening.lag,
+        happening.first_and_last_controllers,
+    )
+    for row in chain[BrokerOutage | ControllerChange | Failover | Incident | LagVerdict | OutOfSyncPeriod | Truncation](
+        led, happening.truncations, *began
+    ):
+        yield from row.evidence
+
+
+def _commands(row: Incident, harm: Harm) -> Iterator[str]:
+    subjects = {"topic": row.topics or (), "group": row.group_ids, "broker": row.brokers or ()}
+    for command in HARM_NOTES[harm].commands:
+        named = next((name for name in subjects if f"{{{name}}}" in command), None)
+        if named is None:
+            yield command
+        else:
+            yield from (command.format(**{named: shlex.quote(str(s))}) for s in subjects[named][:_SUBJECTS])
+
+
+def _recurrence(row: Incident, happening: Happening) -> str:
+    """What is the same when it happens again: its kind, its cause, and the brokers or the groups that began it."""
+    began = row.brokers or row.group_ids
+    kinds = sorted({o.kind for o in happening.outages})
+    return row_id("recurrence", row.cluster, row.kind, row.planned, row.cause or "", *kinds, *began)

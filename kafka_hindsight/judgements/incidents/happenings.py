@@ -1,0 +1,295 @@
+"""What happened as one thing: absences of brokers, changes of leaders, rebalances and losses with one origin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import TypeVar
+
+from kafka_hindsight.catalog.codes import (
+    NOBODY,
+    ControllerChangeCause,
+    FailoverKind,
+    IncidentKind,
+    LagStatus,
+    OutOfSyncKind,
+    TruncationVerdict,
+)
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    ControllerChange,
+    Failover,
+    Incident,
+    IsrSpan,
+    LagVerdict,
+    OutOfSyncPeriod,
+    PartitionRisk,
+    Truncation,
+)
+from kafka_hindsight.shared.durations import MS, NEVER
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import Window
+
+TOGETHER = timedelta(minutes=1)
+"""Shutdowns, or losses of leaders or controllers, within this of one another are one act. Our choice: a script that
+stops all brokers, or a disk that takes its partitions along, needs seconds."""
+
+HARMFUL = frozenset({FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED})
+"""Changes of leaders that are an incident even where no broker was away."""
+
+TROUBLED = frozenset({OutOfSyncKind.SLOW, OutOfSyncKind.DISK, OutOfSyncKind.UNKNOWN})
+"""Reasons to be out of sync that no operator planned and no absence explains."""
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a rebuild found in a window of one cluster. `of_groups`: incidents that hold rebalances."""
+
+    window: Window
+    of_groups: Sequence[Incident] = ()
+    outages: Sequence[BrokerOutage] = ()
+    failovers: Sequence[Failover] = ()
+    truncations: Sequence[Truncation] = ()
+    periods: Sequence[OutOfSyncPeriod] = ()
+    spans: Sequence[IsrSpan] = ()
+    risks: Sequence[PartitionRisk] = ()
+    lag: Sequence[LagVerdict] = ()
+    controllers: Sequence[ControllerChange] = ()
+
+
+@dataclass(frozen=True)
+class Happening:
+    """What happened as one thing, in order of time. `refusing`: partitions below min.insync.replicas through it."""
+
+    kind: IncidentKind
+    planned: bool = False
+    outages: Sequence[BrokerOutage] = ()
+    of_groups: Sequence[Incident] = ()
+    failovers: Sequence[Failover] = ()
+    truncations: Sequence[Truncation] = ()
+    periods: Sequence[OutOfSyncPeriod] = ()
+    lag: Sequence[LagVerdict] = ()
+    controllers: Sequence[ControllerChange] = ()
+    refusing: Sequence[PartitionRisk] = ()
+
+    @property
+    def first_and_last_controllers(self) -> Sequence[ControllerChange]:
+        """The first and the last loss of the controller: they tell of all between."""
+        return [*self.controllers[:1], *self.controllers[1:][-1:]]
+
+    @property
+    def is_of_groups(self) -> bool:
+        """Whether it is nothing but rebalances."""
+        return bool(self.of_groups) and not self.outages
+
+    @property
+    def begins(self) -> Sequence[datetime]:
+        """When each part of it began."""
+        return [
+            *(o.down_at for o in self.outages),
+            *(i.started_at for i in self.of_groups),
+            *(f.happened_at for f in self.failovers),
+            *(t.happened_at for t in self.truncations),
+            *(p.started_at for p in self.periods),
+            *(max(v.evidence[0].happened_at, v.window_from) for v in self.lag),
+            *map(uncontrolled_since, self.controllers),
+        ]
+
+    @property
+    def ends(self) -> Sequence[datetime | None]:
+        """When each part of it was over; None for a part that was not."""
+        return [
+            *(o.up_at for o in self.outages),
+            *(i.ended_at for i in self.of_groups),
+            *(f.happened_at for f in self.failovers),
+            *(t.happened_at for t in self.truncations),
+            *(p.ended_at for p in self.periods),
+            *(None for _ in self.lag),
+            *(None if c.controller_to == NOBODY else c.happened_at for c in self.controllers),
+        ]
+
+
+def uncontrolled_since(change: ControllerChange) -> datetime:
+    """Since when there was no controller, at the latest. Where none followed, the change is its beginning."""
+    lasted = 0 if change.controller_to == NOBODY else change.uncontrolled_low_ms or 0
+    return change.happened_at - lasted * MS
+
+
+def gather(found: Found) -> list[Happening]:
+    """Everything that happened, each thing once.
+
+    Takes: rows with look-back and look-ahead. Gives: also what began outside of the window, as far as it is seen.
+    Keeps: each outage, each incident of groups and each harmful failover is part of exactly one.
+    """
+    acts = [*_acts(found.outages)]
+    act_of = {o.outage_id: n for n, act in enumerate(acts) for o in act}
+    groups = _by_act(act_of, _with_absences(found))
+    failovers = _by_act(act_of, _with_outages(found.failovers))
+    truncations = _by_act(act_of, _with_failovers(found))
+    refusing = _by_act(act_of, _with_shrinks(found))
+    absences = [
+        Happening(
+            IncidentKind.CLUSTER_RESTART if len(act) > 1 and act[0].restart_id else IncidentKind.BROKER_OUTAGE,
+            all(o.planned for o in act),
+            act,
+            groups.get(n, ()),
+            failovers.get(n, ()),
+            truncations.get(n, ()),
+            refusing=refusing.get(n, ()),
+        )
+        for n, act in enumerate(acts)
+    ]
+    of_groups = [Happening(i.kind, i.planned, of_groups=(i,)) for i in groups.get(None, ())]
+    others = _without_outage(found, failovers.get(None, ()), truncations.get(None, ()))
+    return [*absences, *of_groups, *others, *_behind(found.lag), *_without_controller(found.controllers)]
+
+
+def _by_act(act_of: Mapping[str, int], rows: Iterable[tuple[str | None, R]]) -> dict[int | None, list[R]]:
+    """Rows, each with the absence behind it, by the act that the absence belongs to; None: they belong to none."""
+    pairs = grouped(rows, lambda pair: act_of.get(pair[0] or ""))
+    return {n: [row for _, row in own] for n, own in pairs.items()}
+
+
+def _with_absences(found: Found) -> Iterator[tuple[str | None, Incident]]:
+    """Incidents of groups with the absence behind them, where it began in the window: each other is of another night,
+    and its rebalances stay what they were."""
+    inside = {o.outage_id for o in found.outages if found.window.holds(o.down_at)}
+    for incident in found.of_groups:
+        yield incident.first_outage_id if incident.first_outage_id in inside else None, incident
+
+
+def _with_failovers(found: Found) -> Iterator[tuple[str | None, Truncation]]:
+    """Logs that lost committed records, with the absence behind the change of their leader."""
+    of_failover = {f.failover_id: f.outage_id for f in found.failovers}
+    for cut in found.truncations:
+        if cut.verdict == TruncationVerdict.COMMITTED_LOST:
+            yield cut.outage_id or of_failover.get(cut.failover_id or ""), cut
+
+
+def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
+    """Absences that are one act: a rolling restart, shutdowns within a minute, each other one for itself."""
+    ordered = sorted(outages, key=lambda o: (o.down_at, o.broker, o.outage_id))
+    together = grouped(ordered, lambda o: o.restart_id or ("" if o.planned else o.outage_id))
+    shutdowns = together.pop("", [])
+    yield from (list(act) for act in together.values())
+    yield from _within(shutdowns, lambda o: o.down_at)
+
+
+def _within(
+    rows: Iterable[R], at: Callable[[R], datetime], since: Callable[[R], datetime] | None = None
+) -> Iterator[list[R]]:
+    """Rows in order of time, cut where more than TOGETHER lies between two of them. `since`: when each began."""
+    held: list[R] = []
+    for row in rows:
+        if held and (since or at)(row) - at(held[-1]) > TOGETHER:
+            yield held
+            held = []
+        held.append(row)
+    if held:
+        yield held
+
+
+def _with_outages(failovers: Sequence[Failover]) -> Iterator[tuple[str | None, Failover]]:
+    """Failovers with the absence behind them; a leader that came back belongs to what had taken the leader."""
+    last: dict[tuple[str, int], str | None] = {}
+    for row in sorted(failovers, key=lambda f: (f.happened_at, f.failover_id)):
+        place = row.topic, row.partition
+        if row.kind == FailoverKind.OFFLINE:
+            last[place] = row.outage_id
+        outage = last.pop(place, None) if row.kind == FailoverKind.LEADER_RESTORED else row.outage_id
+        yield outage, row
+
+
+def _with_shrinks(found: Found) -> Iterator[tuple[str | None, PartitionRisk]]:
+    """Partitions that refused writes, with the absence that had shrunk their ISR: an unplanned one before others."""
+    planned = {o.outage_id: o.planned for o in found.outages}
+    shrinks = grouped((s for s in found.spans if s.outage_id in planned), lambda s: (s.topic, s.partition))
+    for risk in found.risks:
+        spans = shrinks.get((risk.topic, risk.partition), ())
+        first = min(spans, key=lambda s: (planned[s.outage_id or ""], s.happened_at, s.outage_id), default=None)
+        yield first.outage_id if first else None, risk
+
+
+def _without_outage(
+    found: Found, failovers: Iterable[Failover], truncations: Sequence[Truncation]
+) -> Iterator[Happening]:
+    """Replicas out of sync, with the leaders that their broker lost then; leaders lost otherwise; logs cut."""
+    lost = [_with_cuts(h, truncations) for h in _leaders_lost(found.window, failovers)]
+    told = {t.truncation_id for h in lost for t in h.truncations}
+    for period in found.periods:
+        if period.outage_id is None and period.kind in TROUBLED:
+            own = [h for h in lost if _is_of(h, period)]
+            lost = [h for h in lost if h not in own]
+            yield _joined(period, own)
+    yield from lost
+    yield from _logs_cut(found.window, (t for t in truncations if t.truncation_id not in told))
+
+
+def _joined(period: OutOfSyncPeriod, lost: Sequence[Happening]) -> Happening:
+    failovers = [*chain.from_iterable(h.failovers for h in lost)]
+    cuts = [*chain.from_iterable(h.truncations for h in lost)]
+    return Happening(IncidentKind.REPLICAS_OUT, failovers=failovers, truncations=cuts, periods=(period,))
+
+
+def _with_cuts(happening: Happening, truncations: Iterable[Truncation]) -> Happening:
+    """Leaders lost, with the logs that were cut since the new leader held less."""
+    since: dict[tuple[str, int], datetime] = {}
+    for f in happening.failovers:
+        since.setdefault((f.topic, f.partition), f.happened_at)
+    cuts = [t for t in truncations if t.happened_at >= since.get((t.topic, t.partition), NEVER)]
+    return replace(happening, truncations=cuts)
+
+
+def _logs_cut(window: Window, truncations: Iterable[Truncation]) -> Iterator[Happening]:
+    inside = sorted((t for t in truncations if window.holds(t.happened_at)), key=lambda t: t.happened_at)
+    for cuts in grouped(inside, lambda t: t.broker).values():
+        for held in _within(cuts, lambda t: t.happened_at):
+            yield Happening(IncidentKind.LOG_CUT, truncations=held)
+
+
+def _behind(lag: Iterable[LagVerdict]) -> Iterator[Happening]:
+    behind = sorted((v for v in lag if v.status != LagStatus.OK), key=lambda v: (v.topic, v.partition))
+    for verdicts in grouped(behind, lambda v: v.group_id).values():
+        yield Happening(IncidentKind.LAG, lag=verdicts)
+
+
+def _without_controller(changes: Iterable[ControllerChange]) -> Iterator[Happening]:
+    """A quorum that loses its controllers again and again: one incident until it keeps one."""
+    lost = (c for c in changes if c.cause == ControllerChangeCause.NO_MAJORITY)
+    ordered = sorted(lost, key=lambda c: (c.happened_at, c.epoch))
+    for held in _within(ordered, lambda c: c.happened_at, uncontrolled_since):
+        yield Happening(IncidentKind.QUORUM_LOST, controllers=held)
+
+
+def _leaders_lost(window: Window, failovers: Iterable[Failover]) -> Iterator[Happening]:
+    """Partitions that lost their leader by the same broker at one time, each until it had a leader again."""
+    episodes = [e for e in _episodes(failovers) if window.holds(e[0].happened_at)]
+    for own in grouped(episodes, lambda e: e[0].leader_from).values():
+        for held in _within(own, lambda e: e[0].happened_at):
+            yield Happening(IncidentKind.LEADERS_LOST, failovers=[*chain.from_iterable(held)])
+
+
+def _episodes(failovers: Iterable[Failover]) -> list[list[Failover]]:
+    """The harmful changes of each partition's leader, each with what followed while it had none."""
+    episodes: list[list[Failover]] = []
+    last: dict[tuple[str, int], list[Failover]] = {}
+    for row in sorted(failovers, key=lambda f: (f.happened_at, f.failover_id)):
+        place = row.topic, row.partition
+        if row.leader_from == NOBODY and place in last:
+            last[place].append(row)
+        elif row.kind in HARMFUL:
+            last[place] = [row]
+            episodes.append(last[place])
+    return episodes
+
+
+def _is_of(happening: Happening, period: OutOfSyncPeriod) -> bool:
+    """Whether leaders were lost by the broker whose replicas were out, and at that time."""
+    first = happening.failovers[0]
+    ends = period.ended_at or first.happened_at
+    near = period.started_at - TOGETHER <= first.happened_at <= ends + TOGETHER
+    return near and first.leader_from == period.broker

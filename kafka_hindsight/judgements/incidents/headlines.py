@@ -1,0 +1,198 @@
+"""An incident in one line: what happened, to what, for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, Harm, IncidentKind, OutOfSyncKind
+from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Incident, OutOfSyncPeriod
+from kafka_hindsight.judgements.incidents.happenings import Happening, uncontrolled_since
+from kafka_hindsight.judgements.incidents.impact import Impact, Place
+from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
+from kafka_hindsight.shared import words
+from kafka_hindsight.shared.absences import away, starts_exactly
+
+_NAMED = 3
+_HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
+_OUT_OF_SYNC = {
+    OutOfSyncKind.SLOW: "it was alive and fetched too late",
+    OutOfSyncKind.DISK: "a log directory failed",
+    OutOfSyncKind.UNKNOWN: "no line shows why",
+}
+
+
+def headline_of(impact: Impact) -> str:
+    """What happened, to what and for how long: one sentence without its full stop."""
+    origin = _ORIGINS.get(impact.of.kind, _groups)(impact.of)
+    effect = _EFFECTS[impact.harm](impact) if impact.harm in _EFFECTS else ""
+    if impact.of.planned and impact.offline:
+        effect = _offline(impact)
+        return f"{words.sentence(origin)}; {effect}"
+    return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
+
+
+def partitions_of(places: Sequence[Place]) -> str:
+    """Partitions in words, none of them cut off: by name where they are few, else by their number and their topics."""
+    topics = list(dict.fromkeys(topic for topic, _ in places))
+    if len(places) == 1:
+        return f"{places[0][0]}-{places[0][1]}"
+    count = words.counted(len(places), "partition")
+    return f"{count} of {words.counted(len(topics), 'topic')}" if len(topics) > 1 else f"{count} of {topics[0]}"
+
+
+def _lost(impact: Impact) -> str:
+    low, high = impact.lost or (0, None)
+    where = f"{partitions_of(list(impact.losses))}{_unclean(impact)}"
+    if not low:
+        most = f"up to {words.counted(high, 'committed record')}" if high else "committed records"
+        return f"{most} may have been lost in {where}"
+    least = "at least " if high is None else "" if low == high else f"{words.number(low)} to "
+    return f"{least}{words.counted(low if high is None else high, 'committed record')} were lost in {where}"
+
+
+def _unclean(impact: Impact) -> str:
+    """The election that lost the records, where the absence of a broker began it all."""
+    chosen = [f for f in impact.of.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION]
+    at = [f.happened_at for f in chosen if (f.topic, f.partition) in impact.losses]
+    return f" (unclean election at {min(at):%H:%M:%S})" if at and impact.of.outages else ""
+
+
+def _offline(impact: Impact) -> str:
+    places = impact.offline
+    verb = words.verb(len(places), "was", "were")
+    if impact.is_still_offline:
+        return f"{_subject(places)} {verb} offline, and {verb} not back by the end"
+    lasted = words.bounded(impact.offline_ms, impact.offline_at_most_ms)
+    return f"{_subject(places)} {verb} offline{f' for {lasted}' if lasted else ''}"
+
+
+def _refused(impact: Impact) -> str:
+    return f"{_subject(impact.refusing)} refused writes with acks=all"
+
+
+def _subject(places: Sequence[Place]) -> str:
+    """Partitions at the beginning of a sentence: a name keeps its small letter."""
+    return f"{'partition ' if len(places) == 1 else ''}{partitions_of(places)}"
+
+
+_EFFECTS: Mapping[Harm, Callable[[Impact], str]] = {
+    Harm.RECORDS_LOST: _lost,
+    Harm.PARTITIONS_OFFLINE: _offline,
+    Harm.WRITES_REFUSED: _refused,
+}
+
+
+def absence(outage: BrokerOutage) -> str:
+    """What became of a broker, as sure as that is, and for how long."""
+    return f"broker {outage.broker} {fate(outage)}"
+
+
+def fate(outage: BrokerOutage) -> str:
+    """What became of a broker, after its name. Where only its last sign of life is known, for how long is bounded."""
+    verb = f"{_HEDGES.get(outage.confidence, '')}{OUTAGE_VERBS[outage.kind]}"
+    at = f"{'at' if starts_exactly(outage) else 'about'} {outage.down_at:%H:%M:%S}"
+    gone = away(outage)
+    return f"{verb} {at}{f', away for {gone}' if gone else ' and had not come back by the end'}"
+
+
+def _away(happening: Happening) -> str:
+    rows = happening.outages
+    if len(rows) == 1:
+        return absence(rows[0])
+    names = sorted({o.broker for o in rows})
+    brokers = words.listed([str(b) for b in names], 8)
+    if happening.kind == IncidentKind.CLUSTER_RESTART:
+        return f"brokers {brokers} were restarted one after another from {rows[0].down_at:%H:%M:%S} on"
+    are_back = all(o.up_at for o in rows)
+    if len(names) == 1:
+        back = "" if are_back else " and had not come back by the end"
+        return f"broker {brokers} was shut down {words.times(len(rows))} from {rows[0].down_at:%H:%M:%S} on{back}"
+    back = "" if are_back else " and had not all come back by the end"
+    return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{back}"
+
+
+def _out_of_sync(happening: Happening) -> str:
+    period: OutOfSyncPeriod = happening.periods[0]
+    gone = words.elapsed_ms(period.started_at, period.ended_at)
+    lasted = "and was not over by the end" if gone is None else f"for {words.duration(gone)}"
+    count = words.counted(period.partitions, "partition")
+    why = _OUT_OF_SYNC.get(period.kind, "no line shows why")
+    return f"broker {period.broker} was out of sync in {count} {lasted}: {why}"
+
+
+def _leaders_lost(happening: Happening) -> str:
+    brokers = sorted({f.leader_from for f in happening.failovers if f.leader_from is not None} - {NOBODY})
+    led = _named("broker", brokers) if brokers else "the former leader"
+    said = {
+        FailoverKind.LOG_DIR_FAILED: f"a log directory of {led} failed",
+        FailoverKind.OFFLINE: f"no replica could take over from {led}",
+        FailoverKind.UNCLEAN_ELECTION: "a replica out of sync became the leader",
+    }
+    kinds = {f.kind for f in happening.failovers}
+    return words.listed([sentence for kind, sentence in said.items() if kind in kinds])
+
+
+def _log_cut(happening: Happening) -> str:
+    return f"{_named('broker', sorted({t.broker for t in happening.truncations}))} cut its log"
+
+
+def _behind(happening: Happening) -> str:
+    places = [(v.topic, v.partition) for v in happening.lag]
+    most = max((v.lag_max or 0 for v in happening.lag), default=0)
+    grown = f", at worst by {words.counted(most, 'record')}" if most else ""
+    return f"group {happening.lag[0].group_id} fell behind in {partitions_of(places)}{grown}"
+
+
+def _without_controller(happening: Happening) -> str:
+    first, last = happening.controllers[0], happening.controllers[-1]
+    lasted = _uncontrolled(last)
+    if first is not last:
+        took = words.duration(last.happened_at - uncontrolled_since(first))
+        lasted = f" {words.times(len(happening.controllers))} within {took}"
+    if last.controller_to == NOBODY:
+        lasted += ", and no line shows a controller afterwards"
+    return f"the controllers had no majority{lasted}: no leader could be elected, and no topic changed"
+
+
+def _uncontrolled(change: ControllerChange) -> str:
+    """For how long there was no controller, after the words about it."""
+    least, most, is_open = change.uncontrolled_low_ms, change.uncontrolled_high_ms, change.controller_to == NOBODY
+    if least:
+        return f" for {words.duration(least)}{' at least' if is_open else ''}"
+    return f" for {words.duration(most)} at most" if most and not is_open else ""
+
+
+def _named(noun: str, ids: Iterable[int]) -> str:
+    names = [str(i) for i in ids]
+    return f"{words.verb(len(names), noun, f'{noun}s')} {words.listed(names, 8)}"
+
+
+_GROUP_VERBS = {
+    IncidentKind.ROLLING_RESTART: "restarted its members one after another, in {}",
+    IncidentKind.HOST_SILENT: "lost all members on one host, in {}",
+}
+"""What groups went through, and in how many rebalances."""
+_GROUP_NOTES = {IncidentKind.STORM: ", in a storm", IncidentKind.BROKER_OUTAGE: ", because a broker was away"}
+
+
+def _groups(happening: Happening) -> str:
+    incident: Incident = happening.of_groups[0]
+    groups = [f"group {g}" for g in incident.group_ids]
+    who = groups[0] if len(groups) == 1 else words.counted(len(groups), "group")
+    count, gone = incident.rebalance_count, words.elapsed_ms(incident.started_at, incident.ended_at)
+    often = f"rebalanced{f' {words.times(count)}' if count > 1 else ''}"
+    verb = _GROUP_VERBS.get(incident.kind, often).format(words.counted(count, "rebalance"))
+    lasted = f" {'within' if count > 1 else 'for'} {words.duration(gone)}" if gone else ""
+    why = f": {incident.cause.label}" if incident.cause is not None and not incident.planned else ""
+    return f"{who} {verb}{lasted}{_GROUP_NOTES.get(incident.kind, '')}{why}"
+
+
+_ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
+    IncidentKind.CLUSTER_RESTART: _away,
+    IncidentKind.REPLICAS_OUT: _out_of_sync,
+    IncidentKind.LEADERS_LOST: _leaders_lost,
+    IncidentKind.LOG_CUT: _log_cut,
+    IncidentKind.LAG: _behind,
+    IncidentKind.QUORUM_LOST: _without_controller,
+    IncidentKind.BROKER_OUTAGE: lambda h: _away(h) if h.outages else _groups(h),
+}

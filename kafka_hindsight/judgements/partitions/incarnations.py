@@ -1,0 +1,160 @@
+"""Events of many topics, taken apart into the incarnations of single partitions."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import dropwhile
+from operator import attrgetter
+from typing import TypeVar
+
+from kafka_hindsight.catalog.rows import Event, Failover
+from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, speaks_for_cluster
+from kafka_hindsight.judgements.partitions.readings import Partition as Partition
+from kafka_hindsight.judgements.partitions.readings import PartitionReadings, Readings, TopicReadings
+from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.shared.windows import broker_ids, in_order
+
+_FROM_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topic_deleted")
+"""Kinds that standby controllers print too, and that every controller prints again when it starts."""
+
+_LATE_NEWS = timedelta(hours=1)
+"""A broker that was cut off may apply old metadata before the new: not for as long as this. Our choice."""
+
+_REPLICAS = attrgetter("replicas")
+
+_Row = TypeVar("_Row", Event, Failover)
+
+
+@dataclass(frozen=True)
+class Incarnation:
+    """One partition from the creation of its topic to the deletion: its events in order, its readings by time."""
+
+    key: Partition
+    number: int
+    events: Sequence[Event]
+    readings: PartitionReadings
+
+    @property
+    def name(self) -> str:
+        """Topic and partition, as Kafka writes them."""
+        return f"{self.key[1]}-{self.key[2]}"
+
+    @cached_property
+    def events_by_time(self) -> Timeline[Event]:
+        """Its events, to be looked up by instant."""
+        return by_instant(self.events)
+
+    @cached_property
+    def _lists_of_replicas(self) -> Timeline[Event]:
+        return by_instant(e for e in self.events if e.replicas)
+
+    def replicas_at(self, instant: datetime) -> tuple[int, ...] | None:
+        """Its replicas, the preferred leader first, as last shown up to an instant, else as first shown after it."""
+        line, read = self._lists_of_replicas.last_until(instant), self.readings.last_until(instant, _REPLICAS)
+        is_read = read is not None and (line is None or read.snapshot_at >= line.happened_at)
+        if line is None and read is None:
+            line, read = self._lists_of_replicas.first_after(instant), self.readings.first_after(instant, _REPLICAS)
+            is_read = read is not None and (line is None or read.snapshot_at < line.happened_at)
+        if is_read and read is not None:
+            return tuple(read.replicas or ())
+        return None if line is None else broker_ids(line.replicas) or ()
+
+
+def incarnations_of(
+    events: Iterable[Event],
+    readings: Readings,
+    kinds: Collection[str],
+    epochs: Sequence[ControllerEpoch],
+) -> list[Incarnation]:
+    """Each partition's incarnations, with the events of the given kinds and the readings of each.
+
+    Order: by partition and time.
+    Edge case: a partition that readings alone show has one incarnation, without events.
+    """
+    read, lives = TopicReadings.of(readings), lives_of(events, kinds, epochs)
+    found = []
+    for key in sorted({*lives, *read.partitions()}):
+        own = lives.get(key) or [[]]
+        starts = [None, *(life[0].happened_at for life in own[1:]), None]
+        for number, life in enumerate(own):
+            found.append(Incarnation(key, number, life, read[key].within(starts[number], starts[number + 1])))
+    return found
+
+
+def lives_of(
+    events: Iterable[Event], kinds: Collection[str], epochs: Sequence[ControllerEpoch]
+) -> dict[Partition, list[list[Event]]]:
+    """Each partition's events of the given kinds, in order, split where its topic was deleted or its epochs fall.
+
+    Edge case: epochs begin again at 0 in a topic that is created again under its old name. Where that happened, what a
+    standby controller repeats is left out: it may be about the former incarnation.
+    """
+    ordered = in_order(e for e in events if e.topic is not None)
+    deleted = deletions_of(ordered, epochs)
+    lines = (e for e in ordered if e.partition is not None and e.kind in kinds)
+    return {key: _split(some, deleted[key[:2]], epochs) for key, some in sorted(by_partition(lines).items())}
+
+
+def by_partition(rows: Iterable[_Row], time: str | None = None) -> defaultdict[Partition, list[_Row]]:
+    """Rows by their partition, each partition's in order of an instant where one is named."""
+    found: defaultdict[Partition, list[_Row]] = defaultdict(list)
+    for row in sorted(rows, key=attrgetter(time)) if time else rows:
+        if row.topic is not None and row.partition is not None:
+            found[row.cluster, row.topic, row.partition].append(row)
+    return found
+
+
+def deletions_of(
+    events: Iterable[Event], epochs: Sequence[ControllerEpoch]
+) -> defaultdict[tuple[str, str], list[datetime]]:
+    """When each topic was deleted, by cluster and topic, in order, as the active controller reports it."""
+    found: defaultdict[tuple[str, str], list[datetime]] = defaultdict(list)
+    for event in events:
+        if event.kind == "topic_deleted" and event.topic is not None and speaks_for_cluster(epochs, event):
+            insort(found[event.cluster, event.topic], event.happened_at)
+    return found
+
+
+def _split(events: list[Event], deleted: list[datetime], epochs: Sequence[ControllerEpoch]) -> list[list[Event]]:
+    return [part for life in _between_deletions(events, deleted, epochs) for part in _between_falls(life)]
+
+
+def _between_falls(events: list[Event]) -> list[list[Event]]:
+    """The events, split where a broker begins to lead in an epoch that the partition had left long before.
+
+    Epochs grow as long as the cluster keeps its metadata: what follows is about other metadata, restored or formatted.
+    """
+    parts: list[list[Event]] = [[]]
+    reached: tuple[int, datetime] | None = None
+    for event in events:
+        if event.kind == Kind.LEADER_STARTED and event.leader_epoch is not None:
+            if reached and event.leader_epoch < reached[0] and event.happened_at - reached[1] > _LATE_NEWS:
+                parts.append([])
+                reached = None
+            if reached is None or event.leader_epoch > reached[0]:
+                reached = event.leader_epoch, event.happened_at
+        parts[-1].append(event)
+    return parts
+
+
+def _between_deletions(
+    events: list[Event], deleted: list[datetime], epochs: Sequence[ControllerEpoch]
+) -> list[list[Event]]:
+    if not deleted or events[-1].happened_at < deleted[0]:
+        return [events]
+    lives: dict[int, list[Event]] = defaultdict(list)
+    for event in events:
+        if event.kind not in _FROM_EVERY_CONTROLLER or speaks_for_cluster(epochs, event):
+            lives[bisect_right(deleted, event.happened_at)].append(event)
+    return [life for i in sorted(lives) if (life := _from_creation(lives[i]) if i else lives[i])]
+
+
+def _from_creation(events: list[Event]) -> list[Event]:
+    """The events from the creation on: those between a deletion and that still belong to the deletion."""
+    return list(dropwhile(lambda e: e.kind != "partition_created" and e.leader_epoch != 0, events))

@@ -1,0 +1,195 @@
+"""Changes of leaders: what happened to each partition, why, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind
+from kafka_hindsight.catalog.rows import Event, Failover, LeadershipGap
+from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation, incarnations_of
+from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import requested_by_operator
+from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
+from kafka_hindsight.judgements.partitions.leaders.leaderless import Leaderless, leaderless_of, until_led_again
+from kafka_hindsight.judgements.partitions.leaders.leadership_gaps import Gap, gap_between, gap_row
+from kafka_hindsight.judgements.partitions.leaderships import LEADERSHIP_KINDS, Leadership, leaderships_of
+from kafka_hindsight.judgements.partitions.readings import Readings
+from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of
+from kafka_hindsight.judgements.partitions.replicas.losses import LOSS_KINDS, Loss, loss_of
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
+from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.windows import Window
+
+_CAUSE_KINDS = ("partition_recovering", "preferred_election_completed", "reassignment_changed")
+FAILOVER_KINDS = frozenset((*LEADERSHIP_KINDS, *ISR_KINDS, *LOSS_KINDS, *_CAUSE_KINDS))
+
+_Step = tuple[Leadership, Leadership]
+
+
+@dataclass(frozen=True)
+class LeaderHistory:
+    """Rows of gold.failovers and of quality.leadership_gaps."""
+
+    failovers: list[Failover]
+    gaps: list[LeadershipGap]
+
+
+def rebuild_leaders(
+    events: Iterable[Event], readings: Readings, context: ClusterContext, window: Window
+) -> LeaderHistory:
+    """One row for each partition and leader epoch where the leader really changed, and one for each gap.
+
+    Takes: silver.events of at least FAILOVER_KINDS and topic_deleted, of any number of whole topics, with look-back;
+    rows of bronze.partition_snapshots of the same topics (may be none); the cluster's context.
+    Order: by topic, partition and leader epoch.
+    Keeps: within one incarnation of a partition, the leader of one row is the leader that the next one comes from, or a
+    gap leads to its epoch; each epoch that a row skips is marked by a gap; epochs and instants do not fall; a line
+    that is printed again, by another broker or after a start, adds no row; a creation is not a failover.
+    """
+    history = LeaderHistory([], [])
+    for incarnation in incarnations_of(events, readings, FAILOVER_KINDS, context.controller_epochs):
+        steps = list(leader_changes_of(incarnation, context))
+        history.gaps.extend(gap_row(incarnation, gap) for _, gap in steps if gap and window.holds(gap.at))
+        changes = [(change, gap) for change, gap in steps if change is not None]
+        history.failovers.extend(
+            _row(change, gap, leaderless)
+            for (change, gap), leaderless in zip(changes, _leaderless([c for c, _ in changes]), strict=True)
+            if window.holds(change.at)
+        )
+    return history
+
+
+def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
+    """How long each change left no leader. Where it took the leader away, the next change bounds that."""
+    told = [(change, leaderless_of(change)) for change in changes]
+    following = [*told[1:], (None, Leaderless())]
+    bounded = (until_led_again(change, own, *after) for (change, own), after in zip(told, following, strict=False))
+    return [found.by_clocks(change.context.clocks_apart) for change, found in zip(changes, bounded, strict=True)]
+
+
+def leader_changes_of(
+    incarnation: Incarnation, context: ClusterContext
+) -> Iterator[tuple[LeaderChange | None, Gap | None]]:
+    """Each step from one leadership of a partition to the next: the change of leader, the gap in the epochs, or both.
+
+    Takes: a partition with its events of FAILOVER_KINDS.
+    """
+    commits = commits_of(e for e in incarnation.events if e.kind in ISR_KINDS)
+    last_leader: int | None = None
+    steps = list(pairwise(leaderships_of(incarnation, context)))
+    for i, (before, after) in enumerate(steps):
+        last_leader = last_leader if before.leader == NOBODY else before.leader
+        at = _happened_at(before, after, context)
+        gap = gap_between(before, after, at or _shown_by(steps[i:], context), incarnation, context)
+        if before.leader == after.leader or at is None:
+            yield None, gap
+            continue
+        isr, is_last = _isr_before(after, at, commits, _shows_commits(before, incarnation, at, context))
+        yield LeaderChange(incarnation, before, after, at, last_leader, isr, is_last, context), gap
+        last_leader = None if gap and gap.hides_leaders else last_leader
+
+
+def _shown_by(steps: Sequence[_Step], context: ClusterContext) -> datetime:
+    """By when a leadership without an instant had begun: by the next one that has one, else by its own line."""
+    last: datetime = steps[0][1].quotes[0].happened_at
+    return next((at for before, after in steps if (at := _happened_at(before, after, context))), last)
+
+
+def _happened_at(before: Leadership, after: Leadership, context: ClusterContext) -> datetime | None:
+    """When a witness saw it; where only later lines show it, when the former leader was detected as down."""
+    if after.at is None or after.is_exact or before.at is None:
+        return after.at
+    outage = context.outage_between(before.leader, before.at, after.at)
+    detected_at = outage.detected_at if outage else None
+    return detected_at if detected_at and before.at <= detected_at <= after.at else after.at
+
+
+def _shows_commits(leadership: Leadership, incarnation: Incarnation, until: datetime, context: ClusterContext) -> bool:
+    """Whether the leader's own logs are at hand up to the change: they show when it began to lead, and its commits."""
+    own = (e for e in incarnation.events if e.kind == "leader_started" and e.broker == leadership.leader)
+    started = next((e for e in own if e.leader_epoch == leadership.epoch), None)
+    if started is None:
+        return False
+    outage = context.outage_between(leadership.leader, started.happened_at, until)
+    ended_at = min(until, outage.last_heard_at or until) if outage else until
+    return context.has_log_between(leadership.leader, started.happened_at, ended_at)
+
+
+def _isr_before(
+    after: Leadership, at: datetime, commits: Sequence[Commit], shows_commits: bool
+) -> tuple[tuple[int, ...] | None, bool]:
+    """The last ISR known before a leadership, and whether no other lies between.
+
+    Takes: `shows_commits`, whether the former leader's log shows its commits: where no line names a version, nothing
+    else proves it.
+    """
+    i = next((i for i, c in enumerate(commits) if c.leader_epoch is not None and c.leader_epoch >= after.epoch), None)
+    if i is None:
+        earlier = [c for c in commits if c.at < at]
+        return (earlier[-1].isr, False) if earlier else (None, False)
+    if i == 0:
+        return None, False
+    before, now = commits[i - 1], commits[i]
+    if before.version is not None and now.version is not None:
+        return before.isr, now.version == before.version + 1 and now.leader_epoch == after.epoch
+    return before.isr, shows_commits and before.leader_epoch == after.epoch - 1
+
+
+def _row(change: LeaderChange, gap: Gap | None, leaderless: Leaderless) -> Failover:
+    cluster, topic, partition = change.incarnation.key
+    number = change.incarnation.number
+    verdict = _beside(gap, judge(FAILOVER_RULINGS, change))
+    kind = FailoverKind(verdict.code)
+    loss = _loss(change) if kind == FailoverKind.UNCLEAN_ELECTION else None
+    replicas, isr_after = change.replicas, change.after.isr
+    return Failover(
+        cluster=cluster,
+        failover_id=row_id(cluster, "failover", topic, partition, change.after.epoch, *((number,) if number else ())),
+        topic=topic,
+        partition=partition,
+        happened_at=change.at,
+        leader_from=change.former,
+        leader_to=change.new,
+        epoch_from=change.before.epoch,
+        epoch_to=change.after.epoch,
+        topic_incarnation=number,
+        kind=kind,
+        requested_by_operator=requested_by_operator(kind, change),
+        leaderless_ms=_ms(leaderless.shown),
+        leaderless_low_ms=_ms(leaderless.low),
+        leaderless_high_ms=_ms(leaderless.high),
+        preferred_leader=replicas[0] if replicas else None,
+        isr_before=sorted(change.isr_before) if change.isr_before is not None else None,
+        isr_after=sorted(isr_after) if isr_after is not None else None,
+        records_lost_low=loss.low if loss else None,
+        records_lost_high=loss.high if loss else None,
+        outage_id=verdict.facts.get("outage_id"),
+        confidence=verdict.confidence,
+        explanation=f"{verdict.sentence} Records lost: {loss.says}." if loss else verdict.sentence,
+        evidence=evidence_of([*change.after.quotes, *verdict.evidence, *(loss.quotes if loss else ())]),
+    )
+
+
+def _ms(length: timedelta | None) -> int | None:
+    return None if length is None else length // MS
+
+
+def _beside(gap: Gap | None, verdict: Verdict) -> Verdict:
+    """A verdict on a change, less sure where the gap before it may hide another change."""
+    if gap is None or not gap.hides_leaders:
+        return verdict
+    # Another broker may have led last; that no broker leads now is right all the same.
+    most = Confidence.LIKELY if verdict.code == FailoverKind.OFFLINE else Confidence.POSSIBLE
+    sentence = f"{verdict.sentence} The leader in {gap.skipped} is not known: no line shows it."
+    return replace(verdict, sentence=sentence, confidence=verdict.confidence.at_most(most))
+
+
+def _loss(change: LeaderChange) -> Loss:
+    assert change.last_leader is not None
+    events, readings = change.incarnation.events, list(change.incarnation.readings)
+    return loss_of(change.after, change.last_leader, change.isr_before or (), events, readings)

@@ -1,0 +1,315 @@
+"""The leaders of one partition, epoch by epoch: what many witnesses show of one epoch becomes one leadership."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from operator import attrgetter
+
+from kafka_hindsight.catalog.codes import NOBODY
+from kafka_hindsight.catalog.rows import Event, PartitionSnapshot, Quote
+from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, known_at, on_failed_disk
+from kafka_hindsight.judgements.brokers.controllers import speaks_for_cluster
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation
+from kafka_hindsight.judgements.partitions.readings import PartitionReadings
+from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import broker_ids
+
+LEADERSHIP_KINDS = (
+    "leader_started",
+    "follower_started",
+    "leadership_kept",
+    "partition_created",
+    "partition_state_changed",
+    "replica_removed_from_isr",
+    "unclean_partition_change",
+    "partition_changed",
+)
+# Which witness counts first: who leads, or made the leader; who follows; a reading, whose leader and epoch may stem
+# from two moments.
+_FIRST_HAND, _SECOND_HAND, _READING = 0, 1, 2
+_LEADER, _FOLLOWER = ("leader_started",), ("follower_started", "leadership_kept")
+
+_ELR = re.compile(r"(?<!\w)elr: \[[\d, ]*\] -> \[([\d, ]*)\]")
+_WITH_ELR = ("unclean_partition_change", "partition_changed")
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One witness of one leadership. `is_late` marks a witness that only repeats what had happened long before."""
+
+    epoch: int
+    leader: int
+    at: datetime | None
+    rank: int
+    is_late: bool
+    isr: tuple[int, ...] | None
+    elr: tuple[int, ...]
+    quote: Quote
+
+
+@dataclass(frozen=True)
+class Leadership:
+    """One leader epoch. `at` is None where only later epochs prove it.
+
+    `is_exact` says that a witness saw it begin, `is_shown` that one names the leader, even if later; `step_quotes`
+    prove an epoch before it that was only a step of the same election.
+    """
+
+    epoch: int
+    leader: int
+    at: datetime | None
+    is_exact: bool
+    isr: tuple[int, ...] | None
+    elr: tuple[int, ...]
+    quotes: tuple[Quote, ...]
+    is_shown: bool = True
+    step_quotes: tuple[Quote, ...] = ()
+
+
+def leaderships_of(incarnation: Incarnation, context: ClusterContext) -> list[Leadership]:
+    """The leaderships of one partition, by epoch.
+
+    Keeps: one leadership for each epoch, whatever the number of its witnesses; between two epochs that witnesses show,
+    nothing is added but the lack of a leader, where a reading shows it or no other replica could have led.
+    Order: instants do not fall as epochs rise: the clocks of two brokers may differ a little.
+    """
+    shown = _merged(incarnation, context)
+    filled: list[Leadership] = []
+    for before, after in zip(shown, [*shown[1:], None], strict=False):
+        gap = _leaderless_after(before, after, incarnation, context)
+        filled += [before, gap] if gap else [before]
+    builder = _Builder(context)
+    step_quotes: tuple[Quote, ...] = ()
+    for former, now, following in zip([None, *filled], filled, [*filled[1:], None], strict=False):
+        if now.leader == NOBODY and _is_step(former, now, following, context):
+            step_quotes = now.quotes
+            continue
+        builder.add(replace(now, step_quotes=step_quotes))
+        step_quotes = ()
+    return builder.close()
+
+
+class _Builder:
+    """The leaderships so far, each with its instant; those without one wait for the next that has one."""
+
+    def __init__(self, context: ClusterContext) -> None:
+        self._context = context
+        self._dated: list[Leadership] = []
+        self._waiting: list[Leadership] = []
+        self._last_at: datetime | None = None
+
+    def add(self, leadership: Leadership) -> None:
+        """The next leadership by epoch."""
+        if leadership.at is None:
+            self._waiting.append(leadership)
+            return
+        for waiting in self._waiting:
+            before = self._dated[-1] if self._dated else None
+            self._append(waiting, _began_by(before, waiting, leadership, leadership.at, self._context))
+        self._waiting.clear()
+        self._append(leadership, leadership.at)
+
+    def close(self) -> list[Leadership]:
+        """All leaderships; those that still wait have no instant."""
+        return [*self._dated, *self._waiting]
+
+    def _append(self, leadership: Leadership, at: datetime | None) -> None:
+        if at is not None:
+            at = self._last_at = max(at, self._last_at or at)
+        self._dated.append(replace(leadership, at=at))
+
+
+def _began_by(
+    before: Leadership | None, now: Leadership, later: Leadership, later_at: datetime, context: ClusterContext
+) -> datetime | None:
+    """By when a leadership began that only later ones prove: when the former leader was detected as down.
+
+    Edge case: where its leader leads in the next epoch too, it began no later than that.
+    """
+    if before is None or before.at is None:
+        return None
+    outage = context.outage_between(before.leader, before.at, later_at) if before.leader != now.leader else None
+    if outage:
+        return min(known_at(outage), later_at)
+    return later_at if later.leader == now.leader and later.epoch == now.epoch + 1 else None
+
+
+def _merged(incarnation: Incarnation, context: ClusterContext) -> list[Leadership]:
+    """One leadership for each epoch that a line shows, or, where no line does, readings."""
+    in_lines = grouped((s for e in incarnation.events for s in _seen_in(e, context)), lambda s: s.epoch)
+    by_epoch = grouped(_read(incarnation.readings), lambda s: s.epoch) | in_lines
+    return [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
+
+
+def _merge(sightings: list[Sighting]) -> Leadership:
+    best = min(sightings, key=lambda s: (s.rank, s.at is None, s.is_late))
+    same = [s for s in sightings if s.leader == best.leader]
+    dated = sorted((s for s in same if s.at is not None), key=attrgetter("at"))
+    by_rank = sorted(dated, key=lambda s: s.rank)
+    return Leadership(
+        epoch=best.epoch,
+        leader=best.leader,
+        at=dated[0].at if dated else None,
+        is_exact=any(not s.is_late for s in dated),
+        isr=next((s.isr for s in by_rank if s.isr is not None), None),
+        elr=tuple(sorted({b for s in same for b in s.elr})),
+        quotes=tuple(s.quote for s in dated[:1] + (by_rank[:2] or same[:1])),
+    )
+
+
+def _seen_in(event: Event, context: ClusterContext) -> Iterator[Sighting]:
+    epoch, leader = event.leader_epoch, event.broker if event.kind in _LEADER else event.leader
+    if epoch is None or leader is None:
+        return
+    before, epoch_before = event.previous_leader, event.previous_leader_epoch
+    # A follower's line repeats under "previous" the state it has just taken: that proves nothing.
+    if before is not None and epoch_before is not None and 0 <= epoch_before < epoch:
+        yield Sighting(epoch_before, before, None, _SECOND_HAND, True, None, (), quote(event))
+    yield Sighting(
+        epoch,
+        leader,
+        event.happened_at,
+        _SECOND_HAND if event.kind in _FOLLOWER else _FIRST_HAND,
+        _is_late(event, context),
+        broker_ids(event.isr),
+        eligible_in(event) or (),
+        quote(event),
+    )
+
+
+def eligible_in(event: Event) -> tuple[int, ...] | None:
+    """The eligible leader replicas that a change of a partition leaves; None where it leaves them as they were."""
+    elr = _ELR.search(event.detail or "") if event.kind in _WITH_ELR else None
+    return broker_ids(elr[1]) or () if elr else None
+
+
+def _is_late(event: Event, context: ClusterContext) -> bool:
+    """Whether the writer only repeats old changes: a standby controller, or a broker that loads its partitions.
+
+    Edge case: a committed change that names no leader belongs to an epoch that had begun long before; so does what a
+    broker writes whose role stayed as it was.
+    """
+    if event.kind == "leadership_kept":
+        return True
+    if event.kind in ("partition_created", "unclean_partition_change"):
+        return not speaks_for_cluster(context.controller_epochs, event)
+    if event.kind == "partition_changed":
+        return event.previous_leader_epoch == event.leader_epoch
+    if event.kind in _LEADER and (event.previous_leader_epoch or 0) >= 0:
+        return False
+    return event.kind in (*_LEADER, *_FOLLOWER) and context.has_just_returned(event.broker, event.happened_at)
+
+
+def _read(readings: PartitionReadings) -> Iterator[Sighting]:
+    """What readings show of epochs: only pairs of leader and epoch that two readings agree on."""
+    for before, row in pairwise(readings.telling()):
+        leader, epoch = row.leader, row.leader_epoch
+        if leader is not None and epoch is not None and (leader, epoch) == (before.leader, before.leader_epoch):
+            shows = f"{row.topic}-{row.partition}: leader {leader}, leader epoch {epoch}"
+            found = quote_snapshot(before, shows)
+            yield Sighting(epoch, leader, before.snapshot_at, _READING, True, _isr_of(before), (), found)
+
+
+def _isr_of(reading: PartitionSnapshot) -> tuple[int, ...] | None:
+    return tuple(reading.isr) if reading.isr is not None else None
+
+
+def _is_step(former: Leadership | None, now: Leadership, following: Leadership | None, context: ClusterContext) -> bool:
+    """Whether a lack of a leader is only a step of one election: a replica in sync could take over at once.
+
+    Edge case: a new ZooKeeper controller first removes dead brokers from all partitions, which leaves a partition
+    without a leader but not without replicas in sync, and elects one of these next.
+    Source: KafkaController.onControllerFailover, ReplicaStateMachine.startup before PartitionStateMachine.startup.
+    """
+    removed = former.leader if former and former.epoch + 1 == now.epoch else None
+    others = {*(now.isr or ())} - {removed}
+    if removed is not None and following and following.leader in others:
+        return True
+    return context.uses_zookeeper and any(now.at is None or context.outage_at(r, now.at) is None for r in others)
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """When a partition had lost its leader, by which lines or readings, and the ISR that a reading shows then."""
+
+    at: datetime
+    quotes: tuple[Quote, ...]
+    isr: tuple[int, ...] | None = None
+
+
+def _leaderless_after(
+    before: Leadership, after: Leadership | None, incarnation: Incarnation, context: ClusterContext
+) -> Leadership | None:
+    """The lack of a leader between two leaderships, or after the last one, that no line shows."""
+    has_room = after is None or (after.at is not None and after.epoch >= before.epoch + 2)
+    if before.leader == NOBODY or before.at is None or not has_room:
+        return None
+    stretch = _Stretch(before.leader, before.at, after, incarnation, context)
+    loss = stretch.read_as_leaderless() or stretch.lone_replica_lost()
+    if loss is None:
+        return None
+    at = max(before.at, loss.at)
+    return Leadership(before.epoch + 1, NOBODY, at, False, loss.isr, (), loss.quotes, is_shown=False)
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """The time from the begin of a leadership to the next one, or on where none follows."""
+
+    leader: int
+    since: datetime
+    after: Leadership | None
+    incarnation: Incarnation
+    context: ClusterContext
+
+    @property
+    def until(self) -> datetime | None:
+        """When the next leadership began."""
+        return self.after.at if self.after else None
+
+    def read_as_leaderless(self) -> _Loss | None:
+        """A reading shows the partition without a leader while the leader was away.
+
+        Edge case: readings lag a little behind the brokers, so the reading alone is not enough.
+        """
+        for row in self.incarnation.readings.where(lambda state: state.leader is None):
+            at = row.snapshot_at
+            if self.since < at and (self.until is None or at < self.until):
+                outage = self.context.outage_at(self.leader, at)
+                if outage:
+                    shown = quote_snapshot(row, f"{row.topic}-{row.partition} has no leader")
+                    return _Loss(min(known_at(outage), at), (shown,), _isr_of(row))
+        return None
+
+    def lone_replica_lost(self) -> _Loss | None:
+        """The only replica lost its disk or its broker, so that no other replica could lead.
+
+        Source: KRaft prints no line of it (ReplicationControlManager.handleDirectoriesOffline, handleBrokerFenced).
+        """
+        loss = self._disk_lost() or self._broker_lost()
+        return loss if loss and self.incarnation.replicas_at(loss.at) == (self.leader,) else None
+
+    def _disk_lost(self) -> _Loss | None:
+        """The leader writes that the disk which failed held the partition."""
+        for failure in self.context.disk_failures_by_time.since(self.since):
+            if self.until is not None and self.until < failure.happened_at:
+                break
+            if failure.broker == self.leader and self.incarnation.name in on_failed_disk(failure):
+                return _Loss(failure.happened_at, (quote(failure),))
+        return None
+
+    def _broker_lost(self) -> _Loss | None:
+        """The leader was away: until it led again, or, without a later leader, to the end of what is known."""
+        outage = self.context.outage_between(self.leader, self.since, self.until)
+        if outage is None:
+            return None
+        if self.after is None:
+            proves = outage.detected_at is not None and outage.up_at is None and outage.down_at >= self.since
+        else:
+            proves = self.after.leader == self.leader
+        return _Loss(known_at(outage), tuple(outage.evidence[:1])) if proves else None

@@ -1,0 +1,219 @@
+"""What the loss of each broker or rack would cost, from one reading of the cluster and the settings in force."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from functools import cached_property
+
+from kafka_hindsight.catalog.codes import LossScope
+from kafka_hindsight.catalog.rows import BrokerSnapshot, LossSimulation, PartitionSnapshot, Quote
+from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings
+from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC, offsets_partition_of
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
+from kafka_hindsight.knowledge.broker_settings import MIN_ISR, UNCLEAN
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.words import counted
+
+MAX_NAMED = 20
+"""More names than a reader follows up add nothing."""
+
+_MAX_QUOTED = 5
+
+
+class Fate(Enum):
+    """What the loss makes of one partition, in the words of the explanation; the worst first."""
+
+    OFFLINE = "would have no leader"
+    UNCLEAN = "would elect one uncleanly and lose records"
+    UNWRITABLE = "could not take writes with acks=all"
+    UNJUDGED = "would lose a replica in sync (min.insync.replicas is unknown)"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What may be lost: a broker, or all brokers of a rack."""
+
+    kind: LossScope
+    name: str
+    brokers: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The last reading of the cluster; () where it shows none.
+
+    `partitions` are rows of bronze.partition_snapshots in order of topic and partition, `brokers` of broker_snapshots.
+    """
+
+    partitions: Sequence[PartitionSnapshot] = ()
+    brokers: Sequence[BrokerSnapshot] = ()
+    group_ids: Sequence[str] = ()
+    settings: BrokerSettings = field(default_factory=BrokerSettings)
+
+    @property
+    def at(self) -> datetime:
+        """When the cluster was read."""
+        return self.partitions[0].snapshot_at
+
+    @cached_property
+    def alive(self) -> frozenset[int]:
+        """The brokers that it shows."""
+        return frozenset(b.broker for b in self.brokers)
+
+    def scopes(self) -> list[Scope]:
+        """Each broker that is alive or in sync anywhere, by id, and each rack, by name."""
+        racks = grouped((b for b in self.brokers if b.rack), lambda b: str(b.rack))
+        brokers = self.alive | {b for p in self.partitions for b in p.isr or ()}
+        return [
+            *(Scope(LossScope.BROKER, str(b), frozenset({b})) for b in sorted(brokers)),
+            *(Scope(LossScope.RACK, rack, frozenset(b.broker for b in own)) for rack, own in sorted(racks.items())),
+        ]
+
+    @cached_property
+    def hosted(self) -> Mapping[int, Sequence[PartitionSnapshot]]:
+        """The partitions of which a broker is a replica, or in sync."""
+        found: defaultdict[int, list[PartitionSnapshot]] = defaultdict(list)
+        for partition in self.partitions:
+            for broker in {*(partition.replicas or ()), *(partition.isr or ())}:
+                found[broker].append(partition)
+        return found
+
+    @cached_property
+    def limits(self) -> Mapping[str, tuple[int | None, bool]]:
+        """Each topic's min.insync.replicas, and whether unclean elections are known to be enabled."""
+        found = {}
+        for topic in {p.topic for p in self.partitions}:
+            minimum = self.settings.of_topic(topic, MIN_ISR, self.at)
+            unclean = self.settings.of_topic(topic, UNCLEAN, self.at)
+            found[topic] = (minimum.number if minimum else None, bool(unclean and unclean.is_on))
+        return found
+
+    @cached_property
+    def offsets_leaders(self) -> Mapping[int, int | None]:
+        """The leader of each partition of __consumer_offsets: the coordinator of the groups there."""
+        return {p.partition: p.leader for p in self.partitions if p.topic == OFFSETS_TOPIC}
+
+    @cached_property
+    def offsets_partitions(self) -> Mapping[str, int]:
+        """Each group's partition of __consumer_offsets; none where the reading does not show them."""
+        count = len(self.offsets_leaders)
+        return {g: offsets_partition_of(g, count) for g in sorted(set(self.group_ids))} if count else {}
+
+
+def simulate_losses(reading: Reading) -> list[LossSimulation]:
+    """Rows of gold.loss_simulations: one for each broker and each rack.
+
+    Order: brokers by id, then racks by name.
+    Keeps: a partition is offline, unclean, unwritable, unjudged or none of these, never two. What is offline or below
+    its minimum already is not counted again: the loss does not cost it.
+    Edge case: only brokers that the reading shows can take over uncleanly.
+    """
+    return [_row(_Loss(reading, scope)) for scope in reading.scopes()] if reading.partitions else []
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """One scope, lost at the instant of the reading."""
+
+    reading: Reading
+    scope: Scope
+
+    @cached_property
+    def hosted(self) -> list[PartitionSnapshot]:
+        found = {(p.topic, p.partition): p for b in self.scope.brokers for p in self.reading.hosted.get(b, ())}
+        return [found[key] for key in sorted(found)]
+
+    @cached_property
+    def by_fate(self) -> Mapping[Fate, Sequence[PartitionSnapshot]]:
+        found: dict[Fate, list[PartitionSnapshot]] = {fate: [] for fate in Fate}
+        for partition in self.hosted:
+            fate = _fate(partition, self.scope.brokers, self.reading.alive, self.reading.limits[partition.topic])
+            if fate is not None:
+                found[fate].append(partition)
+        return found
+
+    @cached_property
+    def worst(self) -> list[PartitionSnapshot]:
+        return [p for fate, own in self.by_fate.items() if fate is not Fate.UNJUDGED for p in own]
+
+    @cached_property
+    def leaders_to_move(self) -> int:
+        led = sum(p.leader in self.scope.brokers for p in self.hosted)
+        return led - sum(p.leader in self.scope.brokers for p in self.by_fate[Fate.OFFLINE])
+
+    @cached_property
+    def group_ids(self) -> list[str] | None:
+        """The groups that lose their coordinator; None where the reading does not show where groups are."""
+        homes, leaders = self.reading.offsets_partitions, self.reading.offsets_leaders
+        return [g for g, home in homes.items() if leaders.get(home) in self.scope.brokers] if homes else None
+
+    @cached_property
+    def stranded_group_ids(self) -> list[str] | None:
+        """Those of the groups that get no other coordinator."""
+        offline = {p.partition for p in self.by_fate[Fate.OFFLINE] if p.topic == OFFSETS_TOPIC}
+        groups = self.group_ids
+        return None if groups is None else [g for g in groups if self.reading.offsets_partitions[g] in offline]
+
+    def explanation(self) -> str:
+        costs = [f"{counted(len(own), 'partition')} {fate.value}" for fate, own in self.by_fate.items() if own]
+        cost = ", ".join(costs) or "every partition with a leader keeps one and takes writes"
+        groups, stranded = self.group_ids, self.stranded_group_ids
+        coordinators = (
+            "; the reading does not show the groups that it coordinates"
+            if groups is None
+            else f" and {counted(len(groups), 'group')} would lose the coordinator"
+        )
+        nowhere = f", {len(stranded)} of them without another to take over" if stranded else ""
+        moves = f"{counted(self.leaders_to_move, 'leader')} would move"
+        named = self.scope.name if self.scope.kind == "broker" else f"'{self.scope.name}'"
+        return f"Without {self.scope.kind} {named}, {cost}; {moves}{coordinators}{nowhere}."
+
+    def quotes(self) -> Iterator[Quote]:
+        shown = f"{self.scope.kind} '{self.scope.name}' holds replicas of {len(self.hosted)} partitions"
+        yield quote_snapshot(self.reading.partitions[0], shown)
+        for p in self.worst[:_MAX_QUOTED]:
+            yield quote_snapshot(p, f"{p.topic}-{p.partition}: leader {p.leader}, isr {p.isr}, replicas {p.replicas}")
+
+
+def _fate(
+    partition: PartitionSnapshot, lost: Collection[int], alive: Collection[int], limits: tuple[int | None, bool]
+) -> Fate | None:
+    """What the loss makes of one partition; None where it loses nothing that counts."""
+    in_sync = set(partition.isr or ())
+    left = in_sync - set(lost)
+    if partition.leader is None or left == in_sync:
+        return None
+    minimum, is_unclean = limits
+    if not left:
+        can_take_over = {*(partition.replicas or ())} & set(alive) - set(lost)
+        return Fate.UNCLEAN if is_unclean and can_take_over else Fate.OFFLINE
+    if minimum is None:
+        return Fate.UNJUDGED
+    needed = min(minimum, len(partition.replicas or in_sync))
+    return Fate.UNWRITABLE if len(left) < needed <= len(in_sync) else None
+
+
+def _row(loss: _Loss) -> LossSimulation:
+    reading, scope = loss.reading, loss.scope
+    return LossSimulation(
+        cluster=reading.partitions[0].cluster,
+        snapshot_at=reading.at,
+        scope_kind=scope.kind,
+        scope=scope.name,
+        broker_ids=sorted(scope.brokers),
+        partitions_hosted=len(loss.hosted),
+        partitions_offline=len(loss.by_fate[Fate.OFFLINE]),
+        partitions_unclean=len(loss.by_fate[Fate.UNCLEAN]),
+        partitions_unwritable=len(loss.by_fate[Fate.UNWRITABLE]),
+        partitions_unjudged=len(loss.by_fate[Fate.UNJUDGED]),
+        leaders_to_move=loss.leaders_to_move,
+        group_ids=loss.group_ids,
+        stranded_group_ids=loss.stranded_group_ids,
+        worst_partitions=[f"{p.topic}-{p.partition}" for p in loss.worst[:MAX_NAMED]],
+        explanation=loss.explanation(),
+        evidence=evidence_of(loss.quotes()),
+    )

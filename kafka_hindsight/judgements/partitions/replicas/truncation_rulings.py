@@ -1,0 +1,309 @@
+"""Whether a replica that cut its log lost committed records: the rulings, in the order in which they are tried.
+
+Source: KIP-101 and KIP-279: a follower cuts its log where it diverges from the leader's, by leader epochs. A record is
+committed once every replica in the ISR has it. So a leader from the ISR has all that is committed, and what a follower
+has beyond that leader's log never was committed. An unclean leader may lack committed records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from itertools import pairwise
+
+from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, TruncationVerdict
+from kafka_hindsight.catalog.rows import Event, Failover, PartitionSnapshot
+from kafka_hindsight.judgements.partitions.replicas.log_cuts import Cut
+from kafka_hindsight.judgements.partitions.replicas.losses import Mark, end_offsets, high_watermarks, highest
+from kafka_hindsight.judgements.reasoning.evidence import quote
+from kafka_hindsight.judgements.reasoning.rulings import Proof, Ruling, proof_if
+from kafka_hindsight.shared.durations import CLOCK_SKEW
+
+METADATA_TOPIC = "__cluster_metadata"
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """One cut, with what is known of its partition: its events, readings and failovers, each in order of time."""
+
+    topic: str
+    cut: Cut
+    lines: Sequence[Event]
+    readings: Sequence[PartitionSnapshot]
+    failovers: Sequence[Failover]
+
+    @cached_property
+    def failovers_since(self) -> list[Failover]:
+        """The failovers since the replica was last known to be in sync; else all that are known."""
+        cut_at = self.cut.first.happened_at + CLOCK_SKEW
+        epoch = self.cut.follows.leader_epoch if self.cut.follows else None
+        chain: list[Failover] = []
+        for failover in reversed(self.failovers):
+            is_later = epoch is not None and failover.epoch_to is not None and failover.epoch_to > epoch
+            if failover.happened_at > cut_at or is_later:
+                continue
+            chain.insert(0, failover)
+            if self._was_in_sync_before(failover):
+                break
+        return chain
+
+    def _was_in_sync_before(self, failover: Failover) -> bool:
+        return self.cut.broker in (failover.leader_from, *(failover.isr_before or ()))
+
+    @cached_property
+    def unclean(self) -> Failover | None:
+        """The first unclean election since, as far as it is more than possible."""
+        unclean = (f for f in self.failovers_since if f.kind == FailoverKind.UNCLEAN_ELECTION)
+        return next((f for f in unclean if f.confidence is not Confidence.POSSIBLE), None)
+
+    @cached_property
+    def failover(self) -> Failover | None:
+        """The failover that the cut follows from: the first unclean election since, else the first failover."""
+        return self.unclean or next(iter(self.failovers_since), None)
+
+    @cached_property
+    def new_leader_start(self) -> Event | None:
+        """The line with which the leader that this failover elected became leader."""
+        failover = self.failover
+        if failover is None:
+            return None
+        starts = (e for e in self.lines if e.kind == "leader_started" and e.log_offset is not None)
+        elected = (failover.leader_to, failover.epoch_to)
+        return next((e for e in starts if (e.broker, e.leader_epoch) == elected), None)
+
+    @cached_property
+    def high_watermark(self) -> Mark | None:
+        """The highest high watermark that lines or readings show before the first failover since."""
+        if not self.failovers_since:
+            return None
+        first = self.failovers_since[0]
+
+        def is_before(at: datetime, epoch: int | None) -> bool:
+            return at < first.happened_at and (epoch is None or first.epoch_to is None or epoch < first.epoch_to)
+
+        logged = high_watermarks(e for e in self.lines if is_before(e.happened_at, e.leader_epoch))
+        read = end_offsets(r for r in self.readings if is_before(r.snapshot_at, r.leader_epoch))
+        return highest([*logged, *read])
+
+    @property
+    def offset(self) -> int | None:
+        """That high watermark."""
+        return self.high_watermark.offset if self.high_watermark else None
+
+    @property
+    def new_log_end(self) -> int | None:
+        """How far the new leader's log reached."""
+        start = self.new_leader_start
+        return start.log_offset if start else self.cut.to
+
+    @property
+    def leader_started(self) -> Event | None:
+        """The line with which the leader that the replica follows became leader."""
+        epoch = self.cut.follows.leader_epoch if self.cut.follows else None
+        starts = (e for e in self.lines if e.kind == "leader_started" and e.leader_epoch == epoch)
+        return None if epoch is None else next(starts, None)
+
+
+def is_of_the_metadata_log(case: Truncation) -> Proof | None:
+    """The log is the metadata log, which a quorum of controllers replicates."""
+    return proof_if(case.topic == METADATA_TOPIC)
+
+
+def cut_below_its_high_watermark(case: Truncation) -> Proof | None:
+    """A line of the replica shows its high watermark, as it cut or as it began to follow, above the end of the cut."""
+    cut = case.cut
+    high = highest(high_watermarks((*cut.lines, *([cut.follows] if cut.follows else []))))
+    if high is None or high.offset <= cut.to:
+        return None
+    facts = {"failover": case.failover, "high_watermark": high.offset}
+    return Proof((high.quote,), {"offset": high.offset}, facts)
+
+
+def no_failover_since(case: Truncation) -> Proof | None:
+    """No failover is known since the replica was in sync."""
+    return proof_if(not case.failovers_since)
+
+
+def follows_an_unknown_epoch(case: Truncation) -> Proof | None:
+    """No line shows which leader epoch the replica followed."""
+    return proof_if(case.cut.follows is None or case.cut.follows.leader_epoch is None)
+
+
+def leader_is_logged(case: Truncation) -> Proof | None:
+    """The leader's log shows that it became leader in the epoch that the replica follows."""
+    return Proof((quote(case.leader_started),)) if case.leader_started else None
+
+
+def unclean_election(case: Truncation) -> Proof | None:
+    """An election since was unclean."""
+    return failover_since(case) if case.unclean else None
+
+
+def no_record_was_lost(case: Truncation) -> Proof | None:
+    """The evidence of the unclean election, which is as sure as its own row says, shows that it lost no record."""
+    unclean = case.unclean
+    return Proof(confidence=unclean.confidence) if unclean and unclean.records_lost_high == 0 else None
+
+
+def high_watermark_above_new_leader(case: Truncation) -> Proof | None:
+    """Before the failover a line or a reading shows a high watermark above the new leader's log end."""
+    return proof_if(case.offset is not None and case.new_log_end is not None and case.offset > case.new_log_end)
+
+
+def new_leader_is_logged(case: Truncation) -> Proof | None:
+    """The new leader's log shows its log end as it became leader."""
+    return Proof((quote(case.new_leader_start),)) if case.new_leader_start else None
+
+
+def failover_since(case: Truncation) -> Proof | None:
+    """The leader has changed since the replica was in sync."""
+    if case.failover is None:
+        return None
+    shown = (case.high_watermark.quote,) if case.high_watermark else ()
+    return Proof(shown, facts={"failover": case.failover, "high_watermark": case.offset})
+
+
+def every_leader_was_in_sync(case: Truncation) -> Proof | None:
+    """Since the replica was in sync, each leader followed the one before it, and was in sync or the last leader."""
+    chain = case.failovers_since
+    if not any(map(case._was_in_sync_before, chain[:1])):
+        return None
+    last_leader = chain[0].leader_from
+    for before, failover in zip([None, *chain], chain, strict=False):
+        if before is not None and failover.leader_from != before.leader_to:
+            return None
+        if failover.leader_to not in (NOBODY, last_leader, *(failover.isr_before or ())):
+            return None
+        last_leader = last_leader if failover.leader_to == NOBODY else failover.leader_to
+    return Proof()
+
+
+def every_failover_is_certain(case: Truncation) -> Proof | None:
+    """Every failover since is certain, and no leader epoch is missing between two of them."""
+    chain = case.failovers_since
+    is_gapless = all(before.epoch_to == after.epoch_from for before, after in pairwise(chain))
+    return proof_if(is_gapless and all(f.confidence == Confidence.CERTAIN for f in chain))
+
+
+_CUT_BY_EPOCHS = "KIP-101 and KIP-279: OffsetsForLeaderEpoch; UnifiedLog.truncateTo"
+_UNCLEAN = "Partition leader election with unclean.leader.election.enable: the new leader may lack committed records"
+_UNCLEAN_SENTENCE = "Broker {failover.leader_to} was elected from outside the ISR"
+
+TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
+    Ruling(
+        code=TruncationVerdict.NOTHING_COMMITTED_LOST,
+        confidence=Confidence.LIKELY,
+        sentence="A voter of the metadata quorum cuts only what no majority had.",
+        proof=(is_of_the_metadata_log,),
+        source="KIP-595: a voter truncates to the leader's log; committed is what a majority has",
+        decides="made: a voter of the metadata quorum",
+        looks_alike="truncation-4.1 billing.94-t-0 broker 3 15:37:57.232",
+    ),
+    Ruling(
+        code=TruncationVerdict.COMMITTED_LOST,
+        confidence=Confidence.CERTAIN,
+        sentence="It knew that records up to offset {offset} were committed: committed records were lost.",
+        proof=(cut_below_its_high_watermark,),
+        source="A replica's high watermark is never above what is committed: updateHighWatermark, since KAFKA-14704",
+        decides="unclean-4.1 fraud-risky-19-0 broker 1 01:53:02.499",
+        looks_alike="truncation-3.0 __consumer_offsets-8 broker 1 22:25:03.164",
+    ),
+    Ruling(
+        code=TruncationVerdict.UNKNOWN,
+        confidence=Confidence.UNKNOWN,
+        sentence="No line shows which leader it followed: committed records may be lost.",
+        proof=(no_failover_since, follows_an_unknown_epoch),
+        source=_CUT_BY_EPOCHS,
+        decides="made: unclean-2.8 without the states of broker 1",
+        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
+    ),
+    Ruling(
+        code=TruncationVerdict.NOTHING_COMMITTED_LOST,
+        confidence=Confidence.LIKELY,
+        sentence="As far as the evidence shows, its leader did not change, and still has all records it ever had.",
+        proof=(no_failover_since, leader_is_logged),
+        source=_CUT_BY_EPOCHS,
+        decides="made: the leader did not change",
+        looks_alike="truncation-4.1 billing.94-t-0 broker 3 15:37:57.232",
+    ),
+    Ruling(
+        code=TruncationVerdict.UNKNOWN,
+        confidence=Confidence.UNKNOWN,
+        sentence="The log of its leader is missing: committed records may be lost.",
+        proof=(no_failover_since,),
+        source=_CUT_BY_EPOCHS,
+        decides="made: the log of the leader is missing",
+        looks_alike="made: the leader did not change",
+    ),
+    Ruling(
+        code=TruncationVerdict.NOTHING_COMMITTED_LOST,
+        confidence=Confidence.LIKELY,
+        sentence="An election since was unclean, but the new leader had every record of the old one.",
+        proof=(unclean_election, no_record_was_lost),
+        source=_UNCLEAN,
+        decides="made: an unclean leader with every record",
+        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
+    ),
+    Ruling(
+        code=TruncationVerdict.COMMITTED_LOST,
+        confidence=Confidence.LIKELY,
+        sentence=f"{_UNCLEAN_SENTENCE}, and records up to offset {{offset}} were committed:"
+        " committed records were lost.",
+        proof=(unclean_election, high_watermark_above_new_leader),
+        source=_UNCLEAN,
+        decides="made: an unclean leader behind a known end offset",
+        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
+    ),
+    Ruling(
+        code=TruncationVerdict.COMMITTED_LOST,
+        confidence=Confidence.LIKELY,
+        sentence=f"{_UNCLEAN_SENTENCE}: committed records were lost.",
+        proof=(unclean_election,),
+        source=_UNCLEAN,
+        decides="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
+        looks_alike="unclean-4.1 fraud-risky-19-0 broker 1 01:53:02.499",
+    ),
+    Ruling(
+        code=TruncationVerdict.COMMITTED_LOST,
+        confidence=Confidence.LIKELY,
+        sentence="Records up to offset {offset} were committed, and the new leader's log ended at {new_log_end}:"
+        " committed records were lost.",
+        proof=(failover_since, high_watermark_above_new_leader, new_leader_is_logged),
+        source=_CUT_BY_EPOCHS,
+        decides="made: a clean leader behind a known end offset",
+        looks_alike="truncation-4.1 billing.94-t-0 broker 3 15:37:57.232",
+    ),
+    Ruling(
+        code=TruncationVerdict.UNKNOWN,
+        confidence=Confidence.UNKNOWN,
+        sentence="No evidence shows that every leader since was in sync: committed records may be lost.",
+        proof=(failover_since,),
+        unless=(every_leader_was_in_sync,),
+        source=_CUT_BY_EPOCHS,
+        decides="made: unclean-2.8 without the last ISR",
+        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
+    ),
+    Ruling(
+        code=TruncationVerdict.NOTHING_COMMITTED_LOST,
+        confidence=Confidence.CERTAIN,
+        sentence="Every leader since came from the ISR and had all committed records: the records that were cut"
+        " were not committed.",
+        proof=(failover_since, every_failover_is_certain),
+        unless=(high_watermark_above_new_leader,),
+        source=_CUT_BY_EPOCHS,
+        decides="truncation-4.1 billing.94-t-0 broker 3 15:37:57.232",
+        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
+    ),
+    Ruling(
+        code=TruncationVerdict.NOTHING_COMMITTED_LOST,
+        confidence=Confidence.LIKELY,
+        sentence="As far as the evidence shows, every leader since came from the ISR and had all committed records.",
+        proof=(failover_since,),
+        source=_CUT_BY_EPOCHS,
+        decides="made: truncation-3.9 without the starts of leaders",
+        looks_alike="truncation-3.9 fraud.7-t-0 broker 2 15:44:29.369",
+    ),
+)
+"""In order: the first that holds decides. What the replica itself knew comes first, then unclean elections."""

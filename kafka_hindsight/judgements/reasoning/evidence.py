@@ -1,0 +1,54 @@
+"""Ids that depend on nothing but what a row is, and quotations that prove a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Protocol
+
+from kafka_hindsight.catalog.ids import row_id as row_id
+from kafka_hindsight.catalog.rows import Event, GroupRecord, Quote
+
+MAX_QUOTES = 12
+"""More lines than a reader looks at prove nothing more; the first ones and the last one are kept."""
+
+
+def quote(event: Event) -> Quote:
+    """An event as an item of `evidence`."""
+    return Quote(line_id=event.line_id, source=event.source, happened_at=event.happened_at, text=event.text)
+
+
+class OfSnapshot(Protocol):
+    """A row of a table of snapshots."""
+
+    @property
+    def snapshot_id(self) -> str:
+        """Which snapshot shows it."""
+
+    @property
+    def snapshot_at(self) -> datetime:
+        """When that was taken."""
+
+
+def quote_snapshot(row: OfSnapshot, says: str) -> Quote:
+    """What a snapshot shows, as an item of `evidence`."""
+    return Quote(line_id=row.snapshot_id, source="snapshots", happened_at=row.snapshot_at, text=says)
+
+
+def quote_record(record: GroupRecord, says: str) -> Quote:
+    """What a record of `__consumer_offsets` shows, as an item of `evidence`: its place names it."""
+    place = f"__consumer_offsets-{record.offsets_partition}@{record.record_offset}"
+    at = record.written_at
+    return Quote(line_id=row_id(record.cluster, place, at), source=place, happened_at=at, text=says)
+
+
+def evidence_of(quotes: Iterable[Quote]) -> list[Quote]:
+    """Quotations in order of time, each once, at most MAX_QUOTES.
+
+    Order: by instant, then source, then line id, so that it does not depend on who found them first.
+    """
+    unique = {(q.line_id, q.text): q for q in quotes}
+    ordered = sorted(unique.values(), key=lambda q: (q.happened_at, q.source, q.line_id))
+    if len(ordered) <= MAX_QUOTES:
+        return ordered
+    return [*ordered[: MAX_QUOTES - 1], ordered[-1]]

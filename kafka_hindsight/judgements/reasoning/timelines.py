@@ -1,0 +1,223 @@
+"""Look-ups over time: values sorted by instant, and intervals. Every look-up is a bisect."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from operator import attrgetter
+from typing import Generic, Protocol, TypeVar
+
+from kafka_hindsight.shared.grouping import grouped
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+NO_SLACK = timedelta(0)
+
+
+class Timeline(Generic[T]):
+    """Values by the instant at which each happened.
+
+    Order: by instant; values of one instant keep the order in which they were given.
+    """
+
+    def __init__(self, values: Iterable[T], at: Callable[[T], datetime]) -> None:
+        """Takes: the values in any order, and what gives the instant of one."""
+        self.values: Sequence[T] = sorted(values, key=at)
+        self._at = [at(v) for v in self.values]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.values)
+
+    def between(self, first: datetime, last: datetime) -> Sequence[T]:
+        """The values from one instant to another, both included."""
+        return self.values[bisect_left(self._at, first) : bisect_right(self._at, last)]
+
+    def within(self, first: datetime | None, end: datetime | None) -> Sequence[T]:
+        """The values from an instant on up to but without another; None: that side has no bound."""
+        begin = 0 if first is None else bisect_left(self._at, first)
+        return self.values[begin : None if end is None else bisect_left(self._at, end)]
+
+    def near(self, instant: datetime, slack: timedelta) -> Sequence[T]:
+        """The values that happened at most `slack` before or after an instant."""
+        return self.between(instant - slack, instant + slack)
+
+    def until(self, instant: datetime) -> Sequence[T]:
+        """The values up to an instant, included."""
+        return self.values[: bisect_right(self._at, instant)]
+
+    def since(self, instant: datetime) -> Sequence[T]:
+        """The values from an instant on, included."""
+        return self.values[bisect_left(self._at, instant) :]
+
+    def after(self, instant: datetime, most: int | None = None) -> Sequence[T]:
+        """The values after an instant, not included; of them the first `most`."""
+        place = bisect_right(self._at, instant)
+        return self.values[place : None if most is None else place + most]
+
+    def count_until(self, instant: datetime) -> int:
+        """How many values happened up to an instant, included."""
+        return bisect_right(self._at, instant)
+
+    def count_before(self, instant: datetime) -> int:
+        """How many values happened before an instant, not included."""
+        return bisect_left(self._at, instant)
+
+    def last_until(self, instant: datetime) -> T | None:
+        """The last value up to an instant, included; None without any."""
+        place = bisect_right(self._at, instant)
+        return self.values[place - 1] if place else None
+
+    def last_before(self, instant: datetime) -> T | None:
+        """The last value before an instant, not included; None without any."""
+        place = bisect_left(self._at, instant)
+        return self.values[place - 1] if place else None
+
+    def first_since(self, instant: datetime) -> T | None:
+        """The first value from an instant on, included; None without any."""
+        place = bisect_left(self._at, instant)
+        return self.values[place] if place < len(self.values) else None
+
+    def first_after(self, instant: datetime) -> T | None:
+        """The first value after an instant, not included; None without any."""
+        place = bisect_right(self._at, instant)
+        return self.values[place] if place < len(self.values) else None
+
+
+class Dated(Protocol):
+    """An event, or a row of what happened at an instant."""
+
+    @property
+    def happened_at(self) -> datetime:
+        """When it happened."""
+
+
+D = TypeVar("D", bound=Dated)
+
+
+def by_instant(rows: Iterable[D]) -> Timeline[D]:
+    """Events, or rows of what happened at an instant, to be looked up by it."""
+    return Timeline(rows, attrgetter("happened_at"))
+
+
+def instants(ats: Iterable[datetime]) -> Timeline[datetime]:
+    """Instants alone, in order."""
+    return Timeline(ats, lambda at: at)
+
+
+def timelines(values: Iterable[T], key: Callable[[T], K], at: Callable[[T], datetime]) -> dict[K, Timeline[T]]:
+    """The values of each key, to be looked up by instant."""
+    return {k: Timeline(own, at) for k, own in grouped(values, key).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Interval(Generic[T]):
+    """A value that holds from `start` up to `end`; `end` None: it has no known end."""
+
+    start: datetime
+    end: datetime | None
+    value: T
+
+    def holds(self, instant: datetime, slack: timedelta = NO_SLACK) -> bool:
+        """Whether it holds at an instant, both ends included, each moved out by `slack`."""
+        return self.start - slack <= instant and (self.end is None or instant <= self.end + slack)
+
+    def meets(self, first: datetime, last: datetime, slack: timedelta = NO_SLACK) -> bool:
+        """Whether it holds at any instant from `first` to `last`, its ends moved out by `slack`."""
+        return self.start - slack <= last and (self.end is None or first <= self.end + slack)
+
+    def clip(self, first: datetime, last: datetime) -> Interval[T] | None:
+        """Its part from `first` to `last`; None where it has none, or only an instant."""
+        start, end = max(self.start, first), last if self.end is None else min(self.end, last)
+        return replace(self, start=start, end=end) if start < end else None
+
+    def split(self, cuts: Timeline[datetime]) -> Iterator[Interval[T]]:
+        """Its parts between the cuts that lie inside it, in order. Takes: instants, each once."""
+        inside = cuts.within(self.start + timedelta.resolution, self.end)
+        for start, end in pairwise([self.start, *inside, self.end]):
+            if start is not None:
+                yield replace(self, start=start, end=end)
+
+
+class Intervals(Generic[T]):
+    """Intervals by their start. They may overlap.
+
+    Order: by start; intervals of one start keep the order in which they were given.
+    """
+
+    def __init__(self, intervals: Iterable[Interval[T]]) -> None:
+        """Takes: the intervals in any order."""
+        self.intervals: Sequence[Interval[T]] = sorted(intervals, key=lambda i: i.start)
+        self._starts = [i.start for i in self.intervals]
+        ends = [datetime.max.replace(tzinfo=i.start.tzinfo) if i.end is None else i.end for i in self.intervals]
+        self._latest_ends = [ends]
+        while len(ends) > 1:
+            ends = [max(ends[n : n + 2]) for n in range(0, len(ends), 2)]
+            self._latest_ends.append(ends)
+
+    def __len__(self) -> int:
+        return len(self.intervals)
+
+    def __iter__(self) -> Iterator[Interval[T]]:
+        return iter(self.intervals)
+
+    def at(self, instant: datetime, slack: timedelta = NO_SLACK) -> list[Interval[T]]:
+        """The intervals that hold at an instant, each end moved out by `slack`, in order of start."""
+        return self.between(instant, instant, slack)
+
+    def between(self, first: datetime, last: datetime, slack: timedelta = NO_SLACK) -> list[Interval[T]]:
+        """The intervals that hold at any instant from `first` to `last`, in order of start."""
+        return [self.intervals[n] for n in self._ending_since(first - slack, bisect_right(self._starts, last + slack))]
+
+    def last_before(self, instant: datetime) -> Interval[T] | None:
+        """The last interval that starts before an instant; None without any."""
+        place = bisect_left(self._starts, instant)
+        return self.intervals[place - 1] if place else None
+
+    def clip(self, first: datetime, last: datetime) -> Intervals[T]:
+        """Their parts from `first` to `last`."""
+        return Intervals(part for i in self.between(first, last) if (part := i.clip(first, last)) is not None)
+
+    def total(self, first: datetime, last: datetime) -> timedelta:
+        """How long they hold from `first` to `last`; the time of intervals that overlap counts for each."""
+        return sum((part.end - part.start for part in self.clip(first, last) if part.end is not None), NO_SLACK)
+
+    def union(self) -> Intervals[None]:
+        """The time in which any of them holds, as intervals that neither overlap nor touch."""
+        united: list[Interval[None]] = []
+        for start, end in ((i.start, i.end) for i in self.intervals if i.start != i.end):
+            last = united[-1] if united else None
+            if last is None or (last.end is not None and last.end < start):
+                united.append(Interval(start, end, None))
+            elif last.end is not None and (end is None or last.end < end):
+                united[-1] = replace(last, end=end)
+        return Intervals(united)
+
+    def _ending_since(self, instant: datetime, stop: int) -> Iterator[int]:
+        """The places below `stop` of the intervals that end at an instant or later, in order.
+
+        `_latest_ends` halves with each level, so that an interval without an end makes no look-up longer.
+        """
+        places = [(len(self._latest_ends) - 1, 0)] if stop else []
+        while places:
+            level, place = places.pop()
+            if place << level >= stop or self._latest_ends[level][place] < instant:
+                continue
+            if level == 0:
+                yield place
+            else:
+                below = (2 * place + 1, 2 * place)
+                places += [(level - 1, n) for n in below if n < len(self._latest_ends[level - 1])]
+
+
+def intervals(
+    values: Iterable[T], key: Callable[[T], K], interval: Callable[[T], Interval[T]]
+) -> dict[K, Intervals[T]]:
+    """The intervals in which the values of each key hold."""
+    return {k: Intervals(map(interval, own)) for k, own in grouped(values, key).items()}

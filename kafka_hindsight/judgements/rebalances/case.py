@@ -1,0 +1,190 @@
+"""What the rulings on a rebalance look at: the episode, the change of one member in it, and what else is known.
+
+Each look-up is made once, when the first ruling asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from kafka_hindsight.catalog.codes import Confidence, Protocol
+from kafka_hindsight.catalog.rows import Event, TopicChange
+from kafka_hindsight.judgements.reasoning.evidence import quote
+from kafka_hindsight.judgements.reasoning.rulings import Proof, Verdict
+from kafka_hindsight.judgements.rebalances.client_logs import ProcessLog
+from kafka_hindsight.judgements.rebalances.history_coverage import HistoryCoverage
+from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
+from kafka_hindsight.judgements.rebalances.model import Episode, GroupContext, MembershipChange
+from kafka_hindsight.knowledge import reasons
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.patterns import NAMES_NO_CLIENT
+from kafka_hindsight.knowledge.reasons import read_client_reason
+from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, METADATA_LAG, RETURN_WITHIN
+from kafka_hindsight.shared.words import duration
+
+REASON_WORDS: Mapping[str, str] = {
+    reasons.CLOSED: "the consumer is being closed",
+    reasons.UNSUBSCRIBED: "the consumer unsubscribed",
+    reasons.POLL_EXPIRED: "its poll timeout has expired",
+    reasons.REMOVED_BY_ADMIN: "an administrator removed the member",
+    reasons.REMOVED_WHILE_ALIVE: "the coordinator answered UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION",
+    reasons.LEFT_BEFORE: "it left the group before",
+    reasons.REVOKES: "it revokes partitions",
+    reasons.SUBSCRIPTION_CHANGED: "its subscription has changed",
+    reasons.METADATA_CHANGED: "the metadata of its topics have changed",
+    reasons.CONNECTOR_CHANGED: "the configuration of a connector or of its tasks changed",
+    reasons.ENFORCED: "the application called enforceRebalance",
+    reasons.FREE_TEXT: "words that no client writes by itself",
+}
+"""What each known reason of a client means."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rebalance under judgement. `change` is the change of one member; None where none began the rebalance.
+
+    `began` is why it began, where it is judged whether the coordinator's move cut it short.
+    """
+
+    episode: Episode
+    change: MembershipChange | None
+    registry: MemberRegistry = field(repr=False)
+    context: GroupContext = field(repr=False)
+    history: HistoryCoverage = field(repr=False)
+    began: Verdict | None = None
+
+    @property
+    def at(self) -> datetime:
+        """When it happened."""
+        return self.episode.started_at if self.change is None else self.change.at
+
+    @cached_property
+    def member(self) -> Member:
+        """The member that changed, or that the coordinator's reason names first."""
+        if self.change is not None:
+            return self.registry.get(self.change.member_id, self.change.instance_id)
+        reason = self.episode.reason
+        return self.registry.get(reason.members[0], reason.instance_id) if reason.members else Member("")
+
+    @property
+    def who(self) -> str:
+        """The member as the subject of a sentence."""
+        member = self.member
+        if member.client_id:
+            return f"Client '{member.client_id}'"
+        if member.instance_id:
+            return f"Static member '{member.instance_id}'"
+        return f"Member '{member.member_id}'" if member.member_id else "A member that no line names"
+
+    @property
+    def limit(self) -> str:
+        """Within which time the member had to poll, in words."""
+        limit = self.member.rebalance_timeout_ms
+        return f"within max.poll.interval.ms ({duration(limit)})" if limit else "within max.poll.interval.ms"
+
+    @property
+    def session(self) -> str:
+        """How long its session was, in words after the word session; empty where that is not known.
+
+        Edge case: in groups of Streams and in share groups it is the broker's setting, not the client's.
+        """
+        if self.episode.protocol in (Protocol.STREAMS, Protocol.SHARE):
+            return ""
+        return f" of {duration(self.member.session_timeout_ms)}" if self.member.session_timeout_ms else ""
+
+    @cached_property
+    def log(self) -> ProcessLog:
+        """The log of the process that held the member."""
+        return self.registry.log_of(self.member).process_of(self.member.member_id, self.at)
+
+    @property
+    def client_reason(self) -> str | None:
+        """The known text that the client's reason on the coordinator's line is."""
+        return read_client_reason(self.change.client_reason) if self.change else None
+
+    @cached_property
+    def earlier(self) -> Member | None:
+        """The same client as it was in the group before."""
+        return self.registry.earlier(self.member, self.at, LOOK_BACK)
+
+    @cached_property
+    def back(self) -> tuple[Member, datetime] | None:
+        """The same client as it came back within RETURN_WITHIN, and when."""
+        return self.registry.later(self.member, self.at, RETURN_WITHIN)
+
+    @property
+    def back_line(self) -> Event | None:
+        """The line that shows it come back."""
+        return None if self.back is None else self.registry.arrival(self.back[0].member_id, self.back[1])
+
+    @cached_property
+    def own_request(self) -> Event | None:
+        """The last line since the rebalance before in which the member's log names why it rejoins.
+
+        Edge case: a member that closes at once names that as its reason, after the one that it gave to the coordinator.
+        """
+        since = self.episode.previous.started_at if self.episode.previous else LONG_AGO
+        until = self.episode.started_at + timedelta(milliseconds=200)
+        requests = self.registry.log_of(self.member).of_kind(Kind.CLIENT_JOIN_REQUESTED).between(since, until)
+        stale = (reasons.GIVEN_MEMBER_ID, reasons.FOLLOWS)
+        given = read_client_reason(self.episode.reason.client_reason)
+        wanted = None if given in stale else given
+        asked = ((e, read_client_reason(e.reason)) for e in reversed(requests))
+        return next((e for e, why in asked if why not in stale and wanted in (None, why)), None)
+
+    @property
+    def request(self) -> str | None:
+        """Why the member rejoins, in its own words: of its log, else of the coordinator's line."""
+        return self.own_request.reason if self.own_request else self.episode.reason.client_reason
+
+    @cached_property
+    def topic_changes(self) -> Sequence[TopicChange]:
+        """The changes of topics that the group, or its leader, could be reacting to, oldest first.
+
+        Changes of the topics that the group can read. Edge case: what came before the last rebalance over changed
+        metadata was seen then, and what came before the member itself did was known to it from the start: metadata
+        are read whole.
+        """
+        since = [self.episode.started_at - METADATA_LAG, _last_metadata_rebalance(self.episode), self.member.first_at]
+        first = max(s for s in since if s is not None)
+        return [c for c in self.changes_of_all_topics if c.at >= first and self.registry.may_read(c.topic)]
+
+    @property
+    def changes_of_all_topics(self) -> Sequence[TopicChange]:
+        """The changes of any topic that a client could just have seen, oldest first."""
+        started_at = self.episode.started_at
+        return self.context.topic_changes_by_time.between(started_at - METADATA_LAG, started_at)
+
+
+def _last_metadata_rebalance(episode: Episode) -> datetime | None:
+    """Edge case: what lies further back than METADATA_LAG bounds nothing."""
+    before = episode.previous
+    while before is not None and before.started_at >= episode.started_at - METADATA_LAG:
+        reason = read_client_reason(before.reason.client_reason)
+        if before.reason.act == "leader_rejoined" and reason in (reasons.METADATA_CHANGED, None):
+            return before.started_at
+        before = before.previous
+    return None
+
+
+def shown(*lines: Event | None, **words: object) -> Proof:
+    """The proof that these lines are, and the words that it gives a sentence."""
+    return Proof(tuple(quote(line) for line in lines if line is not None), words)
+
+
+def by_own_log(case: Case, *lines: Event | None) -> Proof | None:
+    """The proof that the member's own log has these lines; None where it has none of them.
+
+    Edge case: a line that names no client is the member's by its file alone, so that the proof is likely at most.
+    """
+    told = [line for line in lines if line is not None]
+    return shown(*case.log.identity, *told) + by_its_words(*told) if told else None
+
+
+def by_its_words(*lines: Event) -> Proof:
+    """How sure what a client's lines say is its own."""
+    is_named = not lines or any(line.pattern_id not in NAMES_NO_CLIENT for line in lines)
+    return Proof(confidence=None if is_named else Confidence.LIKELY)

@@ -1,0 +1,243 @@
+"""The epochs of a group whose coordinator assigns: every rise of the group epoch is one rebalance.
+
+Joins, leaves and fencings are logged just before the epoch they raise; the coordinator writes no reason. Members
+reconcile one by one, and since 4.0 only their own logs show when they are done. In groups of Streams and in share
+groups a leave or a fencing raises the epoch without a line: the next target assignment names it.
+Source: GroupMetadataManager.java, KIP-848, KIP-932, KIP-1071.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from operator import attrgetter
+
+from kafka_hindsight.catalog.codes import Outcome, Protocol
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
+from kafka_hindsight.judgements.rebalances.model import Change, Episode, Gap, MembershipChange
+from kafka_hindsight.judgements.rebalances.records import REACHED
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.reasons import CoordinatorReason
+from kafka_hindsight.shared.durations import SAME_ACT
+
+_CHANGES: Mapping[str, Change] = {
+    Kind.MEMBER_JOINED: Change.JOINED,
+    Kind.MEMBER_LEFT: Change.LEFT,
+    Kind.MEMBER_FENCED: Change.EXPIRED,
+    Kind.STATIC_MEMBER_RETURNED: Change.RETURNED,
+}
+_ONLY_BEFORE_4_0 = (Kind.MEMBER_SUBSCRIBED, Kind.MEMBER_ASSIGNMENT_STATE, Kind.SUBSCRIPTION_METADATA)
+"""Lines that show a coordinator of 3.7 to 3.9: later ones print them at DEBUG. Source: GroupMetadataManager.java."""
+OTHER_KINDS = tuple(p for p in Protocol if not p.is_of_consumers)
+"""Groups that are not of consumers, and never were classic."""
+_NO_REASON = CoordinatorReason("none")
+_STATES = (Kind.CLIENT_STATE_CHANGED, Kind.MEMBER_ASSIGNMENT_STATE)
+
+
+def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode], list[Gap]]:
+    """The episodes of one group with epochs, and the breaks in them.
+
+    Takes: the group's events in order. Gives: episodes in order of their epochs.
+    Edge case: 3.7 to 3.9 do not print the rise that a leave or a fencing brings; such a break is explained by it.
+    """
+    kind_shown = next((e for e in events if e.protocol in OTHER_KINDS), None)
+    prints_every_rise = kind_shown is not None or not any(e.kind in _ONLY_BEFORE_4_0 for e in events)
+    machine = _Machine(group_id, kind_shown, prints_every_rise)
+    for event in events:
+        machine.feed(event)
+    return _with_ends(machine.episodes, events), machine.gaps
+
+
+class _Machine:
+    """One group's state while its events are folded."""
+
+    def __init__(self, group_id: str, kind_shown: Event | None, prints_every_rise: bool) -> None:
+        self.group_id = group_id
+        self.protocol = Protocol(str(kind_shown.protocol)) if kind_shown else Protocol.CONSUMER
+        self.kind_shown = kind_shown
+        self.shown_before: dict[str, Event] = {}
+        self.prints_every_rise = prints_every_rise
+        self.episodes: list[Episode] = []
+        self.gaps: list[Gap] = []
+        self.pending: list[MembershipChange] = []
+        self.skipped: list[MembershipChange] = []
+        self.members: set[str | None] = set()
+        self.epoch: int | None = None
+        self.hash: str | None = None
+        self.has_moved = False
+
+    def feed(self, event: Event) -> None:
+        kind = event.kind
+        if kind in _CHANGES:
+            self.pending.append(_change_of(event))
+            _count(self.members, event)
+        elif kind == Kind.EPOCH_BUMPED:
+            self.bump(event, event.generation or 0)
+        elif kind in (Kind.JOIN_COMPLETED, Kind.GROUP_EMPTIED):
+            self.epoch = event.generation  # a classic group that is converted goes on counting
+        names_epoch = kind in (Kind.TARGET_COMPUTED, Kind.GROUP_UNLOADED)
+        if names_epoch and (event.protocol == Protocol.CONSUMER or self.kind_shown is not None):
+            self.show(event, event.generation or 0)
+        if names_epoch or kind == Kind.EPOCH_BUMPED:
+            self.shown_before[kind] = event
+        if kind in (Kind.GROUP_LOADED, Kind.GROUP_UNLOADED):
+            self.has_moved = True
+
+    def bump(self, event: Event, epoch: int) -> None:
+        stale = [c for c in self.pending if event.happened_at - c.at > SAME_ACT]
+        changes = [c for c in self.pending if event.happened_at - c.at <= SAME_ACT]
+        if self.epoch is not None and epoch != self.epoch + 1:
+            self.see_gap(event, self.epoch, epoch, epoch - self.epoch - 1, [*self.skipped, *stale])
+        self.episodes.append(self.episode(event, epoch, changes))
+        self.pending, self.skipped, self.has_moved = [], [], False
+        self.epoch, self.hash = epoch, event.detail
+
+    def show(self, event: Event, epoch: int) -> None:
+        """A line that names an epoch which no line began."""
+        if self.epoch is None and self.kind_shown is not None:
+            self.epoch = epoch
+        if self.kind_shown is not None and self.epoch is not None and epoch == self.epoch + 1 and self.pending:
+            self.episodes.append(self.episode(event, epoch, self.pending, self.pending[0].at))
+            self.pending, self.skipped, self.epoch = [], [], epoch
+        elif self.epoch is not None and epoch > self.epoch:
+            self.see_gap(event, self.epoch, epoch, epoch - self.epoch, self.pending)
+            self.skipped, self.pending, self.epoch = [], [], epoch
+
+    def see_gap(self, event: Event, last: int, epoch: int, missing: int, changes: Sequence[MembershipChange]) -> None:
+        explained = self.explain(last, epoch, missing, sum(c.what != Change.JOINED for c in changes))
+        self.gaps.append(Gap(last, epoch, event.happened_at, explained, event))
+
+    def explain(self, last: int, epoch: int, missing: int, went: int) -> str | None:
+        if not self.prints_every_rise and 0 < missing <= went:
+            return "members left or were fenced, and this version does not print the epoch that this raises"
+        if missing < 0 and epoch == 1:
+            return "the generations restarted: the group's metadata had been removed"
+        if missing < 0 and self.has_moved:
+            return f"the coordinator moved before epoch {last} was stored"
+        return None
+
+    def episode(
+        self, event: Event, epoch: int, changes: Sequence[MembershipChange], started_at: datetime | None = None
+    ) -> Episode:
+        came = sum(c.what == Change.JOINED for c in changes)
+        went = sum(c.what.is_removal for c in changes)
+        is_unknown = event.detail is None or self.hash is None
+        return Episode(
+            group_id=self.group_id,
+            protocol=self.protocol,
+            coordinator=event.broker,
+            from_generation=epoch - 1,
+            to_generation=epoch,
+            started_at=started_at or event.happened_at,
+            reason=_NO_REASON,
+            members_before=max(len(self.members) - came + went, 0),
+            members_after=len(self.members),
+            member_ids=frozenset(m for m in self.members if m is not None),
+            metadata_hash_changed=None if is_unknown else event.detail != self.hash,
+            changes=tuple(changes),
+            events=self.shown(event),
+        )
+
+    def shown(self, event: Event) -> tuple[Event, ...]:
+        """The line of an epoch; of groups that are not of consumers those that show the kind and the epoch before."""
+        if self.kind_shown is None:
+            return (event,)
+        return tuple({e.line_id: e for e in (self.kind_shown, *self.shown_before.values(), event)}.values())
+
+
+def _change_of(event: Event) -> MembershipChange:
+    what = _CHANGES[event.kind]
+    reason = event.reason or ""
+    if event.kind == Kind.MEMBER_FENCED and "session expired" not in reason:
+        what = Change.NOT_SYNCED if "sync" in reason else Change.NOT_REJOINED
+    return MembershipChange(what, event.happened_at, event.member_id, event.instance_id, events=(event,))
+
+
+def _count(members: set[str | None], event: Event) -> None:
+    if event.kind in (Kind.MEMBER_JOINED, Kind.STATIC_MEMBER_RETURNED):
+        members.add(event.member_id)
+        members.discard(event.old_member_id)
+    else:
+        members.discard(event.member_id)
+
+
+def _with_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Episode]:
+    """Each epoch with when all had reached it: its last member became stable, by records, else by the members' logs.
+
+    Edge case: a client prints the epoch it had before the change, so that a member that gives partitions back becomes
+    stable under the epoch before; a member that keeps what it has prints nothing. Only where every member has a log
+    does silence mean that.
+    """
+    states = by_instant(e for e in events if e.kind in _STATES)
+    with_states = {e.member_id for e in states}
+    reached = _Reached(e for e in events if e.kind == REACHED)
+    ended = []
+    for episode, following in itertools.zip_longest(episodes, (e.started_at for e in episodes[1:])):
+        if episode.members_after == 0:
+            ended.append(replace(episode, ended_at=episode.started_at, outcome=Outcome.EMPTIED))
+            continue
+        recorded = reached.end_of(episode, following)
+        if recorded is None and episode.member_ids <= with_states:
+            recorded = _end_by_logs(episode, states, following)
+        ended.append(recorded or episode)
+    return ended
+
+
+class _Reached:
+    """How far the members of a group were, as their records show it.
+
+    Source: CurrentMemberAssignment; an epoch is reached when each member that is left is stable at it.
+    """
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.events = by_instant(sorted(events, key=attrgetter("happened_at", "order")))
+        self.all_stable_at: dict[int | None, int] = {}
+        """By epoch, the place of the first record after which all members are stable at it."""
+        members: dict[str | None, Event] = {}
+        epochs: Counter[int | None] = Counter()
+        for place, event in enumerate(self.events):
+            former = members.pop(event.member_id, None)
+            if former is not None and _is_stable(former):
+                epochs[former.generation] -= 1
+            if event.state is not None:
+                members[event.member_id] = event
+                epochs[event.generation] += _is_stable(event)
+            epoch = (
+                event.generation if event.state is not None else next((m.generation for m in members.values()), None)
+            )
+            if members and epochs[epoch] == len(members):
+                self.all_stable_at.setdefault(epoch, place)
+
+    def end_of(self, episode: Episode, following: datetime | None) -> Episode | None:
+        """The episode as the records end it: all members reached it, or one went on to another; None: neither."""
+        reached = self.all_stable_at.get(episode.to_generation)
+        if following is not None:
+            last = reached if reached is not None else len(self.events) - 1
+            for place in range(self.events.count_before(following), last + 1):
+                event = self.events.values[place]
+                if event.generation != episode.to_generation:
+                    return _ended(episode, following, Outcome.INTERRUPTED, event)
+        if reached is None:
+            return None
+        event = self.events.values[reached]
+        return _ended(episode, max(event.happened_at, episode.started_at), Outcome.COMPLETED, event)
+
+
+def _is_stable(event: Event) -> bool:
+    return event.state == "stable"
+
+
+def _end_by_logs(episode: Episode, states: Timeline[Event], following: datetime | None) -> Episode | None:
+    since = states.within(episode.started_at, following)
+    last = {e.member_id: e for e in since if e.member_id in episode.member_ids}
+    if last and all(e.state == "STABLE" for e in last.values()):
+        return _ended(episode, max(e.happened_at for e in last.values()), Outcome.COMPLETED)
+    return _ended(episode, following, Outcome.INTERRUPTED) if last and following is not None else None
+
+
+def _ended(episode: Episode, at: datetime, outcome: Outcome, *shown_by: Event) -> Episode:
+    return replace(episode, ended_at=at, outcome=outcome, events=(*episode.events, *shown_by))

@@ -1,0 +1,114 @@
+"""Whether a member that joins is new to the group or came back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_hindsight.catalog.codes import Cause
+from kafka_hindsight.judgements.reasoning.rulings import CERTAIN, LIKELY, POSSIBLE, Proof, Ruling, proof_if
+from kafka_hindsight.judgements.rebalances.case import Case, shown
+from kafka_hindsight.judgements.rebalances.leave_rulings import gave_reason
+from kafka_hindsight.judgements.rebalances.model import Change
+from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
+from kafka_hindsight.shared.words import duration
+
+_HOW_IT_WENT = {
+    Change.LEFT: "after it had left",
+    Change.EXPIRED: "after its session had run out",
+    Change.NOT_REJOINED: "after it had been dropped for not rejoining in time",
+    Change.NOT_SYNCED: "after it had been dropped for not asking for its assignment",
+    Change.REPLACED: "in the place of its former process",
+}
+
+
+def former_self_was_not_removed(case: Case) -> Proof | None:
+    """The same client had joined within the look-back (24 h), and no line shows it removed."""
+    former = case.earlier
+    if former is None or former.gone_before(case.at) is not None:
+        return None
+    return shown(*former.introduced_by, *case.registry.first_line(former))
+
+
+def came_back_after_removal(case: Case) -> Proof | None:
+    """The same client was in the group within the look-back (24 h), and a line shows it leave or removed."""
+    gone = case.earlier and case.earlier.gone_before(case.at)
+    if not case.earlier or not gone:
+        return None
+    how = _HOW_IT_WENT[gone.how]
+    return shown(*case.earlier.introduced_by, gone.event, away=duration(case.at - gone.at), how=how)
+
+
+def is_surely_the_same(case: Case) -> Proof | None:
+    """The instance id, the member id or the host is the same as before."""
+    member, former = case.member, case.earlier
+    is_there = member.host is not None and former is not None and member.host == former.host
+    has_its_id = former is not None and member.member_id == former.member_id
+    return proof_if(member.instance_id or is_there or has_its_id)
+
+
+def client_id_is_shared(case: Case) -> Proof | None:
+    """Several members of the group held that client id at once."""
+    client_id = case.member.client_id
+    is_shared = client_id and not case.member.instance_id and case.registry.is_shared(client_id)
+    return proof_if(is_shared)
+
+
+def client_is_not_known(case: Case) -> Proof | None:
+    """No evidence shows the member's client id or instance id."""
+    return proof_if(case.member.client_id is None and case.member.instance_id is None)
+
+
+def history_has_holes(case: Case) -> Proof | None:
+    """Not every member that the group had within the look-back (24 h) is known."""
+    return proof_if(case.registry.had_unnamed(case.at) or not case.history.is_whole(case.at))
+
+
+def history_reaches_back(case: Case) -> Proof | None:
+    """The group's history is known from its first generation on, or for the whole look-back (24 h)."""
+    return proof_if(case.history.reaches_back(case.at))
+
+
+def history_is_short(case: Case) -> Proof | None:
+    """In every other case: the logs begin later than the look-back."""
+    return Proof(words={"covered": duration(case.at - case.history.observed_from)})
+
+
+_SAME_CLIENT = "the same instance id, else the same client id and, where known, host: KIP-345, KIP-394"
+
+# fmt: off
+JOIN_RULINGS: Sequence[Ruling[Case]] = (
+    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back while its former self was still waiting to be removed.",
+           proof=(former_self_was_not_removed,), source=_SAME_CLIENT,
+           decides="made: joins again under another id", looks_alike="groups/deployment-4.1 01:45:30.028"),
+    Ruling(Cause.MEMBER_REJOINED, CERTAIN, "{who} came back {away} {how}.",
+           proof=(came_back_after_removal, is_surely_the_same), source=_SAME_CLIENT,
+           decides="groups/emptied-2.8 13:31:06.681", looks_alike="groups/deployment-4.1 01:45:30.028"),
+    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back {away} {how}; its client id alone identifies it.",
+           proof=(came_back_after_removal,), source=_SAME_CLIENT,
+           decides="groups/deployment-4.1 01:45:30.028", looks_alike="groups/emptied-2.8 13:31:06.681"),
+    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back after the coordinator had removed it while it was alive.",
+           proof=(gave_reason(REMOVED_WHILE_ALIVE),), source="KIP-800; AbstractCoordinator.java requestRejoin",
+           decides="made: rejoins after UNKNOWN_MEMBER_ID", looks_alike="groups/pause-4.1 01:41:18.996"),
+    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back after it had left.",
+           proof=(gave_reason(LEFT_BEFORE),), source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
+           decides="made: rejoins after it left", looks_alike="groups/pause-4.1 01:41:18.996"),
+    Ruling(Cause.MEMBER_JOINED, POSSIBLE, "{who} joined; several members hold that client id at once, so it is not"
+           " known whether it was there before.",
+           proof=(client_id_is_shared,), source="CommonClientConfigs client.id: nothing makes it unique",
+           decides="made: two members hold one client id", looks_alike="groups/pause-4.1 01:41:04.275"),
+    Ruling(Cause.MEMBER_JOINED, POSSIBLE, "{who} joined; its client is not known, and may have been there before.",
+           proof=(client_is_not_known,), source="KIP-848: a member id is a bare uuid",
+           decides="groups/kip848-4.1 01:46:05.182 (brokers only)", looks_alike="groups/kip848-4.1 01:46:05.182"),
+    Ruling(Cause.MEMBER_JOINED, LIKELY, "{who} joined the group, which is not known to have had it; not every member"
+           " before is known.",
+           proof=(history_has_holes,), source=_SAME_CLIENT,
+           decides="made: joins after a generation gap", looks_alike="groups/pause-4.1 01:41:04.275"),
+    Ruling(Cause.MEMBER_JOINED, CERTAIN, "{who} joined the group, which had not had it before.",
+           proof=(history_reaches_back,), source=f"{_SAME_CLIENT}; the look-back is our own choice",
+           decides="groups/pause-4.1 01:41:04.275", looks_alike="groups/pause-4.1 01:41:18.996"),
+    Ruling(Cause.MEMBER_JOINED, LIKELY, "{who} joined the group, which had not had it in the {covered} that the logs"
+           " cover.",
+           proof=(history_is_short,), source=_SAME_CLIENT,
+           decides="made: joins soon after the logs begin", looks_alike="groups/pause-4.1 01:41:04.275"),
+)
+# fmt: on

@@ -1,0 +1,143 @@
+"""The nouns of a group's history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+
+from kafka_hindsight.catalog.codes import Outcome, Protocol
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, TopicChange
+from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, intervals
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.reasons import CoordinatorReason
+
+
+class Change(StrEnum):
+    """What happened to one member of a group."""
+
+    JOINED = "joined"
+    LEFT = "left"
+    EXPIRED = "expired"
+    NOT_REJOINED = "not_rejoined"
+    NOT_SYNCED = "not_synced"
+    RETURNED = "returned"
+    REPLACED = "replaced"
+
+    @property
+    def is_removal(self) -> bool:
+        """Whether the member is no longer in the group after it."""
+        return self in (Change.LEFT, Change.EXPIRED, Change.NOT_REJOINED, Change.NOT_SYNCED)
+
+
+_NO_CHANGE = ("leader_rejoined", "metadata_updated", "storage_error", "over_capacity", "converted")
+"""What coordinators write as reasons in which no member comes, goes, or is removed."""
+
+
+@dataclass(frozen=True)
+class MembershipChange:
+    """Something one member did, or that was done to it, that starts or feeds a rebalance.
+
+    `is_by_instance`: the request to leave named the member by its instance id alone.
+    """
+
+    what: Change
+    at: datetime
+    member_id: str | None = None
+    instance_id: str | None = None
+    client_reason: str | None = None
+    is_by_instance: bool = False
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One rebalance as rebuilt, before it is judged. `changes` in the order in which they are known to have begun it.
+
+    `cut_by_move`: its coordinator moved while it ran; `cut_shown`: and its generation was not reached after that.
+    """
+
+    group_id: str
+    protocol: Protocol
+    coordinator: int | None
+    from_generation: int
+    started_at: datetime
+    reason: CoordinatorReason
+    to_generation: int | None = None
+    raw_reason: str | None = None
+    joined_at: datetime | None = None
+    ended_at: datetime | None = None
+    outcome: Outcome = Outcome.UNFINISHED
+    cut_by_move: bool = False
+    cut_shown: bool = False
+    members_before: int | None = None
+    members_after: int | None = None
+    metadata_hash_changed: bool | None = None
+    previous: Episode | None = field(default=None, repr=False, compare=False)
+    member_ids: frozenset[str] = frozenset()
+    changes: tuple[MembershipChange, ...] = ()
+    events: tuple[Event, ...] = ()
+
+    @property
+    def lacks_start(self) -> bool:
+        """Whether the line that starts it, and with it its reason, is missing."""
+        starts = bool(self.events) and self.events[0].kind == Kind.REBALANCE_STARTED
+        return self.protocol == Protocol.CLASSIC and not starts
+
+    @property
+    def trigger(self) -> MembershipChange | None:
+        """The change that began it: the one that its reason names, or the first where no reason is written.
+
+        None where its reason names something else: then the changes only fell into it.
+        """
+        return None if not self.changes or self.reason.act in _NO_CHANGE else self.changes[0]
+
+    @property
+    def others(self) -> Sequence[MembershipChange]:
+        """The changes that fell into it and did not begin it."""
+        return self.changes[self.trigger is not None :]
+
+    def holds(self, at: datetime) -> bool:
+        """Whether the join phase ran at that very instant."""
+        end = self.joined_at or self.ended_at
+        return self.started_at <= at and (end is None or at <= end)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A break in a group's generations."""
+
+    after_generation: int
+    next_generation: int
+    seen_at: datetime
+    explained_by: str | None
+    event: Event
+
+
+@dataclass(frozen=True)
+class GroupContext:
+    """What all groups of a cluster share. `observed_from` and `observed_to` bound the broker lines that were read."""
+
+    cluster: str
+    observed_from: datetime
+    observed_to: datetime
+    topic_changes: Sequence[TopicChange] = ()
+    outages: Sequence[BrokerOutage] = ()
+
+    @cached_property
+    def topic_changes_by_time(self) -> Timeline[TopicChange]:
+        """The changes of topics, to be looked up by instant."""
+        return Timeline(self.topic_changes, lambda c: c.at)
+
+    @cached_property
+    def _outages(self) -> dict[int | None, Intervals[BrokerOutage]]:
+        return intervals(self.outages, lambda o: o.broker, lambda o: Interval(o.down_at, o.up_at, o))
+
+    def outages_of(self, broker: int | None) -> Intervals[BrokerOutage]:
+        """The outages of one broker."""
+        return self._outages.get(broker, _NO_OUTAGES)
+
+
+_NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())

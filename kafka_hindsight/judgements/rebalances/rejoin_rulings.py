@@ -1,0 +1,279 @@
+"""Why a member of the group rejoined it by itself: the leader, or one with other metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from kafka_hindsight.catalog.codes import Cause, Outcome
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.judgements.reasoning.rulings import (
+    CERTAIN,
+    LIKELY,
+    POSSIBLE,
+    UNKNOWN,
+    Predicate,
+    Proof,
+    Ruling,
+    always,
+    named,
+    proof_if,
+)
+from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_its_words, shown
+from kafka_hindsight.knowledge import reasons
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.reasons import read_client_reason, read_metadata_change
+from kafka_hindsight.shared.durations import LONG_AGO, NEXT_POLL
+from kafka_hindsight.shared.words import duration
+
+TOPIC_CAUSES = {
+    Cause.TOPIC_CREATED: "topic '{topic}' was created",
+    Cause.TOPIC_DELETED: "topic '{topic}' was deleted",
+    Cause.PARTITIONS_ADDED: "partitions were added to topic '{topic}'",
+}
+"""The causes that are changes of topics, and how a sentence words them."""
+
+
+def rejoins_because(reason: str) -> Predicate[Case]:
+    """The member gave this reason to rejoin, in its own log or on the coordinator's line."""
+
+    def holds(case: Case) -> Proof | None:
+        if read_client_reason(case.request) != reason:
+            return None
+        return shown(case.own_request) + by_its_words(*([case.own_request] if case.own_request else []))
+
+    return named(f"The reason in the member's own log, else on the coordinator's line: {REASON_WORDS[reason]}.", holds)
+
+
+def own_log_shows_request(case: Case) -> Proof | None:
+    """The member's own log shows its request to rejoin."""
+    return proof_if(case.own_request)
+
+
+def free_words(case: Case) -> Proof | None:
+    """The reason is one that no client writes by itself."""
+    is_free = read_client_reason(case.request) == reasons.FREE_TEXT
+    return shown(case.own_request, reason=case.request) if is_free else None
+
+
+def request_names(cause: Cause) -> Predicate[Case]:
+    """The request to rejoin names topics of before and after, and of their changes this one was logged last."""
+
+    def holds(case: Case) -> Proof | None:
+        change = read_metadata_change(case.request)
+        if change is None:
+            return None
+        found = [
+            *((Cause.TOPIC_CREATED, t) for t in change.added),
+            *((Cause.TOPIC_DELETED, t) for t in change.removed),
+            *((Cause.PARTITIONS_ADDED, t) for t in change.grown),
+        ]
+        # What the client knew before may be older than what it had rejoined for: then an earlier change is among them.
+        at = {(c.kind, c.topic): c.at for c in case.changes_of_all_topics}
+        latest = max(found, key=lambda one: at.get(one, LONG_AGO), default=None)
+        if latest is None or latest[0] != cause:
+            return None
+        topic = latest[1]
+        return Proof(words={"topic": topic, "more": f" and {len(found) - 1} more" if len(found) > 1 else ""})
+
+    return named(
+        f"The reason names the topics before and after; of what changed, this was last: {_worded(cause)}.", holds
+    )
+
+
+def one_change_fits(cause: Cause) -> Predicate[Case]:
+    """All changes of topics that the group can be reacting to are this one."""
+
+    def holds(case: Case) -> Proof | None:
+        if len({(c.kind, c.topic) for c in case.topic_changes}) != 1 or case.topic_changes[-1].kind != cause:
+            return None
+        fits = case.topic_changes[-1]
+        return Proof((fits.event,), {"topic": fits.topic, "later": duration(case.episode.started_at - fits.at)})
+
+    return named(f"In the 11 minutes before, one change of the group's topics was logged: {_worded(cause)}.", holds)
+
+
+def _worded(cause: Cause) -> str:
+    return (
+        TOPIC_CAUSES[cause].replace(" '{topic}'", "").replace("topic was", "a topic was").replace("to topic", "to one")
+    )
+
+
+def topic_is_read(case: Case) -> Proof | None:
+    """A snapshot, a record or a client's log shows that the group reads the topic."""
+    return proof_if(case.topic_changes[-1].topic in case.registry.topics)
+
+
+def several_changes_fit(case: Case) -> Proof | None:
+    """Several changes of the group's topics were logged in the 11 minutes before."""
+    events = tuple(c.event for c in case.topic_changes[-3:])
+    return Proof(events, {"count": len(case.topic_changes)}) if events else None
+
+
+def is_leader(case: Case) -> Proof | None:
+    """The coordinator's line says that the group's leader rejoins."""
+    return proof_if(case.episode.reason.act == "leader_rejoined")
+
+
+def had_trouble(case: Case) -> Proof | None:
+    """The reason names an error of the coordinator, or a rebalance that was running."""
+    is_trouble = read_client_reason(case.request) in (reasons.COORDINATOR_TROUBLE, reasons.FOLLOWS)
+    return shown(case.own_request, reason=case.request) if is_trouble else None
+
+
+def move_had_cut_the_one_before(case: Case) -> Proof | None:
+    """The coordinator's move had cut the rebalance before short."""
+    return proof_if(case.episode.previous and case.episode.previous.cut_by_move)
+
+
+def follows_at_once_and_is_cooperative(case: Case) -> Proof | None:
+    """A line shows a cooperative assignor, and the rebalance before was completed at most 5 s ago."""
+    before, cooperative = case.episode.previous, case.registry.is_cooperative(case.member)
+    if cooperative is None or before is None or before.ended_at is None or before.outcome != Outcome.COMPLETED:
+        return None
+    is_at_once = case.episode.started_at - before.ended_at <= NEXT_POLL
+    return shown(cooperative, *before.events) if is_at_once else None
+
+
+def own_words(case: Case) -> Proof | None:
+    """The reason in the member's own log."""
+    return proof_if(case.own_request, reason=case.request)
+
+
+def asked_just_before(case: Case) -> Proof | None:
+    """The member's own log names its reason at most 5 s before."""
+    asked = case.own_request
+    return proof_if(asked is not None and asked.happened_at >= case.episode.started_at - NEXT_POLL)
+
+
+def delay_was_over(case: Case) -> Proof | None:
+    """The delay that the member's own log names with its last assignment ended within 5 s."""
+    given = _last_assignment(case)
+    if given is None or not given.took_ms:
+        return None
+    over = given.happened_at + timedelta(milliseconds=given.took_ms)
+    is_over = abs(case.episode.started_at - over) <= NEXT_POLL
+    return shown(given, delay=duration(given.took_ms)) if is_over else None
+
+
+def had_to_give_back(case: Case) -> Proof | None:
+    """The member's own log says at most 5 s before that its assignment revokes connectors or tasks."""
+    given = _last_assignment(case)
+    is_at_once = given is not None and case.episode.started_at - given.happened_at <= NEXT_POLL
+    revokes = given is not None and "revokedConnectorIds=[], revokedTaskIds=[]" not in str(given.detail)
+    return shown(given) if is_at_once and revokes else None
+
+
+def _last_assignment(case: Case) -> Event | None:
+    """What a worker of Connect was assigned last, by its own log."""
+    given = case.registry.log_of(case.member).of_kind(Kind.CLIENT_WORK_ASSIGNED)
+    return given.last_before(case.episode.started_at)
+
+
+_NAMED_BY_CLIENT = {
+    Cause.TOPIC_CREATED: "groups/topics-3.9 01:55:52.661",
+    Cause.TOPIC_DELETED: "groups/topics-3.9 01:55:59.647",
+    Cause.PARTITIONS_ADDED: "groups/grown-2.8 01:46:51.810",
+}
+_ONE_CHANGE = {
+    Cause.TOPIC_CREATED: "night-4.1/ads-rx-13 01:48:19.758 (brokers only)",
+    Cause.TOPIC_DELETED: "made: metadata changed after topic_deleted",
+    Cause.PARTITIONS_ADDED: "night-4.1/stock-grow-12 01:47:58.689 (brokers only)",
+}
+_REASONS = "ConsumerCoordinator.java rejoinNeededOrPending; KIP-800"
+_TOPICS = "ConsumerCoordinator.java MetadataSnapshot, updatePatternSubscription; KAFKA-3888"
+
+# fmt: off
+REJOIN_RULINGS: Sequence[Ruling[Case]] = (
+    Ruling(Cause.SCHEDULED_DELAY_OVER, LIKELY, "{who}, a Connect worker, rejoined when the delay of {delay} for a lost"
+           " worker was over: its connectors and tasks are given to others.",
+           proof=(delay_was_over,), source="KIP-415; IncrementalCooperativeAssignor.java handleLostAssignments",
+           decides="groups/connect-4.3 15:08:33.499", looks_alike="groups/connect-4.3 15:08:07.425"),
+    Ruling(Cause.COOPERATIVE_FOLLOWUP, LIKELY, "{who}, a Connect worker, gave back connectors or tasks and rejoined so"
+           " that others get them.",
+           proof=(had_to_give_back,), source="KIP-415; IncrementalCooperativeAssignor.java",
+           decides="groups/connect-4.3 15:09:13.711", looks_alike="groups/connect-4.3 15:08:07.425"),
+    Ruling(Cause.CONNECTOR_CHANGED, LIKELY, "{who}, a Connect worker, rejoined after a change that its own log shows:"
+           " '{reason}'.",
+           proof=(rejoins_because(reasons.CONNECTOR_CHANGED), asked_just_before, own_words),
+           source="KIP-415; DistributedHerder.java",
+           decides="groups/connect-4.3 15:07:49.326", looks_alike="groups/connect-4.3 15:08:33.499"),
+    Ruling(Cause.COOPERATIVE_FOLLOWUP, CERTAIN, "{who} gave back partitions and rejoined so that others get them.",
+           proof=(rejoins_because(reasons.REVOKES),), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+           decides="groups/cooperative-2.8 01:49:25.358", looks_alike="groups/subscribed-2.8 01:46:33.201"),
+    Ruling(Cause.SUBSCRIPTION_CHANGED, CERTAIN, "{who} subscribed to other topics.",
+           proof=(rejoins_because(reasons.SUBSCRIPTION_CHANGED),), source=_REASONS,
+           decides="groups/subscribed-2.8 01:46:33.201", looks_alike="groups/leaves-3.9 01:55:12.019"),
+    *(
+        Ruling(cause, CERTAIN, f"{{who}} rejoined because {words}{{more}}, as its own log shows.",
+               proof=(rejoins_because(reasons.METADATA_CHANGED), request_names(cause)), source=_TOPICS,
+               decides=_NAMED_BY_CLIENT[cause], looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)")
+        for cause, words in TOPIC_CAUSES.items()
+    ),
+    *(
+        Ruling(cause, LIKELY, f"{{who}} rejoined over changed metadata {{later}} after {words}.",
+               proof=(rejoins_because(reasons.METADATA_CHANGED), one_change_fits(cause)),
+               source=f"{_TOPICS}; metadata.max.age.ms",
+               decides=_ONE_CHANGE[cause], looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)")
+        for cause, words in TOPIC_CAUSES.items()
+    ),
+    Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; {count} changes of topics before it"
+           " fit.",
+           proof=(rejoins_because(reasons.METADATA_CHANGED), several_changes_fit), source=_REASONS,
+           decides="made: metadata changed after two topics",
+           looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)"),
+    Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; no line shows which topic changed.",
+           proof=(rejoins_because(reasons.METADATA_CHANGED),), source=_REASONS,
+           decides="groups/topics-3.9 01:55:52.661 (brokers only)", looks_alike="groups/topics-3.9 01:55:52.661"),
+    Ruling(Cause.CLIENT_REQUESTED, LIKELY, "{who} asked for a rebalance.",
+           proof=(rejoins_because(reasons.ENFORCED),), source="Consumer.enforceRebalance; KIP-568, KIP-800",
+           decides="made: enforceRebalance", looks_alike="groups/leaves-3.9 01:55:12.019"),
+    Ruling(Cause.CLIENT_REQUESTED, CERTAIN, "{who} asked for a rebalance, and its own log shows its reason:"
+           " '{reason}'.",
+           proof=(own_log_shows_request, free_words), source="Consumer.enforceRebalance; KIP-568, KIP-800",
+           decides="groups/leaves-3.9 01:55:12.019", looks_alike="groups/leaves-3.9 01:55:12.019 (brokers only)"),
+    Ruling(Cause.CLIENT_REQUESTED, LIKELY, "{who} asked for a rebalance, with a reason of its own: '{reason}'.",
+           proof=(free_words,), source="Consumer.enforceRebalance; KIP-568, KIP-800",
+           decides="groups/leaves-3.9 01:55:12.019 (brokers only)", looks_alike="groups/subscribed-2.8 01:46:33.201"),
+    Ruling(Cause.COORDINATOR_MOVED, LIKELY, "{who} rejoined at the new coordinator: the move had cut its rebalance"
+           " short.",
+           proof=(had_trouble, move_had_cut_the_one_before),
+           source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
+           decides="made: rejoins after a move", looks_alike="made: rejoins while the group rebalances"),
+    Ruling(Cause.UNKNOWN, UNKNOWN, "{who} rejoined ('{reason}'), which does not show what began the rebalance.",
+           proof=(had_trouble,), source="AbstractCoordinator.java JoinGroupResponseHandler",
+           decides="made: rejoins while the group rebalances", looks_alike="groups/subscribed-2.8 01:46:33.201"),
+    Ruling(Cause.COOPERATIVE_FOLLOWUP, LIKELY, "{who}, a cooperative member, rejoined at once after the rebalance"
+           " before: it gave partitions back.",
+           proof=(follows_at_once_and_is_cooperative,), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+           decides="made: a cooperative member rejoins at once",
+           looks_alike="groups/cooperative-2.8 01:49:25.358 (brokers only)"),
+    *(
+        Ruling(cause, LIKELY, f"{{who}}, the leader, rejoined {{later}} after {words}, which the group reads. That"
+               f" fits; so would a request of the application.",
+               proof=(is_leader, one_change_fits(cause), topic_is_read),
+               source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
+               decides=f"made: the leader rejoins after {cause}, which it reads",
+               looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)")
+        for cause, words in TOPIC_CAUSES.items()
+    ),
+    *(
+        Ruling(cause, POSSIBLE, f"{{who}}, the leader, rejoined {{later}} after {words}. That fits; so would a"
+               f" request of the application.",
+               proof=(is_leader, one_change_fits(cause)),
+               source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
+               decides=f"made: the leader rejoins after {cause}",
+               looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)")
+        for cause, words in TOPIC_CAUSES.items()
+    ),
+    Ruling(Cause.METADATA_CHANGED, POSSIBLE, "{who}, the leader, rejoined without a reason: the topics changed, the"
+           " application asked for it, or a Connect worker's connectors changed.",
+           proof=(is_leader,), source="GroupCoordinator.scala: coordinators before 3.2 log no reason of the client",
+           decides="groups/grown-2.8 01:46:51.810 (brokers only)", looks_alike="groups/grown-2.8 01:46:51.810"),
+    Ruling(Cause.SUBSCRIPTION_CHANGED, POSSIBLE, "{who} rejoined with other metadata, without a reason: it reads"
+           " other topics, its assignors changed, or a Connect worker's connectors did.",
+           proof=(always,), source="GroupCoordinator.scala updateMemberAndRebalance",
+           decides="groups/subscribed-2.8 01:46:33.201 (brokers only)",
+           looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)"),
+)
+# fmt: on

@@ -1,0 +1,248 @@
+"""The state machine of a classic group: its coordinator's lines in order become episodes.
+
+A join phase ends with 'Stabilized' (the generation rises); the rebalance ends when the leader's assignment arrives,
+or when the group is empty. There is no line for Stable. Source: GroupCoordinator.scala, GroupMetadataManager.java.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kafka_hindsight.catalog.codes import Origin, Outcome, Protocol
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.judgements.rebalances.model import Episode, Gap
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.reasons import CoordinatorReason, read_coordinator_reason
+
+_STARTLESS = CoordinatorReason("unclaimed")
+
+
+class _Machine:
+    """One group's state while its events are folded. The last episode is open until `is_open` is false."""
+
+    def __init__(self, group_id: str) -> None:
+        self.group_id = group_id
+        self.episodes: list[Episode] = []
+        self.is_open = False
+        self.gaps: list[Gap] = []
+        self.generation: int | None = None
+        self.member_count: int | None = None
+        self.coordinator: int | None = None
+        self.has_moved = False
+        self.was_removed = False
+        self.in_doubt: int | None = None
+        """Index of the episode during which the coordinator moved: later lines show whether the move cut it short."""
+
+    @property
+    def open(self) -> Episode | None:
+        return self.episodes[-1] if self.is_open else None
+
+    def feed(self, event: Event) -> None:
+        action = _ACTIONS.get(event.kind)
+        if action is not None:
+            action(self, event)
+
+    # --- what each kind of line does -----------------------------------------------------------------------------
+
+    def start(self, event: Event) -> None:
+        self.decide_cut(_generation(event))
+        self.see_generation(_generation(event), event)
+        self.overtake(event, _generation(event))
+        reason = read_coordinator_reason(event.reason)
+        self.begin(event, _generation(event), reason, raw_reason=event.reason, events=(event,))
+
+    def complete_join(self, event: Event) -> None:
+        self.open_episode_ending_in(event)
+        self.member_count = event.member_count
+        self.reach(event, joined_at=event.happened_at, members_after=event.member_count)
+
+    def receive_assignment(self, event: Event) -> None:
+        generation = _generation(event)
+        if self.open is None or self.open.to_generation != generation:
+            self.lose_end(generation)
+            if self.generation is not None and generation > self.generation:
+                self.see_generation(generation, event)
+            return
+        self.amend(event, ended_at=event.happened_at, outcome=Outcome.COMPLETED)
+        self.close()
+
+    def empty(self, event: Event) -> None:
+        self.open_episode_ending_in(event)
+        self.member_count = 0
+        at = event.happened_at
+        self.reach(event, joined_at=at, ended_at=at, outcome=Outcome.EMPTIED, members_after=0)
+        self.close()
+
+    def load(self, event: Event) -> None:
+        moved = self.coordinator is not None and event.broker != self.coordinator
+        if self.open is not None:
+            self.in_doubt = len(self.episodes) - 1
+            self.amend(event, cut_by_move=True)
+            if self.open.joined_at is None:
+                self.interrupt(event)
+        self.has_moved = self.has_moved or moved
+        self.coordinator = event.broker
+        if event.generation is not None:
+            self.decide_cut(event.generation)
+            self.see_generation(event.generation, event)
+        if event.member_count is not None:
+            self.member_count = event.member_count
+
+    def unload(self, event: Event) -> None:
+        if event.broker != self.coordinator and self.coordinator is not None:
+            return
+        if event.generation is not None and event.protocol != Protocol.CONSUMER:
+            self.lose_end(event.generation)
+            self.see_generation(event.generation, event)
+        self.has_moved = True
+        if self.open is not None:
+            self.in_doubt = len(self.episodes) - 1
+            is_shown = self.open.joined_at is None and event.generation is not None
+            self.amend(event, cut_by_move=True, cut_shown=is_shown)
+
+    def follow(self, event: Event) -> None:
+        """A group that is converted goes on counting; its epochs are rebuilt elsewhere."""
+        self.generation = event.generation
+
+    def remove(self, event: Event) -> None:
+        self.was_removed = True
+        self.member_count = 0
+
+    # --- episodes ------------------------------------------------------------------------------------------------
+
+    def begin(self, event: Event, generation: int, reason: CoordinatorReason, **fields: Any) -> None:
+        self.coordinator = event.broker
+        self.is_open = True
+        self.episodes.append(
+            Episode(
+                group_id=self.group_id,
+                protocol=Protocol.CLASSIC,
+                coordinator=event.broker,
+                from_generation=generation,
+                started_at=event.happened_at,
+                reason=reason,
+                members_before=self.member_count,
+                **fields,
+            )
+        )
+
+    def amend(self, event: Event, **fields: Any) -> None:
+        """The open episode with what a line adds to it."""
+        self.episodes[-1] = replace(self.episodes[-1], events=(*self.episodes[-1].events, event), **fields)
+
+    def reach(self, event: Event, **fields: Any) -> None:
+        self.generation = event.generation
+        self.amend(event, to_generation=event.generation, **fields)
+
+    def open_episode_ending_in(self, event: Event) -> None:
+        """The open episode stays; where its first line is missing, one begins no later than now, cause unknown."""
+        before = _generation(event) - 1
+        if self.open is not None and self.open.from_generation != before:
+            self.lose_end(_generation(event))
+        if self.open is None or self.open.joined_at is not None:
+            self.overtake(event, before)
+            self.see_generation(before, event)
+            self.begin(event, before, _STARTLESS)
+
+    def overtake(self, event: Event, generation: int) -> None:
+        """The open episode ends where the next one begins: it was interrupted, or its own end is lost."""
+        self.lose_end(generation)
+        if self.open is not None:
+            self.interrupt(event)
+
+    def interrupt(self, event: Event) -> None:
+        self.episodes[-1] = replace(self.episodes[-1], outcome=Outcome.INTERRUPTED, ended_at=event.happened_at)
+        self.close()
+
+    def lose_end(self, generation: int) -> None:
+        """A later generation was reached than an open join phase is known to have: the lines of its end are lost."""
+        if self.open is not None and self.open.joined_at is None and generation > self.open.from_generation:
+            self.episodes[-1] = replace(self.episodes[-1], cut_by_move=False)
+            self.close()
+
+    def close(self) -> None:
+        self.is_open = self.has_moved = self.was_removed = False
+
+    def decide_cut(self, generation: int) -> None:
+        """Whether a move really cut a rebalance short: then its generation was not stored, and the old one goes on."""
+        index, self.in_doubt = self.in_doubt, None
+        if index is None or self.episodes[index].outcome == Outcome.COMPLETED:
+            return
+        episode = self.episodes[index]
+        if generation <= episode.from_generation:
+            is_shown = episode.cut_shown or generation == episode.from_generation
+            self.episodes[index] = replace(episode, cut_shown=is_shown)
+            return
+        self.episodes[index] = replace(episode, cut_by_move=False, outcome=Outcome.UNFINISHED, ended_at=None)
+        if self.is_open and index == len(self.episodes) - 1:
+            self.close()
+
+    # --- generations ---------------------------------------------------------------------------------------------
+
+    def see_generation(self, generation: int, event: Event) -> None:
+        """Continuity: a generation that does not follow the last one is a gap, explained or lost evidence."""
+        if self.generation is not None and generation != self.generation:
+            explained = self.explain_gap(self.generation, generation)
+            self.gaps.append(Gap(self.generation, generation, event.happened_at, explained, event))
+        self.generation = generation
+
+    def explain_gap(self, last: int, generation: int) -> str | None:
+        if self.was_removed and generation <= 1:
+            return "the group was removed, and its generations restarted"
+        if generation < last and self.has_moved:
+            return f"the coordinator moved before generation {last} was stored"
+        if generation == 0:
+            return "the generations restarted: the group's metadata had been removed"
+        return None
+
+
+_ACTIONS: Mapping[str, Callable[[_Machine, Event], None]] = {
+    Kind.REBALANCE_STARTED: _Machine.start,
+    Kind.JOIN_COMPLETED: _Machine.complete_join,
+    Kind.ASSIGNMENT_RECEIVED: _Machine.receive_assignment,
+    Kind.GROUP_EMPTIED: _Machine.empty,
+    Kind.GROUP_LOADED: _Machine.load,
+    Kind.GROUP_UNLOADED: _Machine.unload,
+    Kind.EPOCH_BUMPED: _Machine.follow,
+    Kind.GROUP_DEAD: _Machine.remove,
+    Kind.GROUPS_DELETED: _Machine.remove,
+}
+
+
+def _generation(event: Event) -> int:
+    assert event.generation is not None, f"{event.kind} without a generation"
+    return event.generation
+
+
+def drop_superseded_coordinators(events: Iterable[Event]) -> Iterator[Event]:
+    """The events without what a broker writes about a group that another one has loaded since.
+
+    Edge case: a broker that was paused resumes as coordinator, finds every session expired, and acts on it until it
+    learns that its partitions were given away; no member follows it. It counts again when it loads the group again.
+    """
+    holder: int | None = None
+    superseded: set[int | None] = set()
+    for event in events:
+        broker = event.broker if event.origin == Origin.BROKER else None
+        if event.kind == Kind.GROUP_LOADED:
+            superseded = (superseded | {holder}) - {broker}
+            holder = broker
+        elif broker is not None and broker in superseded:
+            continue
+        elif event.kind in (Kind.REBALANCE_STARTED, Kind.EPOCH_BUMPED):
+            holder = broker
+        yield event
+
+
+def build_episodes(group_id: str, events: Iterable[Event]) -> tuple[list[Episode], list[Gap]]:
+    """The episodes of one classic group, and the breaks in its generations.
+
+    Takes: the group's events in order. Gives: episodes in order of their start; the last may be unfinished.
+    Keeps: each finished join phase is one episode, and generations rise by one from episode to episode but at a gap.
+    """
+    machine = _Machine(group_id)
+    for event in events:
+        machine.feed(event)
+    return machine.episodes, machine.gaps

@@ -1,0 +1,140 @@
+"""The judgement of the cluster as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from kafka_hindsight.catalog import rows
+from kafka_hindsight.judgements.brokers.aftermath import add_impact, add_rebalances, explain_outages
+from kafka_hindsight.judgements.brokers.broker_settings import settings_of
+from kafka_hindsight.judgements.brokers.cluster_restarts import rebuild_rolling_restarts
+from kafka_hindsight.judgements.brokers.missing_broker_logs import named_within
+from kafka_hindsight.judgements.brokers.unobserved import unobserved_within
+from kafka_hindsight.judgements.findings import Facts, judge_findings
+from kafka_hindsight.judgements.groups.coordinators import losses_of_groups
+from kafka_hindsight.judgements.groups.group_incidents import group_incidents
+from kafka_hindsight.judgements.incidents import Found, judge_incidents
+from kafka_hindsight.judgements.partitions.leaders.imbalance_periods import rebuild_imbalance_periods
+from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
+from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
+from kafka_hindsight.judgements.rebuild.backtest import back_test
+from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
+from kafka_hindsight.shared.windows import Window
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class ClusterHistory:
+    """Incidents and findings, and what each outage cost: what takes a whole cluster's rows at once."""
+
+    outages: list[rows.BrokerOutage]
+    restarts: list[rows.RollingRestart]
+    out_of_sync_periods: list[rows.OutOfSyncPeriod]
+    imbalance_periods: list[rows.ImbalancePeriod]
+    incidents: list[rows.Incident]
+    incident_links: list[rows.IncidentLink]
+    loss_simulations: list[rows.LossSimulation]
+    findings: list[rows.Finding]
+    firings: list[rows.RuleFiring]
+
+
+def judge_cluster(
+    clusters: list[rows.Cluster],
+    outages: list[rows.BrokerOutage],
+    failovers: list[rows.Failover],
+    controllers: list[rows.ControllerChange],
+    isr_spans: list[rows.IsrSpan],
+    out_of_sync: list[rows.OutOfSyncCount],
+    moves: list[rows.CoordinatorMove],
+    led_before: list[rows.PartitionSnapshot],
+    rebalances: list[rows.Rebalance],
+    gaps: list[rows.GenerationGap],
+    leadership_gaps: list[rows.LeadershipGap],
+    missing_logs: list[rows.MissingBrokerLog],
+    unobserved: list[rows.UnobservedSpan],
+    stays: list[rows.MemberStay],
+    imbalance: list[rows.LeaderImbalance],
+    truncations: list[rows.Truncation],
+    risks: list[rows.PartitionRisk],
+    lag: list[rows.LagVerdict],
+    member_settings: list[rows.MemberSetting],
+    coverage: list[rows.Coverage],
+    unanswered: list[rows.GroupSnapshot],
+    partial: list[rows.SnapshotReading],
+    last_partitions: list[rows.PartitionSnapshot],
+    last_brokers: list[rows.BrokerSnapshot],
+    last_groups: list[rows.GroupSnapshot],
+    settings: list[rows.Event],
+    scope: Scope,
+    facts: WindowFacts,
+) -> ClusterHistory:
+    """What happened to the cluster as a whole. Takes: `clusters`, its one row, so that a quiet window is judged too."""
+    window = scope.window
+    away = add_impact(outages, failovers, isr_spans, moves, led_before, out_of_sync)
+    judged = _inside(window, rebalances, lambda r: r.started_at)
+    losses = losses_of_groups((r.group_id for r in judged), failovers, facts.offsets_partitions)
+    of_groups, incident_of = group_incidents(judged, away, moves, losses, stays)
+    away = add_rebalances(away, of_groups)
+    brokers = {r.broker for found in (outages, isr_spans, out_of_sync) for r in found}
+    restarts, restart_of = rebuild_rolling_restarts(away, isr_spans, brokers)
+    away = explain_outages(away, restart_of)
+    out_of_sync_periods = rebuild_out_of_sync_periods(isr_spans, away, window)
+    imbalance_periods = rebuild_imbalance_periods(imbalance, failovers)
+    told = judge_incidents(
+        scope.cluster,
+        Found(window, of_groups, away, failovers, truncations, out_of_sync_periods, isr_spans, risks, lag, controllers),
+    )
+    reading = Reading(
+        partitions=sorted(last_partitions, key=lambda p: (p.topic, p.partition)),
+        brokers=last_brokers,
+        group_ids=[g.group_id for g in last_groups],
+        settings=settings_of(settings),
+    )
+    found = Facts(
+        cluster=scope.cluster,
+        rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in judged],
+        incidents=of_groups,
+        failovers=_inside(window, failovers, lambda f: f.happened_at),
+        imbalance=[r for r in imbalance if r.over_threshold],
+        imbalance_periods=imbalance_periods,
+        truncations=_inside(window, truncations, lambda t: t.happened_at),
+        lag_verdicts=lag,
+        gaps=_inside(window, gaps, lambda g: g.seen_at),
+        leadership_gaps=_inside(window, leadership_gaps, lambda g: g.seen_at),
+        unheard=named_within(missing_logs, window),
+        unobserved=unobserved_within(unobserved, window),
+        coverage=coverage,
+        unanswered=unanswered,
+        partial=partial,
+        settings=member_settings,
+        outages=away,
+        lost_brokers=[o for o in _inside(window, away, lambda o: o.down_at) if not o.planned],
+        restarts=_inside(window, restarts, lambda r: r.started_at),
+        out_of_sync_periods=out_of_sync_periods,
+        isr_spans=isr_spans,
+        partitions=reading.partitions,
+        brokers=reading.brokers,
+        broker_settings=reading.settings,
+        judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
+    )
+    links = {r: told.of_groups[i] for r, i in incident_of.items()} | told.of_failover
+    return ClusterHistory(
+        told.name(away),
+        restarts,
+        out_of_sync_periods,
+        imbalance_periods,
+        list(told.incidents),
+        [rows.IncidentLink(part_id=part, incident_id=i) for part, i in links.items()],
+        simulate_losses(reading),
+        judge_findings(found),
+        back_test(found, window),
+    )
+
+
+def _inside(window: Window, found: Iterable[R], at: Callable[[R], datetime]) -> list[R]:
+    """The rows that begin in a window."""
+    return [row for row in found if window.holds(at(row))]

@@ -1,0 +1,48 @@
+"""The judgement of partitions, a block of one topic at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog import rows
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.judgements.partitions.readings import TopicReadings
+from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
+from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import spans_of
+from kafka_hindsight.judgements.partitions.replicas.risks import rebuild_risks
+from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
+from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
+
+
+@dataclass(frozen=True)
+class PartitionHistory:
+    """Who led the partitions of a block, who was in sync, who cut its log, and what each partition risked."""
+
+    failovers: list[rows.Failover]
+    leadership_gaps: list[rows.LeadershipGap]
+    truncations: list[rows.Truncation]
+    isr_changes: list[rows.IsrChange]
+    isr_spans: list[rows.IsrSpan]
+    risks: list[rows.PartitionRisk]
+
+
+def judge_partitions(
+    events: list[rows.Event],
+    states: list[rows.PartitionState],
+    commits: list[rows.OffsetSnapshot],
+    scope: Scope,
+    facts: WindowFacts,
+) -> PartitionHistory:
+    """The history of a block of one topic's partitions: each rests on its own rows and on those of the whole topic."""
+    readings = TopicReadings(states, commits)
+    changes = rebuild_isr_changes(events, readings, facts.context, scope.seen)
+    leaders = rebuild_leaders(events, readings, facts.context, scope.seen)
+    settings = facts.settings.with_topics(events)
+    return PartitionHistory(
+        leaders.failovers,
+        leaders.gaps,
+        rebuild_truncations(events, readings, leaders.failovers, facts.context.controller_epochs, scope.seen),
+        changes,
+        spans_of(changes),
+        rebuild_risks(events, readings, leaders.failovers, settings, facts.context, facts.observed_to, scope.window),
+    )

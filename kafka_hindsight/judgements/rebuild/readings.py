@@ -1,0 +1,52 @@
+"""The judgements of what readings show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog import rows
+from kafka_hindsight.judgements.groups.lag import judge_lag
+from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
+from kafka_hindsight.judgements.partitions.leaders.balance import rebuild_balance
+from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance
+from kafka_hindsight.judgements.partitions.replicas.in_sync import count_out_of_sync
+from kafka_hindsight.judgements.rebuild.scope import Scope
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What one reading shows of its brokers."""
+
+    imbalance: list[rows.LeaderImbalance]
+    balance: list[rows.LeaderBalance]
+    out_of_sync: list[rows.OutOfSyncCount]
+
+
+def judge_readings(
+    partitions: list[rows.PartitionSnapshot], brokers: list[rows.BrokerSnapshot], groups: list[rows.GroupSnapshot]
+) -> Readings:
+    """Which leaders of one reading are not the preferred ones, and which replicas are not in sync."""
+    return Readings(
+        rebuild_imbalance(partitions, brokers),
+        rebuild_balance(partitions, brokers, groups),
+        count_out_of_sync(partitions),
+    )
+
+
+@dataclass(frozen=True)
+class GroupReadings:
+    """Who owned the partitions of a group, and which of its consumers fell behind."""
+
+    ownership: list[rows.Ownership]
+    lag: list[rows.LagVerdict]
+
+
+def judge_group_readings(
+    members: list[rows.MemberSnapshot],
+    groups: list[rows.GroupSnapshot],
+    offsets: list[rows.OffsetSnapshot],
+    records: list[rows.GroupRecord],
+    scope: Scope,
+) -> GroupReadings:
+    """Ownership by records and readings, lag by readings."""
+    return GroupReadings(rebuild_ownership(members, groups, scope.window, records), judge_lag(offsets, scope.window))

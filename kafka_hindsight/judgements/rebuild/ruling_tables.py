@@ -1,0 +1,48 @@
+"""Every table of rulings, by the table and column that its verdicts fill and by the case in which it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_hindsight.judgements.brokers.controller_rulings import CONTROLLER_RULINGS
+from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
+from kafka_hindsight.judgements.groups import remedy_rulings as remedies
+from kafka_hindsight.judgements.groups.incident_rulings import INCIDENTS
+from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
+from kafka_hindsight.judgements.groups.move_rulings import MOVE_RULINGS
+from kafka_hindsight.judgements.groups.storm_rulings import FINGERPRINTS
+from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import ELECTION_TRIGGER_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
+from kafka_hindsight.judgements.partitions.replicas.isr_shrink_rulings import SHRINK_RULINGS
+from kafka_hindsight.judgements.partitions.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS
+from kafka_hindsight.judgements.partitions.replicas.truncation_rulings import TRUNCATION_RULINGS
+from kafka_hindsight.judgements.reasoning.rulings import Ruling
+from kafka_hindsight.judgements.rebalances.judge import RULINGS as CAUSE_RULINGS
+from kafka_hindsight.knowledge.version import knowledge_version
+
+RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
+    "gold.rebalances.cause": CAUSE_RULINGS,
+    "gold.incidents.kind": {"rebalances had one origin": INCIDENTS},
+    "gold.incidents.fingerprint": {"a group rebalanced in a loop": FINGERPRINTS},
+    "gold.coordinator_moves.effect": {"a coordinator moved": MOVE_RULINGS},
+    "gold.remedies.setting": {
+        "members restarted": remedies.STATIC_MEMBERSHIP,
+        "members fell silent": remedies.SESSION_TIMEOUT,
+        "members polled too late": remedies.MAX_POLL_INTERVAL,
+        "a group rebalanced eagerly": remedies.COOPERATIVE_ASSIGNMENT,
+    },
+    "gold.lag_verdicts.status": {"a consumer committed offsets": LAG_RULINGS},
+    "gold.failovers.kind": {"a partition's leader changed": FAILOVER_RULINGS},
+    "gold.failovers.requested_by_operator": {"an election changed the leader": ELECTION_TRIGGER_RULINGS},
+    "gold.broker_outages.kind": {"a broker was away": OUTAGE_RULINGS},
+    "gold.controller_changes.cause": {"the controller changed": CONTROLLER_RULINGS},
+    "gold.isr_changes.shrink_cause": {"a broker left an ISR": SHRINK_RULINGS},
+    "gold.out_of_sync_periods.suspected_broker": {"a broker was out of ISRs": OUT_OF_SYNC_RULINGS},
+    "gold.truncations.verdict": {"a replica cut its log": TRUNCATION_RULINGS},
+    "gold.imbalance_periods.ended_by": {"a period of imbalance ended": IMBALANCE_END_RULINGS},
+}
+
+VERSION = knowledge_version(RULING_TABLES)
+"""The version of what is known, rulings included: `knowledge_version` of gold and quality."""

@@ -1,0 +1,46 @@
+"""What a rebuild is about, and what every judgement after the first may know of the whole cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from kafka_hindsight.catalog.rows import BrokerOutage
+from kafka_hindsight.catalog.rows.structs import TopicBlock
+from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings
+from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
+from kafka_hindsight.judgements.rebalances.model import GroupContext
+from kafka_hindsight.shared.windows import Window
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The cluster, the window that is judged, and what is seen: the window with its look-back and look-ahead.
+
+    `clocks_apart` is by how much brokers' clocks are known to differ; zero where that is no more than CLOCK_SKEW.
+    """
+
+    cluster: str
+    window: Window
+    seen: Window
+    clocks_apart: timedelta = timedelta(0)
+
+
+@dataclass(frozen=True)
+class WindowFacts:
+    """What is small and the same for all partitions and groups.
+
+    `observed_to`: the last instant at which a broker wrote. `read_at`: the readings that show partitions, in order;
+    `last_read_at` the last of them in the window. `offsets_partitions`: None where no reading shows it.
+    `later_blocks` are those after the first, of topics of so many partitions.
+    """
+
+    outages: tuple[BrokerOutage, ...]
+    context: ClusterContext
+    groups: GroupContext
+    settings: BrokerSettings
+    observed_to: datetime
+    read_at: tuple[datetime, ...]
+    last_read_at: datetime | None
+    offsets_partitions: int | None
+    later_blocks: frozenset[TopicBlock] = frozenset()

@@ -1,0 +1,324 @@
+"""The child process that asks a cluster: `python -m kafka_hindsight.kafka.cluster_reader`.
+
+Stdin: a connection, then questions, one JSON line each. Stdout: for each question any number of `tell` (an answer) and
+`missing` (why one is not there), then `done`; or `refused`, where the settings can never work. librdkafka's admin calls
+may abort this process while brokers go away; the parent keeps the answers until then.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, as_completed
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, OffsetSpec, ResourceType
+
+from kafka_hindsight.kafka.connection import Connection, from_json
+from kafka_hindsight.shared.exits import BadInput
+
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+"""What brokers call internal. Source: Topic.java, INTERNAL_TOPICS."""
+
+AUDITED = {
+    "topic": frozenset({"min.insync.replicas", "unclean.leader.election.enable"}),
+    "broker": frozenset(
+        {
+            "auto.leader.rebalance.enable",
+            "default.replication.factor",
+            "group.consumer.heartbeat.interval.ms",
+            "group.consumer.max.heartbeat.interval.ms",
+            "group.consumer.max.session.timeout.ms",
+            "group.consumer.min.heartbeat.interval.ms",
+            "group.consumer.min.session.timeout.ms",
+            "group.consumer.session.timeout.ms",
+            "group.initial.rebalance.delay.ms",
+            "group.max.session.timeout.ms",
+            "group.min.session.timeout.ms",
+            "leader.imbalance.check.interval.seconds",
+            "leader.imbalance.per.broker.percentage",
+            "min.insync.replicas",
+            "offsets.retention.minutes",
+            "offsets.topic.num.partitions",
+            "offsets.topic.replication.factor",
+            "process.roles",
+            "replica.lag.time.max.ms",
+            "transaction.state.log.min.isr",
+            "transaction.state.log.replication.factor",
+            "unclean.leader.election.enable",
+        }
+    ),
+}
+"""Settings that are kept even where they are as Kafka ships them."""
+
+_OWN = {
+    "topic": frozenset({ConfigSource.DYNAMIC_TOPIC_CONFIG}),
+    "broker": frozenset(set(ConfigSource) - {ConfigSource.DEFAULT_CONFIG, ConfigSource.UNKNOWN_CONFIG}),
+}
+"""Where a value comes from that was set for this resource."""
+
+_REFUSING = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
+"""Errors of a connection that the next attempt meets again."""
+
+_PATIENCE = 1.0
+"""How long another broker may still let us in after one has refused."""
+
+_NAMED = 3
+Line = dict[str, Any]
+
+
+class Refused(Exception):
+    """The brokers do not let us in, or librdkafka cannot use the settings."""
+
+
+class Unanswered(Exception):
+    """No broker answered; the text says why."""
+
+
+def main() -> int:
+    """Answers questions until stdin ends."""
+    connection = from_json(sys.stdin.readline())
+    try:
+        asker = Asker(connection)
+    except (KafkaException, TypeError, ValueError) as error:
+        if isinstance(error, KafkaException) and error.args[0].code() != KafkaError._INVALID_ARG:
+            raise
+        say({"refused": connection.masked(said(error))})
+        return 0
+    for question in map(json.loads, sys.stdin):
+        answer: Callable[..., Iterator[Line]] = getattr(asker, question["ask"])
+        try:
+            for line in answer(question.get("of"), question["timeout"]):
+                say(line)
+        except Refused as error:
+            say({"refused": connection.masked(str(error))})
+        except (KafkaException, Unanswered, TimeoutError) as error:
+            say({"missing": connection.masked(said(error))})
+        say({"done": True})
+    return 0
+
+
+class Asker:
+    """One admin client, and the errors that its connections met."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.errors: dict[str, KafkaError] = {}
+        self.admin = AdminClient(
+            {"client.id": "hindsight-snapshot", "log_level": 0, **connection.settings, "error_cb": self.note}
+        )
+
+    def note(self, error: KafkaError) -> None:
+        """Keeps the last error of each connection."""
+        self.errors[error.str().partition(": ")[0]] = error
+
+    def topics(self, _: Any, timeout: float) -> Iterator[Line]:
+        """Topics with leaders, replicas and ISR, the brokers, the controller, the cluster's id: from any broker.
+
+        Raises: Refused, Unanswered with what was tried.
+        """
+        found = self._patiently(timeout)
+        yield {
+            "tell": {
+                "cluster_id": found.cluster_id,
+                "controller": found.controller_id,
+                "brokers": [{"id": b.id, "host": b.host, "port": b.port, "rack": None} for b in found.brokers.values()],
+                "topics": [
+                    {
+                        "topic": topic.topic,
+                        "internal": topic.topic in INTERNAL_TOPICS,
+                        "partitions": [
+                            {"partition": p.id, "leader": p.leader, "replicas": list(p.replicas), "isr": list(p.isrs)}
+                            for p in sorted(topic.partitions.values(), key=lambda p: p.id)
+                        ],
+                    }
+                    for topic in sorted(found.topics.values(), key=lambda t: t.topic)
+                ],
+            }
+        }
+        yield from _missing((t.topic, KafkaException(t.error)) for t in found.topics.values() if t.error)
+
+    def _patiently(self, timeout: float) -> Any:
+        """The metadata of the cluster. A failed authentication is reported at once: waiting does not help."""
+        answer: Future[Any] = Future()
+
+        def ask() -> None:
+            try:
+                answer.set_result(self.admin.list_topics(timeout=timeout))
+            except KafkaException as error:
+                answer.set_exception(error)
+
+        threading.Thread(target=ask, daemon=True).start()
+        refused_at = None
+        while not answer.done():
+            self.admin.poll(0.05)
+            refusals = [_words(e) for e in self.errors.values() if e.code() in _REFUSING]
+            if refusals and refused_at is None:
+                refused_at = time.monotonic()
+            if refused_at and time.monotonic() - refused_at > _PATIENCE and not answer.done():
+                raise Refused("; ".join(sorted(refusals)))
+        try:
+            return answer.result()
+        except KafkaException as error:
+            tried = sorted({_words(e) for e in self.errors.values() if e.code() != KafkaError._ALL_BROKERS_DOWN})
+            raise Unanswered("; ".join([said(error), *tried])) from error
+
+    def brokers(self, _: Any, timeout: float) -> Iterator[Line]:
+        """The brokers with their racks, and the controller."""
+        found = self.admin.describe_cluster(request_timeout=timeout).result(timeout + 1)
+        brokers = [
+            {"id": n.id, "host": n.host, "port": n.port, "rack": n.rack or None}
+            for n in sorted(found.nodes, key=lambda n: n.id)
+        ]
+        controller = found.controller.id if found.controller else None
+        yield {"tell": {"cluster_id": found.cluster_id, "controller": controller, "brokers": brokers}}
+
+    def end_offsets(self, partitions: list[tuple[str, int]], timeout: float) -> Iterator[Line]:
+        """[topic, partition, end offset, leader epoch] of partitions that have a leader."""
+        asked = {TopicPartition(t, p): OffsetSpec.latest() for t, p in partitions}
+        ends, wrong = [], []
+        for partition, answer in self._all(self.admin.list_offsets(asked, request_timeout=timeout), timeout):
+            if isinstance(answer, BaseException):
+                wrong.append((f"{partition.topic}-{partition.partition}", answer))
+            elif answer.offset < 0:  # librdkafka's answer for a broker that gave none
+                wrong.append((f"{partition.topic}-{partition.partition}", TimeoutError("its leader did not answer")))
+            else:
+                ends.append([partition.topic, partition.partition, answer.offset, answer.leader_epoch])
+        yield {"tell": sorted(ends)}
+        yield from _missing(wrong)
+
+    def groups(self, _: Any, timeout: float) -> Iterator[Line]:
+        """The names of all groups that consume, with type and state where the brokers tell them."""
+        found = self.admin.list_consumer_groups(request_timeout=timeout).result(timeout + 1)
+        yield {"tell": sorted(g.group_id for g in found.valid)}
+        yield from _missing(("a broker", e if isinstance(e, Exception) else KafkaException(e)) for e in found.errors)
+
+    def members(self, groups: list[str], timeout: float) -> Iterator[Line]:
+        """Each group with its state, coordinator and members, as soon as its coordinator has answered."""
+        asked = self.admin.describe_consumer_groups(groups, request_timeout=timeout)
+        for group, answer in self._all(asked, timeout):
+            yield {"tell": _unanswered(group, answer) if isinstance(answer, BaseException) else _group(answer)}
+
+    def committed(self, groups: list[str], timeout: float) -> Iterator[Line]:
+        """Each group with its committed offsets, as soon as its coordinator has answered."""
+        asked: dict[str, Future[Any]] = {}
+        for group in groups:
+            request = [ConsumerGroupTopicPartitions(group)]
+            asked |= self.admin.list_consumer_group_offsets(request, request_timeout=timeout)
+        wrong = []
+        for group, answer in self._all(asked, timeout):
+            if isinstance(answer, BaseException):
+                wrong.append((group, answer))
+            else:
+                offsets = sorted([p.topic, p.partition, p.offset] for p in answer.topic_partitions)
+                yield {"tell": {"group": group, "committed": offsets}}
+        yield from _missing(wrong)
+
+    def broker_configs(self, brokers: list[int], timeout: float) -> Iterator[Line]:
+        """The settings of brokers, one answer for each."""
+        yield from self._configs("broker", [[ConfigResource(ResourceType.BROKER, str(b))] for b in brokers], timeout)
+
+    def topic_configs(self, topics: list[str], timeout: float) -> Iterator[Line]:
+        """The settings of topics."""
+        yield from self._configs("topic", [[ConfigResource(ResourceType.TOPIC, t) for t in topics]], timeout)
+
+    def _configs(self, kind: str, requests: list[list[ConfigResource]], timeout: float) -> Iterator[Line]:
+        asked: dict[ConfigResource, Future[Any]] = {}
+        for request in requests:
+            asked |= self.admin.describe_configs(request, request_timeout=timeout)
+        kept, wrong = [], []
+        for resource, answer in self._all(asked, timeout):
+            if isinstance(answer, BaseException):
+                wrong.append((f"{kind} {resource.name}", answer))
+            else:
+                kept += [c for e in answer.values() if (c := _config(kind, resource.name, e))]
+        yield {"tell": sorted(kept, key=lambda c: (c["resource"], c["name"]))}
+        yield from _missing(wrong)
+
+    def _all(self, asked: Mapping[Any, Future[Any]], timeout: float) -> Iterator[tuple[Any, Any]]:
+        """Each thing asked with its answer or its error, as they come; what never comes last."""
+        names = {id(future): name for name, future in asked.items()}
+        open_ = set(names)
+        try:
+            for future in as_completed(asked.values(), timeout + 1):
+                open_.discard(id(future))
+                yield names[id(future)], future.exception() or future.result()
+        except TimeoutError:
+            late = TimeoutError(f"no answer within {timeout:g} s")
+            yield from ((names[i], late) for i in open_)
+
+
+def _group(told: Any) -> Line:
+    members = [
+        {
+            "member_id": m.member_id,
+            "client_id": m.client_id,
+            "host": m.host,
+            "instance_id": m.group_instance_id or None,
+            "assignment": sorted([p.topic, p.partition] for p in m.assignment.topic_partitions),
+        }
+        for m in sorted(told.members, key=lambda m: m.member_id)
+    ]
+    return {
+        "group": told.group_id,
+        "state": _known(told.state.name),
+        "type": _known(told.type.name),
+        "assignor": told.partition_assignor or None,
+        "coordinator": told.coordinator.id if told.coordinator else None,
+        "members": members,
+    }
+
+
+def _known(name: str) -> str | None:
+    """Brokers before 3.8 tell no type, and every broker may have a state that librdkafka has no name for."""
+    return None if name == "UNKNOWN" else name
+
+
+def _unanswered(group: str, error: BaseException) -> Line:
+    return {"group": group, "error": said(error)}
+
+
+def _config(kind: str, resource: str, entry: Any) -> Line | None:
+    """A setting that is kept: one that was set, or that an audit asks for. Never a sensitive value."""
+    source = ConfigSource(int(entry.source))
+    if entry.name not in AUDITED[kind] and source not in _OWN[kind]:
+        return None
+    value = None if entry.is_sensitive else entry.value
+    return {"resource_type": kind, "resource": resource, "name": entry.name, "value": value, "source": source.name}
+
+
+def _missing(wrong: Any) -> Iterator[Line]:
+    """One line for each reason, with how many things it holds for."""
+    by_reason: dict[str, list[str]] = {}
+    for name, error in wrong:
+        by_reason.setdefault(said(error), []).append(name)
+    for reason, names in sorted(by_reason.items()):
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield {"missing": f"{', '.join(sorted(names)[:_NAMED])}{more}: {reason}"}
+
+
+def said(error: BaseException) -> str:
+    """An error in words: the name of its code, and what librdkafka or the broker says."""
+    cause = error.args[0] if isinstance(error, KafkaException) and error.args else error
+    return f"{cause.name()}: {cause.str()}" if isinstance(cause, KafkaError) else str(cause) or "no answer in time"
+
+
+def _words(error: KafkaError) -> str:
+    """What befell a connection, without librdkafka's count of milliseconds behind it."""
+    return str(error.str()).partition(" (after ")[0]
+
+
+def say(line: Line) -> None:
+    """One line of the protocol, at once: this process may not live to say the next."""
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except BadInput as problem:
+        say({"refused": "\n".join(problem.sentences)})

@@ -1,0 +1,337 @@
+"""Patterns of log4j, log4j2 and logback, compiled: where a record begins, when, who logged it, and what it says.
+
+A pattern is a line of conversion words, as in `[%d] %p %m (%c)%n`. Source: the manuals of log4j 1.2 PatternLayout,
+log4j2 Pattern Layout and logback's PatternLayout, Spring Boot's defaults.xml, JBoss LogManager's PatternFormatter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+
+from kafka_hindsight.knowledge.model import Words
+
+WORD_REACH = 120
+"""A thread's name, or what a program puts into a line by itself, is no longer: the search stays cheap."""
+
+TAIL_REACH = 600
+"""What follows a message stands within the last characters of its line."""
+
+_ANYTHING = rf"[^\n]{{0,{WORD_REACH}}}?"
+_LEVEL = "(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|NOTICE|CONFIG)"
+_LOGGER = r"(?P<logger>[\w$./\[\]-]{1,300})"
+_CONNECTOR = r"(?:\[[^\]|\n]{0,120}\|[^\]\n]{0,60}\] ?)?"
+"""What Kafka Connect puts before a message where a connector or a task speaks. Source: KIP-449."""
+
+_WORDS = {
+    **dict.fromkeys(("p", "le", "level"), _LEVEL),
+    **dict.fromkeys(("t", "tn", "thread", "threadName"), _ANYTHING),
+    **dict.fromkeys(("c", "lo", "logger"), _LOGGER),
+    **dict.fromkeys(("C", "class"), r"[\w$.?-]*"),
+    **dict.fromkeys(("L", "line"), r"(?:\d+|\?)"),
+    **dict.fromkeys(("M", "method"), r"[\w$<>?]*"),
+    **dict.fromkeys(("F", "file"), r"[\w$.?-]*"),
+    **dict.fromkeys(("x", "NDC", "X", "mdc", "MDC", "marker", "markerSimpleName", "property", "kvp", "K"), _ANYTHING),
+    **dict.fromkeys(("r", "relative", "sn", "sequenceNumber", "N", "nano", "T", "tid", "threadId"), r"\d{1,20}"),
+    **dict.fromkeys(("tp", "threadPriority", "i"), r"\d{1,20}"),
+    **dict.fromkeys(("pid", "processId", "h", "H", "hostName", "contextName", "cn", "u", "uuid"), r"\S{0,120}"),
+    "connector": _CONNECTOR,
+}
+"""What a conversion word stands for in a line, as a regex."""
+
+_CLOCKS = ("d", "date")
+_MESSAGES = ("m", "msg", "message", "s")
+_ENDS = ("n", "ex", "exception", "throwable", "xEx", "xException", "xThrowable", "rEx", "rException", "wEx", "wex", "e")
+_AROUND = (
+    "highlight",
+    "style",
+    "notEmpty",
+    "varsNotEmpty",
+    "variablesNotEmpty",
+    "maxLen",
+    "maxLength",
+    "enc",
+    "encode",
+)
+_OPTIONAL = ("notEmpty", "varsNotEmpty", "variablesNotEmpty")
+_SAME = {**dict.fromkeys(("p", "le", "level"), "level"), **dict.fromkeys(("c", "lo", "logger"), "logger")}
+_EVERY_WORD = {*_WORDS, *_CLOCKS, *_MESSAGES, *_ENDS, *_AROUND} - {"connector"}
+_NAMES = sorted(_EVERY_WORD, key=lambda name: (-len(name), name))
+
+_CONVERSION = re.compile(rf"%(?P<least>-?\d+)?(?:[.]-?\d+)?(?P<word>{'|'.join(_NAMES)})(?![(])")
+_GROUP = re.compile(r"%(?P<least>-?\d+)?(?:[.]-?\d+)?[A-Za-z]*(?=[(])")
+_VARIABLE = re.compile(r"\$\{(?P<name>[^{}:]*)(?::-(?P<default>[^{}]*))?\}")
+
+_FULL = "yyyy-MM-dd HH:mm:ss,SSS"
+_FORMATS = {
+    "DEFAULT": _FULL,
+    "DEFAULT_PERIOD": _FULL,
+    "DEFAULT_MICROS": _FULL,
+    "DEFAULT_NANOS": _FULL,
+    "ISO8601": _FULL,
+    "ISO8601_PERIOD": _FULL,
+    "ISO8601_OFFSET_DATE_TIME_HH": f"{_FULL}X",
+    "ISO8601_OFFSET_DATE_TIME_HHMM": f"{_FULL}X",
+    "ISO8601_OFFSET_DATE_TIME_HHCMM": f"{_FULL}X",
+    "ISO8601_BASIC": "yyyyMMdd HHmmss,SSS",
+    "COMPACT": "yyyyMMddHHmmssSSS",
+    "DATE": "dd MMM yyyy HH:mm:ss,SSS",
+    "ABSOLUTE": "HH:mm:ss,SSS",
+    "UNIX": "UNIX",
+    "UNIX_MILLIS": "UNIX_MILLIS",
+}
+"""Dates that log4j and logback know by a name."""
+
+_MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
+_PARTS = {
+    "y": r"(?P<year>\d{4})",
+    "u": r"(?P<year>\d{4})",
+    "M": r"(?P<month>\d\d)",
+    "MMM": rf"(?P<month>{'|'.join(_MONTHS)})",
+    "d": r"(?P<day>\d\d)",
+    "H": r"(?P<hour>\d\d)",
+    "m": r"(?P<minute>\d\d)",
+    "s": r"(?P<second>\d\d)",
+    "S": r"(?P<fraction>\d{1,9})",
+    "n": r"(?P<fraction>\d{1,9})",
+    "X": r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)",
+    "x": r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)",
+    "Z": r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)",
+    "E": "[A-Za-z]{2,9}",
+    "z": "[A-Z]{1,5}",
+}
+_EPOCHS = {
+    "UNIX": r"(?P<epoch>\d{9,11})(?P<fraction>)",
+    "UNIX_MILLIS": r"(?P<epoch>\d{9,11})(?P<fraction>\d{3})",
+}
+_DATE_TOKEN = re.compile(r"'(?P<quoted>[^']*)'|(?P<letters>([A-Za-z])\3*)|(?P<other>.)")
+_AS_DEFAULT = re.compile(r"[,.](?=\(\?P<fraction>)")
+_FRACTION = f"[.,]{_PARTS['S']}"
+_UTC = ("UTC", "GMT", "Z", "GMT+0", "Etc/UTC")
+
+_TRACE = re.compile(
+    r"\r?\n(?:\s{1,200}+(?:at |[.]{3} \d)|Caused by: |(?:[\w$]+[.]){2,}[A-Z][\w$]*(?::|\r?$|\r?\n))", re.ASCII
+)
+"""Where a stack trace follows a message: a frame, a cause, or a class with its package at the beginning of a line."""
+
+
+class NotAPattern(ValueError):
+    """A pattern that no record can be read by: the sentence says why."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A pattern as regexes: what stands before a message, and what stands after it in its line.
+
+    `head` has the groups of a clock; `is_utc` where the pattern itself says that this clock runs in UTC. `words` are
+    the conversion words and the literals of the head, each with its regex.
+    """
+
+    head: re.Pattern[str]
+    tail: re.Pattern[str] | None
+    is_utc: bool
+    words: tuple[tuple[str, str], ...]
+
+    def fits_until(self, line: str) -> tuple[int, str]:
+        """How many characters of a line fit the head, and what was needed next: a conversion word, or a literal."""
+        reached = 0
+        for count, (word, regex) in enumerate(self.words, 1):
+            begun = re.match(_named_once(list(self.words[:count])), line, re.ASCII)
+            if begun is None:
+                return reached, f"%{word}" if word else re.sub(r"\\(.)", r"\1", regex)
+            reached = begun.end()
+        return reached, ""
+
+    def cut(self, text: str) -> Words:
+        """The logger and the message of a record with such a head."""
+        begun = self.head.match(text)
+        start = begun.end() if begun else 0
+        if self.tail is None:
+            trace = _TRACE.search(text, start)
+            message = text[start : trace.start() if trace else None].rstrip("\r")
+            return (begun["logger"] if begun and "logger" in self.head.groupindex else None), message
+        first = text.find("\n", start)
+        for end in (len(text) if first < 0 else first, len(text)):
+            reach = max(start, end - TAIL_REACH)
+            if told := self.tail.fullmatch(text[reach:end].rstrip("\r")):
+                logger = told["logger"] if "logger" in self.tail.groupindex else begun and begun["logger"]
+                return logger, text[start : reach + told.start("tail")]
+        return None, text[start:].rstrip("\r")
+
+
+@cache
+def compiled(pattern: str) -> Compiled:
+    """A pattern as regexes. Raises: NotAPattern where it holds no date, no message, or a word that is not known."""
+    tokens = list(_tokens(_without_variables(pattern)))
+    words = [word for word, _ in tokens]
+    clock, at = _first(words, _CLOCKS), _first(words, _MESSAGES)
+    if clock is None and not {"level", "logger" if words[:1] != [""] else "level"} <= {_SAME.get(w) for w in words}:
+        raise NotAPattern(f"{pattern!r} holds no date. Needed: %d, or %p and %c, or %p in brackets.")
+    if at is None:
+        raise NotAPattern(f"{pattern!r} holds no message. Needed: %m.")
+    clock = clock or 0
+    if clock > at:
+        raise NotAPattern(f"{pattern!r} shows its date after its message. Needed: the date before it.")
+    before, after = _named_once(tokens[:at]), _named_once(tokens[at + 1 :])
+    tail = re.compile(f"(?s:.*)(?P<tail>{after})", re.ASCII) if after.strip() else None
+    return Compiled(re.compile(before, re.ASCII), tail, "UTC" in words[clock : clock + 2], tuple(tokens[:at]))
+
+
+def _first(words: Sequence[str], wanted: Sequence[str]) -> int | None:
+    return next((n for n, word in enumerate(words) if word in wanted), None)
+
+
+def instant_of(part: Mapping[str, str], is_utc: bool) -> tuple[datetime, bool] | None:
+    """What the parts of a head's clock say, to the second, and whether that is an instant or what a clock of some zone
+    showed.
+
+    Edge case: None where no calendar has it, or where it shows no day.
+    """
+    if epoch := part.get("epoch"):
+        return datetime.fromtimestamp(int(epoch), UTC), True
+    if "year" not in part:
+        return None
+    month = _MONTHS.get(part["month"]) or int(part["month"])
+    try:
+        day, hour, minute, second = (int(part[name]) for name in ("day", "hour", "minute", "second"))
+        at = datetime(int(part["year"]), month, day, hour, minute, second, tzinfo=UTC)
+    except ValueError:
+        return None
+    zone = part.get("zone", "Z")
+    if zone == "Z":
+        return at, "zone" in part or is_utc
+    minutes = int(zone[1:3]) * 60 + int(zone[3:].lstrip(":") or "0")
+    return at - timedelta(minutes=-minutes if zone[0] == "-" else minutes), True
+
+
+def _without_variables(pattern: str) -> str:
+    """The pattern with what its variables stand for, as far as it says so itself."""
+    while found := _VARIABLE.search(pattern):
+        default = found["default"] or ""
+        said = "%pid" if "PID" in found["name"] and not default.strip() else default
+        pattern = pattern[: found.start()] + said + pattern[found.end() :]
+    return pattern
+
+
+def _tokens(pattern: str) -> Iterator[tuple[str, str]]:
+    """The conversion words and the literals of a pattern, each with its regex; a literal has an empty name."""
+    at = 0
+    while at < len(pattern):
+        if pattern.startswith("%%", at):
+            yield "", "%"
+            at += 2
+        elif group := _GROUP.match(pattern, at):
+            inner, at = _enclosed(pattern, group.end(), "()")
+            _, at = _options(pattern, at)
+            yield from _padded(_tokens(inner), group["least"])
+        elif word := _CONVERSION.match(pattern, at):
+            options, at = _options(pattern, word.end())
+            yield from _padded(_converted(word["word"], options), word["least"])
+        else:
+            literal = _literal(pattern, at)
+            yield "", re.escape(literal)
+            at += len(literal)
+
+
+def _literal(pattern: str, at: int) -> str:
+    if pattern[at] == "%":
+        raise NotAPattern(f"{pattern!r} holds a word that is not known: {pattern[at:].split()[0]}.")
+    return pattern[at:].partition("%")[0]
+
+
+def _converted(word: str, options: list[str]) -> Iterator[tuple[str, str]]:
+    option, zone = [*options, "", ""][:2]
+    if word in _AROUND:
+        yield from _around(word, list(_tokens(option)))
+    elif word in _CLOCKS:
+        yield word, _clock(option or "DEFAULT")
+        yield from [("UTC", "")] if zone in _UTC else []
+    elif option.startswith("connector.context"):
+        yield word, _CONNECTOR
+    else:
+        yield word, _WORDS.get(word, "")
+
+
+def _around(word: str, inner: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What a word encloses. Edge case: what is shown only where it is not empty may be missing."""
+    if word not in _OPTIONAL or any(w in (*_MESSAGES, *_CLOCKS) for w, _ in inner):
+        return inner
+    return [("", f"(?:{''.join(regex for _, regex in inner)})?")]
+
+
+def _padded(tokens: Iterator[tuple[str, str]], least: str | None) -> Iterator[tuple[str, str]]:
+    yield from ((w, rf" *{r}" if n == 0 and least else r) for n, (w, r) in enumerate(tokens))
+    if least:
+        yield "", " *"
+
+
+def _clock(format_: str) -> str:
+    """The regex of a date. Edge case: a date in the form of ISO may have a T, a dot or a comma, and a zone."""
+    named = _FORMATS.get(format_.strip(), format_.strip())
+    if named in _EPOCHS:
+        return _EPOCHS[named]
+    found = []
+    for token in _DATE_TOKEN.finditer(named):
+        letters = token["letters"]
+        if letters and letters != "T":
+            part = _PARTS.get("MMM" if letters == "MMM" else letters[0])
+            if part is None:
+                raise NotAPattern(f"{format_!r} holds {letters!r}, which no date is read by.")
+            found.append(part)
+        else:
+            found.append(re.escape(token["quoted"] or letters or token["other"]))
+    regex = _AS_DEFAULT.sub("[.,]", "".join(found).replace(r"\.", "."))
+    if named == _FULL:
+        regex = regex.replace(r"\ ", "[T ]").replace(_FRACTION, f"(?:{_FRACTION})?") + _PARTS["X"] + "?"
+    return regex
+
+
+def any_head(patterns: Iterable[Compiled]) -> re.Pattern[str]:
+    """A regex that matches what begins with the head of one of some patterns. What several begin with is there once."""
+    heads = [
+        [re.sub(r"\(\?P<\w+>", "(?:", regex) for word, regex in each.words if word not in _ENDS] for each in patterns
+    ]
+    return re.compile(_joined(heads), re.ASCII)
+
+
+def _joined(heads: Iterable[Sequence[str]]) -> str:
+    rests: dict[str, list[Sequence[str]]] = {}
+    for first, *rest in filter(None, heads):
+        rests.setdefault(first, []).append(rest)
+    return "|".join(first + (f"(?:{_joined(several)})" if all(several) else "") for first, several in rests.items())
+
+
+def _named_once(tokens: list[tuple[str, str]]) -> str:
+    """The regexes one after another: of clocks and loggers the first has the names; ends of lines say nothing."""
+    found, seen = "", set[str]()
+    for word, regex in tokens:
+        if word in _ENDS:
+            continue
+        for name in re.findall(r"\(\?P<(\w+)>", regex):
+            if name in seen:
+                regex = regex.replace(f"(?P<{name}>", "(?:")
+        seen |= set(re.findall(r"\(\?P<(\w+)>", regex))
+        found += regex
+    return found
+
+
+def _options(pattern: str, at: int) -> tuple[list[str], int]:
+    options = []
+    while pattern.startswith("{", at):
+        option, at = _enclosed(pattern, at, "{}")
+        options.append(option)
+    return options, at
+
+
+def _enclosed(pattern: str, at: int, pair: str) -> tuple[str, int]:
+    """What stands between a bracket and the one that closes it, and what follows that."""
+    depth = 0
+    for end in range(at, len(pattern)):
+        depth += (pattern[end] == pair[0]) - (pattern[end] == pair[1])
+        if depth == 0:
+            return pattern[at + 1 : end], end + 1
+    raise NotAPattern(f"{pattern!r} opens {pair[0]!r} and does not close it.")

@@ -1,0 +1,144 @@
+"""What to do about each harm: how urgent it is, what helps now, and what would have prevented it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from kafka_hindsight.catalog.codes import Harm, OutageKind
+from kafka_hindsight.knowledge.failover_advice import FAILOVER_ADVICE
+
+State = Literal["act", "look", "calm"]
+"""What a window asks of its reader: do something now, look when there is time, or nothing."""
+
+
+@dataclass(frozen=True)
+class HarmNote:
+    """One harm as a reader needs it.
+
+    `now` is the advice in one sentence; `commands` show how things are now: braces name a topic or a group.
+    """
+
+    state: State
+    label: str
+    now: str = ""
+    advice: str = ""
+    prevention: str = ""
+    commands: tuple[str, ...] = ()
+    source: str = ""
+
+
+_TOPIC = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --topic {topic}"
+_TOPIC_SETTINGS = (
+    "kafka-configs.sh --bootstrap-server $BOOTSTRAP --describe --all --entity-type topics --entity-name {topic}"
+)
+_MISSING = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --under-replicated-partitions"
+_OFFLINE = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --unavailable-partitions"
+_BROKERS = "kafka-broker-api-versions.sh --bootstrap-server $BOOTSTRAP"
+_QUORUM = "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP describe --status"
+_MEMBERS = "kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP --describe --group {group} --members --verbose"
+_GROUP = "kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP --describe --group {group}"
+
+HARM_NOTES: Mapping[Harm, HarmNote] = {
+    Harm.RECORDS_LOST: HarmNote(
+        "act",
+        "records lost",
+        "Find out who wrote those records, and send them again.",
+        "Find out which producers wrote those records, and send them again: compare the topic with what consumers and"
+        " other systems hold.",
+        "Set unclean.leader.election.enable=false, and give the topic three replicas with min.insync.replicas=2."
+        " Producers then need acks=all.",
+        (_TOPIC, _TOPIC_SETTINGS),
+        "UncleanLeaderElectionsPerSec, normal 0 (Kafka operations guide); KIP-101",
+    ),
+    Harm.PARTITIONS_OFFLINE: HarmNote(
+        "act",
+        "partitions offline",
+        "See that each has a leader again, and give the topic more replicas.",
+        "See that each of these partitions has a leader again, and bring a replica of its last ISR back where it has"
+        " none.",
+        "Give the topic three replicas on three brokers, and stop a broker only when no partition is under-replicated.",
+        (_OFFLINE, _TOPIC),
+        "OfflinePartitionsCount, normal 0 (Kafka operations guide)",
+    ),
+    Harm.WRITES_REFUSED: HarmNote(
+        "act",
+        "writes refused",
+        "See that the missing replicas are back.",
+        "See that the missing replicas are back. A lower min.insync.replicas gives up durability.",
+        "Keep one replica more than min.insync.replicas, so that one broker may be away.",
+        (_MISSING, _TOPIC),
+        "UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
+    ),
+    Harm.BROKER_LOST: HarmNote(
+        "act",
+        "brokers lost",
+        "Find out why: the end of its log, its exit code, kills for memory, pauses, its network and its host.",
+        "",
+        "With three replicas and min.insync.replicas=2, the loss of one broker stops no partition and loses no record.",
+        (_BROKERS, _MISSING),
+        "Orion pages for a broker that is down for 5 min; Cruise Control alerts after 15 min",
+    ),
+    Harm.NO_CONTROLLER: HarmNote(
+        "act",
+        "no controller",
+        "See that a majority of the controllers is back, and find out why it was away.",
+        "See that a majority of the controllers is back: two of three, three of five. Find out why it was away. Without"
+        " it a broker that fails takes its partitions offline.",
+        "Keep three or five controllers on different hosts, and restart one at a time.",
+        (_QUORUM,),
+        "ActiveControllerCount, normal 1 in the cluster (Kafka operations guide)",
+    ),
+    Harm.DATA_AT_RISK: HarmNote(
+        "look",
+        "data at risk",
+        "Look at that broker's disks, network and pauses.",
+        "",
+        "Four replicas, or three and a broker that is brought back soon, leave room for one more failure.",
+        (_MISSING,),
+        "UnderReplicatedPartitions, normal 0 (Kafka operations guide)",
+    ),
+    Harm.CONSUMERS_STOPPED: HarmNote(
+        "look",
+        "consumers stopped",
+        "Look at the logs of these consumers: why they died, or were too slow.",
+        commands=(_MEMBERS,),
+        source="Zero rebalances outside of deployments (netdata)",
+    ),
+    Harm.LAG_GREW: HarmNote(
+        "look",
+        "lag",
+        "Look whether these consumers run, and are fast enough.",
+        "Look whether the group's consumers run, and whether they are fast enough for what is written.",
+        "Give the group as many consumers as it needs at its busiest, up to one for each partition.",
+        (_GROUP,),
+        "Burrow's rules on lag",
+    ),
+    Harm.POSTURE: HarmNote("look", "weak settings", source="Our choice: nothing has happened"),
+    Harm.ROUTINE: HarmNote("calm", "routine", commands=(_MEMBERS,), source="Our choice: nothing failed"),
+    Harm.PLANNED: HarmNote(
+        "calm", "planned", "", "Nothing: it was planned.", source="Our choice: an operator meant it"
+    ),
+}
+"""In the order of harm."""
+
+OUTAGE_VERBS: Mapping[OutageKind, str] = {
+    OutageKind.CONTROLLED_SHUTDOWN: "was shut down",
+    OutageKind.CRASH: "crashed",
+    OutageKind.UNRESPONSIVE: "was cut off",
+    OutageKind.FAILED_START: "could not start",
+    OutageKind.UNKNOWN: "went away",
+}
+"""What a broker did, after its name."""
+
+OUTAGE_ADVICE: Mapping[OutageKind, str] = {
+    OutageKind.CONTROLLED_SHUTDOWN: HARM_NOTES[Harm.PLANNED].advice,
+    OutageKind.CRASH: FAILOVER_ADVICE["broker_crash"],
+    OutageKind.UNRESPONSIVE: FAILOVER_ADVICE["broker_unresponsive"],
+    OutageKind.FAILED_START: "Read the last lines that the broker wrote: they name what it could not do, such as"
+    " reach the controller quorum, open a log directory or bind a port. Mend that, then start the broker again.",
+    OutageKind.UNKNOWN: "Give Hindsight the broker's own log for this time: it shows whether the process ended or was"
+    " cut off.",
+}
+"""What to do about each kind of absence."""

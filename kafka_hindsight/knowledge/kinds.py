@@ -1,0 +1,200 @@
+"""The kinds of events: what can happen, and which fields (columns of silver.events) each kind fills.
+
+Patterns name kinds, judgements read them. A field in brackets may be missing from older versions.
+"""
+# ruff: noqa: E501 - one kind a line
+
+from __future__ import annotations
+
+from enum import StrEnum, auto
+
+_GROUP, _COORDINATOR, _PARTITION, _TOPIC = "group", "coordinator", "partition", "topic"
+_BROKER, _CLIENT, _RECORD = "broker", "client", "record"
+
+
+class Kind(StrEnum):
+    """One kind of event. Its value is its name in lower case: what the column `kind` holds.
+
+    `subject` is what the event is about; `record` for kinds that no log line has, only records of __cluster_metadata.
+    """
+
+    subject: str
+    meaning: str
+
+    def __new__(cls, value: str, subject: str, meaning: str) -> Kind:
+        """A string that knows what it means."""
+        kind = str.__new__(cls, value)
+        kind._value_ = value
+        kind.subject, kind.meaning = subject, meaning
+        return kind
+
+    # fmt: off
+    # --- the group coordinator -------------------------------------------------------------------------------
+    REBALANCE_STARTED = auto(), _GROUP, "A join phase begins: group_id, generation (the old one), reason (the whole raw text, with the client's reason), [offsets_partition]"
+    JOIN_COMPLETED = auto(), _GROUP, "The join phase ended ('Stabilized'): group_id, generation (the new one), [member_count], [offsets_partition]"
+    ASSIGNMENT_RECEIVED = auto(), _GROUP, "The group leader sent the assignment: group_id, generation, [leader_member_id], [member_count], [static_count]"
+    GROUP_EMPTIED = auto(), _GROUP, "The join phase ended without members: group_id, generation (the new one)"
+    MEMBER_LEFT = auto(), _GROUP, "A member left by LeaveGroup, or under KIP-848 by a heartbeat with epoch -1: group_id, member_id, protocol, [instance_id, client_id, host, session_timeout_ms, rebalance_timeout_ms, client_reason, detail (its assignors)]"
+    MEMBER_FAILED = auto(), _GROUP, "The session of a member expired (classic protocol): group_id, member_id"
+    MEMBER_ID_ASSIGNED = auto(), _GROUP, "A new dynamic member asked to join, and the coordinator answered with a member id: group_id, member_id, [state]"
+    MEMBER_ADDED = auto(), _GROUP, "The coordinator added a member at once (old clients and static members): group_id, member_id, state, [instance_id]"
+    MEMBER_REJOINED_PENDING = auto(), _GROUP, "A dynamic member joined with its new member id: group_id, member_id, state"
+    PENDING_MEMBER_REMOVED = auto(), _GROUP, "A member id was assigned and never used: group_id, member_id"
+    PENDING_MEMBER_LEFT = auto(), _GROUP, "A member left before its join phase ended: group_id, member_id, [client_reason]"
+    STATIC_MEMBER_REPLACED = auto(), _GROUP, "A static member rejoined with a new member id: [group_id], instance_id, [member_id], old_member_id, [state]"
+    STATIC_REJOIN_QUIET = auto(), _GROUP, "The return of a static member starts no rebalance (the line does not name the group)"
+    STATIC_MEMBER_FENCED = auto(), _GROUP, "Two processes use one instance id: instance_id, member_id, [group_id], [detail (operation)]"
+    MEMBERS_NOT_REJOINED = auto(), _GROUP, "The coordinator dropped dynamic members at the end of the join phase: group_id, members"
+    JOIN_PHASE_EXTENDED = auto(), _GROUP, "No member rejoined in time: group_id"
+    GROUP_LEADER_NOT_REJOINED = auto(), _GROUP, "The group leader did not rejoin in time: member_id, [instance_id], [leader_member_id (the new one)]"
+    GROUP_LOADED = auto(), _GROUP, "A coordinator loaded the group: group_id, [generation], [member_count], [protocol]"
+    GROUP_UNLOADED = auto(), _GROUP, "A coordinator unloaded the group: group_id, generation, [protocol]"
+    MEMBER_LOADED = auto(), _GROUP, "A member that the coordinator loaded with its group: group_id, generation, member_id, client_id, host, session_timeout_ms, rebalance_timeout_ms, [instance_id], assignor"
+    GROUP_DEAD = auto(), _GROUP, "The group was removed: group_id, [generation]"
+    GROUPS_DELETED = auto(), _GROUP, "An administrator deleted groups: detail (the ids)"
+    GROUP_STORAGE_FAILED = auto(), _GROUP, "The coordinator could not write the group: [group_id], [member_id], error"
+    GROUP_CONVERTED = auto(), _GROUP, "The group changed its protocol: group_id, protocol (the new one)"
+    # KIP-848
+    MEMBER_JOINED = auto(), _GROUP, "A member joined a group with epochs: group_id, member_id, [instance_id], protocol"
+    MEMBER_DESCRIBED = auto(), _GROUP, "The coordinator prints who a member of a Streams group is: group_id, member_id, client_id, host, [instance_id], rebalance_timeout_ms"
+    STATIC_MEMBER_RETURNED = auto(), _GROUP, "A static KIP-848 member rejoined with a new member id: group_id, instance_id, member_id, [old_member_id]"
+    STATIC_MEMBER_PAUSED = auto(), _GROUP, "A static KIP-848 member left for a while: group_id, instance_id, member_id"
+    MEMBER_FENCED = auto(), _GROUP, "The coordinator removed a member of a group with epochs: group_id, member_id, reason, [took_ms (the limit)]"
+    EPOCH_BUMPED = auto(), _GROUP, "A group epoch began: group_id, generation (the new epoch), [detail (metadata hash)]"
+    TARGET_COMPUTED = auto(), _GROUP, "The coordinator computed a target assignment: group_id, generation, assignor"
+    MEMBER_ASSIGNMENT_STATE = auto(), _GROUP, "A KIP-848 member reconciles (3.7-3.9): group_id, member_id, generation, state"
+    MEMBER_SUBSCRIBED = auto(), _GROUP, "A KIP-848 member subscribed (3.7-3.9): group_id, member_id, detail (topics)"
+    SUBSCRIPTION_METADATA = auto(), _GROUP, "The topics of a KIP-848 group changed (3.7-3.9): group_id, detail"
+
+    # --- the partitions of __consumer_offsets ----------------------------------------------------------------
+    COORDINATOR_ELECTED = auto(), _COORDINATOR, "A broker became the coordinator of an offsets partition: offsets_partition, [leader_epoch]"
+    COORDINATOR_RESIGNED = auto(), _COORDINATOR, "A broker stopped being the coordinator of an offsets partition: offsets_partition, [leader_epoch]"
+    COORDINATOR_LOADED = auto(), _COORDINATOR, "Loading finished: offsets_partition, [leader_epoch], [took_ms]"
+    COORDINATOR_LOAD_FAILED = auto(), _COORDINATOR, "Loading failed: offsets_partition, [leader_epoch], error"
+    COORDINATOR_UNLOADED = auto(), _COORDINATOR, "Unloading finished: offsets_partition, [leader_epoch]"
+    COORDINATOR_WRITE_FAILED = auto(), _COORDINATOR, "The write of a timer failed and is tried again: error, detail"
+
+    # --- leaders and replicas --------------------------------------------------------------------------------
+    LEADER_STARTED = auto(), _PARTITION, "This broker became the leader; it wrote the line: topic, partition, leader_epoch, [previous_leader], previous_leader_epoch, log_offset, [high_watermark], [isr], [partition_epoch]"
+    FOLLOWER_STARTED = auto(), _PARTITION, "This broker became a follower: topic, partition, leader_epoch, [leader], [previous_leader], [previous_leader_epoch], log_offset, [high_watermark], [partition_epoch]"
+    LEADERSHIP_KEPT = auto(), _PARTITION, "KRaft: the role of this broker did not change ('Skipped the become-leader/-follower state change'); the line has the whole committed state: topic, partition, leader, leader_epoch, isr, partition_epoch, replicas"
+    LEADER_UNAVAILABLE = auto(), _PARTITION, "The controller named a leader that is not alive: topic, partition, leader (-1: none), node (the controller), controller_epoch"
+    PARTITION_RECOVERING = auto(), _PARTITION, "This broker became the leader by an unclean election: topic, partition"
+    PARTITION_STATE_CHANGED = auto(), _PARTITION, "A ZooKeeper controller changed the state of a partition: topic, partition, previous_state, state, leader, leader_epoch, isr, controller_epoch"
+    PARTITION_STATE_FAILED = auto(), _PARTITION, "A ZooKeeper controller could not change the state of a partition: topic, partition, previous_state, state, controller_epoch"
+    REPLICA_REMOVED_FROM_ISR = auto(), _PARTITION, "A ZooKeeper controller removed a replica from the ISR: topic, partition, leader, isr, leader_epoch, node (the replica), controller_epoch"
+    UNCLEAN_PARTITION_CHANGE = auto(), _PARTITION, "A KRaft controller logged UNCLEAN: topic, partition, [previous_isr], [isr], [previous_leader], [leader], previous_leader_epoch, leader_epoch, detail (the whole diff)"
+    UNCLEAN_LEADER_SET = auto(), _PARTITION, "A KRaft controller elected a leader from outside the ISR: partition, leader, detail"
+    PARTITION_CREATED = auto(), _PARTITION, "A partition was created: topic, partition, [leader], [leader_epoch], [isr], [replicas]"
+    ISR_SHRINK_PROPOSED = auto(), _PARTITION, "The leader asks for a smaller ISR: topic, partition, previous_isr, isr, [high_watermark], [log_offset (end offset)], [detail (the replicas that are out of sync)]"
+    ISR_EXPAND_PROPOSED = auto(), _PARTITION, "The leader asks for a larger ISR: topic, partition, previous_isr, isr"
+    ISR_UPDATED = auto(), _PARTITION, "The ISR changed: topic, partition, isr, [partition_epoch]"
+    ISR_UPDATE_REJECTED = auto(), _PARTITION, "The controller rejected a change of the ISR: topic, partition, error"
+    LOG_TRUNCATED = auto(), _PARTITION, "A replica truncated its log: topic, partition, log_offset, [high_watermark], detail"
+    LOG_LOADED = auto(), _PARTITION, "A replica loaded its log: topic, partition, high_watermark"
+    LOG_END_LOADED = auto(), _PARTITION, "A replica loaded its log, with its end offset: topic, partition, log_offset (end offset), high_watermark"
+    FETCH_FAILED = auto(), _PARTITION, "A follower could not fetch: node (the leader), [detail]"
+    ELECTION_STARTED = auto(), _PARTITION, "A controller starts an election: reason (PREFERRED, UNCLEAN), [detail (what requested it)], [members (partitions)]"
+    PREFERRED_ELECTION_COMPLETED = auto(), _PARTITION, "A preferred leader election completed: topic, partition, leader"
+    PERIODIC_ELECTION = auto(), _PARTITION, "The periodic election task of a KRaft controller: reason (electPreferred, electUnclean), event_count"
+    REASSIGNMENT_CHANGED = auto(), _PARTITION, "A reassignment reached its next step: topic, partition, detail"
+    LEADER_IMBALANCE_SEEN = auto(), _PARTITION, "The ZooKeeper controller measured leader imbalance: node, detail (the ratio)"
+
+    # --- topics ----------------------------------------------------------------------------------------------
+    TOPIC_CREATED = auto(), _TOPIC, "A topic was created: topic"
+    TOPIC_DELETED = auto(), _TOPIC, "A topic was deleted: topic"
+    PARTITIONS_ADDED = auto(), _TOPIC, "Partitions were added to a topic: topic"
+    TOPIC_CONFIGURED = auto(), _TOPIC, "All settings that a topic overrides, as a broker applies them: topic, [partition], [detail (name=value or name -> value, separated by commas; missing without overrides)]"
+    CONFIG_CHANGED = auto(), _TOPIC, "A setting of a topic or broker changed: topic or node, reason (the setting), detail (the value)"
+
+    # --- brokers and controllers -----------------------------------------------------------------------------
+    BROKER_STARTING = auto(), _BROKER, "The broker process starts"
+    LOGS_CLEAN = auto(), _BROKER, "A broker that starts finds the file of a clean shutdown in a log directory: detail (the directory)"
+    LOGS_UNCLEAN = auto(), _BROKER, "A broker that starts finds no such file, and recovers the logs: detail (the directory)"
+    BROKER_STARTED = auto(), _BROKER, "The broker started and serves requests"
+    BROKER_START_FAILED = auto(), _BROKER, "The start failed, and the process ends; Kafka 3.1+ logs just before that the broker started: detail (what failed)"
+    BROKER_START_ABANDONED = auto(), _BROKER, "A KRaft broker shuts down before it was unfenced, since its start failed or an operator stopped it: previous_state (NOT_RUNNING, STARTING, RECOVERY)"
+    PROCESS_SIGNALLED = auto(), _BROKER, "A signal asks the process to stop: detail (SIGTERM, SIGINT, SIGHUP)"
+    PROCESS_FAULTED = auto(), _BROKER, "The process of a broker or controller met a fatal fault and halts: detail (what it was doing)"
+    BROKER_SHUTDOWN_STARTED = auto(), _BROKER, "The broker begins to shut down"
+    CONTROLLED_SHUTDOWN_STARTED = auto(), _BROKER, "The broker asks the controller to move its leaders"
+    CONTROLLED_SHUTDOWN_DONE = auto(), _BROKER, "The controller finished the controlled shutdown"
+    CONTROLLED_SHUTDOWN_FAILED = auto(), _BROKER, "The controlled shutdown failed; the broker stops without it"
+    BROKER_STOPPED = auto(), _BROKER, "The shutdown completed"
+    BROKER_REGISTERED = auto(), _BROKER, "The broker registered with the controller: node, [detail (epoch)]"
+    BROKER_UNFENCED_SELF = auto(), _BROKER, "The broker logs that it is unfenced"
+    BROKER_HEARTBEAT_FAILED = auto(), _BROKER, "The broker could not send its heartbeat to the controller: [error]"
+    BROKER_FENCED = auto(), _BROKER, "A KRaft controller fenced a broker after its session expired: node"
+    BROKER_REGISTRATION_CHANGED = auto(), _BROKER, "A registration record: node, fenced, [in_controlled_shutdown]"
+    BROKER_INCARNATED = auto(), _BROKER, "A controller registered a new incarnation of a broker: node"
+    BROKER_UNFENCE_GRANTED = auto(), _BROKER, "A controller unfenced a broker: node"
+    BROKER_FENCE_GRANTED = auto(), _BROKER, "A controller fenced a broker at its own request: node"
+    BROKER_CONTROLLED_SHUTDOWN_GRANTED = auto(), _BROKER, "A controller begins the controlled shutdown of a broker: node"
+    BROKER_SHUTDOWN_GRANTED = auto(), _BROKER, "A controller finished the controlled shutdown of a broker: node"
+    BROKER_HEARTBEAT_OVERLOOKED = auto(), _BROKER, "A KRaft controller was too busy to handle a heartbeat, and counts it all the same: node"
+    PARTITIONS_CHANGED = auto(), _BROKER, "A KRaft controller changed partitions: reason (handleBrokerFenced, ...), [node], event_count"
+    BROKERS_CHANGED = auto(), _BROKER, "A ZooKeeper controller saw the live brokers change: detail ('ADDED, deleted brokers: DELETED[, bounced brokers: BOUNCED], all live brokers: LIVE', ids separated by commas)"
+    BROKERS_LISTED = auto(), _BROKER, "A newly elected ZooKeeper controller lists the live brokers: nodes"
+    BROKER_FAILED = auto(), _BROKER, "A ZooKeeper controller detected that brokers failed: nodes"
+    BROKER_SHUTDOWN_REQUESTED = auto(), _BROKER, "A broker asked a ZooKeeper controller for a controlled shutdown: node"
+    BROKER_CAME = auto(), _BROKER, "A ZooKeeper controller detected that brokers started: nodes"
+    CONTROLLER_ELECTED = auto(), _BROKER, "This node became the active controller: controller_epoch, [node]"
+    CONTROLLER_RESIGNED = auto(), _BROKER, "This node stopped being the active controller: [controller_epoch]"
+    CONTROLLER_KNOWN = auto(), _BROKER, "This node learned which node is the active controller: controller_epoch, [node; missing without an active controller]"
+    CONTROLLER_WAITS = auto(), _BROKER, "This node leads a quorum of KRaft that waits for its cluster to move from ZooKeeper"
+    CONTROLLER_STEPPED_DOWN = auto(), _BROKER, "This node gave the leadership of the quorum up: node, controller_epoch"
+    ELECTION_STOOD = auto(), _BROKER, "This node stands for election as the controller, or asks whether it would be elected: node, controller_epoch, detail (candidate or prospective)"
+    ZOOKEEPER_SESSION_EXPIRED = auto(), _BROKER, "The ZooKeeper session of the broker expired"
+    LOG_DIR_FAILED = auto(), _BROKER, "A log directory failed: [node], [nodes], [members (its partitions)], detail"
+    BROKER_HALTED = auto(), _BROKER, "The broker halts because of a failed log directory: detail"
+    BROKER_CONFIGURED = auto(), _BROKER, "The settings of a broker at its start and after each change: detail (name = value, one a line)"
+    CLUSTER_NAMED = auto(), _BROKER, "The line names the cluster id: detail"
+
+    # --- clients ---------------------------------------------------------------------------------------------
+    CLIENT_CONFIGURED = auto(), _CLIENT, "A Java consumer logged its settings at its start: client_id, [group_id, instance_id, session_timeout_ms, rebalance_timeout_ms (max.poll.interval.ms), heartbeat_interval_ms, assignor (all that it supports), protocol]"
+    CLIENT_STARTED = auto(), _CLIENT, "A consumer of a library that logs no settings began: [client_id, group_id], [detail (topics)]"
+    CLIENT_SUBSCRIBED = auto(), _CLIENT, "The consumer subscribed: client_id, group_id, [instance_id], detail (topics or pattern)"
+    CLIENT_JOINING = auto(), _CLIENT, "The consumer sends a join request: client_id, group_id, [instance_id]"
+    CLIENT_JOIN_REQUESTED = auto(), _CLIENT, "The consumer logs why it has to rejoin: client_id, group_id, [instance_id], reason"
+    CLIENT_JOINED = auto(), _CLIENT, "The consumer joined: client_id, group_id, [instance_id], generation, [member_id]"
+    CLIENT_SYNCED = auto(), _CLIENT, "The consumer received its assignment: client_id, group_id, [instance_id], generation, [member_id]"
+    CLIENT_LEAVING = auto(), _CLIENT, "The consumer leaves the group: client_id, group_id, [member_id], client_reason"
+    CLIENT_LEFT = auto(), _CLIENT, "A client left its group; the line does not show why: [client_id, group_id, member_id]"
+    CLIENT_POLL_EXPIRED = auto(), _CLIENT, "The consumer logs that max.poll.interval.ms expired: client_id, [group_id], [took_ms (librdkafka: the limit)]"
+    CLIENT_POLL_EXCEEDED = auto(), _CLIENT, "By how much a KIP-848 consumer exceeded max.poll.interval.ms: client_id, group_id, member_id, took_ms"
+    CLIENT_HEARTBEAT_REFUSED = auto(), _CLIENT, "The coordinator rejected a heartbeat: client_id, group_id, error, [generation], [member_id]"
+    CLIENT_GENERATION_RESET = auto(), _CLIENT, "The consumer reset its generation and member id: client_id, group_id, reason"
+    CLIENT_COORDINATOR_LOST = auto(), _CLIENT, "The consumer lost its coordinator: client_id, group_id, reason"
+    CLIENT_COORDINATOR_FOUND = auto(), _CLIENT, "The consumer discovered its coordinator: client_id, group_id, node (the broker id)"
+    CLIENT_ASSIGNED = auto(), _CLIENT, "Partitions were added to the consumer: client_id, group_id, detail (the list)"
+    CLIENT_WORK_ASSIGNED = auto(), _CLIENT, "A worker of Connect got its connectors and tasks: client_id, group_id, generation, took_ms (the delay for lost workers), detail (what it got and has to give back)"
+    CLIENT_REVOKED = auto(), _CLIENT, "Partitions were revoked from the consumer: client_id, group_id, detail"
+    CLIENT_LOST = auto(), _CLIENT, "The consumer lost partitions: client_id, group_id, detail"
+    CLIENT_ASSIGNMENT_FINISHED = auto(), _CLIENT, "The consumer is the group leader and computed the assignment: client_id, group_id, generation, detail"
+    CLIENT_STATE_CHANGED = auto(), _CLIENT, "The state of a KIP-848 consumer changed: client_id, group_id, member_id, generation (member epoch), previous_state, state"
+    CLIENT_HEARTBEAT_ERROR = auto(), _CLIENT, "A KIP-848 consumer received an error for its heartbeat: client_id, group_id, error"
+    CLIENT_RELEASING = auto(), _CLIENT, "A KIP-848 consumer releases its partitions and leaves the group: client_id, group_id, member_id"
+    CLIENT_INSTANCE_FENCED = auto(), _CLIENT, "Another process uses the instance id of the consumer: client_id, group_id"
+    CLIENT_SESSION_TIMEOUT = auto(), _CLIENT, "The client received no response from the coordinator within the session timeout: [client_id, took_ms, detail]"
+    CLIENT_COMMIT_FAILED = auto(), _CLIENT, "An offset commit failed: client_id, [group_id], error"
+    CLIENT_DISCONNECTED = auto(), _CLIENT, "A connection was lost: client_id, [group_id], [node], [detail]"
+    CLIENT_CLOSED = auto(), _CLIENT, "The consumer was closed: client_id, [group_id]"
+
+    # --- __cluster_metadata: no line has these ---------------------------------------------------------------
+    BROKER_FENCED_IDLE = auto(), _RECORD, "KRaft fenced a broker that led no partition, after its session expired or during its controlled shutdown: node"
+    PARTITION_CHANGED = auto(), _RECORD, "KRaft committed a change of a partition: topic, partition, leader, leader_epoch, previous_leader, previous_leader_epoch (the same if the leader stays), partition_epoch, isr, previous_isr, replicas, state, previous_state, detail (the whole diff)"
+    # fmt: on
+
+
+def _about(subject: str) -> dict[Kind, str]:
+    return {kind: kind.meaning for kind in Kind if kind.subject == subject}
+
+
+GROUP_KINDS = _about(_GROUP)
+COORDINATOR_KINDS = _about(_COORDINATOR)
+PARTITION_KINDS = _about(_PARTITION)
+CLIENT_KINDS = _about(_CLIENT)
+RECORD_KINDS = _about(_RECORD)
+
+KINDS = {kind: kind.meaning for kind in Kind if kind.subject != _RECORD}
+"""The meaning of each kind that log lines have."""

@@ -1,0 +1,245 @@
+"""The records of `__cluster_metadata`: what KRaft's controllers committed, out of its segments and snapshots.
+
+Standard library only. Source: MetadataRecordSerde, AbstractApiMessageSerde (the frame of a record); Snapshots (names of
+files); RecordsSnapshotWriter (a header first, a footer last); UnifiedLog (a segment is named by its first offset).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_hindsight.knowledge.batches import Batch, Record, batches
+from kafka_hindsight.knowledge.metadata_log.layouts import (
+    CONTROL_TYPES,
+    LEADER_CHANGE,
+    LEADER_CHANGE_VALUE,
+    SNAPSHOT_FOOTER,
+    SNAPSHOT_HEADER,
+    SNAPSHOT_HEADER_VALUE,
+    TYPE_OF,
+    UNCHANGED,
+)
+from kafka_hindsight.knowledge.wire import Cursor, Malformed, read, read_struct
+
+FOLDER = "__cluster_metadata-0"
+"""What the folder of the log is called, on every node."""
+
+UNDECODED = "undecoded"
+"""The type of a record that we could not read: what it changed is not known."""
+
+_SEGMENT = re.compile(r"(\d{20})[.]log")
+_CHECKPOINT = re.compile(r"(\d{20})-(\d{10})[.]checkpoint")
+_FRAME = 1
+_LONGEST = 2_000
+"""Characters of a record that are quoted at most."""
+
+_TOPIC, _GROUP = 2, 32
+"""Resources whose settings hold no secrets. Source: ConfigResource.Type."""
+
+_OPEN = ("min.insync.replicas", "unclean.leader.election.enable")
+"""Settings of other resources, which are not secrets: KRaft writes a broker's passwords as they are."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Named:
+    """What the name of a file says: its first offset; of a snapshot the offset it ends before, and its epoch."""
+
+    offset: int
+    epoch: int | None = None
+
+    @property
+    def is_snapshot(self) -> bool:
+        """Whether it is a snapshot, which holds the state and not what led there."""
+        return self.epoch is not None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a file holds: rows by the columns of bronze.metadata_records, instants in milliseconds.
+
+    `end`: the byte up to which it was read. `next_offset`: the offset after the last one read. `skipped`: how many
+    records of each type that carry nothing of use. `wrong`: sentences about what could not be read.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    end: int = 0
+    next_offset: int = 0
+    last_epoch: int = -1
+    skipped: Counter[str] = field(default_factory=Counter)
+    wrong: tuple[str, ...] = ()
+
+
+def named(path: str) -> Named | None:
+    """What a file is, by its folder and its name; None where it is not part of the metadata log."""
+    folder, _, name = path.rpartition("/")
+    if folder.rpartition("/")[2] != FOLDER:
+        return None
+    if segment := _SEGMENT.fullmatch(name):
+        return Named(int(segment[1]))
+    snapshot = _CHECKPOINT.fullmatch(name)
+    return Named(int(snapshot[1]), int(snapshot[2])) if snapshot else None
+
+
+def read_segment(data: bytes, first: int, start: int = 0, epoch: int = -1) -> Found:
+    """The records of a segment from a byte on.
+
+    Takes: `first`, the offset that stands there; `epoch`, that of the batch before it.
+    Keeps: what is cut off anywhere gives a prefix; a batch that does not follow from the one before it ends the
+        reading, since whatever it changed is not known.
+    Edge case: no checksum covers an epoch. Where one falls, an earlier one may be the wrong one: nothing is taken then.
+    """
+    rows: list[Row] = []
+    skipped: Counter[str] = Counter()
+    wrong: list[str] = []
+    end, offset, before = start, first, epoch
+    try:
+        for batch in batches(data, start):
+            _follows(batch, end, offset, epoch)
+            if batch.leader_epoch < epoch:
+                said = f"Byte {end}: the batch at offset {offset} is of epoch {batch.leader_epoch}, after {epoch}."
+                return Found([], start, first, before, wrong=(f"{said} Nothing after byte {start} was taken.",))
+            _take(batch, rows, skipped, wrong)
+            end, offset, epoch = batch.end, batch.next_offset, batch.leader_epoch
+    except Malformed as broken:
+        wrong.append(f"{broken} Nothing after it was read.")
+    return Found(rows, end, offset, epoch, skipped, tuple(wrong))
+
+
+def read_snapshot(data: bytes, name: Named) -> Found:
+    """The state that a snapshot holds, as of the last instant that it contains: wholly, or not at all."""
+    rows: list[Row] = []
+    skipped: Counter[str] = Counter()
+    wrong: list[str] = []
+    end, offset = 0, 0
+    try:
+        for batch in batches(data):
+            if (batch.base_offset, batch.leader_epoch) != (offset, name.epoch):
+                raise Malformed(
+                    f"Byte {end}: found a batch at place {batch.base_offset} of epoch {batch.leader_epoch}. "
+                    f"Needed: place {offset} of epoch {name.epoch}."
+                )
+            _take(batch, rows, skipped, wrong)
+            end, offset = batch.end, batch.next_offset
+    except Malformed as broken:
+        wrong.append(str(broken))
+    kinds = [row["record_type"] for row in rows]
+    whole = kinds[:1] == ["snapshot_header"] and kinds[-1:] == ["snapshot_footer"]
+    if not whole or end < len(data):
+        said = wrong or [f"It breaks off after byte {end} of {len(data)}. Needed: a snapshot with its footer."]
+        return Found(wrong=(*said, "Nothing of it was taken."))
+    at = rows[0]["written_at"]
+    kept = [
+        {**row, "snapshot_place": row["record_offset"] + 1, "record_offset": name.offset - 1, "written_at": at}
+        for row in rows[1:-1]
+    ]
+    return Found(kept, end, name.offset, batch.leader_epoch, skipped, tuple(wrong))
+
+
+def _follows(batch: Batch, at: int, offset: int, epoch: int) -> None:
+    """Raises: Malformed where a batch does not follow the one before: offsets touch, and each epoch begins with its
+    leader's word. Source: KafkaRaftClient.onBecomeLeader."""
+    if batch.base_offset != offset:
+        raise Malformed(f"Byte {at}: found a batch at offset {batch.base_offset}. Needed: {offset}.")
+    if epoch == -1 or batch.leader_epoch <= epoch:
+        return
+    if not (batch.is_control and any(_control_type(r) == LEADER_CHANGE for r in batch.records)):
+        raise Malformed(
+            f"Byte {at}: the batch at offset {offset} is of epoch {batch.leader_epoch}. Needed: {epoch}, or a "
+            "later one that its leader begins."
+        )
+
+
+def _take(batch: Batch, rows: list[Row], skipped: Counter[str], wrong: list[str]) -> None:
+    for record in batch.records:
+        known = {"record_offset": record.offset, "controller_epoch": batch.leader_epoch, "snapshot_place": 0}
+        try:
+            kind, said = _control(record) if batch.is_control else decode(record.value or b"")
+        except Malformed as broken:
+            kind, said = UNDECODED, {}
+            wrong.append(f"The record at offset {record.offset}: {broken}")
+        if said is None:
+            skipped[kind] += 1
+        else:
+            at = said.pop("at", record.at_ms)
+            rows.append({**known, "written_at": at, "record_type": kind, "text": _text(kind, said), **said})
+
+
+def _control(record: Record) -> tuple[str, Row | None]:
+    kind = _control_type(record)
+    name = CONTROL_TYPES.get(kind, f"control_{kind}")
+    if kind == LEADER_CHANGE:
+        return name, {"broker": read(LEADER_CHANGE_VALUE, record.value or b"")[1]["leader"]}
+    if kind == SNAPSHOT_HEADER:
+        return name, {"at": read(SNAPSHOT_HEADER_VALUE, record.value or b"")[1]["at"]}
+    return name, {} if kind == SNAPSHOT_FOOTER else None
+
+
+def _control_type(record: Record) -> int:
+    cursor = Cursor(record.key or b"", "key of a control record")
+    cursor.take(2, "version")
+    return cursor.number(">h", "type")
+
+
+def decode(data: bytes) -> tuple[str, Row | None]:
+    """A record's type, and what it says by the columns of bronze.metadata_records; None where that is of no use.
+
+    Raises: Malformed.
+    """
+    cursor = Cursor(data, "metadata record")
+    frame = cursor.varint("frame version")
+    if frame != _FRAME:
+        raise Malformed(f"It has frame version {frame}. Needed: {_FRAME}.")
+    number, version = cursor.varint("type"), cursor.varint("version")
+    kind = TYPE_OF.get(number)
+    if kind is None:
+        return f"type_{number}", None
+    if kind.shape is None:
+        return kind.name, None
+    cursor.what = f"{kind.name} of version {version}"
+    said = read_struct(cursor, kind.shape, min(version, kind.newest), flexible=True)
+    cursor.ends()
+    return kind.name, _plain(kind.name, said)
+
+
+def _plain(kind: str, said: Mapping[str, Any]) -> Row:
+    """The fields as columns; null where the record says that something stays as it was."""
+    row = {**said, **_READ_AS[kind](said)} if kind in _READ_AS else said
+    return {k: v for k, v in row.items() if k not in _OF_NO_USE}
+
+
+def _changed_fields(said: Mapping[str, Any]) -> Row:
+    return {k: None for k, v in said.items() if v == UNCHANGED.get(k)}
+
+
+def _registration_change(said: Mapping[str, Any]) -> Row:
+    is_leaving = said["in_controlled_shutdown"] == 1
+    return {"fenced": {1: True, -1: False}.get(said["fenced"]), "in_controlled_shutdown": is_leaving or None}
+
+
+def _without_secret(said: Mapping[str, Any]) -> Row:
+    is_open = said["resource_type"] in (_TOPIC, _GROUP) or said["name"] in _OPEN
+    return {} if is_open else {"value": None}
+
+
+_READ_AS: Mapping[str, Callable[[Mapping[str, Any]], Row]] = {
+    "partition_change": _changed_fields,
+    "broker_registration_change": _registration_change,
+    "fence_broker": lambda _: {"fenced": True},
+    "unfence_broker": lambda _: {"fenced": False},
+    "config": _without_secret,
+    "feature_level": lambda said: {"value": str(said["level"])},
+}
+"""Type of record → the columns that its fields do not hold as they are."""
+
+_OF_NO_USE = ("end_points", "features", "log_dirs", "is_migrating", "level")
+
+
+def _text(kind: str, said: Mapping[str, Any]) -> str:
+    """What the record says, for quoting: the fields that say something."""
+    return f"{kind}({', '.join(f'{k}={v}' for k, v in said.items() if v is not None)})"[:_LONGEST]

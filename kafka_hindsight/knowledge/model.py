@@ -1,0 +1,224 @@
+"""What a piece of knowledge about Kafka is: a layout, a pattern, a rule, with its source and its proof.
+
+Fields with compare=False prove or describe. Declarations that differ in them alone are equal and have the same
+knowledge_version.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from kafka_hindsight.knowledge.kinds import Kind
+
+Words = tuple[str | None, str]
+"""The logger of a record, None where it names none, and its message."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a program lays out its log lines.
+
+    `begins` are the characters at fixed places with which each head begins, 0 for any digit: they are looked for in
+    all lines at once. Where `has_clock` is set, their digits are a whole clock, from the year to the millisecond
+    without a zone, and a level follows: a word in capitals and a space.
+    `head` is a regex that matches the beginning of a record's first physical line and nothing else; its one group is
+    the clock. Where `is_epoch` is set, it counts the seconds of the epoch.
+    `cut` takes the text of a record with such a head and gives its logger and its message.
+    """
+
+    name: str
+    begins: str
+    head: str
+    cut: Callable[[str], Words]
+    is_epoch: bool
+    source: str = field(compare=False)
+
+    @property
+    def has_clock(self) -> bool:
+        """Whether the characters at fixed places hold the whole clock."""
+        return self.begins.count("0") == len("yyyymmddhhmmssmmm")
+
+
+@dataclass(frozen=True)
+class PatternLayout:
+    """A layout as a pattern of conversion words, with records that begin by it and lines that do not."""
+
+    name: str
+    pattern: str
+    source: str = field(compare=False)
+    samples: tuple[str, ...] = field(compare=False)
+    counter_samples: tuple[str, ...] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class PrefixEnvelope:
+    """What a transport puts before a line, with lines that begin so and lines that do not.
+
+    `regex` has the group `line`, and may have `at` (the time of an instant), `host`, `from` and `labels` (who wrote the
+    line), and `part` (P where the line goes on in the next one).
+    """
+
+    name: str
+    regex: str
+    source: str = field(compare=False)
+    samples: tuple[str, ...] = field(compare=False)
+    counter_samples: tuple[str, ...] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class JsonEnvelope:
+    """An object of JSON around a line: fields are paths with dots.
+
+    `has` are fields of the object itself by which it is known, `line` the one that holds the line (else `otherwise`),
+    `at` and `origin` those that may hold the time and who wrote the line: of both the first that are there are taken.
+    `is_around_objects`: what it holds is an object, and no text.
+    """
+
+    name: str
+    line: str
+    has: tuple[str, ...]
+    at: tuple[str, ...]
+    origin: tuple[tuple[str, ...], ...]
+    source: str = field(compare=False)
+    samples: tuple[str, ...] = field(compare=False)
+    counter_samples: tuple[str, ...] = field(compare=False)
+    otherwise: str | None = None
+    is_around_objects: bool = False
+
+    def inside(self, outer: JsonEnvelope) -> JsonEnvelope:
+        """The same as the object that another one holds in place of a line."""
+        at = f"{outer.line}."
+        return replace(
+            self,
+            line=at + self.line,
+            otherwise=self.otherwise and at + self.otherwise,
+            has=(*(name for name in outer.has if name != outer.line), *(at + name for name in self.has)),
+            at=tuple(at + path for path in self.at),
+            origin=tuple(tuple(at + path for path in several) for several in self.origin),
+        )
+
+
+@dataclass(frozen=True)
+class JsonLayout:
+    """A record as an object of JSON: fields are paths with dots. `logger`, `message` and `at` must be there.
+
+    `program` is the logger of records whose field `logger` names no class; `only` is what that field has to hold.
+    Where `beside` is set, what varies has fields of its own, and all but those that it names follow the message:
+    `joining group; group: g, member_id: m`.
+    """
+
+    name: str
+    logger: str
+    message: str
+    level: str
+    at: str
+    trace: str
+    source: str = field(compare=False)
+    samples: tuple[str, ...] = field(compare=False)
+    counter_samples: tuple[str, ...] = field(compare=False)
+    program: str = ""
+    only: str = ""
+    beside: tuple[str, ...] | None = None
+
+    @cached_property
+    def placed(self) -> frozenset[str]:
+        """The fields that do not follow the message."""
+        return frozenset((self.logger, self.message, self.level, self.at, self.trace, *(self.beside or ())))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A record that a Kafka of `version` wrote, with the fields that its pattern must read from it.
+
+    `made`: written from Kafka's source, since no broker or client at hand has written one yet.
+    """
+
+    record: str
+    fields: Mapping[str, str]
+    version: str
+    made: bool = False
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One shape of log line: which event it is, and which fields it names.
+
+    `regex` is anchored at both ends; each named group is a column of silver.events (catalog/silver.py EVENT_FIELDS)
+    and every other group is non-capturing. Groups whose names end with a number, detail_1 and detail_2, are pieces of
+    one column, a line each.
+    It is matched against the message (the record without head and logger, all its lines); where `reads_trace` is set,
+    with what stands below the record's first line, the exception.
+    `contains` is a literal that the message must hold: the cheap gate before the regex.
+    `constants` are fields the line implies without naming them.
+    `samples` and `counter_samples` (records that it must not match) are compulsory; most lie in samples/, by version.
+    """
+
+    pattern_id: str
+    kind: Kind
+    loggers: tuple[str, ...]
+    contains: str
+    regex: str
+    versions: str = field(compare=False)
+    source: str = field(compare=False)
+    samples: tuple[Sample, ...] = field(default=(), compare=False)
+    counter_samples: tuple[str, ...] = field(default=(), compare=False)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    reads_trace: bool = False
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The regex as Python runs it."""
+        return re.compile(self.regex, re.DOTALL | re.ASCII)
+
+    @cached_property
+    def pieces(self) -> Mapping[str, tuple[int, ...]]:
+        """The regex's groups by the columns they fill, in the order of the groups."""
+        numbers: dict[str, tuple[int, ...]] = {}
+        for name, number in sorted(self.compiled.groupindex.items(), key=lambda named: named[1]):
+            field_name = re.sub(r"_\d+$", "", name)
+            numbers[field_name] = (*numbers.get(field_name, ()), number)
+        return numbers
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The columns that the regex's groups fill."""
+        return tuple(self.pieces)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Lines of loggers that matter which are known to carry nothing we use.
+
+    A record is noise when its logger is one of `loggers` and its message holds `contains`. A captured `sample` is
+    compulsory; most lie in samples/, by version.
+    """
+
+    loggers: tuple[str, ...]
+    contains: str
+    why: str = field(compare=False)
+    sample: str = field(default="", compare=False)
+
+
+def noise(loggers: tuple[str, ...], why: str, *shapes: str) -> tuple[Noise, ...]:
+    """Several shapes of noise for one reason, each named by what a message holds."""
+    return tuple(Noise(loggers, contains, why) for contains in shapes)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a finding is raised: its thresholds, with where they come from, and what to do.
+
+    `is_standing`: the rule is about settings, not about what happened; the report shows what happened first.
+    """
+
+    rule_id: str
+    severity: str
+    subject_kind: str
+    says: str
+    advice: str
+    source: str = field(compare=False)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    is_standing: bool = False

@@ -1,0 +1,150 @@
+"""Lines of the group coordinators' loggers that matter which carry nothing we use."""
+
+from kafka_hindsight.knowledge.model import Noise, noise
+
+_SCALA = (
+    "kafka.coordinator.group.GroupCoordinator",
+    "kafka.coordinator.group.GroupMetadata",
+    "kafka.coordinator.group.GroupMetadata$",
+    "kafka.coordinator.group.GroupMetadataManager",
+)
+_JAVA = (
+    "org.apache.kafka.coordinator.group.GroupMetadataManager",
+    "org.apache.kafka.coordinator.group.classic.ClassicGroup",
+    "org.apache.kafka.coordinator.group.generic.GenericGroup",
+)
+_RUNTIME = ("org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime",)
+
+NOISE: tuple[Noise, ...] = (
+    *noise(
+        (*_SCALA, *_JAVA),
+        "A timer of a member or group that went on meanwhile; nothing follows from it.",
+        " during heartbeat ",
+        "Received notification of heartbeat expiration for member ",
+        "Received unexpected notification of sync expiration ",
+        "Attempt to add rejoining member ",
+        " is dead, skipping rebalance stage.",
+    ),
+    *noise(
+        _JAVA,
+        "A record of an assignment that an older Kafka wrote; the coordinator fills in what it lacks.",
+        "] Size of assignment epochs ",
+    ),
+    *noise(
+        (*_SCALA, *_JAVA),
+        "An assignment without partitions; the assignment itself has its own line.",
+        "Sending empty assignment to member ",
+        "Setting empty assignments for members ",
+    ),
+    *noise(
+        (*_SCALA, *_JAVA),
+        "What the coordinator could not tell a member, or not read of what it sent; the group goes on.",
+        "Failed to invoke join callback for ",
+        "Failed to invoke sync callback for ",
+        "Failed to parse Consumer Protocol ",
+    ),
+    *noise(
+        _SCALA,
+        "Offsets are committed, expire and are deleted; no group changes.",
+        "The following offsets of the group ",
+        "Creating simple consumer group ",
+        " expired offsets in ",
+        " tombstones to ",
+        " has received offset commits from consumers as well as ",
+        " after transaction marker was written but before the cache was updated.",
+    ),
+    *noise(
+        _SCALA,
+        "A load that goes on or is not this broker's any more; its end has its own line.",
+        "Loaded offsets and group metadata from ",
+        "Error loading offsets from ",
+        "Unknown message key with version ",
+        "Not loading offsets and group metadata for ",
+        "Not removing offsets and group metadata for ",
+        " is no longer a coordinator for the group ",
+    ),
+    *noise(
+        ("kafka.coordinator.group.GroupMetadata", "kafka.coordinator.group.GroupMetadata$"),
+        "A member that is loaded with its group, without its member id; the group has its own line.",
+        "Static member ",
+    ),
+    *noise(
+        _SCALA,
+        "Repeats the failed write, which has its own line.",
+        "Appending metadata message for group ",
+    ),
+    *noise(
+        _JAVA,
+        "A change of protocol that the coordinator refuses: the group stays what it is.",
+        "Cannot downgrade ",
+        "Cannot upgrade ",
+        "Cannot join the consumer group ",
+    ),
+    *noise(
+        _JAVA,
+        "What share groups and groups of Kafka Streams print beside their members and epochs.",
+        "hare group ",
+        "treams group ",
+        "topology",
+        "Assignment configurations changed to ",
+        "] Skipping delayed target assignment: ",
+        "] Group not found during initial rebalance.",
+        "group with an unknown group type ",
+        " with an unknown group type ",
+    ),
+    *noise(
+        _RUNTIME,
+        "The coordinator of share groups' own state, which assigns nothing.",
+        "[ShareCoordinator id=",
+    ),
+    *noise(
+        _JAVA,
+        "Settings of a KIP-848 member or group; the epoch that follows has its own line.",
+        " updated its member metdata to ",
+        " updated its member metadata to ",
+        " updated its subscribed regex to: ",
+        "] Computed new metadata hash: ",
+        " regular expression",
+        " transitioned from ",
+    ),
+    *noise(
+        _JAVA,
+        "The assignor failed: the group keeps the assignment that it has.",
+        "] Failed to compute a new target assignment ",
+    ),
+    *noise(
+        ("org.apache.kafka.coordinator.group.generic.GenericGroup",),
+        "Kafka 3.6 has no group of the new coordinator yet.",
+        "Group leader [memberId: ",
+        "Request memberId=",
+    ),
+    *noise(
+        ("org.apache.kafka.coordinator.group.GroupCoordinatorShard",),
+        "Offsets and groups expire; no group changes.",
+        " tombstone records while cleaning up group metadata ",
+    ),
+    *noise(
+        _RUNTIME,
+        "An event that another change of the coordinator overtook, or that comes while it stops.",
+        "Cannot load coordinator ",
+        "Coordinator runtime is already shutting down.",
+        "Failed to enqueue write event ",
+        " load completion from ",
+        " loading metadata from ",
+        "The coordinator ",
+        " Ignoring it.",
+    ),
+    *noise(
+        _RUNTIME,
+        "A fault of one request, which fails; the coordinator goes on or is loaded again, which has its own lines.",
+        "Completion of event ",
+        "Execution of ",
+        "Failed to unload ",
+        "Failed to write a batch of ",
+        "Failed to write records to ",
+        "Failed to write the transaction marker to ",
+        "Replaying record",
+        "Writing records to ",
+        "The state machine of the coordinator ",
+    ),
+)

@@ -1,0 +1,85 @@
+"""Lines of brokers in ZooKeeper mode, and of their ZooKeeper clients, which carry nothing we use."""
+
+from kafka_hindsight.knowledge.model import Noise, noise
+
+_SERVER = ("kafka.server.KafkaServer",)
+_CLIENT = ("kafka.zk.KafkaZkClient",)
+
+NOISE: tuple[Noise, ...] = (
+    *noise(
+        _SERVER,
+        "Steps before the end of a start or a shutdown, which have their own lines.",
+        "] null",
+        "Connecting to zookeeper on ",
+        "Created zookeeper path ",
+        "] Rewriting ",
+        "] Start processing ",
+        "] End processing ",
+        "Fail to read ",
+        "Failed to generate broker.id ",
+    ),
+    *noise(
+        _SERVER,
+        "Attempts of a controlled shutdown; that it began, succeeded or failed has its own line.",
+        "Broker registration for controller ",
+        "Controlled shutdown request returned after ",
+        "Error during controlled shutdown, ",
+        "Error from controller: ",
+        "Remaining partitions to move: ",
+        "No controller ",
+        "No zk controller ",
+        "Notifying KRaft of controlled shutdown",
+        "Retrying controlled shutdown ",
+        "ZkBroker currently has a KRaft controller.",
+    ),
+    *noise(
+        _SERVER,
+        "Steps of a migration from ZooKeeper to KRaft.",
+        "Caution! Enabled ZooKeeper migration ",
+        "Deleting local metadata log from ",
+        "Successfully deleted local metadata log.",
+        "Starting up additional components for ZooKeeper migration",
+        "KRaft metadata log",
+    ),
+    *noise(
+        _CLIENT,
+        "Nodes in ZooKeeper; the registration of a broker has its own line.",
+        "(is it secure? ",
+        "Stat of the created znode at ",
+        "Successfully created /controller_epoch ",
+        "Result of znode creation at ",
+        "Error while creating ephemeral at ",
+        "Error while deleting ephemeral node at ",
+        "The ephemeral node at ",
+        "Was not possible to create the ephemeral at ",
+        "Updated broker ",
+        "Ignoring partition reassignment due to invalid json",
+        "Setting entity configs without any checks on the controller.",
+    ),
+    *noise(
+        _CLIENT,
+        "The controllers of KRaft take over while a cluster migrates; their own lines are read.",
+        "KRaft controller ",
+        "The ZK controller epoch changed ",
+        "ZooKeeper had an error ",
+    ),
+    *noise(
+        ("kafka.zookeeper.ZooKeeperClient",),
+        "The connection to ZooKeeper is lost and made; an expired session has its own line.",
+        "Waiting until connected.",
+        "] Connected.",
+        "Initializing a new session to ",
+        "] Closing.",
+        "] Closed.",
+        "Auth failed",
+        "Error when recreating ZooKeeper, ",
+        "Uncaught error in handler ",
+    ),
+    *noise(
+        ("kafka.zk.AdminZkClient",),
+        "Nodes of topics in ZooKeeper; created topics and added partitions have their own lines.",
+        "Topic creation ",
+        "Topic update ",
+        "Deleting zk node ",
+    ),
+)

@@ -1,0 +1,67 @@
+"""Settings, subscription and close of a Java consumer, by its own log (Kafka 2.4-4.2)."""
+# ruff: noqa: E501 - a regex is easier to read in one piece
+
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.model import Pattern
+from kafka_hindsight.knowledge.patterns.fragments import CONSUMER_HEAD
+
+_CONFIG_LOGGERS = (
+    "org.apache.kafka.clients.consumer.ConsumerConfig",
+    "org.apache.kafka.common.config.AbstractConfig",
+)
+_CONSUMER_LOGGERS = (
+    "org.apache.kafka.clients.consumer.KafkaConsumer",
+    "org.apache.kafka.clients.consumer.internals.LegacyKafkaConsumer",
+    "org.apache.kafka.clients.consumer.internals.ClassicKafkaConsumer",
+    "org.apache.kafka.clients.consumer.internals.AsyncKafkaConsumer",
+)
+_INFO_LOGGERS = ("org.apache.kafka.common.utils.AppInfoParser",)
+_CLIENTS = "clients/src/main/java/org/apache/kafka/clients"
+
+
+PATTERNS = (
+    Pattern(
+        pattern_id="client.configured",
+        kind=Kind.CLIENT_CONFIGURED,
+        loggers=_CONFIG_LOGGERS,
+        contains="ConsumerConfig values:",
+        # One setting a line, in alphabetical order.
+        regex=r"^ConsumerConfig values: ?\r?\n(?>.*?\tclient\.id = )(?P<client_id>[^\r\n]*)\r?\n"
+        r"(?>.*?\tgroup\.id = )(?:null|(?P<group_id>[^\r\n]*))\r?\n"
+        r"(?:\tgroup\.instance\.id = (?:null|(?P<instance_id>[^\r\n]*))\r?\n)?(?:\tgroup\.protocol = (?P<protocol>\w+)\r?\n)?"
+        r"(?:(?>.*?\theartbeat\.interval\.ms = )(?P<heartbeat_interval_ms>\d+)\r?\n)?"
+        r"(?>.*?\tmax\.poll\.interval\.ms = )(?P<rebalance_timeout_ms>\d+)\r?\n"
+        r"(?>.*?\tpartition\.assignment\.strategy = )\[?(?P<assignor>[^\r\n\]]*)\]?\r?\n"
+        r"(?>.*?\tsession\.timeout\.ms = )(?P<session_timeout_ms>\d+)\r?\n.*$",
+        versions="2.4-4.2",
+        source=f"{_CLIENTS}/consumer/ConsumerConfig.java; org.apache.kafka.common.config.AbstractConfig logAll",
+    ),
+    Pattern(
+        pattern_id="client.subscribed",
+        kind=Kind.CLIENT_SUBSCRIBED,
+        loggers=_CONSUMER_LOGGERS,
+        contains="Subscribed to ",
+        regex=CONSUMER_HEAD + r"Subscribed to (?:topic\(s\): |(?=[^']*pattern)[^']*')(?P<detail>.*?)'?$",
+        versions="2.4-4.2",
+        source=f"{_CLIENTS}/consumer/internals/ClassicKafkaConsumer.java subscribe",
+    ),
+    Pattern(
+        pattern_id="client.closed",
+        kind=Kind.CLIENT_CLOSED,
+        loggers=_INFO_LOGGERS,
+        contains="App info kafka.consumer for ",
+        regex=r"^App info kafka\.consumer for (?P<client_id>.{1,255}) unregistered$",
+        versions="2.5-4.2",
+        source="clients/src/main/java/org/apache/kafka/common/utils/AppInfoParser.java unregisterAppInfo",
+    ),
+    Pattern(
+        pattern_id="client.left_and_closed",
+        kind=Kind.CLIENT_CLOSED,
+        loggers=_CONSUMER_LOGGERS,
+        contains="Completed ",
+        regex=CONSUMER_HEAD
+        + r"Completed (?:leaving the group|releasing assignment and sending leave group to close consumer)$",
+        versions="3.8-4.2",
+        source=f"{_CLIENTS}/consumer/internals/AsyncKafkaConsumer.java leaveGroupOnClose",
+    ),
+)

@@ -1,0 +1,240 @@
+"""What a KRaft controller does (Kafka 3.0-4.2)."""
+# ruff: noqa: E501 - a regex is easier to read in one piece
+
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.model import Pattern
+from kafka_hindsight.knowledge.patterns.fragments import QUORUM_HEAD
+
+_QUORUM_LOGGERS = ("org.apache.kafka.controller.QuorumController",)
+_RAFT_LOGGERS = ("org.apache.kafka.raft.QuorumState",)
+_CLUSTER_LOGGERS = ("org.apache.kafka.controller.ClusterControlManager",)
+_HEARTBEAT_LOGGERS = ("org.apache.kafka.controller.BrokerHeartbeatManager",)
+_REPLICATION_LOGGERS = ("org.apache.kafka.controller.ReplicationControlManager",)
+_RAFT_HEAD = r"^\[RaftManager (?:nodeId|id)=\d+\] "
+_PACKAGE = "metadata/src/main/java/org/apache/kafka/controller"
+
+
+PATTERNS = (
+    Pattern(
+        pattern_id="kraft.controller_elected",
+        kind=Kind.CONTROLLER_ELECTED,
+        loggers=_QUORUM_LOGGERS,
+        contains="Becoming ",
+        regex=QUORUM_HEAD
+        + r"Becoming (?:the active controller at epoch|active at controller epoch) (?P<controller_epoch>\d+)(?:, .*|\.)$",
+        versions="2.8-4.2",
+        source=f"{_PACKAGE}/QuorumController.java claim",
+    ),
+    Pattern(
+        pattern_id="kraft.controller_waits",
+        kind=Kind.CONTROLLER_WAITS,
+        loggers=_QUORUM_LOGGERS,
+        contains="Performing controller activation. ",
+        regex=QUORUM_HEAD
+        + r"Performing controller activation\. .*(?:Putting the controller into pre-migration mode|Loaded ZK migration state of PRE_MIGRATION)\..*$",
+        versions="3.6-3.9",
+        source=f"{_PACKAGE}/ActivationRecordsGenerator.java recordsForEmptyLog, recordsForNonEmptyLog (KIP-866)",
+    ),
+    Pattern(
+        pattern_id="kraft.controller_known",
+        kind=Kind.CONTROLLER_KNOWN,
+        loggers=_QUORUM_LOGGERS,
+        contains="In the new epoch ",
+        regex=QUORUM_HEAD + r"In the new epoch (?P<controller_epoch>\d+), the leader is (?:(?P<node>\d+)|\(none\))\.$",
+        versions="3.3-4.2",
+        source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
+    ),
+    Pattern(
+        pattern_id="kraft.controller_kept",
+        kind=Kind.CONTROLLER_KNOWN,
+        loggers=_QUORUM_LOGGERS,
+        contains="We were the leader in epoch ",
+        regex=r"^\[(?:QuorumController id=|Controller )(?P<node>\d+)\] We were the leader in epoch \d+, "
+        r"and are still the leader in the new epoch (?P<controller_epoch>\d+)\.$",
+        versions="3.3-4.3",
+        source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
+    ),
+    Pattern(
+        pattern_id="kraft.controller_resigned",
+        kind=Kind.CONTROLLER_RESIGNED,
+        loggers=_QUORUM_LOGGERS,
+        contains="Renouncing the leadership ",
+        regex=QUORUM_HEAD
+        + r"Renouncing the leadership (?:due to a metadata log event\. We were the leader at epoch|at oldEpoch) (?P<controller_epoch>\d+)"
+        r"(?:, but| due to a metadata log event\.) .*$",
+        versions="3.0-4.2",
+        source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
+    ),
+    Pattern(
+        pattern_id="kraft.controller_renounced",
+        kind=Kind.CONTROLLER_RESIGNED,
+        loggers=_QUORUM_LOGGERS,
+        contains=" failed with ",
+        # Until 3.2 the controller resigns as well, and says only that it reverts.
+        regex=QUORUM_HEAD
+        + r"\w+(?:\(\d+\))?: (?:event )?failed with .* at epoch (?P<controller_epoch>\d+) in \d+ (?:microseconds|us)\. {1,2}"
+        r"(?:Renouncing leadership and r|R)everting to .*$",
+        versions="3.0-4.2",
+        source=f"{_PACKAGE}/QuorumController.java handleEventException",
+    ),
+    Pattern(
+        pattern_id="raft.leader_elected",
+        kind=Kind.CONTROLLER_KNOWN,
+        loggers=_RAFT_LOGGERS,
+        contains="Completed transition to Leader(",
+        regex=_RAFT_HEAD
+        + r"Completed transition to Leader\((?:localVoterNode=VoterNode\(voterKey=ReplicaKey\(id|localReplicaKey=ReplicaKey\(id|localId)"
+        r"=(?P<node>\d+),? .*?\bepoch=(?P<controller_epoch>\d+), .*$",
+        versions="3.0-4.2",
+        source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java durableTransitionTo, memoryTransitionTo",
+    ),
+    Pattern(
+        pattern_id="raft.leader_known",
+        kind=Kind.CONTROLLER_KNOWN,
+        loggers=_RAFT_LOGGERS,
+        contains="Completed transition to FollowerState(",
+        regex=_RAFT_HEAD
+        + r"Completed transition to FollowerState\(fetchTimeoutMs=\d+, epoch=(?P<controller_epoch>\d+), (?:leader|leaderId)=(?P<node>\d+), .*$",
+        versions="3.0-4.2",
+        source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java durableTransitionTo",
+    ),
+    Pattern(
+        pattern_id="raft.candidate",
+        kind=Kind.ELECTION_STOOD,
+        loggers=_RAFT_LOGGERS,
+        contains="Completed transition to CandidateState(",
+        regex=_RAFT_HEAD
+        + r"Completed transition to CandidateState\(localId=(?P<node>\d+), .*?\bepoch=(?P<controller_epoch>\d+), .*$",
+        versions="2.8-4.3",
+        source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java durableTransitionTo",
+        constants={"detail": "candidate"},
+    ),
+    Pattern(
+        pattern_id="raft.prospective",
+        kind=Kind.ELECTION_STOOD,
+        loggers=_RAFT_LOGGERS,
+        contains="Completed transition to ProspectiveState(",
+        regex=r"^\[RaftManager id=(?P<node>\d+)\] Completed transition to ProspectiveState\(epoch=(?P<controller_epoch>\d+), .*$",
+        versions="4.0-4.3",
+        source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java transitionToProspective (KIP-996)",
+        constants={"detail": "prospective"},
+    ),
+    Pattern(
+        pattern_id="raft.stepped_down",
+        kind=Kind.CONTROLLER_STEPPED_DOWN,
+        loggers=_RAFT_LOGGERS,
+        contains="Completed transition to ResignedState(",
+        regex=_RAFT_HEAD
+        + r"Completed transition to ResignedState\(localId=(?P<node>\d+), epoch=(?P<controller_epoch>\d+), .*$",
+        versions="2.8-4.3",
+        source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java transitionToResigned",
+    ),
+    Pattern(
+        pattern_id="kraft.broker_fenced",
+        kind=Kind.BROKER_FENCED,
+        loggers=_REPLICATION_LOGGERS,
+        contains=" because its session has timed out.",
+        regex=QUORUM_HEAD + r"Fencing broker (?P<node>\d+)(?: at epoch \d+)? because its session has timed out\.$",
+        versions="2.8-4.2",
+        source=f"{_PACKAGE}/ReplicationControlManager.java maybeFenceOneStaleBroker",
+    ),
+    Pattern(
+        pattern_id="kraft.partitions_changed",
+        kind=Kind.PARTITIONS_CHANGED,
+        loggers=_REPLICATION_LOGGERS,
+        contains=": changing ",
+        regex=QUORUM_HEAD
+        + r"(?P<reason>[\w-]+)(?:\[(?P<node>\d+)(?::[^\]]*)?\])?: changing (?P<event_count>\d+) partition\(s\)$",
+        versions="3.0-4.2",
+        source=f"{_PACKAGE}/ReplicationControlManager.java generateLeaderAndIsrUpdates",
+    ),
+    Pattern(
+        pattern_id="kraft.registration_changed",
+        kind=Kind.BROKER_REGISTRATION_CHANGED,
+        loggers=_CLUSTER_LOGGERS,
+        contains="Replayed BrokerRegistrationChangeRecord ",
+        regex=QUORUM_HEAD
+        + r"Replayed BrokerRegistrationChangeRecord modifying the registration for broker (?P<node>\d+): "
+        r"BrokerRegistrationChangeRecord\(.*\bfenced=(?P<fenced>-?\d+), inControlledShutdown=(?P<in_controlled_shutdown>-?\d+)\b.*$",
+        versions="3.6-4.2",
+        source=f"{_PACKAGE}/ClusterControlManager.java replayRegistrationChange",
+    ),
+    Pattern(
+        pattern_id="kraft.fence_replayed",
+        kind=Kind.BROKER_REGISTRATION_CHANGED,
+        loggers=_CLUSTER_LOGGERS,
+        contains="Fenced broker: ",
+        regex=QUORUM_HEAD + r"Fenced broker: (?:FenceBrokerRecord\(id=)?(?P<node>\d+)(?:, epoch=\d+\))?$",
+        versions="2.8-3.3",
+        source=f"{_PACKAGE}/ClusterControlManager.java replay",
+        constants={"fenced": "1"},
+    ),
+    Pattern(
+        pattern_id="kraft.unfence_replayed",
+        kind=Kind.BROKER_REGISTRATION_CHANGED,
+        loggers=_CLUSTER_LOGGERS,
+        contains="Unfenced broker: ",
+        regex=QUORUM_HEAD + r"Unfenced broker: (?:UnfenceBrokerRecord\(id=)?(?P<node>\d+)(?:, epoch=\d+\))?$",
+        versions="2.8-3.3",
+        source=f"{_PACKAGE}/ClusterControlManager.java replay",
+        constants={"fenced": "-1"},
+    ),
+    Pattern(
+        pattern_id="kraft.broker_incarnated",
+        kind=Kind.BROKER_INCARNATED,
+        loggers=_CLUSTER_LOGGERS,
+        contains=" incarnation",
+        regex=QUORUM_HEAD
+        + r"(?:(?:Registering a new incarnation of|No previous registration found for|Replayed RegisterBrokerRecord establishing a new incarnation of) broker "
+        r"|(?:Registered new broker|Re-registered broker id \d+): RegisterBrokerRecord\(brokerId=)(?P<node>\d+)[.:,] .*$",
+        versions="3.0-4.2",
+        source=f"{_PACKAGE}/ClusterControlManager.java registerBroker, replay",
+    ),
+    Pattern(
+        pattern_id="kraft.broker_unfence_granted",
+        kind=Kind.BROKER_UNFENCE_GRANTED,
+        loggers=_HEARTBEAT_LOGGERS,
+        contains=" to unfence has been granted ",
+        regex=QUORUM_HEAD + r"The request from broker (?P<node>\d+) to unfence has been granted because .*$",
+        versions="3.3-4.2",
+        source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
+    ),
+    Pattern(
+        pattern_id="kraft.broker_fence_granted",
+        kind=Kind.BROKER_FENCE_GRANTED,
+        loggers=_HEARTBEAT_LOGGERS,
+        contains=" has requested and been granted fencing",
+        regex=QUORUM_HEAD + r"Unfenced broker (?P<node>\d+) has requested and been granted fencing$",
+        versions="2.8-4.3",
+        source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
+    ),
+    Pattern(
+        pattern_id="kraft.heartbeat_overlooked",
+        kind=Kind.BROKER_HEARTBEAT_OVERLOOKED,
+        loggers=_REPLICATION_LOGGERS,
+        contains="controller event queue overloaded",
+        regex=QUORUM_HEAD
+        + r"processExpiredBrokerHeartbeat: controller event queue overloaded\. Timed out heartbeat from broker (?P<node>\d+)\.$",
+        versions="3.5-4.3",
+        source=f"{_PACKAGE}/ReplicationControlManager.java processExpiredBrokerHeartbeat",
+    ),
+    Pattern(
+        pattern_id="kraft.controlled_shutdown_granted",
+        kind=Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED,
+        loggers=_HEARTBEAT_LOGGERS,
+        contains=" been granted a controlled shutdown.",
+        regex=QUORUM_HEAD + r"\w+ broker (?P<node>\d+) has requested and been granted a controlled shutdown\.$",
+        versions="2.8-4.2",
+        source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
+    ),
+    Pattern(
+        pattern_id="kraft.shutdown_granted",
+        kind=Kind.BROKER_SHUTDOWN_GRANTED,
+        loggers=_HEARTBEAT_LOGGERS,
+        contains=" granted ",
+        regex=QUORUM_HEAD
+        + r"(?:The request from|\w+) broker (?P<node>\d+) (?:to shut down has been granted since .*|has requested and been granted an immediate shutdown\.)$",
+        versions="2.8-4.2",
+        source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
+    ),
+)

@@ -1,0 +1,134 @@
+"""The partitions of __consumer_offsets: which broker coordinates, and how long loading takes."""
+# ruff: noqa: E501 - a regex is easier to read in one piece
+
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.model import Pattern
+from kafka_hindsight.knowledge.patterns.fragments import EPOCH
+
+_SCALA_LOGGERS = ("kafka.coordinator.group.GroupCoordinator",)
+_MANAGER_LOGGERS = ("kafka.coordinator.group.GroupMetadataManager",)
+_RUNTIME_LOGGERS = (
+    "org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime",
+    "org.apache.kafka.coordinator.group.runtime.CoordinatorRuntime",
+)
+_SCALA_HEAD = r"^\[GroupCoordinator \d+\]: "
+_MANAGER_HEAD = r"^\[GroupMetadataManager brokerId=\d+\] "
+_RUNTIME_HEAD = r"^\[GroupCoordinator id=\d+\] "
+_PARTITION = r"__consumer_offsets-(?P<offsets_partition>\d+)"
+_SCALA_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupCoordinator.scala"
+_MANAGER_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupMetadataManager.scala"
+_RUNTIME_SOURCE = "coordinator-common/src/main/java/org/apache/kafka/coordinator/common/runtime/CoordinatorRuntime.java"
+
+
+PATTERNS = (
+    Pattern(
+        pattern_id="scala.coordinator_elected",
+        kind=Kind.COORDINATOR_ELECTED,
+        loggers=_SCALA_LOGGERS,
+        contains="Elected as the group coordinator for partition ",
+        regex=_SCALA_HEAD
+        + rf"Elected as the group coordinator for partition (?P<offsets_partition>\d+)(?: in epoch {EPOCH})?$",
+        versions="2.8-3.9",
+        source=f"{_SCALA_SOURCE} onElection",
+    ),
+    Pattern(
+        pattern_id="scala.coordinator_resigned",
+        kind=Kind.COORDINATOR_RESIGNED,
+        loggers=_SCALA_LOGGERS,
+        contains="Resigned as the group coordinator for partition ",
+        regex=_SCALA_HEAD
+        + rf"Resigned as the group coordinator for partition (?P<offsets_partition>\d+)(?: in epoch (?:None|OptionalInt\.empty|{EPOCH}))?$",
+        versions="2.8-3.9",
+        source=f"{_SCALA_SOURCE} onResignation",
+    ),
+    Pattern(
+        pattern_id="scala.coordinator_loaded",
+        kind=Kind.COORDINATOR_LOADED,
+        loggers=_MANAGER_LOGGERS,
+        contains="Finished loading offsets and group metadata from ",
+        regex=_MANAGER_HEAD
+        + rf"Finished loading offsets and group metadata from {_PARTITION} in (?P<took_ms>\d+) milliseconds"
+        rf"(?: for epoch {EPOCH})?(?:, of which \d+ milliseconds was spent in the scheduler)?\.$",
+        versions="1.0-3.9",
+        source=f"{_MANAGER_SOURCE} doLoadGroupsAndOffsets",
+    ),
+    Pattern(
+        pattern_id="scala.coordinator_load_failed",
+        kind=Kind.COORDINATOR_LOAD_FAILED,
+        loggers=_MANAGER_LOGGERS,
+        contains="Attempted to load offsets and group metadata from ",
+        regex=_MANAGER_HEAD
+        + rf"Attempted to load offsets and group metadata from {_PARTITION}, but (?P<error>found no log)$",
+        versions="1.0-3.9",
+        source=f"{_MANAGER_SOURCE} doLoadGroupsAndOffsets",
+    ),
+    Pattern(
+        pattern_id="scala.coordinator_unloaded",
+        kind=Kind.COORDINATOR_UNLOADED,
+        loggers=_MANAGER_LOGGERS,
+        contains="Finished unloading __consumer_offsets-",
+        regex=_MANAGER_HEAD
+        + rf"Finished unloading {_PARTITION}(?: for coordinator epoch (?:None|OptionalInt\.empty|{EPOCH}))?\. "
+        r"Removed \d+ cached offsets and (?P<event_count>\d+) cached groups\.$",
+        versions="1.0-3.9",
+        source=f"{_MANAGER_SOURCE} removeGroupsAndOffsets",
+    ),
+    Pattern(
+        pattern_id="java.coordinator_elected",
+        kind=Kind.COORDINATOR_ELECTED,
+        loggers=_RUNTIME_LOGGERS,
+        contains="Scheduling loading of metadata from ",
+        regex=_RUNTIME_HEAD + rf"Scheduling loading of metadata from {_PARTITION} with epoch {EPOCH}$",
+        versions="3.7-4.2",
+        source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
+    ),
+    Pattern(
+        pattern_id="java.coordinator_resigned",
+        kind=Kind.COORDINATOR_RESIGNED,
+        loggers=_RUNTIME_LOGGERS,
+        contains="Scheduling unloading of metadata for ",
+        regex=_RUNTIME_HEAD
+        + rf"Scheduling unloading of metadata for {_PARTITION} with epoch (?:OptionalInt\.empty|{EPOCH})$",
+        versions="3.7-4.2",
+        source=f"{_RUNTIME_SOURCE} scheduleUnloadOperation",
+    ),
+    Pattern(
+        pattern_id="java.coordinator_loaded",
+        kind=Kind.COORDINATOR_LOADED,
+        loggers=_RUNTIME_LOGGERS,
+        contains="Finished loading of metadata from ",
+        regex=_RUNTIME_HEAD
+        + rf"Finished loading of metadata from {_PARTITION} with epoch {EPOCH} (?:in (?P<took_ms>\d+)ms where|and) .*$",
+        versions="3.7-4.2",
+        source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
+    ),
+    Pattern(
+        pattern_id="java.coordinator_load_failed",
+        kind=Kind.COORDINATOR_LOAD_FAILED,
+        loggers=_RUNTIME_LOGGERS,
+        contains="Failed to load metadata from ",
+        regex=_RUNTIME_HEAD + rf"Failed to load metadata from {_PARTITION} with epoch {EPOCH} due to (?P<error>.+)\.$",
+        versions="3.7-4.2",
+        source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
+    ),
+    Pattern(
+        pattern_id="java.coordinator_unloaded",
+        kind=Kind.COORDINATOR_UNLOADED,
+        loggers=_RUNTIME_LOGGERS,
+        contains="Finished unloading metadata for ",
+        regex=_RUNTIME_HEAD
+        + rf"Finished unloading metadata for {_PARTITION} with epoch (?:OptionalInt\.empty|{EPOCH})\.$",
+        versions="3.7-4.2",
+        source=f"{_RUNTIME_SOURCE} scheduleUnloadOperation",
+    ),
+    Pattern(
+        pattern_id="java.coordinator_write_failed",
+        kind=Kind.COORDINATOR_WRITE_FAILED,
+        loggers=_RUNTIME_LOGGERS,
+        contains=" Rescheduling it.",
+        regex=r"^\[GroupCoordinator id=\d+(?: topic=__consumer_offsets partition=(?P<offsets_partition>\d+))?\] "
+        r"The write event (?>(?P<detail>.{1,1000}?) for the timer )(?>.{1,1000}? failed due to )(?P<error>.+)\. Rescheduling it\. ?$",
+        versions="3.7-4.2",
+        source=f"{_RUNTIME_SOURCE} EventBasedCoordinatorTimer",
+    ),
+)

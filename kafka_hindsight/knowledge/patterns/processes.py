@@ -1,0 +1,109 @@
+"""How the start of a broker fails, and how its process ends, by its own lines (Kafka 1.0-4.3)."""
+# ruff: noqa: E501 - a regex is easier to read in one piece
+
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.model import Pattern
+from kafka_hindsight.knowledge.patterns.fragments import LIFECYCLE_HEAD
+
+_SERVERS = "core/src/main/scala/kafka/server"
+_LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager")
+_CAUSE = r"(?:\n(?:.*\nCaused by: )?(?P<error>[^\n]*).*)?$"
+"""The exception below a line: its last cause, else itself."""
+_FAULT_LOGGERS = (
+    "org.apache.kafka.server.fault.ProcessTerminatingFaultHandler",
+    "org.apache.kafka.server.fault.ProcessExitingFaultHandler",
+)
+_LOG_MANAGER = ("kafka.log.LogManager",)
+_LOADS_LOGS = "core/src/main/scala/kafka/log/LogManager.scala loadLogs"
+
+
+PATTERNS = (
+    Pattern(
+        pattern_id="process.logs_clean",
+        kind=Kind.LOGS_CLEAN,
+        loggers=_LOG_MANAGER,
+        contains=" since clean shutdown file was found",
+        regex=r"^Skipping recovery (?:for all logs in|of \d+ logs from) (?P<detail>.+) since clean shutdown file was found$",
+        versions="2.6-4.3",
+        source=f"{_LOADS_LOGS}; LogManager.shutdown writes the file of a directory whose logs it has flushed",
+    ),
+    Pattern(
+        pattern_id="process.logs_unclean",
+        kind=Kind.LOGS_UNCLEAN,
+        loggers=_LOG_MANAGER,
+        contains=" since no clean shutdown file was found",
+        regex=r"^(?:Attempting recovery for all logs in|Recovering \d+ logs from) (?P<detail>.+) since no clean shutdown file was found$",
+        versions="2.6-4.3",
+        source=_LOADS_LOGS,
+    ),
+    Pattern(
+        pattern_id="process.start_failed",
+        kind=Kind.BROKER_START_FAILED,
+        loggers=("kafka.server.KafkaServer", "kafka.server.BrokerServer", "kafka.server.ControllerServer"),
+        contains="Fatal error during ",
+        regex=r"^(?:\[\w+ id=\d+\] )?Fatal error during (?P<detail>KafkaServer|broker|controller) startup\. Prepare to shutdown"
+        + _CAUSE,
+        reads_trace=True,
+        versions="1.0-4.3",
+        source=f"{_SERVERS}/KafkaServer.scala, BrokerServer.scala, ControllerServer.scala (until 3.4) startup",
+    ),
+    Pattern(
+        pattern_id="process.start_aborted",
+        kind=Kind.BROKER_START_FAILED,
+        loggers=("kafka.Kafka$", "kafka.server.KafkaServerStartable"),
+        contains="Exiting Kafka",
+        regex=r"^(?P<detail>Exiting Kafka)(?:\.| due to fatal exception(?: during startup\.)?)" + _CAUSE,
+        reads_trace=True,
+        versions="1.0-4.3",
+        source="core/src/main/scala/kafka/Kafka.scala main; KafkaServerStartable.scala startup (until 2.7)",
+    ),
+    Pattern(
+        pattern_id="kraft.registration_abandoned",
+        kind=Kind.BROKER_START_FAILED,
+        loggers=_LIFECYCLE_LOGGERS,
+        contains="unable to register with the controller quorum",
+        regex=LIFECYCLE_HEAD
+        + r"Shutting down because we were (?P<detail>unable to register with the controller quorum)\.$",
+        versions="2.8-4.3",
+        source=f"{_SERVERS}/BrokerLifecycleManager.scala RegistrationTimeoutEvent",
+    ),
+    Pattern(
+        pattern_id="kraft.start_abandoned",
+        kind=Kind.BROKER_START_ABANDONED,
+        loggers=_LIFECYCLE_LOGGERS,
+        contains=" to SHUTTING_DOWN.",
+        regex=LIFECYCLE_HEAD
+        + r"Transitioning from (?P<previous_state>NOT_RUNNING|STARTING|RECOVERY) to SHUTTING_DOWN\.$",
+        versions="2.8-4.3",
+        source=f"{_SERVERS}/BrokerLifecycleManager.scala ShutdownEvent",
+    ),
+    Pattern(
+        pattern_id="process.signalled",
+        kind=Kind.PROCESS_SIGNALLED,
+        loggers=("org.apache.kafka.common.utils.LoggingSignalHandler", "kafka.Kafka$"),
+        contains="Terminating process due to signal ",
+        regex=r"^Terminating process due to signal (?P<detail>\w+)$",
+        versions="1.0-4.3",
+        source="clients/src/main/java/org/apache/kafka/common/utils/LoggingSignalHandler.java; kafka/Kafka.scala in 1.0",
+    ),
+    Pattern(
+        pattern_id="process.controller_start_failed",
+        kind=Kind.BROKER_START_FAILED,
+        loggers=_FAULT_LOGGERS,
+        contains="Encountered fatal fault: caught exception",
+        regex=r"^Encountered fatal fault: (?P<detail>caught exception)" + _CAUSE,
+        reads_trace=True,
+        versions="3.4-4.3",
+        source=f"{_SERVERS}/ControllerServer.scala startup; SharedServer.controllerStartupFaultHandler says this alone",
+    ),
+    Pattern(
+        pattern_id="process.fatal_fault",
+        kind=Kind.PROCESS_FAULTED,
+        loggers=_FAULT_LOGGERS,
+        contains="Encountered fatal fault: ",
+        regex=r"^Encountered fatal fault: (?!caught exception(?:\n|$))(?P<detail>[^\n]*)" + _CAUSE,
+        reads_trace=True,
+        versions="3.3-4.3",
+        source="server-common/src/main/java/org/apache/kafka/server/fault/ProcessTerminatingFaultHandler.java handleFault",
+    ),
+)

@@ -1,0 +1,74 @@
+"""Topics that are created, extended and deleted, and settings that change."""
+# ruff: noqa: E501 - a regex is easier to read in one piece
+
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.model import Pattern
+from kafka_hindsight.knowledge.patterns.fragments import QUORUM_HEAD
+
+_ADMIN_LOGGERS = ("kafka.zk.AdminZkClient",)
+_DELETION_LOGGERS = ("kafka.controller.TopicDeletionManager",)
+_REPLICATION_LOGGERS = ("org.apache.kafka.controller.ReplicationControlManager",)
+_CONFIG_LOGGERS = ("org.apache.kafka.controller.ConfigurationControlManager",)
+_TOPIC = r"(?P<topic>[\w.-]+)"
+_ADMIN_SOURCE = "core/src/main/scala/kafka/zk/AdminZkClient.scala"
+_PACKAGE = "metadata/src/main/java/org/apache/kafka/controller"
+
+
+PATTERNS = (
+    Pattern(
+        pattern_id="zookeeper.topic_created",
+        kind=Kind.TOPIC_CREATED,
+        loggers=_ADMIN_LOGGERS,
+        contains="Creating topic ",
+        regex=rf"^Creating topic {_TOPIC} with configuration \{{.*\}} and initial partition assignment .*$",
+        versions="2.0-3.9",
+        source=f"{_ADMIN_SOURCE} createTopicWithAssignment",
+    ),
+    Pattern(
+        pattern_id="zookeeper.partitions_added",
+        kind=Kind.PARTITIONS_ADDED,
+        loggers=_ADMIN_LOGGERS,
+        contains=" with the following replica assignment: ",
+        regex=rf"^Creating (?P<event_count>\d+) partitions for '{_TOPIC}' with the following replica assignment: .*$",
+        versions="2.0-3.9",
+        source=f"{_ADMIN_SOURCE} createNewPartitionsAssignment",
+    ),
+    Pattern(
+        pattern_id="zookeeper.topic_deleted",
+        kind=Kind.TOPIC_DELETED,
+        loggers=_DELETION_LOGGERS,
+        contains=" (re)started",
+        regex=rf"^\[Topic Deletion Manager \d+\],? Deletion of topic {_TOPIC} \(re\)started$",
+        versions="1.0-3.9",
+        source="core/src/main/scala/kafka/controller/TopicDeletionManager.scala resumeDeletions",
+    ),
+    Pattern(
+        pattern_id="kraft.topic_created",
+        kind=Kind.TOPIC_CREATED,
+        loggers=_REPLICATION_LOGGERS,
+        contains=" ID ",
+        regex=QUORUM_HEAD + rf"(?:Replayed TopicRecord for|Created) topic {_TOPIC} with (?:topic )?ID \S+\.$",
+        versions="2.8-4.2",
+        source=f"{_PACKAGE}/ReplicationControlManager.java replay",
+    ),
+    Pattern(
+        pattern_id="kraft.topic_deleted",
+        kind=Kind.TOPIC_DELETED,
+        loggers=_REPLICATION_LOGGERS,
+        contains=" with ID ",
+        regex=QUORUM_HEAD + rf"(?:Replayed RemoveTopicRecord for|Removed) topic {_TOPIC} with ID \S+\.$",
+        versions="3.0-4.2",
+        source=f"{_PACKAGE}/ReplicationControlManager.java replay",
+    ),
+    Pattern(
+        pattern_id="kraft.config_changed",
+        kind=Kind.CONFIG_CHANGED,
+        loggers=_CONFIG_LOGGERS,
+        contains=" set configuration ",
+        regex=QUORUM_HEAD
+        + r"(?:Replayed ConfigRecord for )?ConfigResource\(type=(?:TOPIC, name='(?P<topic>[\w.-]+)'|BROKER, name='(?P<node>\d*)')\)(?:: | which )"
+        r"set configuration (?P<reason>[\w.-]+) to (?P<detail>.*)$",
+        versions="3.0-4.2",
+        source=f"{_PACKAGE}/ConfigurationControlManager.java replay",
+    ),
+)

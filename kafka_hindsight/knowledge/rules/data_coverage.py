@@ -1,0 +1,91 @@
+"""Rules about missing data: readings, lines and generations."""
+
+from kafka_hindsight.knowledge.model import Rule
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        rule_id="generations_missing",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} went from generation {after} to {next}; no event explains the generations between",
+        advice="Give Hindsight the logs of every broker for this time. See the coverage.",
+        source="a generation rises by one with each finished join phase (GroupCoordinator.scala)",
+    ),
+    Rule(
+        rule_id="leaderships_unseen",
+        severity="warning",
+        subject_kind="partition",
+        says="{subject}: the leader is unknown in {breaks}{returns}",
+        advice="Give Hindsight the state-change logs of every broker for this time, and the controllers' logs. See"
+        " quality.leadership_gaps for each gap.",
+        source="each change of leader raises the leader epoch by one (PartitionRegistration.merge,"
+        " LeaderAndIsr.newLeaderAndIsr)",
+    ),
+    Rule(
+        rule_id="broker_log_missing",
+        severity="warning",
+        subject_kind="broker",
+        says="no log of {subject} was read, although other logs name it{less}",
+        advice="Give Hindsight its logs: server.log, state-change.log and controller.log. Until then only other brokers"
+        " report its outages, and a crash looks the same as a pause.",
+        source="quality.coverage has one row for each log that was read",
+    ),
+    Rule(
+        rule_id="broker_unobserved",
+        severity="warning",
+        subject_kind="broker",
+        says="whether {subject} served is not known {count} times, {longest} at most: neither its own log nor a"
+        " controller's has a line of that time",
+        advice="Give Hindsight the files of these hours. Until then no absence of that time is known, and what is known"
+        " just before and after is less certain.",
+        source="quality.unobserved_spans has a row for each",
+    ),
+    Rule(
+        rule_id="group_unanswered",
+        severity="info",
+        subject_kind="group",
+        says="{subject} did not answer {count} times when the cluster was read: those readings show nothing of it",
+        advice="The coordinator was down or slow at these times: see the outages.",
+        source="docs/design.md section 7: what did not answer concludes nothing",
+    ),
+    Rule(
+        rule_id="reading_partial",
+        severity="info",
+        subject_kind="reading",
+        says="{readings}. The first says: {reason}",
+        advice="A few are explained by brokers that were down or slow. If every reading lacks a part, see docs/live.md"
+        " for the rights that it needs.",
+        source="docs/design.md section 7: what did not answer concludes nothing",
+    ),
+    Rule(
+        rule_id="lines_unread",
+        severity="warning",
+        subject_kind="source",
+        says="{count} lines of {subject} matter and match no pattern",
+        advice="See quality.unparsed_lines for their shapes. A Kafka version that Hindsight does not know yet may have"
+        " written them.",
+        source="docs/design.md section 1: every physical line is accounted for",
+    ),
+    Rule(
+        rule_id="lines_quarantined",
+        severity="warning",
+        subject_kind="source",
+        says="{count} lines of {subject} are damaged and are in quarantine",
+        advice="See quality.quarantine for what is wrong with each.",
+        source="docs/design.md section 1: what is broken is kept, counted and reported",
+    ),
+)
+
+UNSEEN = {
+    "generations_missing": "some generations of {}",
+    "leaderships_unseen": "some leader epochs of {}",
+    "broker_log_missing": "the log of {}",
+    "group_unanswered": "{} in some readings",
+    "reading_partial": "some readings of the cluster",
+    "lines_unread": "lines that match no pattern",
+    "lines_quarantined": "damaged lines",
+}
+"""What each of these rules says was not seen, in a few words; braces stand for its subjects, by their number."""
+
+UNREAD = frozenset({"lines_unread", "lines_quarantined"})
+"""Those of them that count lines, of one source each."""

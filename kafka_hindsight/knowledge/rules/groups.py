@@ -1,0 +1,115 @@
+"""Rules about consumer groups: their rebalances, the settings of their members, their lag."""
+
+from kafka_hindsight.knowledge.model import Rule
+from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        rule_id="rebalances_frequent",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} rebalanced {count} times within 60 minutes, planned work left out",
+        advice="Look at the causes in the order of their counts; each has its own advice.",
+        source="more often than one in 10 minutes; netdata calls two or three an hour the limit of health",
+        thresholds={"rebalances": 6, "minutes": 60},
+    ),
+    Rule(
+        rule_id="rebalances_excessive",
+        severity="critical",
+        subject_kind="group",
+        says="{subject} rebalanced {count} times within 60 minutes, planned work left out",
+        advice="The group spends its time rebalancing. Look at the causes in the order of their counts; the usual ones"
+        " are a crash loop and an exceeded max.poll.interval.ms.",
+        source="more often than one in 5 minutes; netdata calls two or three an hour the limit of health",
+        thresholds={"rebalances": 12, "minutes": 60},
+    ),
+    Rule(
+        rule_id="member_silent",
+        severity="critical",
+        subject_kind="group",
+        says="a member of {subject} was silent for {length} and then came back",
+        advice="Look for long pauses (GC, suspended hosts, CPU limits) and network partitions of that member.",
+        source="silent for more than 30 s: session timeout plus the time until it was heard again",
+        thresholds={"ms": 30_000},
+    ),
+    Rule(
+        rule_id="eager_often",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} rebalanced often with an eager assignor, so that every member stopped all its partitions:"
+        " {details}",
+        advice="Set partition.assignment.strategy to CooperativeStickyAssignor alone, in two rolling restarts: first"
+        " beside the old one, then without it. A Java consumer that lists both still rebalances eagerly. Or use"
+        " group.protocol=consumer if the brokers are 4.0 or later. Find out too why the group rebalances so"
+        " often.",
+        source="KIP-429; ConsumerCoordinator takes the protocol that all offered assignors support; often: the rule"
+        " rebalances_frequent",
+        is_standing=True,
+    ),
+    Rule(
+        rule_id="poll_below_session",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} allowed less time between two polls than a session lasts: {details}",
+        advice="Set max.poll.interval.ms to at least session.timeout.ms, and well above the longest time that a batch"
+        " takes. Otherwise a slow batch removes the member sooner than a crash would.",
+        source="librdkafka refuses such settings: max.poll.interval.ms must be >= session.timeout.ms; getsentry/sentry"
+        " pull request 56219",
+        is_standing=True,
+    ),
+    Rule(
+        rule_id="heartbeat_slow",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} sent fewer than three heartbeats in a session: {details}",
+        advice="Set heartbeat.interval.ms to a third of session.timeout.ms at most (by default 3 s of 45 s). Then two"
+        " lost heartbeats do not remove a living member.",
+        source="Kafka's own words on heartbeat.interval.ms: no higher than a third of session.timeout.ms",
+        thresholds={"share of the session": 1 / 3},
+        is_standing=True,
+    ),
+    Rule(
+        rule_id="settings_mixed",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} had members with different settings at the same time: {details}",
+        advice="Give all members of a group the same settings, or finish the deployment that changes them. A rebalance"
+        " may wait as long as the longest max.poll.interval.ms among them.",
+        source="LinuxForHealth FHIR issue 2539: members of one group that are set up differently rebalance without"
+        " end; the coordinator waits for the largest rebalance timeout (GroupMetadata.rebalanceTimeoutMs)",
+        is_standing=True,
+    ),
+    Rule(
+        rule_id="session_short",
+        severity="info",
+        subject_kind="group",
+        says="{subject} used a session timeout below 30 s: {details}",
+        advice="Leave session.timeout.ms at 45 s, Kafka's default since 3.0 (10 s before), unless a crash has to be"
+        " detected sooner; tests use less on purpose. Below request.timeout.ms, 30 s by default, one lost"
+        " connection to the coordinator is enough to lose the member.",
+        source="KIP-735: 45 s, so that one request timeout of 30 s and a retry fit into a session",
+        thresholds={"ms": 30_000},
+        is_standing=True,
+    ),
+    Rule(
+        rule_id="static_membership_missing",
+        severity="info",
+        subject_kind="group",
+        says="{subject} had members without group.instance.id that left and rejoined before a session would have"
+        " expired: {details}",
+        advice="Give each member a group.instance.id of its own and a session.timeout.ms longer than a restart takes. A"
+        " static member that is back in time starts no rebalance.",
+        source="KIP-345: static membership; how many restarts are many is our choice, as is the session timeout where"
+        " none is known, Kafka's default (KIP-735)",
+        thresholds={"restarts": 3, "ms where no session is shown": SESSION_TIMEOUT_MS},
+        is_standing=True,
+    ),
+    Rule(
+        rule_id="lag_growing",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} fell behind: its lag grew from {first} to {last} records",
+        advice="See whether its members were rebalancing or slow. Add members, up to the number of partitions.",
+        source="Burrow's rules for consumer lag (core/internal/evaluator/caching.go)",
+    ),
+)

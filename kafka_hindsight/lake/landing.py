@@ -1,0 +1,213 @@
+"""Where live readings land, one file each, wherever the lake lies. No JVM, no Spark."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from kafka_hindsight.settings.config import is_uri, masked
+from kafka_hindsight.shared.exits import BadInput
+
+SNAPSHOTS = "snapshots"
+GROUP_RECORDS = "group_records"
+
+_LONGEST = 120
+_STAMP = "%Y%m%dT%H%M%SZ"
+"""How an instant stands in a file's name."""
+
+_LANDED = {
+    SNAPSHOTS: re.compile(r"(?P<cluster>.+)-\d{8}T\d{6}Z\.jsonl"),
+    GROUP_RECORDS: re.compile(r"(?P<cluster>.+)-\d{8}T\d{6}Z-[0-9a-f]{16}\.jsonl"),
+}
+_SCHEMES = {"s3a": "s3", "s3n": "s3"}
+"""Hadoop's names of file systems, as pyarrow calls them."""
+
+_RENAMING = ("hdfs", "viewfs")
+"""File systems that show a file while it is written; object stores show it when it is whole."""
+
+
+def landing_folder(lake: str, kind: str) -> str:
+    """The folder in which things of a kind land."""
+    return f"{lake.rstrip('/')}/landing/{kind}"
+
+
+def landed_name(cluster: str, at: datetime) -> str:
+    """The name of the file for one cluster and instant: the same whenever it is asked for."""
+    return f"{landed_stem(cluster, at)}.jsonl"
+
+
+def landed_stem(cluster: str, at: datetime) -> str:
+    """How the name of everything begins that lands for one cluster at one instant."""
+    return f"{safe_name(cluster)}-{at.astimezone(UTC):{_STAMP}}"
+
+
+def safe_name(text: str) -> str:
+    """A cluster's name as part of a file's name: no two names become one, and none leads out of the folder.
+
+    Edge case: Spark passes over files whose names begin with a dot or an underscore, and a cluster id may.
+    """
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else _escaped(c) for c in text)
+    if safe[:1] in "._-":
+        safe = "".join(map(_escaped, safe[:1])) + safe[1:]
+    if len(safe) <= _LONGEST:
+        return safe
+    return safe[:_LONGEST] + "~" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def newest_landed(lake: str) -> dict[str, str]:
+    """The newest reading of each cluster: its safe name, and where its file lies."""
+    folder = landing_folder(lake, SNAPSHOTS)
+    found = {m["cluster"]: name for name in list_landed(lake, SNAPSHOTS) if (m := _LANDED[SNAPSHOTS].fullmatch(name))}
+    return {cluster: f"{folder}/{name}" for cluster, name in found.items()}
+
+
+def landed_of(lake: str, kind: str, clusters: Iterable[str]) -> set[str]:
+    """The names of the files of a kind that hold something of clusters, by the names they landed under."""
+    wanted = {safe_name(cluster) for cluster in clusters}
+    return {n for n in list_landed(lake, kind) if (m := _LANDED[kind].fullmatch(n)) and m["cluster"] in wanted}
+
+
+def list_landed(lake: str, kind: str) -> list[str]:
+    """The names of the files of a kind, oldest first within a cluster; none where nothing has landed yet."""
+    names = names_in(landing_folder(lake, kind))
+    return sorted(n for n in names if n.endswith(".jsonl") and not n.startswith("."))
+
+
+def names_in(place: str) -> list[str]:
+    """The names of what lies in a folder; none where there is no such folder."""
+    system, folder = _opened(place)
+    if system is None:
+        return [p.name for p in Path(folder).iterdir()] if Path(folder).is_dir() else []
+    from pyarrow.fs import FileSelector
+
+    return [f.base_name for f in system.get_file_info(FileSelector(folder, allow_not_found=True))]
+
+
+def files_below(place: str) -> list[str]:
+    """The files in a folder and in the folders below it, as paths from there."""
+    system, folder = _opened(place)
+    if system is None:
+        return [str(p.relative_to(folder)) for p in Path(folder).rglob("*") if not p.is_dir()]
+    from pyarrow.fs import FileSelector, FileType
+
+    below = system.get_file_info(FileSelector(folder, allow_not_found=True, recursive=True))
+    return [f.path[len(folder) :].lstrip("/") for f in below if f.type != FileType.Directory]
+
+
+def remove(place: str) -> None:
+    """Removes a file, or a folder with all that it holds; nothing where there is none."""
+    system, path = _opened(place)
+    if system is None:
+        shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink(missing_ok=True)
+    elif system.get_file_info(path).type.name == "Directory":
+        system.delete_dir(path)
+    elif system.get_file_info(path).is_file:
+        system.delete_file(path)
+
+
+def landed_at(name: str) -> datetime | None:
+    """The instant in a landed file's name."""
+    found = re.search(r"-(\d{8}T\d{6}Z)(?:-[0-9a-f]{16})?\.jsonl$", name)
+    return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC) if found else None
+
+
+def remove_landed(lake: str, kind: str, names: Iterable[str]) -> None:
+    """Removes files of a kind."""
+    system, folder = _opened(landing_folder(lake, kind))
+    for name in names:
+        if system is None:
+            Path(folder, name).unlink(missing_ok=True)
+        else:
+            system.delete_file(f"{folder}/{name}")
+
+
+def read_text(place: str) -> str:
+    """The text of one file. Raises: FileNotFoundError."""
+    return read_bytes(place).decode()
+
+
+def read_bytes(place: str) -> bytes:
+    """What one file holds. Raises: FileNotFoundError."""
+    system, path = _opened(place)
+    if system is None:
+        return Path(path).read_bytes()
+    with system.open_input_stream(path) as stream:
+        return bytes(stream.read())
+
+
+def write_atomically(place: str, content: str | bytes) -> None:
+    """Writes a file so that whoever lists the folder sees it whole or not at all; what was there is replaced."""
+    data = content.encode() if isinstance(content, str) else content
+    system, path = _opened(place)
+    folder, _, name = path.rpartition("/")
+    coming = f"{folder}/.{name}.{os.getpid()}"
+    if system is None:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        try:
+            with Path(coming).open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(coming).replace(path)
+        finally:
+            Path(coming).unlink(missing_ok=True)
+    elif place.partition(":")[0] in _RENAMING:
+        system.create_dir(folder, recursive=True)
+        _put(system, coming, data)
+        if system.get_file_info(path).is_file:  # HDFS renames onto nothing
+            system.delete_file(path)
+        system.move(coming, path)
+    else:
+        _put(system, path, data)
+
+
+def write_new(place: str, text: str) -> None:
+    """Writes a file as `write_atomically` does, where there is none; what is there stays as it is."""
+    system, path = _opened(place)
+    is_there = Path(path).exists() if system is None else system.get_file_info(path).is_file
+    if not is_there:
+        write_atomically(place, text)
+
+
+def _put(system: Any, path: str, data: bytes) -> None:
+    with system.open_output_stream(path) as stream:
+        stream.write(data)
+
+
+def _opened(place: str) -> tuple[Any, str]:
+    """The file system of a place and the path in it; None for this machine's own."""
+    if not is_uri(place):
+        return None, os.path.abspath(os.path.expanduser(place))
+    scheme, _, rest = place.partition(":")
+    if scheme == "file":
+        return None, unquote(urlsplit(place).path)
+    from pyarrow.fs import FileSystem
+
+    try:
+        system, path = FileSystem.from_uri(f"{_SCHEMES.get(scheme, scheme)}:{rest}")
+    except ValueError as refusal:
+        raise _unopened(place, refusal, "a folder, or a URI of s3a, gs, abfs or hdfs. Check LAKE.") from None
+    except OSError as refusal:
+        if not str(refusal).startswith("Unable to load lib"):
+            raise
+        needed = (
+            "JAVA_HOME, HADOOP_HOME, and CLASSPATH as `hadoop classpath --glob` gives it. Set them where readings land."
+        )
+        raise _unopened(place, refusal, needed) from None
+    return system, path
+
+
+def _unopened(place: str, refusal: Exception, needed: str) -> BadInput:
+    said = masked(str(refusal)).splitlines()[0]
+    return BadInput(f"{masked(place)} cannot be opened without Spark: {said}. Needed: {needed}")
+
+
+def _escaped(character: str) -> str:
+    return "".join(f"~{byte:02x}" for byte in character.encode(errors="surrogatepass"))

@@ -1,0 +1,71 @@
+"""Archives of tar: what they hold, read out of their bytes."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Iterator
+from contextlib import suppress
+
+from kafka_hindsight.logs.file_bytes import Bytes, stream_of
+from kafka_hindsight.logs.local_files import shown
+
+_ARCHIVE_REGEX = re.compile(r"(?s).*[.](?:tar(?:[.](?:gz|xz|bz2|zst|lz4))?|tgz|txz|tbz2?|tzst)")
+
+
+_NESTED = "an archive within an archive: unpack it"
+
+
+_NO_FILE = "not a regular file"
+
+
+_BROKEN = "an archive of tar that cannot be read to its end: {}. What it holds before the break is read"
+
+
+_FAULTS = (tarfile.TarError, EOFError, ValueError, OverflowError)
+"""What tarfile raises where bytes are none of an archive's."""
+
+
+_LAST_SECOND = 2**32
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file is an archive by its name."""
+    return _ARCHIVE_REGEX.fullmatch(name) is not None
+
+
+def walk(held: Bytes) -> Iterator[tuple[str, int, int, int, str]]:
+    """What an archive holds: name, first byte, bytes, when it was written in milliseconds, and why it is not read."""
+    try:
+        for _, entry in _entries(held):
+            if not entry.isdir():
+                millis = int(min(max(entry.mtime, 0), _LAST_SECOND) * 1000)
+                yield _name(entry.name), entry.offset_data, entry.size, millis, _why_not(entry)
+    except _FAULTS as problem:
+        yield "", 0, 0, 0, _BROKEN.format(held.damage or problem)
+
+
+def beginnings(held: Bytes, size: int) -> Iterator[tuple[str, bytes]]:
+    """The name of each file in an archive and its first bytes, as far as the archive can be read."""
+    with suppress(*_FAULTS):
+        for archive, entry in _entries(held):
+            if not _why_not(entry) and (file := archive.extractfile(entry)):
+                yield _name(entry.name), file.read(size)
+
+
+def _entries(held: Bytes) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """The entries of an archive, in the order in which they lie there. Raises: one of _FAULTS where it breaks off."""
+    with tarfile.open(fileobj=stream_of(held), mode="r|") as archive:
+        for entry in archive:
+            yield archive, entry
+
+
+def _why_not(entry: tarfile.TarInfo) -> str:
+    if is_archive(entry.name):
+        return _NESTED
+    return "" if entry.isreg() and not entry.issparse() else _NO_FILE
+
+
+def _name(name: str) -> str:
+    """A name within the archive, whatever it would be on a disk."""
+    return shown("/".join(part for part in name.split("/") if part not in ("", ".")))

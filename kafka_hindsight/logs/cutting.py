@@ -1,0 +1,178 @@
+"""The second reading of a file: the records of a range, each with its rank among those of its instant."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_hindsight.knowledge.layouts import MOST_LINES
+from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
+from kafka_hindsight.logs.frames import FRAME, sources_in
+from kafka_hindsight.logs.heads import Clock
+from kafka_hindsight.logs.pieces import PLAINLY, Contest, Range, Way, beginnings
+
+CONTESTED = "range int, part string, place bigint, happened_at bigint, likeness string"
+
+LIKENESS = 16
+"""Characters of the hash by which records are known to be alike."""
+
+_DROPPED = -1
+
+
+def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None, way: Way = PLAINLY) -> pa.RecordBatch:
+    """The records of a range.
+
+    Takes: its bytes; what is known better of records whose instants other ranges cover: place, order and twin of each,
+    order below zero where another holds the record already.
+    Gives: a row for each record, in their order: columns of bronze.log_records; part, the source within a wrapped file;
+        the number of its layout, below 0 for none; twin, its number among identical ones.
+    """
+    lines, heads = beginnings(data, True, way)
+    at = clock.instants(heads)
+    counts = np.diff(heads.lines, append=len(lines))
+    counts[-1] += held.lines_beyond
+    texts, ends = _texts(data, heads.starts, way)
+    parts = sources_in(data, heads.starts) if way.is_wrapped else None
+    order, twins = _ranks(at, parts, data, heads.starts + (FRAME if way.is_wrapped else 0), ends)
+    raw = pa.nulls(len(heads), pa.binary())
+    if not _is_text(data) or counts.max(initial=0) > MOST_LINES:
+        texts, raw = _mended(texts)
+    kept = None
+    if fixes is not None:
+        which = np.searchsorted(heads.starts, fixes["place"] - held.begin)
+        order[which], twins[which] = fixes["order"], fixes["twin"]
+        kept = pa.array(order > _DROPPED)
+    batch = pa.record_batch(
+        {
+            "part": _parts(data, heads.starts, way),
+            "layout": pa.array(heads.layouts),
+            "happened_at": _instants(at),
+            "order": pa.array(order.astype(np.int32)),
+            "twin": pa.array(twins.astype(np.int32)),
+            "line_count": pa.array(counts.astype(np.int32)),
+            "text": texts.cast(pa.string()),
+            "raw": raw,
+        }
+    )
+    return batch if kept is None else batch.filter(kept)
+
+
+def contested(
+    data: bytes, number: int, held: Range, clock: Clock, contest: Contest, way: Way = PLAINLY
+) -> pa.RecordBatch:
+    """Those records of a range whose instants other ranges cover as well: place, instant and a hash, no text."""
+    _, heads = beginnings(data, True, way)
+    at = clock.instants(heads)
+    is_wanted = (at >= contest.first) & (at <= contest.last) & (at != NO_INSTANT)
+    if contest.is_timeless:
+        is_wanted |= at == NO_INSTANT
+    which = np.flatnonzero(is_wanted)
+    texts, _ = _mended(_texts(data, heads.starts, way)[0].take(pa.array(which)))
+    likeness = [hashlib.sha256(text.as_buffer()).hexdigest()[:LIKENESS] for text in texts]
+    return pa.record_batch(
+        {
+            "range": pa.array(np.full(len(which), number, np.int32)),
+            "part": _parts(data, heads.starts[which], way),
+            "place": pa.array(heads.starts[which] + held.begin),
+            "happened_at": pa.array(at[which], mask=at[which] == NO_INSTANT),
+            "likeness": pa.array(likeness, pa.string()),
+        }
+    )
+
+
+def _is_text(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _instants(at: Ints) -> pa.Array:
+    return pa.array(at, mask=at == NO_INSTANT).cast(pa.timestamp("us", tz="UTC"))
+
+
+def _parts(data: bytes, starts: Ints, way: Way) -> pa.Array:
+    """The source of each record within a wrapped file, null where the file is its source."""
+    if way.sources is None:
+        return pa.nulls(len(starts), pa.string())
+    return pa.array([name or None for name in way.sources], pa.string()).take(pa.array(sources_in(data, starts)))
+
+
+def _texts(data: bytes, starts: Ints, way: Way) -> tuple[pa.Array, Ints]:
+    """The bytes of each record without its frame and the LF that ends it, and where they end."""
+    frame = FRAME if way.is_wrapped else 0
+    offsets = np.append(starts, len(data)).astype(np.int32)
+    whole = pa.Array.from_buffers(pa.binary(), len(starts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+    if data.endswith(b"\n"):
+        return pc.binary_slice(whole, frame, -1), np.append(starts[1:], len(data)) - 1
+    ends = np.append(starts[1:] - 1, len(data))
+    return pa.concat_arrays([pc.binary_slice(whole[:-1], frame, -1), pc.binary_slice(whole[-1:], frame)]), ends
+
+
+def _mended(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """The texts as every reader takes them, with their bytes where those are not UTF-8; no more lines than are kept."""
+    cut_off = [b"\n".join(t.split(b"\n", MOST_LINES)[:MOST_LINES]) for t in texts.to_pylist()]
+    told = [t.decode(errors="replace").encode() for t in cut_off]
+    raw = [was if was != text else None for was, text in zip(cut_off, told, strict=True)]
+    return pa.array(told, pa.binary()), pa.array(raw, pa.binary())
+
+
+def _ranks(at: Ints, parts: Ints | None, data: bytes, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """Each record's number among those of its instant, and among those of its instant and its words.
+
+    Takes: the sources of records within a wrapped file: only those of one are counted together.
+    """
+    order, twins = np.zeros(len(at), np.int64), np.zeros(len(at), np.int64)
+    moments = at if parts is None else _moments(at, parts)
+    by_time = np.argsort(moments, kind="stable")
+    order[by_time] = _numbered(moments[by_time])
+    same = np.flatnonzero(_repeats(_sketch(moments, data, starts, ends)))
+    seen: dict[tuple[int, bytes], int] = {}
+    for i in same.tolist():
+        words = int(moments[i]), data[starts[i] : ends[i]]
+        twins[i] = seen.get(words, 0)
+        seen[words] = int(twins[i]) + 1
+    return order, twins
+
+
+def _moments(at: Ints, parts: Ints) -> Ints:
+    """A number for each pair of an instant and a source, in the order of the instants."""
+    return np.unique(np.stack([at, parts]), axis=1, return_inverse=True)[1].reshape(-1)
+
+
+def _numbered(keys: Ints) -> Ints:
+    """The number of each among its neighbours with the same key."""
+    begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
+    return np.arange(len(keys)) - np.repeat(begins, np.diff(begins, append=len(keys)))
+
+
+def _repeats(keys: Any) -> Any:
+    """Which keys are there more than once."""
+    by_key = np.argsort(keys, kind="stable")
+    is_like_next = np.append(keys[by_key][1:] == keys[by_key][:-1], False)
+    is_repeat = np.zeros(len(keys), bool)
+    is_repeat[by_key] = is_like_next | np.roll(is_like_next, 1)
+    return is_repeat
+
+
+_WORD = 8
+_FACTORS = tuple(np.uint64(f) for f in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93))
+
+
+def _sketch(at: Ints, data: bytes, starts: Ints, ends: Ints) -> Any:
+    """A number that is the same for records that are, and mostly another for others: instant, length and two words."""
+    padded = np.frombuffer(data + b"\0" * _WORD, np.uint8)
+    words = np.lib.stride_tricks.sliding_window_view(padded, _WORD)
+    lengths = ends - starts
+    middle = np.ascontiguousarray(words[starts + lengths // 2]).view(np.uint64)[:, 0]
+    late = np.ascontiguousarray(words[starts + lengths * 3 // 4]).view(np.uint64)[:, 0]
+    parts = (at.astype(np.uint64), lengths.astype(np.uint64), middle, late)
+    return sum((part * factor for part, factor in zip(parts, _FACTORS, strict=True)), np.uint64(0))

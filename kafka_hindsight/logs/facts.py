@@ -1,0 +1,150 @@
+"""What files hold, and what a person should know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.knowledge.envelopes import OBJECTS, PREFIXES
+from kafka_hindsight.knowledge.json_layouts import JSON_LAYOUTS
+from kafka_hindsight.knowledge.layouts import LAYOUTS
+from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED
+from kafka_hindsight.knowledge.patterns import PATTERNS
+from kafka_hindsight.knowledge.version import version_of
+from kafka_hindsight.logs.file_order import OUT_OF_ORDER, Span
+from kafka_hindsight.logs.files import LogFile
+from kafka_hindsight.logs.pieces import NOWHERE, Piece
+from kafka_hindsight.shared.durations import NEVER
+from kafka_hindsight.shared.exits import BadInput
+
+_NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
+
+
+_KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
+"""What the lines of a broker's own loggers hold."""
+
+
+READ_AS = version_of(
+    [(layout.name, layout.head) for layout in LAYOUTS],
+    (PATTERN_LAYOUTS, UNDATED, JSON_LAYOUTS, PREFIXES, OBJECTS),
+    [(pattern.contains, pattern.regex) for pattern in _NAMES_CLUSTER],
+    _KAFKAS_OWN,
+)
+"""Stands for everything that a file's facts rest on, but for what a user says of it."""
+
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What one file holds; instants are null where no line of it has a head.
+
+    `timeless` counts records without an instant; `cluster_ids` are those that its lines name; `misfit` says how far its
+    lines fit a layout where none has a head.
+    """
+
+    file: LogFile
+    lines: int
+    timeless: int
+    first_at: datetime | None
+    last_at: datetime | None
+    set_back: timedelta
+    is_kafka_log: bool
+    damage: str | None
+    cluster_ids: frozenset[str]
+    misfit: str | None = None
+
+    @property
+    def span(self) -> Span:
+        """The instants it covers; none where no line has a head."""
+        return Span(self.file.source, self.first_at or NEVER, self.last_at or NEVER, self.timeless > 0)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The last record of a file: where it begins, and its physical lines."""
+
+    place: int
+    lines: int
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The pieces and the facts of those files that were read to the end that they had when they were listed."""
+
+    pieces: Mapping[int, tuple[Piece, ...]]
+    facts: Mapping[int, FileFacts]
+
+    @property
+    def tails(self) -> dict[int, Tail]:
+        """The last records of the files that hold some."""
+        return {n: tail for n, pieces in self.pieces.items() if (tail := _tail(pieces))}
+
+    def joined(self, other: Survey) -> Survey:
+        """Both together."""
+        return Survey({**self.pieces, **other.pieces}, {**self.facts, **other.facts})
+
+
+def read_as(file: LogFile) -> str:
+    """Stands for everything that a file's facts rest on: where it changes, the file is read again."""
+    return row_id(READ_AS, file.pattern) if file.pattern else READ_AS
+
+
+def warnings_about(files: Iterable[FileFacts]) -> list[str]:
+    """What a person should know about files, a sentence each."""
+    facts = sorted(files, key=lambda f: f.file.name)
+    return [
+        *(broken_off(f) for f in facts if f.damage),
+        *(
+            f"No line of {f.file.name} begins as a log line that we know: all {f.lines} are counted, no more."
+            + (f" {f.misfit}" if f.misfit else "")
+            for f in facts
+            if f.lines and not f.first_at
+        ),
+        *(
+            f"The clock of {f.file.name} goes back by up to {f.set_back}: its records keep their order in the file."
+            for f in facts
+            if f.set_back >= OUT_OF_ORDER
+        ),
+    ]
+
+
+def broken_off(fact: FileFacts) -> str:
+    """What is said of a damaged file."""
+    return (
+        f"{fact.file.name} cannot be unpacked to its end: {fact.damage}. The {fact.lines} lines before the break are "
+        "kept. Needed: the whole file. Copy it again from where it was written, then audit again."
+    )
+
+
+def refuse_foreign(facts: Iterable[FileFacts]) -> None:
+    """Raises: BadInput where none of the brokers' files holds a line of Kafka's."""
+    brokers = [f for f in facts if f.file.origin == "broker"]
+    if any(f.is_kafka_log and f.first_at for f in brokers):
+        return
+    lines = sum(f.lines for f in brokers)
+    some = ", ".join(f.file.name for f in brokers[:5])
+    raise BadInput(
+        f"None of the {lines} lines in the {len(brokers)} files of LOGS ({some}) is one that a Kafka broker wrote. "
+        f"{_misfits(brokers)}Needed: logs in the layout of Kafka's distribution, such as "
+        "'[2026-11-20 23:59:59,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)', or in one that "
+        "PATTERN gives. Check the path, and the pattern in the brokers' log4j configuration."
+    )
+
+
+def _misfits(facts: Iterable[FileFacts]) -> str:
+    """What was seen instead, of one file for each sentence."""
+    told = {f.misfit: f.file.name for f in facts if f.misfit}
+    return "".join(f"{name}: {misfit} " for misfit, name in [*told.items()][:_SHOWN])
+
+
+def _tail(pieces: Sequence[Piece]) -> Tail | None:
+    """The last record of a file. Takes: its pieces."""
+    holding = [n for n, p in enumerate(pieces) if p.first != NOWHERE]
+    if not holding:
+        return None
+    last = pieces[holding[-1]]
+    return Tail(last.last, last.lines_of_last + sum(p.lines for p in pieces[holding[-1] + 1 :]))

@@ -1,0 +1,103 @@
+"""How the files of one log follow one another, and what that says about reading them. Plain Python, few rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from kafka_hindsight.shared.durations import NEVER
+from kafka_hindsight.shared.grouping import grouped
+
+OUT_OF_ORDER = timedelta(seconds=1)
+"""Threads of one process write a few milliseconds out of order, also on either side of a rotation."""
+
+RESTED = timedelta(minutes=10)
+"""After this long without a write a file's last record is whole."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The instants that one file of a source covers, and whether it holds records without one.
+
+    A file without a head begins NEVER; one that is still written ends NEVER.
+    """
+
+    source: str
+    first_at: datetime
+    last_at: datetime
+    has_timeless: bool = False
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The place of a file among those of its source; whether a record follows in a later file of its lane."""
+
+    rank: int
+    lane: int
+    is_followed: bool
+
+
+def in_turn(spans: Mapping[int, Span]) -> dict[int, Turn]:
+    """How the files of each source follow one another.
+
+    Files that lie one after another share a lane, as a rotation leaves them; one that overlaps others is a copy of
+    what they hold, or of a part of it, and has a lane of its own. Identical records are counted within a lane, so
+    that a rotation between two of them loses none and a copy adds none.
+    Order: by first and last instant; two files of one span in the order of their numbers. A file follows the one
+        that ends last before it.
+    """
+    places: dict[int, tuple[int, int]] = {}
+    lanes: dict[str, list[Span]] = {}
+    heads: dict[tuple[str, int], int] = {}
+    ordered = sorted(spans.items(), key=lambda s: (s[1].source, s[1].first_at, s[1].last_at, s[0]))
+    for rank, (file, span) in enumerate(ordered):
+        ends = lanes.setdefault(span.source, [])
+        free = [n for n, last in enumerate(ends) if _follows(span, last)]
+        lane = max(free, key=lambda n: (ends[n].last_at, -n), default=len(ends))
+        ends[lane : lane + 1] = [span]
+        places[file] = rank, lane
+        if span.first_at < NEVER:
+            heads[span.source, lane] = rank
+    return {f: Turn(rank, lane, rank < heads.get((spans[f].source, lane), -1)) for f, (rank, lane) in places.items()}
+
+
+def _follows(span: Span, last: Span) -> bool:
+    """Whether a file goes on where another ends. Two that begin or end at one instant are copies."""
+    is_staggered = last.first_at < span.first_at and last.last_at < span.last_at
+    return last != span and (
+        last.last_at <= span.first_at or (is_staggered and last.last_at - span.first_at < OUT_OF_ORDER)
+    )
+
+
+def sharing(fresh: Mapping[int, Span], known: Mapping[int, Span]) -> set[int]:
+    """Those known files that share an instant with a fresh one of their source, or records without one.
+
+    Identical records of one instant are told apart by counting, so all files that may hold some are read together.
+    """
+    by_source = grouped(fresh.values(), lambda span: span.source)
+    return {file for file, span in known.items() if any(_share(span, f) for f in by_source.get(span.source, ()))}
+
+
+def _share(one: Span, other: Span) -> bool:
+    is_timeless = one.has_timeless and other.has_timeless
+    return is_timeless or (one.first_at <= other.last_at and other.first_at <= one.last_at)
+
+
+def copies(spans: Mapping[int, Span], young: Collection[int]) -> set[int]:
+    """Those young files that begin where another of their source begins and end no later: copies, perhaps half made.
+
+    Order: of two that cover the same instants the one with the higher number is the copy.
+    """
+    found = set[int]()
+    for file in sorted(young, reverse=True):
+        span = spans[file]
+        others = (other for n, other in spans.items() if n != file and n not in found and other.source == span.source)
+        if any(o.first_at == span.first_at < NEVER and span.last_at <= o.last_at for o in others):
+            found.add(file)
+    return found
+
+
+def is_young(modified_at: datetime, run_at: datetime) -> bool:
+    """Whether a program may still write to a file. Edge case: a file from the future is."""
+    return run_at - modified_at < RESTED

@@ -1,0 +1,101 @@
+"""The nouns of files: places, the logs in them, what was listed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from kafka_hindsight.logs.file_bytes import Member, is_packed
+from kafka_hindsight.logs.local_files import Archive, Found
+from kafka_hindsight.logs.work import Unit
+from kafka_hindsight.settings.config import masked
+from kafka_hindsight.shared.instants import of_micros
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder, file or URI where logs lie: who wrote them, the zone of their clock, and how the user names it.
+
+    `pattern` is the layout of its lines, where the user gave one. `folders` are where they lie, where the root is a
+    source or holds dates; not each of them has to be there.
+    """
+
+    root: str
+    origin: str
+    zone: str
+    variable: str
+    pattern: str | None = None
+    folders: tuple[str, ...] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.variable} names {masked(self.root)},"
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """One file: `uri` as Spark's metadata names it, `path` as Spark's reader takes it, `name` as seen from the root."""
+
+    uri: str
+    path: str
+    name: str
+    size: int
+    modified_at: datetime
+    source: str
+    origin: str
+    zone: str
+    pattern: str | None = None
+    archive: Archive | None = None
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is read from its beginning: it has to be unpacked, or the archive that holds it."""
+        return is_packed(self.name) or (self.archive is not None and is_packed(self.archive.uri))
+
+    def unit(self, part: tuple[int, int], told: dict[str, Any]) -> Unit:
+        """What a worker reads of it: that part, or as much as unpacking it takes."""
+        whole = (0, self.size) if is_packed(self.name) else part
+        if self.archive is None:
+            return Unit(self.uri, (whole,), told)
+        uri, size, begin = self.archive
+        there = (0, size) if is_packed(uri) else (begin + whole[0], begin + whole[1])
+        return Unit(uri, (there,), told, Member(self.name, begin, self.size))
+
+
+Known = dict[Found, list[Found]]
+"""What archives hold, by how they were listed: one that has changed since has another size or time."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What places hold: the files that are logs, and the names of those that are not read, some with the reason.
+
+    `metadata`: segments and snapshots of `__cluster_metadata`, which hold no lines.
+    """
+
+    files: tuple[LogFile, ...]
+    not_read: tuple[str, ...]
+    metadata: tuple[LogFile, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files, as they lie there."""
+        return sum(f.size for f in self.files)
+
+    def without(self, others: Mapping[str, str]) -> Listing:
+        """The listing without the brokers' files of other clusters. Takes: the ids that each such file is of."""
+        files = tuple(f for f in self.files if f.origin != "broker" or f.name not in others)
+        told = (f"{name} (of cluster {ids})" for name, ids in others.items())
+        return replace(self, files=files, not_read=(*self.not_read, *told))
+
+
+def escaped(path: str) -> str:
+    """A path whose own brackets and stars Spark does not take for wildcards."""
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
+
+
+def instant(micros: int | None) -> datetime | None:
+    """An instant that Spark gave in microseconds, so that no zone of this process comes in between."""
+    return None if micros is None else of_micros(micros)

@@ -1,0 +1,197 @@
+"""How a file is wrapped, and by which layouts its sources are read: found by what its first lines say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
+from kafka_hindsight.logs.detection import (
+    DATED,
+    EVERY,
+    Fit,
+    Layouts,
+    best_of,
+    closest,
+    is_enough,
+    layout_of,
+    order_of,
+)
+from kafka_hindsight.logs.heads import PLAIN, heads_of, lines_of
+from kafka_hindsight.logs.opened_envelopes import ANY, JSON_RECORD, Chain, peel_of, seen_in
+from kafka_hindsight.logs.origins import Origins
+from kafka_hindsight.logs.wrapped_lines import Lines, lines_in
+
+_FEW = 4
+"""Steps of the clock back that are more than chance, and so many times as many as those on."""
+
+_DEPTH = 5
+"""Envelopes around one another: the two objects of an export, twice, with a record of JSON inside."""
+
+_GLANCE = 60
+"""Lines that show which envelopes need no look at all of them."""
+
+_MOST_OTHERS = 0.2
+"""Lines of a wrapped file that may be in no envelope: what a program prints besides."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a file is wrapped: its envelopes from the outermost, and by which layouts the lines of each source are read.
+
+    A source that comes later is read by the layouts of all others. Exports may have the newest line first.
+    """
+
+    envelopes: tuple[str, ...]
+    layouts: dict[str, tuple[str, ...]]
+    is_newest_first: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the lines of a file are as their program wrote them, in their order."""
+        return not self.envelopes and not self.is_newest_first
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Form:
+        """The form that a mapping of its fields describes."""
+        layouts = {origin: tuple(names) for origin, names in told["layouts"].items()}
+        return cls(tuple(told["envelopes"]), layouts, told["is_newest_first"])
+
+    @cached_property
+    def others(self) -> tuple[str, ...]:
+        """The layouts of a source that was not seen at the beginning."""
+        return tuple(dict.fromkeys(name for names in self.layouts.values() for name in names)) or PLAIN
+
+
+class _Inside(NamedTuple):
+    """What is inside of some envelopes, the outermost first; whether every line is in them."""
+
+    envelopes: tuple[str, ...]
+    lines: Lines
+    are_all: bool
+
+
+class _Understood(NamedTuple):
+    """How lines are understood in some envelopes: those of each source, by which layouts, and how well."""
+
+    envelopes: tuple[str, ...]
+    texts: dict[str, list[str]]
+    layouts: dict[str, Layouts]
+    fit: Fit
+
+
+def form_of(lines: Sequence[str], given: str | None = None) -> Form:
+    """How a file is wrapped, by some of its lines; without envelopes where it is not, or nothing inside is understood.
+
+    Order: of several ways the one by which the most lines are events; of those the one with the fewest envelopes.
+    Edge cases: of a few lines none may be an event. Then heads of Kafka's own layout show what they are wrapped in. A
+        layout may take an envelope for a part of its head, such as a thread: where all lines are in it, those too that
+        have no head, it is one.
+    """
+    plain, origins = _Inside((), _told(lines), True), Origins()
+    best = _understood(plain, origins, given, DATED)
+    if is_enough(best.fit) and not _leaves_lines(best):
+        return _form(best)
+    every = list(_chains(plain, origins))
+    for inside in every:
+        found = _understood(inside, origins, given, EVERY)
+        if _is_better(inside, found, best):
+            best = found
+    if best.fit.events or _begins(plain.lines):
+        return _form(best)
+    shown = next((inside for inside in every if _begins(inside.lines)), plain)
+    return _form(_understood(shown, origins, given, DATED))
+
+
+def _is_better(inside: _Inside, found: _Understood, best: _Understood) -> bool:
+    """Whether more is understood inside of some envelopes; or as much, and lines without a head are in them too."""
+    are_around = inside.are_all and inside.envelopes[: len(best.envelopes)] == best.envelopes
+    is_rest_inside = are_around and found.fit == best.fit and _leaves_lines(best)
+    return found.fit.events > 0 and (is_rest_inside or order_of(found.fit) > order_of(best.fit))
+
+
+def _leaves_lines(told: _Understood) -> bool:
+    """Whether lines have no head of a layout that could take an envelope for a part of it, as Kafka's own cannot."""
+    several = [(told.texts[origin], names) for origin, names in told.layouts.items() if names != PLAIN]
+    return any(layout_of(line, names) is None for lines, names in several for line in lines)
+
+
+def _begins(lines: Lines) -> bool:
+    """Whether one of some lines has a head of Kafka's own layout."""
+    return any(layout_of(text, PLAIN) for text in _decoded(lines))
+
+
+def misfit_of(lines: Sequence[str], given: str | None = None) -> str:
+    """A sentence about lines of which none has a head that is known: in what they are wrapped, and what is inside."""
+    every = _chains(_Inside((), _told(lines), True), Origins())
+    innermost = max(every, key=lambda inside: len(inside.envelopes), default=None)
+    if innermost is None:
+        return closest(lines, given)
+    wrapped = ", ".join(innermost.envelopes)
+    return f"Its lines are wrapped ({wrapped}). Inside: {closest(_decoded(innermost.lines), given)}"
+
+
+def chains_of(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The envelopes that most of some lines are in, whatever is inside."""
+    return (inside.envelopes for inside in _chains(_Inside((), _told(lines), True), Origins()))
+
+
+def every_layout(given: str | None) -> tuple[str, ...]:
+    """The layouts by whose numbers frames name them."""
+    return (*PLAIN, *EVERY, *([given] if given else []))
+
+
+def _told(lines: Sequence[str]) -> Lines:
+    return lines_in("".join(f"{line}\n" for line in lines if line.strip()).encode(), 0)
+
+
+def _decoded(lines: Lines) -> list[str]:
+    return [line.decode(errors="replace") for line in lines.texts().to_pylist()]
+
+
+def _chains(outer: _Inside, origins: Origins) -> Iterator[_Inside]:
+    """What is inside of the envelopes that most lines are in, and of those that are inside of them."""
+    lines = outer.lines
+    for name in seen_in(lines.where(_irregular(len(lines))).texts().to_pylist()):
+        inside, are_inside, are_parts = peel_of(name)(lines, origins)
+        count = int(np.count_nonzero(are_inside))
+        if count and count >= len(lines) * (0 if name in ANY else 1 - _MOST_OTHERS):
+            whole = Chain((name,), origins).lines(lines) if are_parts.any() else inside
+            found = _Inside((*outer.envelopes, name), whole, outer.are_all and count == len(lines))
+            yield found
+            if len(found.envelopes) < _DEPTH and name != JSON_RECORD:
+                yield from _chains(found, origins)
+
+
+def _irregular(count: int) -> Ints:
+    """The places of a few of so many lines, at no regular distance: what is in none of them is not in most."""
+    return np.unique(np.geomspace(1, count, _GLANCE).astype(np.int64)) - 1 if count else np.arange(0)
+
+
+def _understood(inside: _Inside, origins: Origins, given: str | None, others: Sequence[str]) -> _Understood:
+    """The layouts of each source in some envelopes, and how well its lines are understood."""
+    texts = defaultdict[str, list[str]](list)
+    for number, text in zip(inside.lines.origins.tolist(), _decoded(inside.lines), strict=True):
+        texts[origins.names[number]] += text.split("\n")
+    found = {origin: best_of(told, given, others) for origin, told in texts.items()}
+    fit = Fit(sum(how.events for _, how in found.values()), sum(how.unread for _, how in found.values()))
+    return _Understood(inside.envelopes, texts, {origin: names for origin, (names, _) in found.items()}, fit)
+
+
+def _form(told: _Understood) -> Form:
+    steps = [step for origin, names in told.layouts.items() for step in _steps(told.texts[origin], names)]
+    back, on = sum(step < 0 for step in steps), sum(step > 0 for step in steps)
+    return Form(told.envelopes, told.layouts or {"": PLAIN}, back >= _FEW and back > _FEW * on)
+
+
+def _steps(lines: Sequence[str], layouts: Sequence[str]) -> list[int]:
+    """How far the clock goes on from each head to the next one."""
+    data = "".join(f"{line}\n" for line in lines).encode()
+    told = heads_of(data, lines_of(data, True), layouts).told
+    found: list[int] = np.diff(told[told != NO_INSTANT]).tolist()
+    return found

@@ -1,0 +1,241 @@
+"""Where records begin in the bytes of a log, and when: whole arrays at once, no Python for each line.
+
+A head is what a layout recognises at the beginning of a line. The message, all that is behind the head, is cut where
+it is parsed. Kafka's own layout and librdkafka's are looked for by whole arrays; a layout that is a pattern is
+tried on each line. Which layouts a file has, `detection` finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import cache
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from kafka_hindsight.knowledge.layouts import LAYOUTS
+from kafka_hindsight.logs.arrays import NO_INSTANT, Bytes, Flags, Ints
+from kafka_hindsight.logs.pattern_clocks import byte_head, pattern_heads
+
+PLAIN = tuple(layout.name for layout in LAYOUTS)
+"""The layouts that Kafka and librdkafka have without any setting."""
+
+HEAD_REACH = 200
+"""A head stands within the first bytes of its line: the search stays cheap on endless lines."""
+
+HEADLESS = -1
+"""Stands for the layout of the text before a file's first head."""
+
+_MICRO = timedelta(microseconds=1)
+_WIDTH = 32
+_PAD = b"\0" * _WIDTH
+_MARK = b"\xef\xbb\xbf"
+_LF, _SPACE, _ZERO = 10, 32, 48
+_CLOCK_DIGITS = 17
+_SECOND, _MINUTE, _HOUR, _DAY = 10**6, 60 * 10**6, 3_600 * 10**6, 86_400 * 10**6
+_QUARTER = _HOUR // 4
+_SET_BACK = _MINUTE
+"""Threads write some milliseconds out of order, never minutes."""
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The records that begin in some bytes: where, in which of the lines, by which layout, at which microsecond.
+
+    `told` is what the head's clock says, as if it ran in UTC; `is_instant` where a layout counts from the epoch.
+    """
+
+    starts: Ints
+    lines: Ints
+    layouts: np.ndarray[Any, np.dtype[np.int8]]
+    told: Ints
+    is_instant: Flags
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def before(self, end: int) -> Heads:
+        """Those of them that begin before some byte."""
+        n = int(np.searchsorted(self.starts, end))
+        return Heads(self.starts[:n], self.lines[:n], self.layouts[:n], self.told[:n], self.is_instant[:n])
+
+
+def first_line(data: bytes) -> int:
+    """Where the first line of a file begins: behind the mark of its encoding, if it has one."""
+    return len(_MARK) if data.startswith(_MARK) else 0
+
+
+def lines_of(data: bytes, begins: bool) -> Ints:
+    """Where lines begin: LF alone ends one. `begins` says whether the bytes begin with one.
+
+    Edge case: what some programs write before the first line to say that it is UTF-8 belongs to none.
+    """
+    after = np.flatnonzero(np.frombuffer(data, np.uint8) == _LF) + 1
+    if len(after) and after[-1] == len(data):
+        after = after[:-1]
+    first = first_line(data)
+    return np.concatenate([np.array([first]), after]) if begins and len(data) > first else after
+
+
+def heads_of(data: bytes, lines: Ints, layouts: Sequence[str] = PLAIN) -> Heads:
+    """The lines that begin with the head of one of some layouts; which of them, `Heads.layouts` says by its number."""
+    padded = np.frombuffer(data + _PAD, np.uint8)
+    rows = np.lib.stride_tricks.sliding_window_view(padded, _WIDTH)
+    found = [
+        _heads(data, rows, lines, PLAIN.index(name), number) if name in PLAIN else _patterned(data, lines, name, number)
+        for number, name in enumerate(layouts)
+    ]
+    which = np.concatenate([f.lines for f in found])
+    order = np.argsort(which, kind="stable")
+    return Heads(
+        starts=lines[which[order]],
+        lines=which[order],
+        layouts=np.concatenate([f.layouts for f in found])[order],
+        told=np.concatenate([f.told for f in found])[order],
+        is_instant=np.concatenate([f.is_instant for f in found])[order],
+    )
+
+
+def _heads(data: bytes, rows: Bytes, lines: Ints, number: int, told_as: int) -> Heads:
+    layout = LAYOUTS[number]
+    which, window = _alike(rows, lines, layout.begins)
+    if layout.has_clock:
+        is_head = _has_level(data, window, lines[which], number)
+        which, told = which[is_head], told_by_digits(window[is_head][:, _digits(layout.begins)])
+    else:
+        matches = [byte_head(LAYOUTS[number].name).match(data[at : at + HEAD_REACH]) for at in lines[which].tolist()]
+        which = which[np.array([m is not None for m in matches], bool)]
+        told = np.array([_micros(m[1]) for m in matches if m], np.int64)
+    return Heads(
+        lines[which],
+        which,
+        np.full(len(which), told_as, np.int8),
+        told,
+        np.full(len(which), layout.is_epoch, bool),
+    )
+
+
+def _patterned(data: bytes, lines: Ints, name: str, told_as: int) -> Heads:
+    """The heads of a layout that is a pattern: a regex for each shape of line."""
+    which, told, is_instant = pattern_heads(data, lines, name)
+    return Heads(lines[which], which, np.full(len(which), told_as, np.int8), told, is_instant)
+
+
+@cache
+def _digits(begins: str) -> list[int]:
+    return [i for i, c in enumerate(begins) if c == "0"]
+
+
+def _alike(rows: Bytes, lines: Ints, begins: str) -> tuple[Ints, Bytes]:
+    """The lines that begin as a layout's lines do, character by character, and their first bytes."""
+    which = np.flatnonzero(rows[lines, 0] == ord(begins[0]))
+    window = rows[lines[which]]
+    is_alike = np.ones(len(which), bool)
+    for i, c in enumerate(begins):
+        if c != "0":
+            is_alike &= window[:, i] == ord(c)
+    digits = window[:, _digits(begins)] - np.uint8(_ZERO)
+    is_alike &= (digits <= 9).all(axis=1)
+    if is_alike.all():
+        return which, window
+    return which[is_alike], window[is_alike]
+
+
+def _has_level(data: bytes, window: Bytes, starts: Ints, number: int) -> Flags:
+    """Whether a word in capitals and a space follow what all heads of the layout begin with."""
+    at = len(LAYOUTS[number].begins)
+    is_head = np.zeros(len(window), bool)
+    is_open = window[:, at] - np.uint8(ord("A")) < 26
+    for i in range(at + 1, _WIDTH):
+        is_head |= is_open & (window[:, i] == _SPACE)
+        is_open &= window[:, i] - np.uint8(ord("A")) < 26
+    for i in np.flatnonzero(is_open).tolist():
+        start = int(starts[i])
+        is_head[i] = byte_head(LAYOUTS[number].name).match(data[start : start + HEAD_REACH]) is not None
+    return is_head
+
+
+_WEIGHTS = np.zeros((_CLOCK_DIGITS, 5))
+_WEIGHTS[range(8), 0] = [10**i for i in range(7, -1, -1)]
+for _column, _first, _last in ((1, 8, 10), (2, 10, 12), (3, 12, 14), (4, 14, 17)):
+    _WEIGHTS[range(_first, _last), _column] = [10**i for i in range(_last - _first - 1, -1, -1)]
+
+
+def told_by_digits(digits: Bytes) -> Ints:
+    """The microseconds of year, month, day, hour, minute, second and milliseconds; none where no calendar has them."""
+    numbers = ((digits - np.uint8(_ZERO)).astype(np.float64) @ _WEIGHTS).astype(np.int64)
+    days, hours, minutes, seconds, millis = numbers.T
+    turns = np.flatnonzero(np.diff(days, prepend=-1))
+    midnights = np.array([_midnight(int(days[i])) for i in turns], np.int64)
+    at = np.repeat(midnights, np.diff(turns, append=len(days)))
+    is_date = (at != NO_INSTANT) & (hours < 24) & (minutes < 60) & (seconds < 60)
+    clock = hours * _HOUR + minutes * _MINUTE + seconds * _SECOND + millis * 1_000
+    return np.where(is_date, at + clock, NO_INSTANT)
+
+
+@cache
+def _midnight(day: int) -> int:
+    try:
+        told = date(day // 10_000, day // 100 % 100, day % 100)
+    except ValueError:
+        return int(NO_INSTANT)
+    return (told - date(1970, 1, 1)).days * _DAY
+
+
+def _micros(stamp: bytes) -> int:
+    seconds, _, millis = stamp.partition(b".")
+    return int(seconds) * _SECOND + int(millis) * 1_000
+
+
+class Clock:
+    """The instants of one file's records, in the order of the file.
+
+    Edge case: where a clock is set back and an hour comes twice, a jump back within it in the file shows that the
+    second one has begun; a file that begins in the second one is read as if it were the first. So a file with such
+    an hour is read from its beginning: `saw_doubled` says that it has one.
+    """
+
+    def __init__(self, zone: str) -> None:
+        self.zone = None if zone == "UTC" else ZoneInfo(zone)
+        self.saw_doubled = False
+        self._last: dict[int, int] = {}
+        self._begun: set[int] = set()
+
+    def instants(self, heads: Heads) -> Ints:
+        """The instant of each record in microseconds."""
+        if self.zone is None or not len(heads):
+            return heads.told
+        has_offset = (heads.told != NO_INSTANT) & ~heads.is_instant
+        quarters, which = np.unique(np.where(has_offset, heads.told // _QUARTER, 0), return_inverse=True)
+        offsets, doubled = zip(*(_offset(self.zone, q) for q in quarters.tolist()), strict=True)
+        at = np.where(has_offset, heads.told - np.array(offsets, np.int64)[which], heads.told)
+        is_doubled = np.array(doubled, bool)[which] & has_offset
+        if is_doubled.any():
+            self.saw_doubled = True
+        if self.saw_doubled:
+            at[self._is_second(heads.told, is_doubled)] += _HOUR
+        return at
+
+    def _is_second(self, told: Ints, is_doubled: Flags) -> list[int]:
+        found = []
+        for i, (at, doubled) in enumerate(zip(told.tolist(), is_doubled.tolist(), strict=True)):
+            if at == NO_INSTANT:
+                continue
+            day = at // _DAY
+            if doubled and self._last.get(day, at) - at > _SET_BACK:
+                self._begun.add(day)
+            if doubled and day in self._begun:
+                found.append(i)
+            self._last[day] = at
+        return found
+
+
+@cache
+def _offset(zone: ZoneInfo, quarter: int) -> tuple[int, bool]:
+    """How far a zone's clocks are ahead in a quarter of an hour of local time, and whether it comes twice."""
+    told = datetime(1970, 1, 1) + quarter * timedelta(minutes=15)
+    first, second = (told.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta() for fold in (0, 1))
+    return first // _MICRO, first - second == timedelta(hours=1)

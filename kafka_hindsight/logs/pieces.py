@@ -1,0 +1,288 @@
+"""The first reading of a file: what each piece of it holds, and where it can be cut so that records stay whole.
+
+Pieces are as long as a task reads at once and begin anywhere. A range begins with a record and ends with one; what
+lies in it is cut and numbered without a look at any other, but where ranges of one log cover the same instants.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kafka_hindsight.knowledge.layouts import MOST_LINES
+from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
+from kafka_hindsight.logs.forms import Form
+from kafka_hindsight.logs.frames import framed
+from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Clock, Heads, first_line, heads_of, lines_of
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Bytes of a record beyond a piece that are read to keep its text."""
+
+REACH = 4_096
+"""Bytes that are read beyond a piece, so that a head that begins in it is whole, and a line that names a cluster."""
+
+_MARKED = 64
+
+NOWHERE = -1
+
+
+@dataclass(frozen=True)
+class Times:
+    """The microseconds between which records lie, `first` after `last` where none does; how many have no instant."""
+
+    first: int = int(np.iinfo(np.int64).max)
+    last: int = int(NO_INSTANT)
+    timeless: int = 0
+
+    @property
+    def are_any(self) -> bool:
+        """Whether a record has an instant."""
+        return self.first <= self.last
+
+    def __add__(self, other: Times) -> Times:
+        return Times(min(self.first, other.first), max(self.last, other.last), self.timeless + other.timeless)
+
+
+NO_TIMES = Times()
+
+
+def times_of(at: Ints) -> Times:
+    """The times of some records."""
+    told = at[at != NO_INSTANT]
+    timeless = len(at) - len(told)
+    return Times(int(told.min()), int(told.max()), timeless) if len(told) else replace(NO_TIMES, timeless=timeless)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What the bytes of a file from `begin` to `end` hold.
+
+    A line and a record belong to the piece in which they begin. `first` and `last` are where its first and last record
+    begin, NOWHERE where none does; `lines_before` those lines of it that belong to a record of an earlier piece;
+    `lines_of_last` those of its last record. `cut` is a record of it where the clock goes on: what lies before it is
+    `before`. The marks are of the bytes at `first` and `cut`. `set_back` is how far the clock goes back at most.
+    `layouts` are those by which it was read, `is_wrapped` where its bytes are records with frames, and `form` how they
+    were wrapped;
+    `misfit` says how far its lines fit where none has a head. The bytes are not there where the file vanished, or ends
+    before it did when it was listed.
+    """
+
+    file: int
+    begin: int
+    end: int
+    lines: int = 0
+    first: int = NOWHERE
+    last: int = NOWHERE
+    lines_before: int = 0
+    lines_of_last: int = 0
+    first_at: int = int(NO_INSTANT)
+    last_at: int = int(NO_INSTANT)
+    set_back: int = 0
+    cut: int = NOWHERE
+    before: Times = NO_TIMES
+    after: Times = NO_TIMES
+    first_mark: int = 0
+    cut_mark: int = 0
+    is_kafka_log: bool = False
+    is_doubled: bool = False
+    cluster_ids: tuple[str, ...] = ()
+    layouts: tuple[str, ...] = PLAIN
+    is_wrapped: bool = False
+    form: Form | None = None
+    misfit: str | None = None
+    damage: str | None = None
+    is_there: bool = True
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Piece:
+        """The piece that a mapping of its fields describes."""
+        times = {name: Times(**told[name]) for name in ("before", "after")}
+        several = {name: tuple(told[name]) for name in ("cluster_ids", "layouts")}
+        return cls(**{**told, **times, **several, "form": Form.of(told["form"]) if told["form"] else None})
+
+
+@dataclass(frozen=True)
+class Range:
+    """Bytes of a file that begin with a record and end with one; `size` of them are read.
+
+    `mark` is of its first bytes; `lines_beyond` the lines of its last record that are not read.
+    """
+
+    file: int
+    begin: int
+    size: int
+    mark: int
+    times: Times
+    lines_beyond: int = 0
+
+
+def mark_of(data: bytes, at: int) -> int:
+    """What shows that a line is still the one that was seen: a checksum of its first bytes."""
+    return zlib.crc32(data[at : at + _MARKED].partition(b"\n")[0])
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the bytes of a file are read: by which layouts; and, where they are records with frames, the sources within
+    the file by their numbers.
+    """
+
+    layouts: tuple[str, ...] = PLAIN
+    sources: Sequence[str] | None = None
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether the bytes are records with frames."""
+        return self.sources is not None
+
+
+PLAINLY = Way()
+
+
+def beginnings(data: bytes, begins: bool, way: Way = PLAINLY) -> tuple[Ints, Heads]:
+    """The lines and the records. Takes: whether the bytes begin with a line: before any head it is a record as well."""
+    if way.is_wrapped:
+        return framed(data, begins)
+    lines = lines_of(data, begins)
+    heads = heads_of(data, lines, way.layouts)
+    if begins and len(lines) and (not len(heads) or heads.lines[0] > 0):
+        heads = _with_headless(heads, int(lines[0]))
+    return lines, heads
+
+
+def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = PLAINLY) -> Piece:
+    """What a piece holds. Takes: the bytes from one before `begin`, if there is one, to REACH behind `end`."""
+    offset = max(begin - 1, 0)
+    lines, heads = beginnings(data, begin == 0, way)
+    until = end - offset if begin else max(end, first_line(data) + 1)
+    heads, count = heads.before(until), int(np.searchsorted(lines, until))
+    at, starts = clock.instants(heads), heads.starts
+    held = Piece(
+        file,
+        begin,
+        end,
+        lines=count,
+        lines_before=count,
+        is_doubled=clock.saw_doubled,
+        layouts=way.layouts,
+        is_wrapped=way.is_wrapped,
+    )
+    if not len(heads):
+        return held
+    cut = _cut(at) if begin else 0
+    both = (at[1:] != NO_INSTANT) & (at[:-1] != NO_INSTANT)
+    return replace(
+        held,
+        first=offset + int(starts[0]),
+        last=offset + int(starts[-1]),
+        lines_before=int(heads.lines[0]),
+        lines_of_last=count - int(heads.lines[-1]),
+        first_at=int(at[0]),
+        last_at=int(at[-1]),
+        set_back=max(int((at[:-1] - at[1:])[both].max(initial=0)), 0),
+        cut=offset + int(starts[cut]),
+        before=times_of(at[:cut]),
+        after=times_of(at[cut:]),
+        first_mark=mark_of(data, int(starts[0]) if begin else 0),
+        cut_mark=mark_of(data, int(starts[cut])),
+    )
+
+
+def _cut(at: Ints) -> int:
+    """The record in the middle half before which the clock goes on furthest for good: no instant is on both sides."""
+    told = np.where(at == NO_INSTANT, np.iinfo(np.int64).max, at)
+    until = np.maximum.accumulate(at)[:-1]
+    gaps = np.minimum.accumulate(told[::-1])[::-1][1:] - np.maximum(until, -(1 << 61))
+    low, high = len(at) // 4, max(len(at) * 3 // 4, len(at) // 4 + 1)
+    return low + 1 + int(np.argmax(gaps[low:high])) if len(gaps[low:high]) else 0
+
+
+def _with_headless(heads: Heads, start: int) -> Heads:
+    return Heads(
+        np.concatenate([[start], heads.starts]),
+        np.concatenate([[0], heads.lines]),
+        np.concatenate([np.array([HEADLESS], np.int8), heads.layouts]),
+        np.concatenate([np.array([NO_INSTANT]), heads.told]),
+        np.concatenate([[False], heads.is_instant]),
+    )
+
+
+def ranges_of(pieces: Sequence[Piece], until: int | None = None) -> list[Range]:
+    """How one file is cut into ranges. Takes: its pieces in their order; where to end, if not at its end."""
+    if not pieces or pieces[0].first == NOWHERE:
+        return []
+    ranges = _all_ranges(pieces)
+    return ranges if until is None else _before(ranges, until)
+
+
+def _all_ranges(pieces: Sequence[Piece]) -> list[Range]:
+    """Takes: pieces of which the first holds the beginning of a record."""
+    found: list[Range] = []
+    spanned: list[Piece] = []
+    first = pieces[0]
+    begin, mark, times = 0, first.first_mark, first.before + first.after
+    for piece in pieces[1:]:
+        if piece.first == NOWHERE:
+            spanned.append(piece)
+            continue
+        if spanned:
+            at, new_mark, before, after = piece.first, piece.first_mark, NO_TIMES, piece.before + piece.after
+        else:
+            at, new_mark, before, after = piece.cut, piece.cut_mark, piece.before, piece.after
+        found.append(_range(first, begin, at, mark, times + before, spanned, piece.lines_before if spanned else 0))
+        first, begin, mark, times, spanned = piece, at, new_mark, after, []
+    return [*found, _range(first, begin, pieces[-1].end, mark, times, spanned, 0)]
+
+
+def _before(ranges: Sequence[Range], until: int) -> list[Range]:
+    """What of the ranges lies before a place. The one that reaches beyond it is cut there."""
+    return [
+        replace(r, size=until - r.begin, lines_beyond=0) if r.begin + r.size > until else r
+        for r in ranges
+        if r.begin < until
+    ]
+
+
+def _range(
+    first: Piece, begin: int, end: int, mark: int, times: Times, spanned: Sequence[Piece], lines_after: int
+) -> Range:
+    """Edge case: of a record that spans pieces no more is read than what is kept of its text."""
+    lines = first.lines_of_last
+    for n, piece in enumerate(spanned):
+        if lines > MOST_LINES or piece.begin - first.end > MOST_BYTES:
+            beyond = sum(p.lines for p in spanned[n:]) + lines_after
+            return Range(first.file, begin, piece.begin - begin, mark, times, beyond)
+        lines += piece.lines
+    return Range(first.file, begin, end - begin, mark, times)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The microseconds of a range that other ranges of its log cover as well, and whether records without an instant
+    lie in several.
+    """
+
+    first: int
+    last: int
+    is_timeless: bool
+
+
+def contests(spans: Mapping[int, Times]) -> dict[int, Contest]:
+    """Which of some spans of one log share instants with others, each with the instants that it may share."""
+    ordered = sorted((t.first, t.last, n) for n, t in spans.items() if t.are_any)
+    found: dict[int, Contest] = {}
+    reached = int(NO_INSTANT)
+    for (first, last, n), (following, *_) in zip(ordered, [*ordered[1:], (NO_TIMES.first,)], strict=False):
+        begins, ends = first <= reached, following <= last
+        if begins or ends:
+            found[n] = Contest(first if begins else following, last if ends else min(last, reached), False)
+        reached = max(reached, last)
+    none = Contest(NO_TIMES.first, NO_TIMES.last, True)
+    timeless = {n for n, t in spans.items() if t.timeless}
+    if len(timeless) == 1:
+        timeless = set()
+    return {n: replace(found.get(n, none), is_timeless=n in timeless) for n in {*found, *timeless}}

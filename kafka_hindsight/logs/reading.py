@@ -1,0 +1,278 @@
+"""What one record says: its fate, decided here alone, and the fields of its event. Plain Python, for any reader."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import compress
+from typing import Any, NamedTuple
+
+from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.catalog.silver import EVENT_FIELDS
+from kafka_hindsight.knowledge.layouts import (
+    BROKER_FOLDER_REGEX,
+    BROKER_REGEX,
+    CUTS,
+    KAFKAS_PACKAGES,
+    MESSAGE_LIMIT,
+    MOST_LINES,
+    PROGRAM,
+    TRACE_LIMIT,
+    WITHIN,
+    class_of,
+    first_line,
+)
+from kafka_hindsight.knowledge.model import Noise, Pattern, Words
+from kafka_hindsight.knowledge.noise import NOISE
+from kafka_hindsight.knowledge.pattern_layouts import is_without_logger, layout_pattern, without_envelopes
+from kafka_hindsight.knowledge.patterns import PATTERNS, SAYS_LINES
+
+QUOTED = 2_000
+"""Characters of a record's first line that a row quotes."""
+
+_BROKER = re.compile(BROKER_REGEX, re.ASCII)
+_FOLDER = re.compile(BROKER_FOLDER_REGEX, re.ASCII)
+_BROKER_REACH = 400
+"""Longer than the name of a topic with all that stands around it in that bracket."""
+
+_TRIED_FIRST = 4
+"""Noise so near the front stays where it is."""
+
+_BITS = {"INT": 31, "BIGINT": 63}
+_NUMBERS = {c.name: (-(1 << _BITS[c.type]), (1 << _BITS[c.type]) - 1) for c in EVENT_FIELDS if c.type in _BITS}
+"""The least and the greatest number that a field can hold."""
+
+_MASKS = tuple(
+    (re.compile(regex, re.ASCII | re.IGNORECASE), mask)
+    for regex, mask in (
+        (r"'[^']*'|\"[^\"]*\"|`[^`]*`", "<name>"),
+        (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uuid>"),
+        (r"\b[A-Za-z0-9_-]{22}\b", "<id>"),
+        (r"\b((?:group|topic|member|client|instance)(?:[ _]?id)?[ =:]+)[^\s,;)\]]+", r"\1<name>"),
+        (r"[0-9]+", "#"),
+        (r"(?<![\w.#-])(?=[\w.#-]*[a-z])(?=[\w.#-]*(?:#|[\w#][-_][\w#]))[\w.#-]*[\w#]", "<name>"),
+    )
+)
+"""What varies in lines of one shape, in the order in which it is masked."""
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of the lines of one logger: patterns in their order, and in any order what carries nothing."""
+
+    patterns: tuple[Pattern, ...]
+    noise: tuple[str, ...]
+
+    def is_noise(self, message: str) -> bool:
+        """Whether a message carries nothing. Order: logs repeat themselves, so what was found last is tried first."""
+        noise = self.noise
+        for n, words in enumerate(noise):
+            if words in message:
+                if n > _TRIED_FIRST:
+                    self.noise = (words, *noise[:n], *noise[n + 1 :])
+                return True
+        return False
+
+
+class Reading(NamedTuple):
+    """What became of a record.
+
+    `pattern` claims it and `found` is what the groups of its regex hold, where it is an event; `sentences` say why it
+    is quarantined. A record that is ignored has nothing else.
+    """
+
+    fate: LineFate
+    logger: str | None = None
+    message: str = ""
+    pattern: Pattern | None = None
+    found: tuple[str | None, ...] = ()
+    sentences: tuple[str, ...] = ()
+
+
+def known_loggers(patterns: Iterable[Pattern], noise: Iterable[Noise]) -> dict[str, Known]:
+    """What is known of the lines of each logger that matters, by its class."""
+    claims, empty = defaultdict[str, list[Pattern]](list), defaultdict[str, list[str]](list)
+    for pattern in patterns:
+        for name in sorted({class_of(logger) for logger in pattern.loggers}):
+            claims[name].append(pattern)
+    for each in noise:
+        for name in sorted({class_of(logger) for logger in each.loggers}):
+            empty[name].append(each.contains)
+    return {name: Known(tuple(found), tuple(empty[name])) for name, found in claims.items()}
+
+
+KNOWN = known_loggers(PATTERNS, NOISE)
+_NAMELESS = Known((), ())
+_IGNORED = Reading(LineFate.IGNORED)
+
+_WRONG = (
+    "It holds bytes that are not UTF-8; bronze.log_records keeps them in raw.",
+    "It holds NUL bytes, as a crash leaves them where a file was not yet written.",
+    "Its head shows a date that no calendar has.",
+    f"It has more than {MOST_LINES} physical lines; the first {MOST_LINES} are kept.",
+    f"Its message is longer than {MESSAGE_LIMIT} characters; Kafka writes none as long that we read.",
+)
+
+
+def read_record(
+    layout: str | None, text: str, line_count: int = 1, is_utf8: bool = True, is_dated: bool = True
+) -> Reading:
+    """Gives a record its one fate: event, ignored, unparsed or quarantined.
+
+    Takes: what bronze.log_records holds of it: the name of its layout, its text and its physical lines; whether its
+        bytes were UTF-8, and whether its head shows an instant.
+    Order: what is broken is quarantined, whoever wrote it; but how long a message is matters for loggers that matter.
+    """
+    logger, message = words_of(layout, text) if layout else (None, text)
+    known = KNOWN.get(_class_of(logger)) if logger else _NAMELESS
+    is_endless = len(message) > MESSAGE_LIMIT and known is not None and logger is not None
+    if sentences := _wrong(text, line_count, is_utf8, is_dated or layout is None, is_endless):
+        return Reading(LineFate.QUARANTINED, logger, message, sentences=sentences)
+    return _IGNORED if known is None else _claimed(known, logger, message, text)
+
+
+def words_of(layout: str, text: str) -> Words:
+    """The logger and the message of a record.
+
+    Edge case: clients' libraries speak through loggers that programs name, and a line at a time: what follows it are
+    the program's own prints.
+    """
+    if layout in CUTS:
+        return CUTS[layout](text)
+    logger, message = _cut_of(layout)(text)
+    if logger and _class_of(logger) not in KNOWN:
+        logger = PROGRAM
+    return logger, first_line(message) if logger in SAYS_LINES else message
+
+
+@cache
+def _cut_of(layout: str) -> Callable[[str], Words]:
+    name = without_envelopes(layout)
+    if name in CUTS:
+        return CUTS[name]
+    cut = layout_pattern(name).cut
+    return (lambda text: (PROGRAM, cut(text)[1])) if is_without_logger(name) else cut
+
+
+def _wrong(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
+    if is_utf8 and is_dated and line_count <= MOST_LINES and not is_endless and "\0" not in text:
+        return ()
+    return tuple(compress(_WRONG, (not is_utf8, "\0" in text, not is_dated, line_count > MOST_LINES, is_endless)))
+
+
+def _claimed(known: Known, logger: str | None, message: str, text: str) -> Reading:
+    for pattern in known.patterns:
+        if pattern.contains not in message:
+            continue
+        if match := pattern.compiled.match(_with_trace(message, text) if pattern.reads_trace else message):
+            return Reading(LineFate.EVENT, logger, message, pattern, match.groups())
+    if known.is_noise(message) or known is KNOWN.get(PROGRAM):
+        return _IGNORED
+    return Reading(LineFate.UNPARSED, logger, message)
+
+
+def carries_nothing(layout: str | None, text: str) -> bool:
+    """Whether a record is of a logger that matters, and is known to carry nothing."""
+    logger, message = words_of(layout, text) if layout else (None, text)
+    known = KNOWN.get(_class_of(logger)) if logger else None
+    return known is not None and known.is_noise(message)
+
+
+def _with_trace(message: str, text: str) -> str:
+    """The message, and the beginning of the exception below it. Edge case: a message of several lines holds it."""
+    below = "" if "\n" in message else text.partition("\n")[2][:TRACE_LIMIT].replace("\r", "")
+    return f"{message}\n{below}" if below else message
+
+
+def fields_of(pattern: Pattern, found: Sequence[tuple[str | None, ...]]) -> dict[str, list[Any]]:
+    """The fields that a pattern reads in the records that it claims: a list for each field, in their order.
+
+    Edge case: empty text counts as missing, as does a number that its field cannot hold.
+    """
+    columns: dict[str, list[Any]] = {name: [value] * len(found) for name, value in pattern.constants.items()}
+    groups = list(zip(*found, strict=True))
+    for name, numbers in pattern.pieces.items():
+        pieces = [groups[n - 1] for n in numbers]
+        columns[name] = list(pieces[0]) if len(pieces) == 1 else ["\n".join(p or "" for p in t) for t in zip(*pieces)]
+    return {name: _typed(name, values) for name, values in columns.items()}
+
+
+def broker_told(message: str) -> int | None:
+    """The broker or controller that a line names as its writer: within its first bracket, or not at all."""
+    if not message.startswith("["):
+        return None
+    start = message[:_BROKER_REACH]
+    return _broker_in(start[: start.find("]") + 1 or _BROKER_REACH])
+
+
+@lru_cache(maxsize=4096)
+def broker_of_folder(source: str) -> int | None:
+    """The broker that the nearest folder of a log names; within a wrapped file, who wrote the line counts as one."""
+    file, _, part = source.partition(WITHIN)
+    for folder in reversed([*file.split("/")[:-1], *part.split("/")]):
+        if match := _FOLDER.match(folder):
+            return int(match[1])
+    return None
+
+
+def quotation(text: str) -> str:
+    """What a row quotes of a record."""
+    return text.partition("\n")[0][:QUOTED].rstrip("\r")
+
+
+def template(message: str) -> str:
+    """The shape of a line that no pattern claims: its names and numbers are masked."""
+    shape = quotation(message)
+    for regex, mask in _MASKS:
+        shape = regex.sub(mask, shape)
+    return shape
+
+
+@lru_cache(maxsize=4096)
+def _class_of(logger: str) -> str:
+    """What a logger is known by, also where its layout shows its class alone, or letters of its packages."""
+    name = class_of(logger)
+    if name in KNOWN:
+        return name
+    *packages, last = logger.split(".")
+    return next((key for full, key in _SPELT_OUT.get(last, ()) if _abbreviates(packages, full)), name)
+
+
+def _abbreviates(packages: Sequence[str], full: Sequence[str]) -> bool:
+    """Whether packages are none, or stand for those of a logger: each is what the other begins with."""
+    return not packages or (
+        len(packages) >= len(full) and all(p and f.startswith(p) for p, f in zip(packages, full, strict=False))
+    )
+
+
+def _spelt_out(patterns: Iterable[Pattern]) -> dict[str, list[tuple[Sequence[str], str]]]:
+    """The loggers that matter by the last word of their names: the packages that show them, and what they are known by.
+
+    Kafka's own move between its packages: they are shown by the first of these alone.
+    """
+    found = defaultdict[str, list[tuple[Sequence[str], str]]](list)
+    for logger in sorted({logger for pattern in patterns for logger in pattern.loggers}):
+        *packages, last = logger.split(".")
+        key = class_of(logger)
+        roots = [p.rstrip(".").split(".") for p in KAFKAS_PACKAGES] if key != logger else [packages]
+        found[last] += [(root, key) for root in roots]
+    return found
+
+
+_SPELT_OUT = _spelt_out(PATTERNS)
+
+
+@lru_cache(maxsize=4096)
+def _broker_in(start: str) -> int | None:
+    match = _BROKER.match(start)
+    return int(match[1]) if match else None
+
+
+def _typed(name: str, values: list[Any]) -> list[Any]:
+    if name not in _NUMBERS:
+        return [value or None for value in values]
+    low, high = _NUMBERS[name]
+    return [n if text and low <= (n := int(text)) <= high else None for text in values]

@@ -1,0 +1,398 @@
+"""What a page is made of: a few kinds of block, and the kinds of words in them. All of their text is harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from kafka_hindsight.report.lanes import Timeline
+
+# ---- Words: what stands in a line of text
+
+
+@dataclass(frozen=True)
+class At:
+    """An instant, shown without its date where the page has one date; `precise` shows milliseconds."""
+
+    instant: datetime | None
+    precise: bool = False
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name that a stranger chose: its direction of writing is isolated. Shown in monospace."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """Words that lead to another place of the page."""
+
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class PageLink:
+    """Words that lead to another page of the lake: its file's name, and a place on it where one is meant."""
+
+    text: str
+    page: str
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Days in a row, each a square with its tone and what it says; `says` describes all of them."""
+
+    squares: tuple[tuple[str, str], ...]
+    says: str
+
+
+@dataclass(frozen=True)
+class Address:
+    """The sign that carries the address of the row it stands in. `noun` says what the row is."""
+
+    anchor: str
+    noun: str
+
+
+@dataclass(frozen=True)
+class Badge:
+    """Words with a look of their own: `tag`, `sure certain`, `cause t-lost`, `severity`, `lead`, `code`."""
+
+    text: str
+    style: str = "tag"
+
+
+@dataclass(frozen=True)
+class Strong:
+    """Words that stand out."""
+
+    words: Words
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """Words that stand back."""
+
+    words: Words
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The part of the window that something covers: a bar, from and to in percent."""
+
+    begins: float
+    ends: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A number through the window: points of (place, height), both in percent. `says` describes it."""
+
+    points: tuple[tuple[float, float], ...]
+    says: str
+
+
+Words = (
+    str | At | Name | Link | PageLink | Strip | Address | Badge | Strong | Quiet | Extent | Curve | tuple["Words", ...]
+)
+
+
+# ---- Blocks: what stands below one another in a section
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph: `quiet`, `advice`, `links`, or plain."""
+
+    words: Words
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading inside a section."""
+
+    words: Words
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item of a list. `tone` is its class: good, plain, warn or bad among `statements`."""
+
+    words: Words
+    tone: str = ""
+    anchor: str = ""
+    noun: str = ""
+    blocks: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True)
+class List:
+    """A list: `statements`, `names`, `refusals`, or plain."""
+
+    items: tuple[Item, ...]
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A label with what belongs to it."""
+
+    label: str
+    value: Content
+    is_wide: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Labels with what belongs to them."""
+
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table. `style` is `id`, `wide`, `left`, `bad`, `warn`, or several of them."""
+
+    content: Content
+    style: str = ""
+    is_head: bool = False
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row of a table, by its own address where it has one. `detail` is folded below it; `tone` colours both."""
+
+    cells: tuple[Content, ...]
+    anchor: str = ""
+    noun: str = ""
+    tone: str = ""
+    is_planned: bool = False
+    detail: Expandable | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, called `label` for those who cannot see it. A heading that ends in `<` is aligned left.
+
+    `numbers` aligns cells to the right, `rebalances` is what a Filter acts on.
+    """
+
+    label: str
+    headings: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Expandable:
+    """Blocks that a click on the summary shows."""
+
+    summary: Words
+    blocks: tuple[Block, ...]
+    style: str = "more"
+    is_open: bool = False
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """A line as it was read."""
+
+    text: str
+    source: str = ""
+    at: At | None = None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The lines that prove a statement, behind `label`. `left_out` more stand in the lake."""
+
+    quotes: tuple[Quotation, ...]
+    left_out: int = 0
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that happened, as one line that opens: when, what, how sure, at what cost; then its blocks.
+
+    `note` stands back beside the headline. `brief` and `advice` are what a terminal shows of it. An entry with
+    an `anchor` and a style of its own is not folded.
+    """
+
+    headline: str
+    blocks: tuple[Block, ...]
+    anchor: str = ""
+    noun: str = ""
+    style: str = "incident"
+    tone: str = ""
+    note: str = ""
+    when: At | None = None
+    badges: tuple[Badge, ...] = ()
+    cost: str = ""
+    is_open: bool = False
+    brief: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Box:
+    """Blocks that belong together: `advice`, `refusal`, `verdict`."""
+
+    style: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A moment of something that lasted; `after` says how long since it began. `at` is None where it did not come."""
+
+    label: str
+    at: At | None
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Moments, one after the other."""
+
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number that a reader looks for first. `tone` is bad, warn, good or plain."""
+
+    value: str
+    label: str
+    tone: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """The numbers that a reader looks for first."""
+
+    tiles: tuple[Tile, ...]
+
+
+@dataclass(frozen=True)
+class Trend:
+    """One number window by window, oldest first. `bars` are (place, width, height, in percent, what it says)."""
+
+    label: str
+    last: str
+    usual: str
+    bars: tuple[tuple[float, float, float, str], ...]
+
+
+@dataclass(frozen=True)
+class Trends:
+    """Numbers window by window."""
+
+    trends: tuple[Trend, ...]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """The controls that filter the rows of the table of rebalances; `tones` are (tone, label)."""
+
+    tones: tuple[tuple[str, str], ...]
+
+
+Block = (
+    Paragraph | Heading | List | Facts | Table | Expandable | Evidence | Quotation | Entry | Box | Steps | Tiles
+    | Trends | Filter | Timeline
+)  # fmt: skip
+
+Content = Words | Block | Cell | tuple["Content", ...]
+"""What a cell or a fact holds."""
+
+
+@dataclass(frozen=True)
+class ShownSection:
+    """A section of a page: its name is its address. `count` stands beside its title in the navigation."""
+
+    name: str
+    title: str
+    nav: str
+    count: int | None
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole page. `day` is the one date of its instants, None where they have several.
+
+    `log` and `place` say where the log and the page itself lie, `own` what it is called in the lake; empty where not
+    known.
+    """
+
+    title: str
+    heading: str
+    subtitle: Words
+    day: date | None
+    sections: tuple[ShownSection, ...]
+    log: str = ""
+    place: str = ""
+    own: str = ""
+
+
+PLANNED = Badge("planned")
+
+
+def sure(confidence: str) -> Badge:
+    """How sure a verdict is."""
+    return Badge(confidence, f"sure {confidence}")
+
+
+def badges(planned: bool, confidence: str) -> tuple[Badge, ...]:
+    """Whether something was planned, and how sure its verdict is."""
+    return (*((PLANNED,) if planned else ()), sure(confidence))
+
+
+def head(content: Content, style: str = "") -> Cell:
+    """The cell that names its row."""
+    return Cell(content, style, is_head=True)
+
+
+def said(words: Words, wanted: object = True, style: str = "quiet") -> tuple[Paragraph, ...]:
+    """A paragraph where it is wanted and has words, to be spliced into blocks."""
+    return (Paragraph(words, style),) if wanted and words else ()
+
+
+def statements(said: Sequence[tuple[str, str]]) -> tuple[List, ...]:
+    """Sentences as a list, each with its tone; no block where there is none."""
+    return (List(tuple(Item(words, tone) for tone, words in said), "statements"),) if said else ()
+
+
+def names(texts: Sequence[str], at_most: int) -> List:
+    """Names of others, the first of them; the rest is counted."""
+    rest = len(texts) - at_most
+    more = (Item(f"and {rest} more", "quiet"),) if rest > 0 else ()
+    return List((*(Item(Name(text)) for text in texts[:at_most]), *more), "names")
+
+
+def separated(parts: Sequence[Words], separator: str = ", ") -> Words:
+    """Words with a separator between them."""
+    return tuple(word for i, part in enumerate(parts) for word in ((separator, part) if i else (part,)))
+
+
+def linked(links: Sequence[Link], more: str = "") -> Words:
+    """Links one after the other, and what is not linked."""
+    return (separated(links, " "), *((" ", Quiet(more)) if more else ()))
+
+
+def what_to_do(advice: str) -> Box:
+    """The box of advice."""
+    return Box("advice", (Heading("What to do"), Paragraph(advice)))
+
+
+def left_out(count: int, table: str) -> tuple[Paragraph, ...]:
+    """How many rows of a table are not shown; nothing where all are."""
+    return said(f"{count:,} more in {table}.", count > 0)

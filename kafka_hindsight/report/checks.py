@@ -1,0 +1,87 @@
+"""The page that says what was checked before a window was published, and what did not hold. Rows in, one page out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kafka_hindsight.catalog.codes import CheckSeverity
+from kafka_hindsight.catalog.rows import ValidationResult
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report.html import render_html
+from kafka_hindsight.report.page_rows import PageRun
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.plain import harmless
+from kafka_hindsight.shared.words import counted, exact, instant, sentence, verb
+
+HEADINGS = ("Expectation", "Expects that", "Severity", "Result")
+
+
+def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> str:
+    """One self-contained HTML page: no script, nothing fetched, every name inert.
+
+    Takes: rows of quality.validation_results of one run and window; `run` names run_id, cluster, window_from, window_to
+    Gives: the page; it says that the window was refused when a critical expectation is broken
+    """
+    rows = [ValidationResult.of(harmless(row)) for row in results]
+    about = PageRun.of(harmless(run))
+    broken = {s: [r for r in rows if not r.success and r.severity == s] for s in CheckSeverity}
+    critical, warnings = (len(broken[s]) for s in CheckSeverity)
+    window = f"{instant(about.window_from)} to {instant(about.window_to)} UTC"
+    verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph(_verdict(len(rows), critical, warnings)),))
+    sections = (
+        ui.ShownSection("verdict", "", "Verdict", None, (verdict,)),
+        ui.ShownSection("broken", "What does not hold", "Broken", critical + warnings, tuple(_broken(broken))),
+        ui.ShownSection("checked", "What was checked", "Checked", len(rows), tuple(_checked(rows))),
+    )
+    return render_html(
+        ui.Page(
+            title=f"Validation of {about.cluster}",
+            heading=_headline(critical, warnings),
+            subtitle=f"{about.cluster}, {window}, run {about.run_id}",
+            day=None,
+            sections=tuple(section for section in sections if section.blocks),
+        ),
+        has_script=False,
+    )
+
+
+def _headline(critical: int, warnings: int) -> str:
+    if critical:
+        return "Refused: nothing of this window was published"
+    return "Every critical expectation holds" if warnings else "Every expectation holds"
+
+
+def _verdict(asked: int, critical: int, warnings: int) -> str:
+    said = f"{counted(asked, 'expectation')} {verb(asked, 'was', 'were')} checked."
+    if critical:
+        said += (
+            f" {sentence(counted(critical, 'critical one'))} {verb(critical, 'is', 'are')} broken, so gold stays as it"
+            " was. The rows that were refused are in staging, where they can be looked at."
+        )
+    if warnings:
+        said += f" {sentence(counted(warnings, 'warning'))} {verb(warnings, 'was', 'were')} recorded."
+    return said
+
+
+def _broken(broken: Mapping[CheckSeverity, Sequence[ValidationResult]]) -> Iterator[ui.Block]:
+    said = [(_tone(r), f"{r.severity}: {s}") for rows in broken.values() for r in rows for s in r.sentences or ()]
+    yield from ui.statements(said)
+
+
+def _checked(rows: Sequence[ValidationResult]) -> Iterator[ui.Block]:
+    for name, verdicts in grouped(rows, lambda r: r.table).items():
+        wrong = sum(not v.success for v in verdicts)
+        count = f"{exact(len(verdicts))} checked{f', {wrong} broken' if wrong else ''}"
+        table = ui.Table(name, HEADINGS, tuple(_row(v) for v in verdicts))
+        yield ui.Expandable((f"{name} ", ui.Quiet(count)), (table,))
+
+
+def _row(verdict: ValidationResult) -> ui.TableRow:
+    result = "held" if verdict.success else verdict.observed or "did not hold"
+    style = "" if verdict.success else _tone(verdict)
+    return ui.TableRow((verdict.expectation, verdict.description, verdict.severity, ui.Cell(result, style)))
+
+
+def _tone(verdict: ValidationResult) -> str:
+    return "bad" if verdict.severity == CheckSeverity.CRITICAL else "warn"

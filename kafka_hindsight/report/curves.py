@@ -1,0 +1,125 @@
+"""Counts through the window as curves: how many partitions or groups were in trouble at each instant, and the lag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import accumulate, groupby, pairwise
+
+from kafka_hindsight.catalog.codes import NOBODY, FailoverKind, IsrChangeKind, OutOfSyncKind
+from kafka_hindsight.catalog.rows import Failover, IsrChange
+from kafka_hindsight.report.lanes import CurveLane
+from kafka_hindsight.report.page_rows import LagReading, PageRows
+from kafka_hindsight.shared import words
+from kafka_hindsight.shared.grouping import grouped
+
+Interval = tuple[datetime, datetime]
+Point = tuple[int, int]
+"""Milliseconds from the window's first instant, and the value from there on."""
+
+MOST_POINTS = 800
+
+
+def curves(page: PageRows) -> Iterator[CurveLane]:
+    """The curves that ever leave zero. What no row shows is not counted."""
+    for label, intervals in (
+        ("Partitions without a leader", without_leader(page)),
+        ("Under-replicated partitions", under_replicated(page)),
+        ("Groups rebalancing", rebalancing(page)),
+    ):
+        yield from _drawn(page, label, counted(page, intervals.values()))
+    lag = [(_ms(page, r.snapshot_at), r.lag) for r in sorted(page.of(LagReading), key=lambda r: r.snapshot_at)]
+    yield from _drawn(page, "Lag of all groups, in records", lag)
+
+
+def without_leader(page: PageRows) -> Mapping[object, Sequence[Interval]]:
+    """When each partition had no leader. Left out: a change to no leader that may be the deletion of the topic."""
+    by_partition = grouped(page.failovers, lambda f: (f.topic, f.partition, f.topic_incarnation))
+    return {key: [*_gaps(rows), *_open(page, rows)] for key, rows in by_partition.items()}
+
+
+def _gaps(rows: Sequence[Failover]) -> Iterator[Interval]:
+    for row in rows:
+        lasted = row.leaderless_ms if row.leaderless_ms is not None else row.leaderless_low_ms
+        if row.leader_to != NOBODY and lasted:
+            yield row.happened_at - timedelta(milliseconds=lasted), row.happened_at
+
+
+def _open(page: PageRows, rows: Sequence[Failover]) -> Iterator[Interval]:
+    """From a change to no leader to the next change, or to the end."""
+    ends = [*(row.happened_at for row in rows[1:]), page.window[1]]
+    for row, end in zip(rows, ends, strict=True):
+        if row.leader_to == NOBODY and row.kind != FailoverKind.UNKNOWN:
+            yield row.happened_at, end
+
+
+def under_replicated(page: PageRows) -> Mapping[object, Sequence[Interval]]:
+    """When each partition missed a replica in its ISR. Left out: replicas moved away, and out before the window."""
+    shrinks = (
+        row
+        for row in page.of(IsrChange)
+        if row.change == IsrChangeKind.SHRINK and row.shrink_cause != OutOfSyncKind.REASSIGNMENT
+    )
+    return {
+        key: [(row.happened_at, row.out_of_sync_until or page.window[1]) for row in rows]
+        for key, rows in grouped(shrinks, lambda r: (r.topic, r.partition)).items()
+    }
+
+
+def rebalancing(page: PageRows) -> Mapping[object, Sequence[Interval]]:
+    """When each group rebalanced. Left out: rebalances whose end is not known."""
+    return {
+        group: [(row.started_at, row.ended_at) for row in rows if row.ended_at]
+        for group, rows in page.rebalances_of_group.items()
+    }
+
+
+def counted(page: PageRows, subjects: Iterable[Sequence[Interval]]) -> list[Point]:
+    """How many subjects are inside one of their intervals, from each change on. One subject counts once."""
+    changes = [
+        (_ms(page, at), step) for own in subjects for start, end in joined(own) for at, step in ((start, 1), (end, -1))
+    ]
+    by_instant = [(at, sum(step for _, step in same)) for at, same in groupby(sorted(changes), key=lambda c: c[0])]
+    totals = accumulate(step for _, step in by_instant)
+    return [(0, 0), *((at, total) for (at, _), total in zip(by_instant, totals, strict=True))] if changes else []
+
+
+def joined(intervals: Iterable[Interval]) -> list[Interval]:
+    """The same time in intervals that do not overlap, in order."""
+    found: list[Interval] = []
+    for start, end in sorted(intervals):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        elif end > start:
+            found.append((start, end))
+    return found
+
+
+def thinned(points: Sequence[Point], span_ms: int) -> list[Point]:
+    """At most about MOST_POINTS of them: of points that lie near each other the highest, so that no peak is lost."""
+    if len(points) <= MOST_POINTS:
+        return list(points)
+    size, kept, last = -(-span_ms // MOST_POINTS), [], points[0][1]
+    for place, near in groupby(points, key=lambda p: p[0] // size):
+        values = [value for _, value in near]
+        kept.append((place * size, max(last, *values)))
+        last = values[-1]
+    return [*kept, (points[-1][0], last)]
+
+
+def _drawn(page: PageRows, label: str, points: Sequence[Point]) -> Iterator[CurveLane]:
+    top = max((value for _, value in points), default=0)
+    if not top:
+        return
+    first, end = page.window
+    span = _ms(page, end)
+    peak = next(at for at, value in points if value == top)
+    above = sum(later - at for (at, value), (later, _) in pairwise([*points, (span, 0)]) if value)
+    when = words.instant(first + timedelta(milliseconds=peak), page.day)
+    says = f"up to {words.number(top)}, at {when}; above zero for {words.duration(above)}"
+    yield CurveLane(label, f"up to {words.number(top)}, at {when}", says, tuple(thinned(points, span)), top, span)
+
+
+def _ms(page: PageRows, at: datetime) -> int:
+    first, end = page.window
+    return round((min(end, max(first, at)) - first) / timedelta(milliseconds=1))

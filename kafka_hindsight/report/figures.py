@@ -1,0 +1,138 @@
+"""The figures of a window, each by one function: page, terminal and alerts take them from here.
+
+Planned work is told apart in every one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog.codes import FindingSeverity, Harm
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance
+from kafka_hindsight.knowledge.harms import HARM_NOTES, State
+from kafka_hindsight.knowledge.rules import UNSEEN
+from kafka_hindsight.shared import words
+from kafka_hindsight.shared.grouping import grouped
+
+_ORDER = {harm: place for place, harm in enumerate(Harm)}
+
+
+def harm_of(incident: Incident) -> Harm:
+    """What an incident did. Edge case: rows of an earlier version hold rebalances alone, and do not say it."""
+    if incident.harm is not None:
+        return incident.harm
+    return Harm.PLANNED if incident.planned else Harm.CONSUMERS_STOPPED
+
+
+def ranked(incidents: Iterable[Incident]) -> list[Incident]:
+    """Incidents, the most harmful first."""
+    return sorted(
+        incidents,
+        key=lambda i: (
+            _ORDER[harm_of(i)],
+            i.harm_rank or 0,
+            -(i.partition_seconds or 0.0),
+            -i.rebalance_count,
+            i.started_at,
+            i.incident_id,
+        ),
+    )
+
+
+def by_harm(incidents: Iterable[Incident]) -> Mapping[Harm, Sequence[Incident]]:
+    """Incidents by what they did, the gravest first."""
+    return grouped(ranked(incidents), harm_of)
+
+
+def needs(incident: Incident) -> State:
+    """What an incident asks of its reader."""
+    return HARM_NOTES[harm_of(incident)].state
+
+
+def state_of(incidents: Iterable[Incident], findings: Iterable[Finding]) -> State:
+    """What a window asks of its reader: the most urgent of what its incidents and its findings ask."""
+    asked = {needs(i) for i in incidents}
+    if any(f.severity != FindingSeverity.INFO for f in findings):
+        asked.add("look")
+    return "act" if "act" in asked else "look" if "look" in asked else "calm"
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Committed records that were lost: at least and at most. `high` is None where nothing bounds it."""
+
+    low: int
+    high: int | None
+
+    @property
+    def number(self) -> str:
+        """How many, at a glance."""
+        if self.high is None:
+            return f"{words.number(self.low)}+"
+        return (
+            words.number(self.low) if self.low == self.high else f"{words.number(self.low)}–{words.number(self.high)}"
+        )
+
+
+def lost_records(incidents: Iterable[Incident]) -> Lost:
+    """The committed records that all incidents lost together."""
+    rows = [i for i in incidents if harm_of(i) == Harm.RECORDS_LOST]
+    highs = [i.records_lost_high for i in rows]
+    known = [high for high in highs if high is not None]
+    return Lost(sum(i.records_lost_low or 0 for i in rows), sum(known) if len(known) == len(highs) else None)
+
+
+@dataclass(frozen=True)
+class Offline:
+    """Partitions that had no leader while no replica in sync could take over, outside of planned work."""
+
+    partitions: int
+    longest_ms: int | None
+    is_open: bool
+
+
+def offline(incidents: Iterable[Incident]) -> Offline:
+    """How many partitions were offline through unplanned incidents, each time counted, and the longest of these."""
+    rows = [i for i in incidents if not i.planned and i.partitions_offline]
+    return Offline(
+        sum(i.partitions_offline or 0 for i in rows),
+        max((i.offline_ms for i in rows if i.offline_ms is not None), default=None),
+        any(i.offline_ms is None for i in rows),
+    )
+
+
+@dataclass(frozen=True)
+class Absences:
+    """How often brokers were away."""
+
+    unplanned: int
+    planned: int
+
+
+def absences(outages: Iterable[BrokerOutage]) -> Absences:
+    """How often brokers were away, and how often that was planned."""
+    rows = list(outages)
+    planned = sum(o.planned for o in rows)
+    return Absences(len(rows) - planned, planned)
+
+
+def groups_stopped(incidents: Iterable[Incident]) -> set[str]:
+    """The groups whose consumers stopped since something failed."""
+    failed = (i for i in incidents if needs(i) != "calm" and harm_of(i) != Harm.LAG_GREW)
+    return {g for i in failed if i.rebalance_count for g in i.group_ids}
+
+
+def partition_seconds(rebalances: Iterable[Rebalance]) -> float:
+    """What rebalances cost, as far as it is known."""
+    return sum((row.partition_seconds or 0.0 for row in rebalances), 0.0)
+
+
+def critical(findings: Iterable[Finding]) -> list[Finding]:
+    """The critical findings."""
+    return [f for f in findings if f.severity == FindingSeverity.CRITICAL]
+
+
+def unseen(findings: Iterable[Finding]) -> list[Finding]:
+    """What could not be seen: the findings about our own input."""
+    return [f for f in findings if f.rule_id in UNSEEN]

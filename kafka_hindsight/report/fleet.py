@@ -1,0 +1,270 @@
+"""All clusters on one page: the worst first, what was not audited, and what befell several at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, ClassVar
+
+from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.rows import Incident, Night
+from kafka_hindsight.knowledge.harms import HARM_NOTES
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures
+from kafka_hindsight.report.vocabulary import STATES
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.page_names import NEWEST, page_address
+
+DAYS = 30
+LATE = timedelta(hours=36)
+"""A newest night that ended longer ago than this was not the last one."""
+
+HARMS = tuple(harm for harm, note in HARM_NOTES.items() if note.state != "calm")
+"""The harms of the incidents that the page shows."""
+
+OF_LATE = timedelta(days=2)
+"""How far back from the newest night incidents of several clusters are looked for."""
+
+AT_ONCE = timedelta(minutes=10)
+"""Incidents of several clusters that begin within this time of one another are shown together."""
+
+_URGENCY: Sequence[str] = tuple(STATES)
+HEADINGS = (
+    "Cluster", "State<", f"{DAYS} nights<", "Gravest<", "Lost", "Offline", "Brokers away", "Groups", "Critical", "Gaps",
+    "Unread", "Night until",
+)  # fmt: skip
+
+
+Rows = Iterable[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetIncident(Row):
+    """What an incident is, where several clusters are looked at."""
+
+    TABLE: ClassVar[str] = Incident.TABLE
+
+    cluster: str
+    incident_id: str
+    headline: str
+    started_at: datetime
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """The nights of all clusters, the incidents of late that ask to act or look, and the instant of the look.
+
+    `expected`: clusters that should be there, as the settings name them.
+    """
+
+    nights: Sequence[Night]
+    incidents: Sequence[FleetIncident]
+    at: datetime
+    expected: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, nights: Rows, incidents: Rows, at: datetime, expected: Sequence[str] = ()) -> Fleet:
+        """The fleet of rows, their text made harmless."""
+        return cls(
+            [Night.of(plain.harmless(row)) for row in nights],
+            [FleetIncident.of(plain.harmless(row)) for row in incidents],
+            at,
+            [plain.harmless(name) for name in expected],
+        )
+
+    @classmethod
+    def joined(cls, fleets: Sequence[Fleet], at: datetime) -> Fleet:
+        """The fleets of several lakes as one."""
+        nights, incidents, expected = (
+            [row for fleet in fleets for row in getattr(fleet, name)] for name in ("nights", "incidents", "expected")
+        )
+        return cls(nights, incidents, at, expected)
+
+    def linked(self, template: str) -> Fleet:
+        """The same, with the address of each page by a template with {cluster} and {page}."""
+        nights = [replace(n, page=page_address(template, n.cluster, n.page)) for n in self.nights]
+        return replace(self, nights=nights)
+
+    def among(self, clusters: Collection[str]) -> Fleet:
+        """The same for these clusters alone."""
+        nights = [n for n in self.nights if n.cluster in clusters]
+        incidents = [i for i in self.incidents if i.cluster in clusters]
+        return Fleet(nights, incidents, self.at, [c for c in self.expected if c in clusters])
+
+    @property
+    def newest(self) -> list[Night]:
+        """The newest night of each cluster, the worst first."""
+        return sorted(newest_of(self.nights), key=_badness)
+
+    @property
+    def of_cluster(self) -> Mapping[str, Sequence[Night]]:
+        """The nights of each cluster."""
+        return grouped(self.nights, lambda n: n.cluster)
+
+
+def newest_of(nights: Iterable[Night]) -> list[Night]:
+    """The newest night of each cluster, by the cluster's name."""
+    last = {n.cluster: n for n in sorted(nights, key=lambda n: (n.window_to, n.window_from))}
+    return [last[cluster] for cluster in sorted(last)]
+
+
+def _badness(night: Night) -> tuple[object, ...]:
+    harm = list(HARM_NOTES).index(night.harm) if night.harm else len(HARM_NOTES)
+    figures_of_harm = (night.records_lost_low, night.partitions_offline, night.unplanned_absences, night.groups_stopped)
+    return _URGENCY.index(night.state), harm, *(-f for f in figures_of_harm), -night.findings_critical, night.cluster
+
+
+def fleet_page(fleet: Fleet) -> ui.Page:
+    """The page. Order: none that the rows come in; the same rows give the same page."""
+    sections = (
+        ("clusters", "Clusters, the worst first", "Clusters", tuple(_clusters(fleet))),
+        ("late", "Not audited", "Not audited", tuple(_not_audited(fleet))),
+        ("together", "Incidents of several clusters at once", "At once", tuple(_together(fleet))),
+    )
+    return ui.Page(
+        title="All clusters: Kafka Hindsight",
+        heading="All clusters",
+        subtitle=("as of ", words.instant(fleet.at), " ", ui.Quiet("· all times in UTC")),
+        day=None,
+        sections=tuple(ui.ShownSection(name, title, nav, None, blocks) for name, title, nav, blocks in sections),
+    )
+
+
+_ASKS: Mapping[str, str] = {"act": "to act on", "look": "to look at", "calm": "calm"}
+
+
+def summary(fleet: Fleet) -> str:
+    """How many clusters ask for what: `2 clusters: 1 to act on and 1 calm; 1 without an audit of the last night.`"""
+    if not fleet.newest:
+        return "No night has been published yet."
+    states = Counter(n.state for n in fleet.newest)
+    said = words.listed([f"{states[s]} {asks}" for s, asks in _ASKS.items() if states[s]])
+    late = len(late_clusters(fleet))
+    missing = f"; {late} without an audit of the last night" if late else ""
+    return f"{words.counted(len(fleet.newest), 'cluster')}: {said}{missing}."
+
+
+def fleet_lines(fleet: Fleet) -> Iterator[str]:
+    """The fleet for a terminal: a line for each cluster, the worst first, then what was not audited."""
+    yield summary(fleet)
+    for night in fleet.newest:
+        yield f"{night.state:4}  {night.cluster}  until {words.instant(night.window_to)}: {night.headline or 'nothing'}"
+    for cluster, why in late_clusters(fleet).items():
+        yield f"not audited  {cluster}: {why}"
+
+
+def _clusters(fleet: Fleet) -> Iterator[ui.Block]:
+    worst = fleet.newest[0].state if fleet.newest else "calm"
+    yield ui.Box(f"lead {worst}", (ui.Paragraph(summary(fleet), "state-line"),))
+    if fleet.newest:
+        yield ui.Paragraph(
+            "Lost: committed records. Offline: partitions without a leader, and the longest time. Groups: stopped by a"
+            " failure. Critical: findings. Gaps: what could not be seen. Unread: log lines.",
+            "quiet",
+        )
+        rows = tuple(_cluster(fleet, night) for night in fleet.newest)
+        yield ui.Table("Clusters", HEADINGS, rows, "numbers fleet")
+
+
+def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
+    gravest = plain.shortened(night.headline or "", 160)
+    anchor = plain.anchor("incident", night.incident_id) if night.incident_id else ""
+    state = next(s for s in STATES if s == night.state)
+    planned = f", {night.planned_absences} planned" if night.planned_absences else ""
+    lost = figures.Lost(night.records_lost_low, night.records_lost_high).number
+    longest = words.duration(night.offline_ms) if night.offline_ms is not None else "not over"
+    return ui.TableRow(
+        (
+            ui.head(ui.PageLink(plain.shortened(night.cluster), night.page), "id"),
+            ui.Cell(ui.Badge(STATES[state], f"state {state}"), "left"),
+            ui.Cell(_strip(fleet, night.cluster), "left"),
+            ui.Cell(ui.PageLink(gravest, night.page, anchor) if gravest else "nothing", "left wide"),
+            ui.Cell(lost, "bad" if night.records_lost_low else ""),
+            ui.Cell(f"{night.partitions_offline}, {longest}" if night.partitions_offline else "0"),
+            f"{night.unplanned_absences}{planned}",
+            str(night.groups_stopped),
+            ui.Cell(str(night.findings_critical), "bad" if night.findings_critical else ""),
+            str(night.gaps),
+            words.number(night.lines_unread),
+            f"{night.window_to:%Y-%m-%d %H:%M}",
+        )
+    )
+
+
+def states_by_day(fleet: Fleet, cluster: str) -> Mapping[date, str]:
+    """The state of each of the last days: the worst of its windows, empty where none was audited."""
+    last = max(n.window_from for n in fleet.nights).astimezone(UTC).date()
+    days = [last - timedelta(days=i) for i in range(DAYS - 1, -1, -1)]
+    held = grouped(fleet.of_cluster[cluster], lambda n: n.window_from.astimezone(UTC).date())
+    return {day: min((n.state for n in held.get(day, ())), key=_URGENCY.index, default="") for day in days}
+
+
+def _strip(fleet: Fleet, cluster: str) -> ui.Strip:
+    states = states_by_day(fleet, cluster)
+    names: dict[str, str] = {"": "not audited", **{state: label.lower() for state, label in STATES.items()}}
+    counts = Counter(states.values())
+    says = words.listed([f"{counts[s]} {names[s]}" for s in (*_URGENCY, "") if counts[s]])
+    return ui.Strip(tuple((s or "none", f"{day}: {names[s]}") for day, s in states.items()), f"{DAYS} nights: {says}")
+
+
+def late_clusters(fleet: Fleet) -> Mapping[str, str]:
+    """The clusters whose last night was not audited, and since when; those of the settings without any night too."""
+    since = {
+        n.cluster: f"its newest night ended at {words.instant(n.window_to)}, {_ago(fleet, n)} ago"
+        for n in sorted(fleet.newest, key=lambda n: n.window_to)
+        if fleet.at - n.window_to > LATE
+    }
+    known = {n.cluster for n in fleet.nights}
+    return {**dict.fromkeys(sorted({*fleet.expected} - known), "no night of it was ever audited"), **since}
+
+
+def _ago(fleet: Fleet, night: Night) -> str:
+    return words.duration(fleet.at - night.window_to)
+
+
+def _not_audited(fleet: Fleet) -> Iterator[ui.Block]:
+    late = late_clusters(fleet)
+    if not late:
+        yield ui.Paragraph("The last night of every cluster was audited.")
+    else:
+        items = (ui.Item((ui.Name(plain.shortened(c)), f": {why}."), "warn") for c, why in late.items())
+        yield ui.List(tuple(items), "statements")
+
+
+def together(fleet: Fleet) -> list[list[FleetIncident]]:
+    """Incidents of several clusters that began within ten minutes of one another, the newest first."""
+    runs: list[list[FleetIncident]] = []
+    since = max((n.window_to for n in fleet.nights), default=fleet.at) - OF_LATE
+    late = (i for i in fleet.incidents if i.started_at >= since)
+    for incident in sorted(late, key=lambda i: (i.started_at, i.cluster, i.incident_id)):
+        if runs and incident.started_at - runs[-1][-1].started_at <= AT_ONCE:
+            runs[-1].append(incident)
+        else:
+            runs.append([incident])
+    return [run for run in reversed(runs) if len({i.cluster for i in run}) > 1]
+
+
+def _together(fleet: Fleet) -> Iterator[ui.Block]:
+    found = together(fleet)
+    if not found:
+        yield ui.Paragraph("None of the last two days.")
+        return
+    yield ui.Paragraph(
+        f"They began within {words.duration(AT_ONCE)} of one another. Look at what these clusters share: hosts, racks,"
+        " network, clients, a deployment.",
+        "advice",
+    )
+    for run in found:
+        items = tuple(ui.Item(_one(fleet, incident)) for incident in run)
+        yield ui.List(items)
+
+
+def _one(fleet: Fleet, incident: FleetIncident) -> ui.Words:
+    nights = fleet.of_cluster.get(incident.cluster, ())
+    page = next((n.page for n in nights if n.window_from <= incident.started_at < n.window_to), NEWEST)
+    anchor = plain.anchor("incident", incident.incident_id)
+    link = ui.PageLink(plain.shortened(incident.headline, 160), page, anchor)
+    return words.instant(incident.started_at), " ", ui.Name(plain.shortened(incident.cluster)), ": ", link

@@ -1,0 +1,55 @@
+"""A window in the figures of its report: one row, for the page of all clusters, for metrics and for SQL."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+
+from kafka_hindsight.catalog.codes import FindingSeverity
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night
+from kafka_hindsight.report import figures
+from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.phrases import incident_headline
+from kafka_hindsight.report.sections import coverage
+from kafka_hindsight.shared.page_names import page_name
+
+
+def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
+    """The figures of a window. Takes: the run that wrote its report, and when."""
+    incidents, findings = figures.ranked(page.of(Incident)), page.of(Finding)
+    asking = [i for i in incidents if figures.needs(i) != "calm"]
+    worst = asking[0] if asking else None
+    lost, away, offline = (
+        figures.lost_records(incidents),
+        figures.absences(page.of(BrokerOutage)),
+        figures.offline(incidents),
+    )
+    severities, lines = Counter(f.severity for f in findings), coverage.totals(page)
+    return Night(
+        cluster=page.run.cluster,
+        window_from=page.run.window_from,
+        window_to=page.run.window_to,
+        state=figures.state_of(incidents, findings),
+        harm=figures.harm_of(worst) if worst else None,
+        headline=incident_headline(worst) if worst else None,
+        incident_id=worst.incident_id if worst else None,
+        incidents=len(asking),
+        records_lost_low=lost.low,
+        records_lost_high=lost.high,
+        partitions_offline=offline.partitions,
+        offline_ms=offline.longest_ms,
+        unplanned_absences=away.unplanned,
+        planned_absences=away.planned,
+        groups_stopped=len(figures.groups_stopped(incidents)),
+        findings_critical=severities[FindingSeverity.CRITICAL],
+        findings_warning=severities[FindingSeverity.WARNING],
+        findings_info=severities[FindingSeverity.INFO],
+        gaps=len(figures.unseen(findings)),
+        lines_in=lines.lines_in,
+        lines_unread=lines.lost,
+        rebalances=len(page.rebalances),
+        partition_seconds=figures.partition_seconds(page.rebalances),
+        page=page_name(page.run.cluster, page.run.window_from, page.run.window_to),
+        run_id=run_id,
+        run_published_at=at,
+    )

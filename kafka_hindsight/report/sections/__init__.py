@@ -1,0 +1,19 @@
+"""The sections of the report: each module here is one. A new module is on the page without another change."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.report.page_rows import Section
+
+
+def discovered() -> tuple[Section, ...]:
+    """The section of each module here, in the order of the page."""
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    return tuple(sorted((module.SECTION for module in modules), key=lambda section: section.order))
+
+
+SECTIONS = discovered()
+
+READS: tuple[type[Row], ...] = tuple(dict.fromkeys(kind for section in SECTIONS for kind in section.reads))
+"""The rows that the page is made of."""

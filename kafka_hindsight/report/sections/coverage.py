@@ -1,0 +1,317 @@
+"""What was read and what was not, before anything is claimed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog.rows import (
+    Coverage,
+    Failover,
+    Finding,
+    GenerationGap,
+    LeaderImbalance,
+    LeadershipGap,
+    Rebalance,
+    ValidationResult,
+)
+from kafka_hindsight.knowledge.layouts import CUTS
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.phrases import change, partition_name
+from kafka_hindsight.shared import plain, words
+
+# What kind of news a sentence is (good, plain, warn), and the sentence.
+Statement = tuple[str, str]
+
+GAPS_OPEN = 6
+LEADER_GAPS = 60
+SILENT_BROKERS = 12
+NOT_READ = 60
+LAYOUTS_SHOWN = 6
+SOURCE_HEADINGS = (
+    "Source", "Lines", "With information", "Nothing of use", "No pattern", "Broken", "Longest silence", "First", "Last",
+    "Layouts", "In the window",
+)  # fmt: skip
+
+
+def coverage(page: PageRows) -> Iterator[ui.Block]:
+    """Statements about what was read, then the breaks and the sources one by one."""
+    not_read = page.run.files_not_read or ()
+    yield from ui.statements([statement for part in STATEMENTS for statement in part(page)])
+    yield from ui.statements([("warn", str(warning)) for warning in page.run.warnings or ()])
+    yield from _gaps(page)
+    yield from _leader_gaps(page)
+    yield from _sources(page)
+    if not_read:
+        files = ui.names([plain.shortened(str(f), 200) for f in not_read], NOT_READ)
+        yield ui.Expandable("Files not read", (files,))
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Physical lines of all sources, by what became of them."""
+
+    lines_in: int
+    events: int
+    ignored: int
+    unparsed: int
+    quarantined: int
+
+    @property
+    def lost(self) -> int:
+        """Lines that could not be read."""
+        return self.unparsed + self.quarantined
+
+    @property
+    def accounted(self) -> int:
+        """Lines whose fate is known."""
+        return self.events + self.ignored + self.lost
+
+
+def totals(page: PageRows) -> Totals:
+    """The sums over all sources."""
+    rows = page.of(Coverage)
+    return Totals(
+        sum(row.lines_in for row in rows),
+        sum(row.events for row in rows),
+        sum(row.ignored for row in rows),
+        sum(row.unparsed for row in rows),
+        sum(row.quarantined for row in rows),
+    )
+
+
+def unread_sentence(page: PageRows) -> str:
+    """How many lines could not be read: `2 lines of 1.9 million could not be read.`"""
+    total = totals(page)
+    if not page.of(Coverage):
+        return "Nothing is recorded about what was read, so what was missed is not known."
+    if not total.lines_in:
+        return "No line was read, so nothing is known about what happened."
+    if not total.lost:
+        return f"Every one of {words.counted(total.lines_in, 'line')} could be read."
+    return f"{words.counted(total.lost, 'line')} of {words.number(total.lines_in)} could not be read."
+
+
+def unexplained_gaps(page: PageRows) -> list[GenerationGap]:
+    """Breaks in the generations of a group that nothing explains: evidence is lost there."""
+    return [row for row in page.of(GenerationGap) if row.explained_by is None]
+
+
+def generations_sentence(page: PageRows) -> str:
+    """Whether rebalances are known to be missing; empty where no group was seen."""
+    gaps = unexplained_gaps(page)
+    if not gaps:
+        return "No generation of a group is missing." if page.of(Rebalance) else ""
+    groups = words.counted(len({row.group_id for row in gaps}), "group")
+    missing = sum(max(0, row.next_generation - row.after_generation - 1) for row in gaps)
+    least = f": at least {words.counted(missing, 'rebalance')} {words.verb(missing, 'is', 'are')} missing here"
+    has = words.verb(len(gaps), "has", "have")
+    breaks = f"{words.counted(len(gaps), 'break')} in the generations of {groups}"
+    return f"{breaks} {has} no explanation{least if missing else ''}."
+
+
+def leaders_sentence(page: PageRows) -> str:
+    """How many breaks in the leader epochs nothing explains; empty where every leader epoch is accounted for."""
+    unknown = [row for row in page.of(LeadershipGap) if row.explained_by is None]
+    if not unknown:
+        return ""
+    partitions = words.counted(len({(row.topic, row.partition) for row in unknown}), "partition")
+    has = words.verb(len(unknown), "has", "have")
+    return (
+        f"{words.counted(len(unknown), 'break')} in the leader epochs of {partitions} {has} no explanation:"
+        " the leader in between is unknown."
+    )
+
+
+def broken_expectations(page: PageRows, severity: str = "") -> list[ValidationResult]:
+    """Expectations that did not hold, all of them or those of one severity."""
+    return [r for r in page.of(ValidationResult) if not r.success and severity in ("", r.severity)]
+
+
+def expectations_sentence(page: PageRows) -> str:
+    """How many expectations on the tables held."""
+    checked = len(page.of(ValidationResult))
+    broken, critical = len(broken_expectations(page)), len(broken_expectations(page, "critical"))
+    if not checked:
+        return "No expectation was checked."
+    if not broken:
+        return f"All {words.counted(checked, 'expectation')} on the tables held."
+    gate = f"; {words.number(critical)} of them {words.verb(critical, 'gates', 'gate')} the publication"
+    of = f"{words.number(broken)} of {words.counted(checked, 'expectation')}"
+    return f"{of} on the tables did not hold{gate if critical else ''}."
+
+
+def _good(is_good: bool) -> str:
+    return "good" if is_good else "warn"
+
+
+def _lines(page: PageRows) -> Iterator[Statement]:
+    total, sources = totals(page), words.counted(len(page.of(Coverage)), "source")
+    lines = words.counted(total.lines_in, "line")
+    if not total.lines_in:
+        yield "warn", unread_sentence(page)
+    elif total.accounted != total.lines_in:
+        came = words.number(total.accounted)
+        yield "warn", f"The account of lines does not balance: {lines} went in, {came} came out."
+    else:
+        fates = (
+            (total.events, "carries information", "carry information"),
+            (total.ignored, "is known to carry nothing of use", "are known to carry nothing of use"),
+            (total.unparsed, "matches no pattern", "match no pattern"),
+            (total.quarantined, "is broken", "are broken"),
+        )
+        parts = [f"{words.number(count)} {words.verb(count, one, many)}" for count, one, many in fates if count]
+        yield _good(not total.lost), f"{lines} of {sources}: {words.listed(parts)}."
+
+
+def _layouts(page: PageRows) -> Iterator[Statement]:
+    """How many sources each layout has, where any is not as Kafka and librdkafka write without any setting."""
+    found = Counter(layout for row in page.of(Coverage) for layout in row.layouts or ())
+    if not found.keys() <= CUTS.keys():
+        first = found.most_common(LAYOUTS_SHOWN)
+        told = [f"{plain.shortened(name)} in {words.counted(n, 'source')}" for name, n in first]
+        more = [f"{len(found) - LAYOUTS_SHOWN} more"] if len(found) > LAYOUTS_SHOWN else []
+        yield "plain", f"Layouts of the lines: {words.listed([*told, *more])}."
+
+
+def _generations(page: PageRows) -> Iterator[Statement]:
+    said, gaps = generations_sentence(page), unexplained_gaps(page)
+    explained = len(page.of(GenerationGap)) - len(gaps)
+    also = f" {words.counted(explained, 'further break')} {words.verb(explained, 'is', 'are')} explained."
+    if said:
+        yield _good(not gaps), said + (also if explained else "")
+
+
+def _leaders(page: PageRows) -> Iterator[Statement]:
+    said = leaders_sentence(page)
+    if said:
+        yield "warn", said
+    elif page.failovers:
+        yield "good", "Every leader epoch that was seen follows from the one before."
+
+
+def _missing_input(page: PageRows) -> Iterator[Statement]:
+    origins = {row.origin for row in page.of(Coverage)}
+    missing = (
+        ("broker" in origins, "no broker's log"),
+        ("client" in origins, "no client's log (often only that shows why a member left, or how long it was busy)"),
+        (page.of(LeaderImbalance), "no snapshot of the cluster (lag, imbalance and who owned what come from those)"),
+    )
+    absent = [what for is_there, what in missing if not is_there]
+    if absent:
+        yield "warn", f"The input holds {words.listed(absent)}."
+
+
+def _missing_logs(page: PageRows) -> Iterator[Statement]:
+    """Which brokers' logs were not read, and what is less sure because of it."""
+    rows = [row for row in page.of(Finding) if row.rule_id == "broker_log_missing"]
+    for row in sorted(rows, key=lambda r: r.subject)[:SILENT_BROKERS]:
+        yield "warn", f"{words.sentence(row.message)}."
+
+
+def _silence(page: PageRows) -> Iterator[Statement]:
+    longest = max(((row.longest_silence_ms or 0, row.source) for row in page.of(Coverage)), default=(0, ""))
+    if any(row.longest_silence_ms is not None for row in page.of(Coverage)):
+        yield (
+            "plain",
+            (
+                f"The longest silence was {words.duration(longest[0])}, in {plain.shortened(longest[1])};"
+                " a log is silent too where there is nothing to write."
+            ),
+        )
+
+
+def _expectations(page: PageRows) -> Iterator[Statement]:
+    if page.of(ValidationResult):
+        yield _good(not broken_expectations(page)), expectations_sentence(page)
+
+
+def _not_read(page: PageRows) -> Iterator[Statement]:
+    count = len(page.run.files_not_read or ())
+    if count:
+        yield "plain", f"{words.counted(count, 'file')} {words.verb(count, 'was', 'were')} not read."
+
+
+def _gaps(page: PageRows) -> Iterator[ui.Block]:
+    rows = sorted(page.of(GenerationGap), key=lambda r: (r.explained_by is not None, r.seen_at, r.group_id))
+    if rows:
+        shown = tuple(
+            ui.TableRow(
+                (
+                    ui.At(r.seen_at),
+                    ui.Cell(ui.Name(plain.shortened(r.group_id)), "id"),
+                    change(r.after_generation, r.next_generation),
+                    r.explained_by or ui.Badge("nothing: evidence is lost here", "lost"),
+                )
+            )
+            for r in rows
+        )
+        table = ui.Table("Breaks in the generations", ("Seen", "Group", "Generations", "Explained by"), shown)
+        summary = f"{words.counted(len(rows), 'break')} in the generations"
+        yield ui.Expandable(summary, (table,), is_open=len(rows) <= GAPS_OPEN)
+
+
+def _leader_gaps(page: PageRows) -> Iterator[ui.Block]:
+    rows = sorted(
+        page.of(LeadershipGap),
+        key=lambda r: (r.explained_by is not None, r.seen_at, r.topic, r.partition, r.next_epoch),
+    )
+    if rows:
+        headings = ("Seen", "Partition", "Epochs", "Leader", "What is known")
+        shown = tuple(_leader_gap(page, row) for row in rows[:LEADER_GAPS])
+        table = ui.Table("Breaks in the leader epochs", headings, shown)
+        summary = f"{words.counted(len(shown), 'break')} in the leader epochs"
+        rest = ui.left_out(len(rows) - LEADER_GAPS, "quality.leadership_gaps")
+        yield ui.Expandable(summary, (table, *rest))
+
+
+def _leader_gap(page: PageRows, row: LeadershipGap) -> ui.TableRow:
+    return ui.TableRow(
+        (
+            ui.At(row.seen_at),
+            ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
+            change(row.after_epoch, row.next_epoch),
+            change(words.leader(row.leader_before), words.leader(row.leader_after)),
+            ui.Cell(page.evidence(row.evidence, row.explanation), "wide" if row.explained_by else "wide warn"),
+        ),
+        plain.anchor("break", f"{row.topic}-{row.partition} {row.topic_incarnation} {row.next_epoch}"),
+        "break",
+    )
+
+
+def _sources(page: PageRows) -> Iterator[ui.Block]:
+    # What could not be read comes first, then the longest silence: a reader looks for holes.
+    rows = sorted(
+        page.of(Coverage), key=lambda r: (-(r.unparsed + r.quarantined), -(r.longest_silence_ms or 0), r.source)
+    )
+    if rows:
+        table = ui.Table("Sources", SOURCE_HEADINGS, tuple(_source(page, row) for row in rows), "numbers")
+        yield ui.Expandable(f"{words.counted(len(rows), 'source')}, line by line", (table,))
+
+
+def _source(page: PageRows, row: Coverage) -> ui.TableRow:
+    begins, ends = (page.place(at) if at else 0.0 for at in (row.first_at, row.last_at))
+    return ui.TableRow(
+        (
+            ui.head((ui.Name(plain.shortened(row.source)), " ", ui.Quiet(row.origin)), "id"),
+            words.exact(row.lines_in),
+            words.exact(row.events),
+            words.exact(row.ignored),
+            ui.Cell(words.exact(row.unparsed), "bad" if row.unparsed else ""),
+            ui.Cell(words.exact(row.quarantined), "bad" if row.quarantined else ""),
+            words.duration(row.longest_silence_ms),
+            ui.At(row.first_at),
+            ui.At(row.last_at),
+            ui.separated([ui.Name(plain.shortened(name)) for name in (row.layouts or ())[:LAYOUTS_SHOWN]]),
+            ui.Extent(begins, ends),
+        )
+    )
+
+
+STATEMENTS = (
+    _lines, _layouts, _generations, _leaders, _missing_input, _missing_logs, _silence, _expectations, _not_read,
+)  # fmt: skip
+READS = (Coverage, Failover, Finding, GenerationGap, LeaderImbalance, LeadershipGap, Rebalance, ValidationResult)
+SECTION = Section(150, "coverage", "What was seen, and what was not", "Coverage", coverage, READS)

@@ -1,0 +1,254 @@
+"""Data lost, data at risk, and what the loss of one more broker or rack would cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
+
+from kafka_hindsight.catalog.rows import Failover, LossSimulation, PartitionRisk, Truncation
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import vocabulary
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.phrases import lost_records, partition_name
+from kafka_hindsight.shared import plain, words
+
+LOSSES = 60
+RISKS = 40
+EXPOSED: tuple[tuple[Callable[[PartitionRisk], int | None], str], ...] = (
+    (
+        lambda r: _unwritable(r),
+        "had too few replicas in sync for acks=all, and could not be written then, nor without a leader",
+    ),
+    (lambda r: r.one_from_unclean_ms, "{was} one failure away from losing records to an unclean election"),
+    (lambda r: r.one_from_offline_ms, "{was} one failure away from being offline"),
+)
+
+
+def _unwritable(row: PartitionRisk) -> int | None:
+    """How long a partition that had too few replicas in sync could not be written, a missing leader included."""
+    return row.under_min_isr_ms + row.leaderless_low_ms if row.under_min_isr_ms else None
+
+
+WORST_RISK = ("leaderless_low_ms", "one_from_unclean_ms", "under_min_isr_ms", "one_from_offline_ms", "at_min_isr_ms")
+"""What makes a risk worse than another, the gravest first."""
+LOSS_HEADINGS = ("When", "Partition", "Broker", "What", "Lost", "Confidence", "Why")
+SIMULATION_HEADINGS = (
+    "Lost", "Offline", "Unclean", "Unwritable", "Not known", "Leaders to move", "Groups to move", "What would happen<",
+)  # fmt: skip
+RISK_HEADINGS = (
+    "Partition", "Replicas", "Without leader", "Not writable", "At the minimum", "One from offline", "One from a loss",
+    "A replica short", "Known", "Proof",
+)  # fmt: skip
+
+
+def danger(page: PageRows) -> Iterator[ui.Block]:
+    """What was lost, what was at risk, and what would be lost now."""
+    elections = [r for r in page.failovers if r.records_lost_low is not None or r.records_lost_high is not None]
+    cuts = sorted(page.of(Truncation), key=_worst_cut)
+    risks = sorted(page.of(PartitionRisk), key=_worst_risk)
+    said = (*_losses_say(page), *exposure(page), *_unknown(risks), *_simulations_say(page))
+    yield from ui.statements(said)
+    losses = chain((_election(page, row) for row in elections), (_cut(page, row) for row in cuts))
+    count = len(elections) + len(cuts)
+    if count:
+        yield ui.Heading("What elections and truncations took")
+        yield ui.Table("Losses and truncations", LOSS_HEADINGS, tuple(islice(losses, LOSSES)))
+        yield from ui.left_out(count - LOSSES, "gold.truncations")
+    if said or count:
+        yield from _simulations(page)
+        yield from _risks(page, risks)
+
+
+def _worst_cut(row: Truncation) -> tuple[object, ...]:
+    return list(vocabulary.TRUNCATIONS).index(row.verdict), row.happened_at, row.truncation_id
+
+
+def _election(page: PageRows, row: Failover) -> ui.TableRow:
+    return ui.TableRow(
+        (
+            ui.At(row.happened_at),
+            ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
+            "" if row.leader_to is None else str(row.leader_to),
+            vocabulary.FAILOVERS[row.kind].label,
+            ui.Cell(
+                lost_records(row.records_lost_low, row.records_lost_high),
+                "plain" if row.records_lost_high == 0 else "bad",
+            ),
+            ui.sure(row.confidence),
+            ui.Cell((page.evidence(row.evidence, row.explanation), " ", _failover(row.failover_id)), "wide"),
+        )
+    )
+
+
+def _cut(page: PageRows, row: Truncation) -> ui.TableRow:
+    look = vocabulary.TRUNCATIONS[row.verdict]
+    taken = "its whole log" if row.is_whole else "a part of its log of unknown length"
+    is_known = row.failover_id in {f.failover_id for f in page.failovers}
+    why: ui.Content = page.evidence(row.evidence, row.explanation)
+    return ui.TableRow(
+        (
+            ui.At(row.happened_at),
+            ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
+            str(row.broker),
+            f"cut {taken if row.records_cut is None else words.counted(row.records_cut, 'record')}",
+            ui.Cell(look.label, look.tone),
+            ui.sure(row.confidence),
+            ui.Cell((why, " ", _failover(row.failover_id)) if row.failover_id and is_known else why, "wide"),
+        ),
+        plain.anchor("truncation", row.truncation_id),
+        "truncation",
+    )
+
+
+def _failover(failover_id: str) -> ui.Link:
+    return ui.Link("its failover", plain.anchor("failover", failover_id))
+
+
+def _losses_say(page: PageRows) -> Iterator[tuple[str, str]]:
+    verdicts = Counter(row.verdict for row in page.of(Truncation))
+    lost, unknown, unharmed = (verdicts[v] for v in vocabulary.TRUNCATIONS)
+    if lost:
+        yield "bad", f"{words.counted(lost, 'truncation')} took committed records."
+    if unharmed and unharmed == verdicts.total():
+        yield "good", f"{words.counted(unharmed, 'truncation')} of a log, and none took anything committed."
+    elif unknown:
+        yield "warn", f"What {words.counted(unknown, 'truncation')} took is not known."
+    unclean = [row for row in page.failovers if row.kind == "unclean_election"]
+    unbounded = sum(row.records_lost_high is None for row in unclean)
+    if unbounded:
+        yield "warn", f"How many records {words.counted(unbounded, 'unclean election')} lost at most is not known."
+
+
+def exposure(page: PageRows) -> Iterator[tuple[str, str]]:
+    """How many partitions were one failure from harm, or could not be written, and which one most."""
+    for exposed, harm in EXPOSED:
+        met = [row for row in page.of(PartitionRisk) if exposed(row)]
+        if met:
+            worst = max(met, key=lambda r: (exposed(r) or 0, r.topic, r.partition))
+            most = f"{'most of all ' if len(met) > 1 else ''}{partition_name(worst.topic, worst.partition)}"
+            happened = harm.format(was=words.verb(len(met), "was", "were"))
+            count, lasted = words.counted(len(met), "partition"), words.duration(exposed(worst))
+            yield "warn", f"{count} {happened}: {most}, for {lasted} in all."
+
+
+def _unknown(rows: Sequence[PartitionRisk]) -> Iterator[tuple[str, str]]:
+    unknown = sum(row.one_from_offline_ms is None for row in rows)
+    if unknown:
+        yield (
+            "plain",
+            (
+                f"No log or snapshot shows which replicas of {words.counted(unknown, 'partition')} were in sync: what"
+                f" {words.verb(unknown, 'it', 'they')} risked is not known."
+            ),
+        )
+
+
+def worst_simulation(page: PageRows) -> LossSimulation | None:
+    """The broker or rack whose loss would do most harm, by the last reading."""
+    return min(page.of(LossSimulation), key=_worst_simulation, default=None)
+
+
+def _simulations_say(page: PageRows) -> Iterator[tuple[str, str]]:
+    worst = worst_simulation(page)
+    if worst is None:
+        return
+    if worst.partitions_offline or worst.partitions_unclean:
+        yield "bad", worst.explanation
+    elif worst.partitions_unwritable or worst.partitions_unjudged:
+        yield "warn", worst.explanation
+    else:
+        yield "good", "Whichever broker or rack were lost now, every partition would keep a leader and stay writable."
+
+
+def _worst_simulation(row: LossSimulation) -> tuple[object, ...]:
+    return (
+        -row.partitions_offline,
+        -row.partitions_unclean,
+        -row.partitions_unwritable,
+        -row.partitions_unjudged,
+        row.scope_kind,
+        row.scope,
+    )
+
+
+def _simulations(page: PageRows) -> Iterator[ui.Block]:
+    rows = sorted(page.of(LossSimulation), key=_worst_simulation)
+    if rows:
+        yield ui.Heading(("If it were lost now, by the reading at ", ui.At(max(row.snapshot_at for row in rows))))
+        shown = tuple(_simulation(page, row) for row in rows)
+        yield ui.Table("What would be lost with each broker or rack", SIMULATION_HEADINGS, shown, "numbers")
+
+
+def _simulation(page: PageRows, row: LossSimulation) -> ui.TableRow:
+    brokers = f" (brokers {words.ranges(row.broker_ids)})" if row.scope_kind == "rack" else ""
+    worst, stranded = (
+        ", ".join(plain.shortened(name) for name in names or ())
+        for names in (row.worst_partitions, row.stranded_group_ids)
+    )
+    more: tuple[ui.Block, ...] = (
+        *ui.said(("Worst: ", ui.Name(worst)), worst),
+        *ui.said(("No broker could coordinate: ", ui.Name(stranded)), stranded),
+        page.evidence(row.evidence),
+    )
+    return ui.TableRow(
+        (
+            ui.head(f"{row.scope_kind} {plain.shortened(row.scope)}{brokers}"),
+            ui.Cell(words.exact(row.partitions_offline), "bad" if row.partitions_offline else ""),
+            ui.Cell(words.exact(row.partitions_unclean), "bad" if row.partitions_unclean else ""),
+            ui.Cell(words.exact(row.partitions_unwritable), "warn" if row.partitions_unwritable else ""),
+            words.exact(row.partitions_unjudged),
+            words.exact(row.leaders_to_move),
+            "not known" if row.group_ids is None else words.number(len(row.group_ids)),
+            ui.Cell(ui.Expandable(row.explanation, more, "proof"), "left wide"),
+        ),
+        plain.anchor("simulation", f"{row.scope_kind} {row.scope}"),
+        "simulation",
+    )
+
+
+def _worst_risk(row: PartitionRisk) -> tuple[object, ...]:
+    return *(-(getattr(row, column) or 0) for column in WORST_RISK), row.topic, row.partition
+
+
+def _risks(page: PageRows, rows: Sequence[PartitionRisk]) -> Iterator[ui.Block]:
+    if not rows:
+        return
+    shown = tuple(_risk(page, row) for row in rows[:RISKS])
+    note = (
+        "Each time is a lower bound: in the part of the window for which the in-sync replicas are not known it may have"
+        " been longer. “?” where nothing is known."
+    )
+    more = f" {len(rows) - RISKS:,} more in gold.partition_risks." if len(rows) > RISKS else ""
+    yield ui.Expandable(
+        f"{words.counted(len(rows), 'partition')} at risk in the window, by how long",
+        (ui.Table("Partitions at risk", RISK_HEADINGS, shown, "numbers"), ui.Paragraph(note + more, "quiet")),
+    )
+
+
+def _risk(page: PageRows, row: PartitionRisk) -> ui.TableRow:
+    factor, least = ("?" if n is None else n for n in (row.replication_factor, row.min_insync_replicas))
+    known = row.known_ms / (words.elapsed_ms(row.window_from, row.window_to) or row.known_ms or 1)
+    times = (
+        row.under_min_isr_ms,
+        row.at_min_isr_ms,
+        row.one_from_offline_ms,
+        row.one_from_unclean_ms,
+        row.under_replicated_ms,
+    )
+    return ui.TableRow(
+        (
+            ui.head(ui.Name(partition_name(row.topic, row.partition)), "id"),
+            ui.Cell(f"{factor}, {least} at least in sync", "left"),
+            words.between(row.leaderless_low_ms, row.leaderless_high_ms),
+            *("?" if ms is None else words.duration(ms) if ms else "" for ms in times),
+            words.percent(known),
+            ui.Cell(page.evidence(row.evidence), "left"),
+        ),
+        plain.anchor("risk", f"{row.topic}-{row.partition}"),
+        "risk",
+    )
+
+
+READS = (Failover, Truncation, PartitionRisk, LossSimulation)
+SECTION = Section(60, "danger", "Data lost, data at risk", "Data at risk", danger, READS)

@@ -1,0 +1,77 @@
+"""Findings: what a person should know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_hindsight.catalog.codes import FindingSeverity, Harm
+from kafka_hindsight.catalog.rows import Finding
+from kafka_hindsight.knowledge.rules import HARM_OF_RULE, STANDING_RULES
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.settings.owners import concerned
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
+
+SHOWN_OPEN = 6
+
+
+def findings(page: PageRows) -> Iterator[ui.Block]:
+    """What the rules found, one entry for each rule, severity and piece of advice, worst first; critical ones are open.
+
+    Order: severity; harm, in which how things are set up comes last; then time.
+    """
+    if not page.of(Finding):
+        yield ui.Paragraph("No rule found anything.")
+    rows = sorted(page.of(Finding), key=lambda r: (r.first_at, r.subject, r.finding_id))
+    groups = grouped(rows, lambda r: (r.severity, r.rule_id, r.advice, r.source)).values()
+    for group in sorted(groups, key=_order):
+        yield _rule(page, group)
+
+
+def _order(rows: Sequence[Finding]) -> tuple[object, ...]:
+    first = rows[0]
+    severity = list(FindingSeverity).index(first.severity)
+    harm = list(Harm).index(HARM_OF_RULE.get(first.rule_id, Harm.POSTURE))
+    return severity, harm, first.rule_id in STANDING_RULES, first.first_at, first.rule_id, first.advice, first.source
+
+
+def _rule(page: PageRows, rows: Sequence[Finding]) -> ui.Entry:
+    first, items = rows[0], tuple(_item(page, row) for row in rows)
+    rest = items[SHOWN_OPEN:]
+    also = f" (and {words.number(len(rows) - 1)} more like it)" if rows[1:] else ""
+    return ui.Entry(
+        words.sentence(first.rule_id.replace("_", " ")),
+        (
+            ui.List(items[:SHOWN_OPEN]),
+            *((ui.Expandable(f"{len(rest):,} more of this rule", (ui.List(rest),)),) if rest else ()),
+            ui.what_to_do(first.advice),
+            ui.Paragraph(f"Threshold: {first.source}", "quiet"),
+        ),
+        style=f"finding {first.severity}",
+        badges=(ui.Badge(first.severity, "severity"),),
+        tone=first.severity,
+        is_open=first.severity == FindingSeverity.CRITICAL,
+        brief=f"{first.message}{also}",
+        advice=first.advice,
+    )
+
+
+def _item(page: PageRows, row: Finding) -> ui.Item:
+    first, last = (words.instant(at, page.day) for at in (row.first_at, row.last_at))
+    until = (" to ", ui.At(row.last_at)) if last != first else ""
+    # Many messages say when; the same instant is not written twice.
+    is_said = first in row.message
+    label, owners = page.whose(*concerned(row.subject_kind, row.subject))
+    when = "" if is_said else (" ", ui.Quiet((ui.At(row.first_at), until)))
+    whose = (" ", ui.Quiet(f"{label}: {owners}")) if owners else ""
+    return ui.Item(
+        (row.message, when, whose),
+        anchor=plain.anchor("finding", row.finding_id),
+        noun="finding",
+        blocks=(page.evidence(row.evidence),),
+    )
+
+
+READS = (Finding,)
+SECTION = Section(40, "findings", "Findings", "Findings", findings, READS, counts=Finding)

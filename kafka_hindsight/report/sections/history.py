@@ -1,0 +1,114 @@
+"""This window beside those before it: what is new, what is gone, and how the numbers run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+
+from kafka_hindsight.catalog.rows import Failover, Finding, Rebalance
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures
+from kafka_hindsight.report.page_rows import EarlierFinding, EarlierWindow, PageRows, Section
+from kafka_hindsight.shared import plain, words
+
+CHANGES = 12
+WINDOWS_FOR_A_TREND = 3
+# The numbers that are shown window by window, and how each is said.
+NUMBERS: tuple[tuple[str, Callable[[EarlierWindow], float], Callable[[float], str]], ...] = (
+    ("Rebalances", lambda w: w.rebalances, words.number),
+    ("Partition-seconds stopped", lambda w: w.partition_seconds, words.number),
+    ("Leader changes", lambda w: w.failovers, words.number),
+    ("Time without a leader, summed over partitions", lambda w: w.leaderless_ms, words.duration),
+)
+SEVERE = {"critical": "bad", "warning": "warn"}
+
+
+def history(page: PageRows) -> Iterator[ui.Block]:
+    """What changed since the window before, and the last windows; nothing where the lake holds none before this one."""
+    known = page.run.history
+    if known is None or not known.windows:
+        return
+    before = sorted(known.windows, key=lambda w: w.window_from)
+    windows = [*before, _this(page)]
+    yield ui.Paragraph(_says(before[-1], windows[-1]))
+    changes = tuple(_changes(page, known.findings))
+    if changes:
+        yield ui.List(changes, "statements")
+    if len(windows) >= WINDOWS_FOR_A_TREND:
+        yield ui.Trends(tuple(_trend(windows, *number) for number in NUMBERS))
+
+
+def _this(page: PageRows) -> EarlierWindow:
+    return EarlierWindow(
+        window_from=page.window[0],
+        rebalances=len(page.rebalances),
+        partition_seconds=figures.partition_seconds(page.rebalances),
+        failovers=len(page.failovers),
+        leaderless_ms=sum(row.leaderless_ms or 0 for row in page.failovers),
+    )
+
+
+def _says(before: EarlierWindow, now: EarlierWindow) -> str:
+    said = (
+        _compared(now.rebalances, before.rebalances, "rebalance"),
+        _compared(now.failovers, before.failovers, "leader change"),
+    )
+    return f"Against the window from {words.instant(before.window_from)}: {words.listed(said)}."
+
+
+def _compared(now: float, before: float, noun: str) -> str:
+    counted = words.counted(int(now), noun)
+    if now == before:
+        return f"{counted}, as many"
+    return f"{counted}, {words.number(abs(now - before))} {'more' if now > before else 'fewer'}"
+
+
+def _changes(page: PageRows, before: Sequence[EarlierFinding]) -> Iterator[ui.Item]:
+    """Findings that came, worst first, then those that went."""
+    now = {_key(row): row for row in sorted(page.of(Finding), key=_order) if row.severity in SEVERE}
+    then = {_key(row): row for row in sorted(before, key=_order) if row.severity in SEVERE}
+    new = [
+        ui.Item(
+            (f"New: {row.message} ", ui.Link("Show", plain.anchor("finding", row.finding_id))), SEVERE[row.severity]
+        )
+        for key, row in now.items()
+        if key not in then
+    ]
+    gone = [ui.Item(f"Gone: {row.message}", "good") for key, row in then.items() if key not in now]
+    for items, what in ((new, "new findings"), (gone, "findings that are gone")):
+        yield from items[:CHANGES]
+        if len(items) > CHANGES:
+            yield ui.Item(f"{words.number(len(items) - CHANGES)} more {what}.", "plain")
+
+
+def _order(row: Finding | EarlierFinding) -> tuple[str, str, str]:
+    # The severities come by their order in the alphabet, which is that of SEVERE.
+    return row.severity, row.rule_id, row.subject
+
+
+def _key(finding: Finding | EarlierFinding) -> tuple[str, str, str]:
+    return finding.rule_id, finding.subject_kind, finding.subject
+
+
+def _trend(
+    windows: Sequence[EarlierWindow],
+    label: str,
+    value_of: Callable[[EarlierWindow], float],
+    said: Callable[[float], str],
+) -> ui.Trend:
+    values = [float(value_of(window)) for window in windows]
+    most, width = max(values) or 1.0, 100 / len(values)
+    bars = tuple(
+        (
+            round(i * width, 3),
+            round(width * 0.8, 3),
+            round(100 * value / most, 2),
+            f"{words.instant(window.window_from)[:10]}: {said(value)}",
+        )
+        for i, (window, value) in enumerate(zip(windows, values, strict=True))
+    )
+    return ui.Trend(label, said(values[-1]), said(median(values[:-1])), bars)
+
+
+READS = (Rebalance, Failover, Finding)
+SECTION = Section(50, "history", "What changed", "Changes", history, READS)

@@ -1,0 +1,188 @@
+"""Leader imbalance: how far each broker is from leading what it is preferred for, since when, and what ended it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise, takewhile
+
+from kafka_hindsight.catalog.rows import BrokerOutage, ImbalancePeriod, LeaderBalance, LeaderImbalance
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import vocabulary
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
+
+CURVE_POINTS = 240
+PERIODS = 60
+BROKER_HEADINGS = (
+    "Broker", "At the last reading", "Led elsewhere", "Over since", "Worst", "Over for", "Through the window",
+)  # fmt: skip
+BALANCE_HEADINGS = (
+    "Scope", "Partitions", "Not led by the first replica", "Most less fewest, of the mean", "Most above the mean",
+    "Brokers off by 9%", "Partitions of offsets", "Groups coordinated",
+)  # fmt: skip
+OVER = (
+    "Over means strictly above 10% of the partitions whose first replica the broker is (the dashed line), as"
+    " leader.imbalance.per.broker.percentage has it; KRaft controllers ignore the percentage and move every leader back"
+    " that they can."
+)
+
+
+@dataclass(frozen=True)
+class _Broker:
+    """The readings of one broker, in order of time."""
+
+    rows: Sequence[LeaderImbalance]
+
+    @property
+    def last(self) -> LeaderImbalance:
+        return self.rows[-1]
+
+    @property
+    def worst(self) -> LeaderImbalance:
+        return max(self.rows, key=_ratio)
+
+    @property
+    def over_since(self) -> datetime | None:
+        run = list(takewhile(lambda r: r.over_threshold, reversed(self.rows)))
+        return run[-1].snapshot_at if run else None
+
+    @property
+    def over_ms(self) -> float:
+        return sum(
+            words.elapsed_ms(a.snapshot_at, b.snapshot_at) or 0 for a, b in pairwise(self.rows) if a.over_threshold
+        )
+
+
+def imbalance(page: PageRows) -> Iterator[ui.Block]:
+    """Leader imbalance of each broker, those over the threshold at the last reading first."""
+    rows = sorted(page.of(LeaderImbalance), key=lambda r: (r.snapshot_at, r.broker))
+    brokers = sorted(
+        (_Broker(of) for of in grouped(rows, lambda r: r.broker).values()),
+        key=lambda b: (not b.last.over_threshold, -_ratio(b.worst), b.last.broker),
+    )
+    yield ui.Paragraph(_says(page, brokers))
+    yield from _periods(page)
+    if brokers:
+        yield ui.Table(
+            "Leader imbalance by broker", BROKER_HEADINGS, tuple(_broker(page, b) for b in brokers), "numbers"
+        )
+        for each in brokers:
+            if each.worst.over_threshold and each.worst.evidence:
+                yield page.evidence(each.worst.evidence, f"Proof of broker {each.last.broker} at its worst")
+        readings = words.counted(len({row.snapshot_at for row in rows}), "reading")
+        yield ui.Paragraph((f"{readings}, the last at ", ui.At(rows[-1].snapshot_at), f". {OVER}"), "quiet")
+    yield from _balances(page)
+
+
+def _ratio(row: LeaderImbalance) -> float:
+    return row.ratio or 0.0
+
+
+def _says(page: PageRows, brokers: Sequence[_Broker]) -> str:
+    if not brokers:
+        return "This window holds no snapshot of the cluster, so nothing is known about who leads what."
+    over = [
+        f"broker {b.last.broker} ({words.percent(b.last.ratio)}, since {words.instant(b.over_since, page.day)})"
+        for b in brokers
+        if b.last.over_threshold
+    ]
+    if over:
+        return f"Over the threshold at the last reading: {words.listed(over, at_most=6)}."
+    was = [f"broker {b.last.broker} (up to {words.percent(b.worst.ratio)})" for b in brokers if b.over_ms]
+    if was:
+        had_been = words.listed(was, at_most=6)
+        return f"No broker is over the threshold at the last reading; during the window {had_been} had been."
+    return "No broker was over the threshold at any reading."
+
+
+def _broker(page: PageRows, broker: _Broker) -> ui.TableRow:
+    last, worst = broker.last, broker.worst
+    at_worst = (words.percent(worst.ratio), " ", ui.Quiet(ui.At(worst.snapshot_at)))
+    described = f"Ratio of broker {last.broker} through the window, worst {words.percent(worst.ratio) or 'not known'}"
+    return ui.TableRow(
+        (
+            ui.head(str(last.broker)),
+            ui.Cell(words.percent(last.ratio) or "preferred for none", "bad" if last.over_threshold else ""),
+            f"{last.led_elsewhere} of {last.preferred_partitions}",
+            ui.At(broker.over_since),
+            at_worst if worst.ratio else "",
+            words.duration(broker.over_ms or None),
+            ui.Curve(_points(page, broker.rows), described),
+        )
+    )
+
+
+def _points(page: PageRows, rows: Sequence[LeaderImbalance]) -> tuple[tuple[float, float], ...]:
+    # Of many readings that fall together the worst is drawn, so that no peak is lost.
+    step = max(1, -(-len(rows) // CURVE_POINTS))
+    kept = [max(rows[i : i + step], key=_ratio) for i in range(0, len(rows), step)]
+    return tuple((round(page.place(r.snapshot_at), 3), round(100 * _ratio(r), 2)) for r in kept)
+
+
+def _periods(page: PageRows) -> Iterator[ui.Block]:
+    """Periods over the threshold: those that last before those that are over, then the worst first."""
+    rows = sorted(
+        page.of(ImbalancePeriod), key=lambda r: (r.ended_at is not None, -r.max_ratio, r.started_at, r.broker)
+    )
+    for row in rows[:PERIODS]:
+        lasts, facts = row.ended_at is None, list(_facts(row))
+        anchor, outage = plain.anchor("imbalance", row.imbalance_period_id), page.outage_link(row.outage_id)
+        ended = "the end of the window, still over the threshold" if lasts else ui.At(row.ended_at)
+        behind = (" Left behind by the outage of ", outage, ".") if outage else ""
+        yield ui.Entry(
+            f"Broker {row.broker} {'is' if lasts else 'was'} over the threshold, at worst"
+            f" {words.percent(row.max_ratio)}",
+            (
+                ui.Paragraph((row.explanation, " ", ui.Address(anchor, "imbalance"))),
+                ui.what_to_do(row.advice),
+                ui.Paragraph((ui.At(row.started_at), " to ", ended, f"; {'; '.join(facts)}.", behind), "quiet"),
+                page.evidence(row.evidence),
+            ),
+            anchor=anchor,
+            tone="lost" if lasts else "broker",
+            when=ui.At(row.started_at),
+            badges=(ui.Badge("ongoing"),) if lasts else (),
+            cost=facts[0],
+            is_open=lasts,
+        )
+
+
+def _facts(row: ImbalancePeriod) -> Iterator[str]:
+    yield f"{row.led_elsewhere} of {words.counted(row.preferred_partitions, 'partition')} led elsewhere at worst"
+    yield words.counted(row.readings, "reading")
+    if row.started_by:
+        yield f"started by: {vocabulary.FAILOVERS[row.started_by].label}"
+    if row.ended_by:
+        yield f"ended by: {row.ended_by.replace('_', ' ')}"
+
+
+def _balances(page: PageRows) -> Iterator[ui.Block]:
+    """Every scope at the last reading."""
+    rows = sorted(page.of(LeaderBalance), key=lambda r: r.scope)
+    last = max((row.snapshot_at for row in rows), default=None)
+    shown = tuple(_balance(row) for row in rows if row.snapshot_at == last)
+    if shown:
+        table = ui.Table("Other definitions of balance", BALANCE_HEADINGS, shown, "numbers")
+        yield ui.Expandable("By the other definitions that people use, at the last reading", (table,))
+
+
+def _balance(row: LeaderBalance) -> ui.TableRow:
+    return ui.TableRow(
+        (
+            ui.head(ui.Name(plain.shortened(row.scope if ":" in row.scope else row.scope.replace("_", " ", 1)))),
+            words.exact(row.partitions),
+            words.percent(row.non_preferred_share),
+            words.percent(row.leader_spread),
+            words.percent(row.leader_excess),
+            f"{row.brokers_off_band} of {row.brokers}",
+            words.percent(row.coordinator_spread),
+            words.percent(row.group_spread),
+        )
+    )
+
+
+READS = (LeaderImbalance, ImbalancePeriod, LeaderBalance, BrokerOutage)
+SECTION = Section(110, "imbalance", "Leader imbalance", "Imbalance", imbalance, READS)

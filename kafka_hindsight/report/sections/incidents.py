@@ -1,0 +1,234 @@
+"""Incidents: each thing that happened, the most harmful first, each like a postmortem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_hindsight.catalog.codes import Harm
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, Rebalance, Remedy
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.phrases import incident_headline, lost_records, outage_at, outage_words, who
+from kafka_hindsight.report.unread_logs import absence
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
+
+SHOWN_OPEN = 3
+SHOWN_IN_FULL = 60
+CALM_IN_FULL = 60
+LINKS_PER_INCIDENT = 60
+MOMENTS = 10
+TOPICS = 3
+
+
+def incidents(page: PageRows) -> Iterator[ui.Block]:
+    """The incidents, the most harmful first; what was routine or planned is folded."""
+    rows = figures.ranked(page.of(Incident))
+    if not rows:
+        yield ui.Paragraph(absence(page, "No incident.", "No incident"))
+    harmful = [row for row in rows if figures.needs(row) != "calm"]
+    for i, row in enumerate(harmful[:SHOWN_IN_FULL]):
+        yield _incident(page, row, is_open=i < SHOWN_OPEN)
+    if harmful[SHOWN_IN_FULL:]:
+        yield _table(page, harmful[SHOWN_IN_FULL:], "lesser incident")
+    calm = figures.by_harm(row for row in rows if figures.needs(row) == "calm")
+    for harm, of_harm in calm.items():
+        count = words.counted(len(of_harm), f"{vocabulary.HARMS[harm].label} incident")
+        yield ui.Expandable(
+            f"{count}: {harm.meaning[:1].lower()}{harm.meaning[1:]}",
+            (*(_incident(page, row, is_open=False) for row in of_harm[:CALM_IN_FULL]), *_rest(page, of_harm)),
+            "more calm",
+        )
+
+
+def _rest(page: PageRows, rows: Sequence[Incident]) -> Iterator[ui.Block]:
+    if rows[CALM_IN_FULL:]:
+        yield _table(page, rows[CALM_IN_FULL:], "further incident")
+
+
+def _incident(page: PageRows, row: Incident, is_open: bool) -> ui.Entry:
+    look, anchor = vocabulary.HARMS[figures.harm_of(row)], plain.anchor("incident", row.incident_id)
+    parts = (
+        ui.Facts(tuple(_impact(page, row))),
+        ui.Paragraph(row.explanation),
+        *_moments(page, row),
+        ui.what_to_do(row.advice),
+        *_commands(row),
+        *_prevention(page, row),
+        *_parts(page, row),
+        page.evidence(row.evidence),
+    )
+    return ui.Entry(
+        incident_headline(row),
+        parts,
+        anchor=anchor,
+        noun="incident",
+        tone=look.tone,
+        when=ui.At(row.started_at),
+        badges=ui.badges(row.planned, row.confidence),
+        cost=look.label,
+        is_open=is_open,
+        brief=row.explanation,
+        advice=row.advice,
+    )
+
+
+def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
+    """What it did: its harm, its time, the groups and topics concerned."""
+    harm = figures.harm_of(row)
+    kind = vocabulary.INCIDENT_LABELS[row.kind]
+    planned = "planned" if row.planned else "not planned"
+    address = ui.Address(plain.anchor("incident", row.incident_id), "incident")
+    yield ui.Fact("Kind of harm", (ui.Strong(harm.meaning), " ", address), is_wide=True)
+    lasted = (" (", words.duration(words.elapsed_ms(row.started_at, row.ended_at)), ")")
+    until: ui.Words = (" to ", ui.At(row.ended_at), lasted) if row.ended_at else ", and it was not over by the end"
+    yield ui.Fact("From, to", (ui.At(row.started_at), until))
+    yield ui.Fact("Kind", f"{kind}, {planned}")
+    label, owners = page.whose(row.group_ids, row.topics or ())
+    if owners:
+        yield ui.Fact(label, owners)
+    yield from _figures(row)
+    yield from _earlier(page, row)
+    if row.cause is not None:
+        look = vocabulary.CAUSES[row.cause]
+        yield ui.Fact("Cause", (ui.Badge(look.label, f"cause t-{look.tone}"), f", {row.confidence}"))
+    else:
+        yield ui.Fact("Confidence", row.confidence)
+    if row.group_ids:
+        label = "Group" if len(row.group_ids) == 1 else "Groups"
+        yield ui.Fact(label, ui.names([plain.shortened(g) for g in row.group_ids], 24), is_wide=len(row.group_ids) > 1)
+
+
+def _earlier(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
+    """Whether the nights before had it too: new, still so, or back again."""
+    history = page.run.history
+    if history is None or not history.windows or figures.needs(row) == "calm":
+        return
+    count, before = len(history.windows), page.incidents_before.get(row.recurrence_id)
+    if before is None:
+        yield ui.Fact("Nights before", f"new: on none of the {words.counted(count, 'night')} before")
+        return
+    last_night = max(w.window_from for w in history.windows)
+    how = "as on the night before" if before.last_at >= last_night else "back again"
+    seen = f"{how}; on {words.number(before.nights)} of the {words.counted(count, 'night')} before, first at "
+    yield ui.Fact("Nights before", (seen, words.instant(before.first_at), ", last at ", words.instant(before.last_at)))
+
+
+def _figures(row: Incident) -> Iterator[ui.Fact]:
+    lost = lost_records(row.records_lost_low, row.records_lost_high)
+    if lost and figures.harm_of(row) == Harm.RECORDS_LOST:
+        yield ui.Fact("Records lost", lost)
+    if row.partitions_offline:
+        longest = f", one for at least {words.duration(row.offline_ms)}" if row.offline_ms is not None else ""
+        yield ui.Fact("Offline", f"{words.counted(row.partitions_offline, 'partition')}{longest}")
+    if row.partitions_refusing:
+        yield ui.Fact("Refused acks=all", words.counted(row.partitions_refusing, "partition"))
+    if row.topics:
+        yield ui.Fact("Topics", ui.names([plain.shortened(t) for t in row.topics], 12))
+    if row.failover_count:
+        yield ui.Fact("Leader changes", words.number(row.failover_count))
+    if row.rebalance_count:
+        seconds = row.partition_seconds
+        cost = "cost not known" if seconds is None else f"{seconds:,.1f} partition-seconds stopped"
+        yield ui.Fact("Rebalances", f"{words.number(row.rebalance_count)}, {cost}")
+
+
+def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
+    """What happened when, as far as rows tell: absences, changes of leaders by kind, rebalances."""
+    moments: list[tuple[ui.At, str]] = []
+    for outage in page.outages_of.get(row.incident_id, ()):
+        moments.append((ui.At(outage.down_at), f"{words.sentence(outage_words(outage))}."))
+        for at, said in (
+            (outage.detected_at, "The controller took notice."),
+            (outage.up_at, "It served again."),
+            (outage.isr_recovered_at, "It was back in every ISR."),
+            (outage.leadership_restored_at, "It led again what it had led."),
+        ):
+            if at is not None:
+                moments.append((ui.At(at), said))
+    for kind, rows in grouped(page.failovers_of.get(row.incident_id, ()), lambda f: f.kind).items():
+        label = vocabulary.FAILOVERS[kind].label
+        topics = words.listed([plain.shortened(t, 48) for t in dict.fromkeys(f.topic for f in rows)], TOPICS)
+        said = f"{words.counted(len(rows), 'leader change')} of {topics}: {label}."
+        moments.append((ui.At(rows[0].happened_at), said))
+    for rebalance in page.rebalances_of.get(row.incident_id, ())[:MOMENTS]:
+        moments.append((ui.At(rebalance.started_at), _rebalance(rebalance)))
+    if len(moments) > 1:
+        ordered = sorted(moments, key=lambda m: (m[0].instant is None, m[0].instant))
+        items = tuple(ui.Item((at, "  ", said)) for at, said in ordered)
+        yield ui.Heading("Timeline")
+        yield ui.List(items, "moments")
+
+
+def _rebalance(row: Rebalance) -> str:
+    began = who(row)
+    slow = [name for name in map(who, row.delayed_by) if name]
+    by = f", started by {began}" if began else ""
+    waited = f"; it waited for {words.listed(slow, 2)}" if slow else ""
+    lasted = f" for {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
+    group = plain.shortened(row.group_id, 48)
+    return f"Group {group} rebalanced{lasted}: {vocabulary.CAUSES[row.cause].label}{by}{waited}."
+
+
+def _commands(row: Incident) -> Iterator[ui.Block]:
+    if row.commands:
+        yield ui.Paragraph("See how it is now:", "quiet ask")
+        yield ui.List(tuple(ui.Item(ui.Badge(command, "code")) for command in row.commands), "commands")
+
+
+def _prevention(page: PageRows, row: Incident) -> Iterator[ui.Block]:
+    """What would have prevented it: by what is known of the harm, and by the replay of the window."""
+    own = {r.rebalance_id for r in page.rebalances_of.get(row.incident_id, ())}
+    replayed = [r.explanation for r in page.of(Remedy) if own & {*r.rebalance_ids}]
+    said = [row.prevention or "", *replayed]
+    if any(said):
+        yield ui.Heading("What would have prevented it")
+        yield ui.Paragraph(" ".join(filter(None, said)))
+
+
+def _parts(page: PageRows, row: Incident) -> Iterator[ui.Block]:
+    """The rows that it is made of, folded."""
+    outages = [
+        ui.Link(outage_at(page, o), plain.anchor("outage", o.outage_id))
+        for o in page.outages_of.get(row.incident_id, ())
+    ]
+    if outages:
+        yield ui.Paragraph(("Absences: ", ui.separated(outages)), "links")
+    several = len(row.group_ids) > 1
+    rebalances = page.rebalances_of.get(row.incident_id, ())
+    links = [_link(page, r, several) for r in rebalances]
+    if len(links) == 1:
+        yield ui.Paragraph(("Rebalance: ", links[0]), "links")
+    elif links:
+        shown = links[:LINKS_PER_INCIDENT]
+        rest = row.rebalance_count - len(shown)
+        linked = ui.linked(shown, f"and {rest} more in the table" if rest > 0 else "")
+        summary = f"Its {words.counted(row.rebalance_count, 'rebalance')}"
+        yield ui.Expandable(summary, (ui.Paragraph(linked, "links"),))
+
+
+def _link(page: PageRows, rebalance: Rebalance, several_groups: bool) -> ui.Link:
+    group = f" {plain.shortened(rebalance.group_id, 32)}" if several_groups else ""
+    at = words.instant(rebalance.started_at, page.day)
+    return ui.Link(f"{at}{group}", plain.anchor("rebalance", rebalance.rebalance_id))
+
+
+def _table(page: PageRows, rows: Sequence[Incident], noun: str) -> ui.Expandable:
+    table = ui.Table(
+        "Lesser incidents", ("Start", "What", "Confidence", "Rebalances"), tuple(_lesser(page, r) for r in rows)
+    )
+    return ui.Expandable(words.counted(len(rows), noun), (table,))
+
+
+def _lesser(page: PageRows, row: Incident) -> ui.TableRow:
+    rebalances = page.rebalances_of.get(row.incident_id, ())
+    count = str(row.rebalance_count)
+    first = ui.Link(count, plain.anchor("rebalance", rebalances[0].rebalance_id)) if rebalances else count
+    headline = ui.Badge(incident_headline(row), f"cause t-{vocabulary.HARMS[figures.harm_of(row)].tone}")
+    cells = (ui.At(row.started_at), headline, row.confidence, (first, ", planned" if row.planned else ""))
+    return ui.TableRow(cells, plain.anchor("incident", row.incident_id), "incident")
+
+
+READS = (Incident, Rebalance, BrokerOutage, Failover, Remedy)
+SECTION = Section(20, "incidents", "Incidents, the most harmful first", "Incidents", incidents, READS)

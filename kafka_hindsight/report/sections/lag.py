@@ -1,0 +1,72 @@
+"""Lag: what became of it for each group and topic."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from kafka_hindsight.catalog.codes import LagStatus
+from kafka_hindsight.catalog.rows import LagVerdict
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import vocabulary
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
+
+HEADINGS = ("Group", "Verdict<", "Topic<", "Partitions", "Lag at first", "Lag at last", "Worst partition", "Proof")
+ORDER = tuple(vocabulary.LAG)
+
+
+def lag(page: PageRows) -> Iterator[ui.Block]:
+    """Lag by group, topic and verdict, worst first; partitions that keep up are only counted."""
+    rows = page.of(LagVerdict)
+    yield ui.Paragraph(_says(Counter(row.status for row in rows)))
+    bad = [row for row in rows if row.status != LagStatus.OK]
+    groups = sorted(
+        grouped(bad, lambda r: (ORDER.index(r.status), r.group_id, r.topic)).items(),
+        key=lambda item: (item[0][0], -(_sum(r.lag_last for r in item[1]) or 0), item[0]),
+    )
+    if groups:
+        shown = tuple(_group(page, of) for _, of in groups)
+        yield ui.Table("Lag by group and topic", HEADINGS, shown, "numbers")
+
+
+def _says(counts: Counter[LagStatus]) -> str:
+    total, well = counts.total(), counts[LagStatus.OK]
+    if not total:
+        return "No lag was judged: that needs snapshots with committed offsets."
+    if well == total:
+        return f"All {words.counted(total, 'partition')} that a group reads keep up."
+    bad = [
+        f"{words.number(counts[s])} {words.verb(counts[s], 'has', 'have')} the verdict “{s}”"
+        for s in ORDER
+        if counts[s] and s != LagStatus.OK
+    ]
+    keeps = f"{words.number(well)} {words.verb(well, 'keeps', 'keep')} up"
+    return f"Of {words.counted(total, 'partition')} that groups read, {words.listed(bad)}; {keeps}."
+
+
+def _group(page: PageRows, rows: Sequence[LagVerdict]) -> ui.TableRow:
+    worst = max(rows, key=lambda r: (r.lag_max or 0, r.partition))
+    look = vocabulary.LAG[worst.status]
+    return ui.TableRow(
+        (
+            ui.head(ui.Name(plain.shortened(worst.group_id)), "id"),
+            ui.Cell(f"{worst.status}: {look.label}", f"{look.tone} left"),
+            ui.Cell(ui.Name(plain.shortened(worst.topic)), "left id"),
+            words.ranges([r.partition for r in rows]),
+            words.exact(_sum(r.lag_first for r in rows)),
+            words.exact(_sum(r.lag_last for r in rows)),
+            words.exact(worst.lag_max),
+            ui.Cell(page.evidence(worst.evidence), "left"),
+        )
+    )
+
+
+def _sum(values: Iterator[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+READS = (LagVerdict,)
+SECTION = Section(140, "lag", "Lag", "Lag", lag, READS)

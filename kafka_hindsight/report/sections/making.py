@@ -1,0 +1,51 @@
+"""How the report was made: which run, from what, and whether the tables kept their laws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_hindsight.catalog.rows import ValidationResult
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.sections.coverage import broken_expectations, expectations_sentence
+from kafka_hindsight.shared import plain, words
+
+
+def making(page: PageRows) -> Iterator[ui.Block]:
+    """The expectations that did not hold, and what is known of the run."""
+    yield ui.Paragraph(expectations_sentence(page))
+    broken = sorted(broken_expectations(page), key=lambda r: (r.severity, r.table, r.expectation))
+    if broken:
+        yield ui.List(tuple(_broken(row) for row in broken), "statements")
+    yield ui.Facts(tuple(_facts(page)))
+
+
+def _broken(row: ValidationResult) -> ui.Item:
+    observed = f" Observed: {row.observed}" if row.observed else ""
+    sentences = f" ({row.severity}) {' '.join(row.sentences or ())}{observed}"
+    return ui.Item(
+        (ui.Strong(f"{row.table}: {row.expectation}"), sentences), "bad" if row.severity == "critical" else "warn"
+    )
+
+
+def _facts(page: PageRows) -> Iterator[ui.Fact]:
+    run = page.run
+    versions = {getattr(row, "knowledge_version", None) for rows in page.tables.values() for row in rows}
+    facts = (
+        ("Run", run.run_id),
+        ("Cluster", run.cluster),
+        ("Lake", run.lake),
+        ("Knowledge", words.listed(sorted(v for v in versions if v), at_most=4)),
+        ("Started", words.instant(run.started_at)),
+        ("Took", words.duration(None if run.took_seconds is None else 1_000 * run.took_seconds)),
+        *sorted((run.versions or {}).items()),
+    )
+    for label, value in facts:
+        if value:
+            yield ui.Fact(label, plain.shortened(str(value), 200))
+    if run.log_path:
+        yield ui.Fact("Log", ui.Badge(run.log_path, "code"), is_wide=True)
+
+
+READS = (ValidationResult,)
+SECTION = Section(170, "making", "How this was made", "Making", making, READS)

@@ -1,0 +1,114 @@
+"""Broker outages: one broker's trouble in one place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Coverage, Failover, Incident, RollingRestart
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import vocabulary
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.phrases import incident_headline, outage_words
+from kafka_hindsight.report.sections.failovers import by_kind
+from kafka_hindsight.report.sections.restarts import restart_link
+from kafka_hindsight.report.unread_logs import absence
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.absences import away, starts_exactly
+
+# The one moment of an outage that is shown even where it did not come.
+BACK = "Back"
+
+
+def outages(page: PageRows) -> Iterator[ui.Block]:
+    """The outages, unplanned ones first, then in order of time."""
+    if not page.outages:
+        yield ui.Paragraph(absence(page, "No broker was away.", "No absence of a broker"))
+    for row in sorted(page.outages.values(), key=lambda r: r.planned):
+        label = words.sentence(vocabulary.OUTAGES[row.kind].label)
+        yield ui.Entry(
+            words.sentence(outage_words(row)),
+            (
+                ui.Steps(tuple(_steps(row))),
+                ui.Paragraph(row.explanation),
+                ui.Paragraph(f"{label}; {'; '.join(_facts(page, row))}.", "quiet"),
+                *_relations(page, row),
+                page.evidence(row.evidence),
+                *by_kind(page, [f for f in page.of(Failover) if f.outage_id == row.outage_id], most_open=0),
+            ),
+            anchor=plain.anchor("outage", row.outage_id),
+            noun="outage",
+            tone=vocabulary.OUTAGES[row.kind].tone,
+            when=ui.At(row.down_at),
+            badges=ui.badges(row.planned, row.confidence),
+            cost="; ".join(_sums(row)),
+        )
+
+
+def _steps(row: BrokerOutage) -> Iterator[ui.Step]:
+    moments = (
+        ("Gone" if starts_exactly(row) else "Last sign of life", row.down_at),
+        ("Out of reach of others", row.unreachable_at if row.unreachable_at != row.down_at else None),
+        ("Noticed", row.detected_at),
+        (BACK, row.up_at),
+        ("In every ISR again", row.isr_recovered_at),
+        ("Leads again what it led", row.leadership_restored_at),
+    )
+    for i, (label, at) in enumerate(moments):
+        if at or label == BACK:
+            yield ui.Step(
+                label, ui.At(at) if at else None, words.duration(words.elapsed_ms(row.down_at, at)) if i else ""
+            )
+
+
+def _sums(row: BrokerOutage) -> Iterator[str]:
+    """What it did, at a glance."""
+    gone = away(row)
+    yield f"away for {gone}" if gone else "not back"
+    if row.elections:
+        yield words.counted(row.elections, "leader change")
+
+
+def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:
+    if row.partitions_led_before is not None:
+        yield f"led {words.counted(row.partitions_led_before, 'partition')} before"
+    if row.elections is not None:
+        yield words.counted(row.elections, "leader change")
+    if row.isr_shrinks:
+        yield f"out of in-sync replica sets {words.times(row.isr_shrinks)}"
+    yield from _moves(page, row)
+    if row.rebalances is not None:
+        yield f"it caused {words.counted(row.rebalances, 'rebalance')}"
+    if row.partition_seconds:
+        yield f"{words.number(row.partition_seconds)} partition-seconds stopped"
+    if row.last_heard_at is None:
+        yield "its own log was not read; the logs of others show it"
+
+
+def _moves(page: PageRows, outage: BrokerOutage) -> Iterator[str]:
+    """How many groups changed their coordinator, and what that did to them."""
+    moves = [m for m in page.of(CoordinatorMove) if m.outage_id == outage.outage_id]
+    effects = Counter(vocabulary.MOVE_LABELS[m.effect] if m.effect else "with an effect not known" for m in moves)
+    did = words.listed([f"{words.number(count)} {label}" for label, count in sorted(effects.items())])
+    if moves:
+        yield f"{words.counted(len(moves), 'group')} moved to another coordinator ({did})"
+
+
+def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
+    if row.group_ids:
+        groups = ui.names([plain.shortened(g) for g in row.group_ids], 200)
+        yield ui.Expandable(f"{words.counted(len(row.group_ids), 'group')} that moved or rebalanced", (groups,))
+    restart = restart_link(page, row.restart_id)
+    if restart:
+        yield ui.Paragraph(("Part of ", restart, "."))
+    incidents = [
+        ui.Link(incident_headline(i), plain.anchor("incident", i.incident_id))
+        for i in page.incidents_of.get(row.outage_id, ())
+    ]
+    if incidents:
+        noun = words.verb(len(incidents), "Incident", "Incidents")
+        yield ui.Paragraph((f"{noun}: ", ui.separated(incidents), "."))
+
+
+READS = (BrokerOutage, Coverage, Failover, CoordinatorMove, Incident, RollingRestart)
+SECTION = Section(70, "outages", "Broker outages", "Outages", outages, READS)

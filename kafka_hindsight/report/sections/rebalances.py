@@ -1,0 +1,89 @@
+"""Every rebalance, in order of time, to be filtered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_hindsight.catalog.rows import Contributor, Coverage, Incident, Rebalance
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import vocabulary
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.phrases import change, who
+from kafka_hindsight.report.unread_logs import absence
+from kafka_hindsight.shared import plain, words
+
+_KIPS = {"consumer": "KIP-848", "streams": "KIP-1071", "share": "KIP-932"}
+
+HEADINGS = ("Start", "Group", "Took", "Cause", "Confidence", "Started by", "Delayed by", "Generation")
+
+
+def rebalances(page: PageRows) -> Iterator[ui.Block]:
+    """A filter, and a row for each rebalance with its story folded below it."""
+    if not page.rebalances:
+        yield ui.Paragraph(absence(page, "No rebalance.", "No rebalance"))
+        return
+    tones = {vocabulary.CAUSES[row.cause].tone for row in page.rebalances}
+    yield ui.Filter(tuple((tone, label) for tone, label in vocabulary.FAMILIES.items() if tone in tones))
+    yield ui.Table("Rebalances", HEADINGS, tuple(_row(page, row) for row in page.rebalances), "rebalances")
+
+
+def _row(page: PageRows, row: Rebalance) -> ui.TableRow:
+    look, planned = vocabulary.CAUSES[row.cause], page.is_planned(row)
+    took = words.duration(row.duration_ms) or "not known"
+    cells = (
+        ui.At(row.started_at),
+        ui.head(ui.Name(plain.shortened(row.group_id))),
+        took if row.outcome == "completed" else (took, " ", ui.Quiet(row.outcome)),
+        (ui.Badge(look.label, "cause"), " ", ui.PLANNED) if planned else ui.Badge(look.label, "cause"),
+        ui.sure(row.confidence),
+        _named(who(row), plain.shortened(row.host or "")),
+        ui.separated(
+            [_named(who(d), "" if d.waited_ms is None else words.duration(d.waited_ms)) for d in row.delayed_by]
+        ),
+        change(row.from_generation, row.to_generation) if _is_known(row.from_generation, row.to_generation) else "",
+    )
+    detail = ui.Expandable(
+        row.explanation,
+        (ui.Paragraph(row.advice, "advice"), ui.Facts(_facts(page, row)), page.evidence(row.evidence)),
+        "",
+    )
+    return ui.TableRow(cells, plain.anchor("rebalance", row.rebalance_id), "rebalance", look.tone, planned, detail)
+
+
+def _named(name: str, beside: str) -> ui.Words:
+    return (ui.Name(name) if name else "", (" ", ui.Quiet(beside)) if beside else "")
+
+
+def _is_known(before: int | None, after: int | None) -> bool:
+    return before is not None or after is not None
+
+
+def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
+    incident = page.incidents.get(row.incident_id)
+    seconds, members = row.partition_seconds, (row.members_before, row.members_after)
+    facts = (
+        row.reason and ui.Fact("In the broker's words", row.reason, is_wide=True),
+        row.contributors and ui.Fact("Fell into it", ui.separated([_fell(c) for c in row.contributors]), is_wide=True),
+        # An incident of one rebalance would lead the reader in a circle.
+        incident and incident.rebalance_count > 1 and ui.Fact("Part of", _incident_link(incident)),
+        seconds is not None and ui.Fact("Cost", f"{seconds:,.0f} partition-seconds"),
+        _is_known(*members) and ui.Fact("Members", change(*members)),
+        row.coordinator is not None and ui.Fact("Coordinator", f"broker {row.coordinator}"),
+        row.protocol in _KIPS and ui.Fact("Protocol", f"{row.protocol} ({_KIPS[row.protocol]})"),
+    )
+    return tuple(fact for fact in facts if isinstance(fact, ui.Fact))
+
+
+def _fell(member: Contributor) -> ui.Words:
+    cause = vocabulary.CAUSE_LABELS.get(member.cause, "")
+    return (ui.Name(who(member)), f" ({cause}", (", ", ui.At(member.at)) if member.at else "", ")")
+
+
+def _incident_link(incident: Incident) -> ui.Link:
+    label = vocabulary.INCIDENT_LABELS[incident.kind].lower()
+    count = words.counted(incident.rebalance_count, "rebalance")
+    return ui.Link(f"{label}, {count}", plain.anchor("incident", incident.incident_id))
+
+
+READS = (Coverage, Rebalance, Incident)
+SECTION = Section(130, "rebalances", "Every rebalance", "Rebalances", rebalances, READS, counts=Rebalance)

@@ -1,0 +1,70 @@
+"""Replicas out of sync: each broker's trouble once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_hindsight.catalog.rows import BrokerOutage, OutOfSyncPeriod
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import vocabulary
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.shared import plain, words
+
+SHOWN = 60
+SHOWN_OPEN = 3
+TOPICS = 12
+
+
+def replicas(page: PageRows) -> Iterator[ui.Block]:
+    """Who was out of sync: who was slow before who was away, then by the time that partitions were without it."""
+    order = list(vocabulary.OUT_OF_SYNC)
+    rows = sorted(
+        page.of(OutOfSyncPeriod),
+        key=lambda r: (order.index(r.kind), -r.partition_ms, r.started_at, r.out_of_sync_period_id),
+    )
+    for i, row in enumerate(rows[:SHOWN]):
+        yield _period(page, row, is_open=i < SHOWN_OPEN)
+
+
+def _period(page: PageRows, row: OutOfSyncPeriod, is_open: bool) -> ui.Entry:
+    look, anchor = vocabulary.OUT_OF_SYNC[row.kind], plain.anchor("outofsync", row.out_of_sync_period_id)
+    outage, facts = page.outage_link(row.outage_id), list(_facts(row))
+    topics = [plain.shortened(t) for t in row.worst_topics[:TOPICS]]
+    ended = ui.At(row.ended_at) if row.ended_at else "still out"
+    behind = (" Behind it: the outage of ", outage, ".") if outage else ""
+    return ui.Entry(
+        f"Broker {row.broker} out of sync for {words.counted(row.partitions, 'partition')}: {look.label}",
+        (
+            ui.Paragraph((row.explanation, " ", ui.Address(anchor, "outofsync"))),
+            ui.what_to_do(row.advice),
+            ui.Paragraph((ui.At(row.started_at), " to ", ended, f"; {'; '.join(facts)}.", behind), "quiet"),
+            *ui.said("Topics, those first that were without it longest:", topics),
+            *((ui.names(topics, TOPICS),) if topics else ()),
+            page.evidence(row.evidence),
+        ),
+        anchor=anchor,
+        tone=look.tone,
+        when=ui.At(row.started_at),
+        badges=(ui.sure(row.confidence),),
+        cost=facts[0],
+        is_open=is_open and outage is None,
+    )
+
+
+def _facts(row: OutOfSyncPeriod) -> Iterator[str]:
+    yield f"{words.duration(row.partition_ms)} out of sync, summed over partitions"
+    if row.partitions_out:
+        yield f"{words.counted(row.partitions_out, 'partition')} still without it"
+    if row.flaps:
+        yield f"lost again {words.times(row.flaps)}"
+    if row.records_behind is not None:
+        yield f"up to {words.counted(row.records_behind, 'record')} behind"
+    if row.removed_by_leader:
+        leaders = words.listed([f"broker {b}" for b in row.removed_by_leader], at_most=6)
+        yield f"removed by {leaders} since it lagged"
+    if row.suspected_broker not in (None, row.broker):
+        yield f"the trouble points to broker {row.suspected_broker}"
+
+
+READS = (OutOfSyncPeriod, BrokerOutage)
+SECTION = Section(100, "replicas", "Replicas out of sync", "Replicas", replicas, READS, counts=OutOfSyncPeriod)

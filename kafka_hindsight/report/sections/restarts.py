@@ -1,0 +1,97 @@
+"""Rolling restarts: the brokers restarted one after the other, with a scorecard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_hindsight.catalog.codes import OutageKind
+from kafka_hindsight.catalog.rows import BrokerOutage, RestartStep, RollingRestart
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import vocabulary
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.shared import plain, words
+
+HEADINGS = (
+    "Broker", "How<", "Stopped", "Away for", "In every ISR after", "Led again after", "Led before", "Leader changes",
+    "Waited for the one before",
+)  # fmt: skip
+
+
+def in_order(page: PageRows) -> Sequence[RollingRestart]:
+    """The rolling restarts, in order of time."""
+    return sorted(page.of(RollingRestart), key=lambda r: (r.started_at, r.restart_id))
+
+
+def headline(row: RollingRestart) -> str:
+    """Which brokers were restarted."""
+    count = len(row.brokers)
+    subject = (
+        "The cluster was" if row.is_complete else f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
+    )
+    return f"{subject} restarted broker by broker: {words.listed([str(b) for b in row.brokers], at_most=12)}"
+
+
+def restart_link(page: PageRows, restart_id: str | None) -> ui.Link | None:
+    """The way to a rolling restart; None where it is not in this window."""
+    known = {row.restart_id for row in page.of(RollingRestart)}
+    return (
+        ui.Link("a rolling restart", plain.anchor("restart", restart_id))
+        if restart_id in known and restart_id
+        else None
+    )
+
+
+def restarts(page: PageRows) -> Iterator[ui.Block]:
+    """The rolling restarts, in order of time."""
+    for row in in_order(page):
+        ended = ui.At(row.ended_at) if row.ended_at else "not over in this window"
+        yield ui.Entry(
+            headline(row),
+            (
+                ui.Paragraph(row.explanation),
+                ui.Paragraph((ui.At(row.started_at), " to ", ended, f"; {'; '.join(_facts(row))}."), "quiet"),
+                ui.Table(
+                    "Scorecard", HEADINGS, tuple(_stop(page, i, s) for i, s in enumerate(row.scorecard)), "numbers"
+                ),
+                ui.Paragraph(row.advice, "advice"),
+                page.evidence(row.evidence),
+            ),
+            anchor=plain.anchor("restart", row.restart_id),
+            noun="rolling restart",
+            style="outage",
+            tone="protocol" if row.planned else "broker",
+            badges=ui.badges(row.planned, row.confidence),
+        )
+
+
+def _facts(row: RollingRestart) -> Iterator[str]:
+    yield words.counted(row.elections, "leader change")
+    yield words.counted(row.rebalances, "rebalance")
+    yield f"{words.counted(row.max_under_replicated, 'partition')} short of a replica at worst"
+    early = [f"broker {s.broker}" for s in row.scorecard if s.is_early]
+    if all(s.is_early is False for s in row.scorecard[1:]):
+        yield "each broker was back in every ISR before the next one was stopped"
+    elif early:
+        yield f"stopped too early: {words.listed(early)}"
+
+
+def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
+    outage = page.outage_link(score.outage_id)
+    waited = "not known" if score.is_early is None else "no" if score.is_early else "yes"
+    return ui.TableRow(
+        (
+            ui.head(ui.Link(str(score.broker), outage.anchor) if outage else str(score.broker)),
+            ui.Cell(vocabulary.OUTAGES[OutageKind(score.kind)].label, "left"),
+            ui.At(score.down_at),
+            words.duration(words.elapsed_ms(score.down_at, score.up_at)) or "not back",
+            words.duration(score.isr_recovered_ms) or "not known",
+            words.duration(score.leadership_restored_ms) or "not known",
+            words.exact(score.partitions_led_before),
+            words.exact(score.elections),
+            ui.Cell(waited if i else "", "bad" if score.is_early else ""),
+        )
+    )
+
+
+READS = (RollingRestart, BrokerOutage)
+SECTION = Section(90, "restarts", "Rolling restarts", "Restarts", restarts, READS, counts=RollingRestart)

@@ -1,0 +1,287 @@
+"""The window in a picture: lanes on one axis of time, so that a cause is seen above its effects."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from kafka_hindsight.catalog.codes import NOBODY, FailoverKind
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    ControllerChange,
+    Coverage,
+    Failover,
+    Incident,
+    IsrChange,
+    LeaderImbalance,
+    OutOfSyncPeriod,
+    Rebalance,
+)
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report.curves import curves
+from kafka_hindsight.report.lanes import Lane, Timeline
+from kafka_hindsight.report.marks import Span, items, marks, tallied, ticks
+from kafka_hindsight.report.page_rows import LagReading, PageRows, Section
+from kafka_hindsight.report.phrases import controller_anchor, outage_words
+from kafka_hindsight.report.unread_logs import absence
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
+
+BROKER_LANES = 12
+PARTITION_LANES = 8
+GROUP_LANES = 24
+
+_PLANNED = (FailoverKind.CONTROLLED_SHUTDOWN, FailoverKind.PREFERRED_ELECTION, FailoverKind.REASSIGNMENT)
+
+
+def timeline(page: PageRows) -> Iterator[ui.Block]:
+    """The controller, the brokers, the partitions and the groups as lanes, those in the most trouble first."""
+    brokers, brokers_left_out = _broker_lanes(page)
+    partitions, partitions_left_out = _topic_lanes(page)
+    groups, groups_left_out = _group_lanes(page)
+    absences = [_absence(page, row) for row in page.outages.values()]
+    lanes = (*_controller_lane(page), *brokers, *partitions, *groups)
+    if not lanes:
+        yield ui.Paragraph(absence(page, "Nothing happened that could be drawn.", "Nothing to be drawn"))
+        return
+    yield Timeline(
+        begins=page.window[0],
+        ends=page.window[1],
+        ticks=ticks(*page.window),
+        bands=tuple(mark for absence in absences for mark in marks(page, [absence])),
+        absences=items(page, absences),
+        curves=tuple(curves(page)),
+        lanes=lanes,
+        left_out=tuple(s for s in (brokers_left_out, partitions_left_out, groups_left_out) if s),
+        focus=_focus(page),
+        legend=_legend(lanes),
+    )
+
+
+def _legend(lanes: Sequence[Lane]) -> tuple[tuple[str, str], ...]:
+    tones = {mark.tone for lane in lanes for mark in lane.marks}
+    return tuple((tone, label) for tone, label in vocabulary.TONES.items() if tone in tones)
+
+
+def _focus(page: PageRows) -> float:
+    """Where the most harmful incident lies on the axis, in percent; without one the middle."""
+    worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) != "calm"), None)
+    return round(page.place(worst.started_at), 3) if worst else 50.0
+
+
+def _lane(page: PageRows, kind: str, label: str, note: str, says: str, anchor: str, spans: Sequence[Span]) -> Lane:
+    return Lane(kind, label, note, says, anchor, marks(page, spans), items(page, spans))
+
+
+def _controller_lane(page: PageRows) -> tuple[Lane, ...]:
+    rows = sorted(page.of(ControllerChange), key=lambda r: r.epoch)
+    if not rows:
+        return ()
+    spans = [_controller_span(page, row) for row in rows]
+    note = words.counted(len(rows), "change")
+    said = words.listed([s.says for s in spans], 6)
+    return (_lane(page, "controller", "Controller", note, f"{note}: {said}", spans[0].anchor, spans),)
+
+
+def _controller_span(page: PageRows, row: ControllerChange) -> Span:
+    at = row.happened_at
+    short = "no controller" if row.controller_to == NOBODY else f"node {row.controller_to} became the controller"
+    return Span(
+        "tick", at, at, "protocol", False, f"{words.instant(at, page.day)}: {short}", short, controller_anchor(row)
+    )
+
+
+def _broker_lanes(page: PageRows) -> tuple[list[Lane], str]:
+    outages = grouped(page.outages.values(), lambda r: r.broker)
+    failovers: defaultdict[int, list[Failover]] = defaultdict(list)
+    for row in page.of(Failover):
+        # A change of leader stands with the broker that lost it; a partition that had none, with the one that took it.
+        broker = row.leader_to if row.leader_from in (None, NOBODY) else row.leader_from
+        if broker is not None and broker >= 0:
+            failovers[broker].append(row)
+    # A period that an outage explains lasts as long as the tail of that outage.
+    out_of_sync = grouped((r for r in page.of(OutOfSyncPeriod) if r.outage_id is None), lambda r: r.broker)
+    known = {*outages, *failovers, *out_of_sync, *(row.broker for row in page.of(LeaderImbalance))}
+    trouble = {b: tuple(len(rows.get(b, ())) for rows in (outages, out_of_sync, failovers)) for b in known}
+    worst = sorted(known, key=lambda b: (*(-count for count in trouble[b]), b))
+    lanes = [
+        _broker_lane(page, b, outages.get(b, ()), out_of_sync.get(b, ()), failovers.get(b, ()))
+        for b in sorted(worst[:BROKER_LANES])
+    ]
+    rest = worst[BROKER_LANES:]
+    return lanes, f"{words.counted(len(rest), 'broker')} with fewer outages and leader changes" if rest else ""
+
+
+def _broker_lane(
+    page: PageRows,
+    broker: int,
+    outages: Sequence[BrokerOutage],
+    out_of_sync: Sequence[OutOfSyncPeriod],
+    failovers: Sequence[Failover],
+) -> Lane:
+    recoveries = [span for row in outages if (span := _recovery(page, row))]
+    shown = [*(_absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
+    changes = [_failover_span(page, row) for row in failovers]
+    troubles, changed = _notes(outages, out_of_sync, failovers)
+    says = "; ".join([*(span.says for span in shown[:6]), *troubles, *changed]) or "nothing happened to it"
+    anchor = shown[0].anchor if shown else ""
+    spans = (*recoveries, *shown, *changes)
+    return _lane(
+        page, "broker", f"Broker {broker}", ", ".join(troubles or changed) or "undisturbed", says, anchor, spans
+    )
+
+
+def _notes(
+    outages: Sequence[BrokerOutage], out_of_sync: Sequence[OutOfSyncPeriod], failovers: Sequence[Failover]
+) -> tuple[list[str], list[str]]:
+    """How often a broker was away or out of sync, and how often leaders changed: what did not happen is left out."""
+    away = figures.absences(outages)
+    troubles = (
+        (away.unplanned, words.counted(away.unplanned, "unplanned absence")),
+        (away.planned, words.counted(away.planned, "planned stop")),
+        (len(out_of_sync), f"out of sync {words.times(len(out_of_sync))}"),
+    )
+    changes = [words.counted(len(failovers), "leader change")] if failovers else []
+    return [note for count, note in troubles if count], changes
+
+
+def _absence(page: PageRows, row: BrokerOutage) -> Span:
+    gone = words.elapsed_ms(row.down_at, row.up_at)
+    back = f"back after {words.duration(gone)}" if gone is not None else "not back in this window"
+    said = f"{words.instant(row.down_at, page.day)}: {words.sentence(outage_words(row))}, {back}"
+    return _outage_span(row, "bar", row.down_at, row.up_at or page.window[1], said)
+
+
+def _recovery(page: PageRows, row: BrokerOutage) -> Span | None:
+    whole = [at for at in (row.leadership_restored_at, row.isr_recovered_at) if at]
+    if not row.up_at or not whole:
+        return None
+    said = f"Broker {row.broker} recovers until {words.instant(max(whole), page.day)}"
+    return _outage_span(row, "tail", row.up_at, max(*whole, row.up_at), said)
+
+
+def _out_of_sync_span(page: PageRows, row: OutOfSyncPeriod) -> Span:
+    """A broker that was alive and out of sync."""
+    short = f"out of sync: {vocabulary.OUT_OF_SYNC[row.kind].label}"
+    start, end = row.started_at, row.ended_at or page.window[1]
+    lasted = words.duration(words.elapsed_ms(start, row.ended_at)) or "to the end of the window"
+    says = f"{words.instant(start, page.day)}, {lasted}: {short}"
+    anchor = plain.anchor("outofsync", row.out_of_sync_period_id)
+    return Span("tail", start, end, vocabulary.OUT_OF_SYNC[row.kind].tone, False, says, short, anchor)
+
+
+def _outage_span(row: BrokerOutage, shape: str, start: datetime, end: datetime, says: str) -> Span:
+    look, anchor = vocabulary.OUTAGES[row.kind], plain.anchor("outage", row.outage_id)
+    return Span(shape, start, end, look.tone, row.planned, says, look.label, anchor)
+
+
+def _failover_span(page: PageRows, row: Failover) -> Span:
+    look, at = vocabulary.FAILOVERS[row.kind], row.happened_at
+    says = f"{words.instant(at, page.day)}: {plain.shortened(row.topic, 48)}-{row.partition} {look.label}"
+    anchor = plain.anchor("failover", row.failover_id)
+    return Span("tick", at, at, look.tone, _is_planned(page, row), says, look.label, anchor)
+
+
+def _topic_lanes(page: PageRows) -> tuple[list[Lane], str]:
+    """Topics whose partitions had no leader or lost records: losses first, planned shutdowns last."""
+    hurt = [row for row in page.failovers if vocabulary.FAILOVERS[row.kind].tone == "lost"]
+    places = {(row.topic, row.partition) for row in hurt}
+    by_topic = grouped((f for f in page.failovers if (f.topic, f.partition) in places), lambda f: f.topic)
+
+    def trouble(topic: str) -> tuple[object, ...]:
+        own = [f for f in hurt if f.topic == topic]
+        is_lossy = any(f.kind == FailoverKind.UNCLEAN_ELECTION for f in own)
+        return not is_lossy, all(_is_planned(page, f) for f in own), -_longest(by_topic[topic]), topic
+
+    worst = sorted(by_topic, key=trouble)
+    rest = len(worst) - PARTITION_LANES
+    left_out = f"{words.counted(rest, 'topic')} without a leader for a shorter time" if rest > 0 else ""
+    return [_topic_lane(page, topic, by_topic[topic]) for topic in worst[:PARTITION_LANES]], left_out
+
+
+def _longest(rows: Sequence[Failover]) -> int:
+    return max((row.leaderless_ms or 0 for row in rows), default=0)
+
+
+def _is_planned(page: PageRows, row: Failover) -> bool:
+    """Whether an operator meant a change, or the absence that led to it."""
+    outage = page.outages.get(row.outage_id)
+    return row.kind in _PLANNED or (outage is not None and outage.planned)
+
+
+def _topic_lane(page: PageRows, topic: str, rows: Sequence[Failover]) -> Lane:
+    gaps = [span for row in rows if (span := _leaderless(page, row))]
+    changes = [_failover_span(page, row) for row in rows]
+    count = len({row.partition for row in rows})
+    note = words.counted(count, "partition")
+    said = f", up to {words.duration(_longest(rows))}" if _longest(rows) else ""
+    causes = Counter(vocabulary.FAILOVERS[row.kind].label for row in rows)
+    says = f"{note}{said} without a leader: {tallied(causes)}"
+    return _lane(
+        page, "partition", plain.shortened(topic, 48), f"{note}{said}", says, changes[0].anchor, (*gaps, *changes)
+    )
+
+
+def _leaderless(page: PageRows, row: Failover) -> Span | None:
+    """The time without a leader that a change ended."""
+    if row.leader_to == NOBODY or not row.leaderless_ms:
+        return None
+    end = row.happened_at
+    start = end - timedelta(milliseconds=row.leaderless_ms)
+    said = f"{words.instant(start, page.day)}: without a leader for {words.duration(row.leaderless_ms)}"
+    return Span("bar", start, end, "lost", False, said, "without a leader", plain.anchor("failover", row.failover_id))
+
+
+def _group_lanes(page: PageRows) -> tuple[list[Lane], str]:
+    by_group = page.rebalances_of_group
+
+    def trouble(group: str) -> tuple[object, ...]:
+        unplanned = [row for row in by_group[group] if not page.is_planned(row)]
+        return -len(unplanned), -len(by_group[group]), -sum(r.duration_ms or 0 for r in by_group[group]), group
+
+    worst = sorted(by_group, key=trouble)
+    rest = worst[GROUP_LANES:]
+    left_out = ""
+    if rest:
+        count = sum(len(by_group[group]) for group in rest)
+        left_out = f"{words.counted(len(rest), 'group')} with fewer rebalances, {words.number(count)} in all"
+    return [_group_lane(page, group, by_group[group]) for group in worst[:GROUP_LANES]], left_out
+
+
+def _group_lane(page: PageRows, group: str, rows: Sequence[Rebalance]) -> Lane:
+    note = words.counted(len(rows), "rebalance")
+    first, last = rows[0].started_at, rows[-1].started_at
+    when = (
+        f"at {words.instant(first, page.day)}"
+        if len(rows) == 1
+        else f"from {words.instant(first, page.day)} to {words.instant(last, page.day)}"
+    )
+    causes = Counter(vocabulary.CAUSES[row.cause].label for row in rows)
+    spans = [_rebalance_span(page, row) for row in rows]
+    says = f"{note} {when}: {tallied(causes)}"
+    return _lane(page, "group", plain.shortened(group, 64), note, says, spans[0].anchor, spans)
+
+
+def _rebalance_span(page: PageRows, row: Rebalance) -> Span:
+    look, start = vocabulary.CAUSES[row.cause], row.started_at
+    lasted = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
+    says = f"{words.instant(start, page.day)}{lasted}: {look.label}"
+    anchor = plain.anchor("rebalance", row.rebalance_id)
+    return Span("bar", start, row.ended_at or start, look.tone, page.is_planned(row), says, look.label, anchor)
+
+
+READS = (
+    BrokerOutage,
+    ControllerChange,
+    Coverage,
+    Failover,
+    Incident,
+    IsrChange,
+    LagReading,
+    LeaderImbalance,
+    OutOfSyncPeriod,
+    Rebalance,
+)
+SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline, READS)

@@ -1,0 +1,61 @@
+"""What could not be read: shapes that no pattern claims, and what is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_hindsight.catalog.rows import Coverage, Quarantine
+from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report.page_rows import LineShape, PageRows, Section
+from kafka_hindsight.report.sections.coverage import unread_sentence
+from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
+
+SHAPES = 40
+REFUSALS = 40
+
+
+def unread(page: PageRows) -> Iterator[ui.Block]:
+    """Shapes that no pattern claims, most frequent first, then what is in quarantine."""
+    yield ui.Paragraph(unread_sentence(page))
+    shapes = sorted(
+        (_summed(of) for of in grouped(page.of(LineShape), lambda s: s.template).values()),
+        key=lambda s: (-s.lines, s.template),
+    )
+    if shapes:
+        yield ui.Heading("Lines that matter and that no pattern claims")
+        rows = tuple(_shape(shape) for shape in shapes[:SHAPES])
+        yield ui.Table("Shapes of unread lines", ("Records", "Lines", "Shape"), rows, "numbers")
+        rest = len(shapes) - SHAPES
+        yield from ui.said(f"{words.counted(rest, 'rarer shape')} in quality.unparsed_lines.", rest > 0)
+    refused = sorted(page.of(Quarantine), key=lambda r: (-r.line_count, r.source, r.quarantine_id))
+    if refused:
+        yield ui.Heading("In quarantine")
+        yield ui.List(tuple(_refused(row) for row in refused[:REFUSALS]), "refusals")
+        yield from ui.left_out(len(refused) - REFUSALS, "quality.quarantine")
+
+
+def _summed(shapes: Sequence[LineShape]) -> LineShape:
+    return LineShape(
+        template=shapes[0].template,
+        records=sum(s.records for s in shapes),
+        lines=sum(s.lines for s in shapes),
+        sample=min(s.sample for s in shapes),
+    )
+
+
+def _shape(shape: LineShape) -> ui.TableRow:
+    sample = ui.Expandable("One of them", (ui.Quotation(shape.sample),), "proof")
+    content = ui.Cell((ui.Badge(shape.template, "code"), sample), "left wide")
+    return ui.TableRow((words.exact(shape.records), words.exact(shape.lines), content))
+
+
+def _refused(row: Quarantine) -> ui.Item:
+    at = (", ", ui.At(row.happened_at)) if row.happened_at else ""
+    whence = ui.Quiet((ui.Name(plain.shortened(row.source)), at, f", {words.counted(row.line_count, 'line')}"))
+    read = ui.Expandable("What was read", (ui.Quotation(row.row),), "proof")
+    return ui.Item((" ".join(row.sentences), " ", whence), blocks=(read,))
+
+
+READS = (LineShape, Quarantine, Coverage)
+SECTION = Section(160, "unread", "What could not be read", "Not read", unread, READS)

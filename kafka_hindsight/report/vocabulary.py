@@ -1,0 +1,153 @@
+"""What a reader sees instead of a code: one table for each vocabulary. What to do about it stands in the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka_hindsight.catalog.causes import Cause, CauseFamily
+from kafka_hindsight.catalog.codes import (
+    Confidence,
+    FailoverKind,
+    Harm,
+    IncidentKind,
+    LagStatus,
+    MoveEffect,
+    OutageKind,
+    OutOfSyncKind,
+    RemedySetting,
+    TruncationVerdict,
+)
+from kafka_hindsight.knowledge.harms import HARM_NOTES, OUTAGE_VERBS, State
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a code is shown. `tone` is the name of a colour in the style sheet, `verb` what it says after a subject."""
+
+    label: str
+    tone: str
+    verb: str = ""
+
+
+FAMILIES: Mapping[str, str] = {family: family.meaning for family in CauseFamily}
+"""Causes that a reader tells apart by one colour, by its tone."""
+
+STATES: Mapping[State, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
+"""What a window asks of its reader, from the most urgent on."""
+
+TONES: Mapping[str, str] = {
+    "lost": "Members lost, partitions without a leader",
+    "broker": "Brokers away unplanned, and what they moved",
+    "member": "Members came and went",
+    "topic": "Topics, subscriptions, reassignments",
+    "asked": "Asked for, leaders back",
+    "protocol": "Shutdowns, controllers, protocol steps",
+    "unknown": "Not known",
+}
+"""What a colour means on every lane of the timeline, by its tone."""
+
+CAUSES: Mapping[Cause, Look] = {
+    cause: Look(cause.label, family) for family in CauseFamily for cause in Cause if cause.family is family
+}
+"""In the order of how bad they are."""
+
+OUTAGES: Mapping[OutageKind, Look] = {
+    OutageKind.CONTROLLED_SHUTDOWN: Look(
+        "controlled shutdown", "protocol", OUTAGE_VERBS[OutageKind.CONTROLLED_SHUTDOWN]
+    ),
+    OutageKind.CRASH: Look("crash", "broker", OUTAGE_VERBS[OutageKind.CRASH]),
+    OutageKind.UNRESPONSIVE: Look("alive, but cut off", "broker", OUTAGE_VERBS[OutageKind.UNRESPONSIVE]),
+    OutageKind.FAILED_START: Look("failed start", "broker", OUTAGE_VERBS[OutageKind.FAILED_START]),
+    OutageKind.UNKNOWN: Look("why is not known", "unknown", OUTAGE_VERBS[OutageKind.UNKNOWN]),
+}
+
+FAILOVERS: Mapping[FailoverKind, Look] = {
+    FailoverKind.LOG_DIR_FAILED: Look("log directory failed", "lost"),
+    FailoverKind.UNCLEAN_ELECTION: Look("unclean election", "lost"),
+    FailoverKind.OFFLINE: Look("left without a leader", "lost"),
+    FailoverKind.LEADER_RESTORED: Look("has a leader again", "asked"),
+    FailoverKind.REASSIGNMENT: Look("reassignment", "topic"),
+    FailoverKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "protocol"),
+    FailoverKind.BROKER_UNRESPONSIVE: Look("broker cut off", "broker"),
+    FailoverKind.BROKER_CRASH: Look("broker crash", "broker"),
+    FailoverKind.PREFERRED_ELECTION: Look("preferred election", "asked"),
+    FailoverKind.UNKNOWN: Look("not known", "unknown"),
+}
+
+OUT_OF_SYNC: Mapping[OutOfSyncKind, Look] = {
+    OutOfSyncKind.SLOW: Look("it was alive and fetched too late", "broker"),
+    OutOfSyncKind.DISK: Look("its log directory failed", "lost"),
+    OutOfSyncKind.UNKNOWN: Look("why is not known", "unknown"),
+    OutOfSyncKind.OUTAGE: Look("it was away", "protocol"),
+    OutOfSyncKind.REASSIGNMENT: Look("it was moved away", "topic"),
+}
+"""In the order of how bad they are."""
+
+TRUNCATIONS: Mapping[TruncationVerdict, Look] = {
+    TruncationVerdict.COMMITTED_LOST: Look("committed records", "bad"),
+    TruncationVerdict.UNKNOWN: Look("not known", "warn"),
+    TruncationVerdict.NOTHING_COMMITTED_LOST: Look("nothing committed", "plain"),
+}
+"""In the order of how bad they are."""
+
+LAG: Mapping[LagStatus, Look] = {
+    LagStatus.STOP: Look("stopped committing", "bad"),
+    LagStatus.STALL: Look("commits, but stands still", "bad"),
+    LagStatus.REWIND: Look("went back", "warn"),
+    LagStatus.WARN: Look("lag never falls", "warn"),
+    LagStatus.OK: Look("keeps up", "good"),
+}
+"""In the order of how bad they are."""
+
+INCIDENT_LABELS: Mapping[IncidentKind, str] = {
+    IncidentKind.SINGLE: "Rebalance",
+    IncidentKind.COOPERATIVE_PAIR: "Cooperative rebalance",
+    IncidentKind.ROLLING_RESTART: "Rolling restart",
+    IncidentKind.STORM: "Storm",
+    IncidentKind.COORDINATOR_MOVE: "Coordinator move",
+    IncidentKind.BROKER_OUTAGE: "Broker outage",
+    IncidentKind.HOST_SILENT: "Silent host",
+    IncidentKind.CLUSTER_RESTART: "Restart of the cluster",
+    IncidentKind.LEADERS_LOST: "Lost leaders",
+    IncidentKind.REPLICAS_OUT: "Replicas out of sync",
+    IncidentKind.LOG_CUT: "Log cut",
+    IncidentKind.LAG: "Lag",
+    IncidentKind.QUORUM_LOST: "Quorum lost",
+}
+_HARM_TONES: Mapping[Harm, str] = {
+    Harm.NO_CONTROLLER: "broker",
+    Harm.BROKER_LOST: "broker",
+    Harm.DATA_AT_RISK: "broker",
+    Harm.CONSUMERS_STOPPED: "unknown",
+    Harm.LAG_GREW: "unknown",
+    Harm.POSTURE: "unknown",
+    Harm.ROUTINE: "member",
+    Harm.PLANNED: "protocol",
+}
+HARMS: Mapping[Harm, Look] = {
+    harm: Look(note.label, _HARM_TONES.get(harm, "lost")) for harm, note in HARM_NOTES.items()
+}
+"""In the order of harm."""
+MOVE_LABELS: Mapping[MoveEffect, str] = {
+    MoveEffect.NONE: "undisturbed",
+    MoveEffect.REBALANCED: "rebalanced",
+    MoveEffect.CUT_SHORT: "cut short in a rebalance",
+}
+REMEDY_LABELS: Mapping[RemedySetting, str] = {
+    RemedySetting.STATIC_MEMBERSHIP: "static membership",
+    RemedySetting.COOPERATIVE_ASSIGNMENT: "a cooperative assignor",
+    RemedySetting.SESSION_TIMEOUT: "a longer session timeout",
+    RemedySetting.MAX_POLL_INTERVAL: "a longer poll interval",
+}
+HEDGES: Mapping[Confidence, str] = {
+    Confidence.CERTAIN: "",
+    Confidence.LIKELY: "probably ",
+    Confidence.POSSIBLE: "possibly ",
+    Confidence.UNKNOWN: "",
+}
+"""How a claim begins that is not certain, inside a sentence. One whose reason is unknown claims nothing to hedge."""
+
+CAUSE_LABELS: Mapping[str, str] = {code: look.label for code, look in CAUSES.items()}
+FAILOVER_LABELS: Mapping[str, str] = {code: look.label for code, look in FAILOVERS.items()}
+OUT_OF_SYNC_LABELS: Mapping[str, str] = {code: look.label for code, look in OUT_OF_SYNC.items()}

@@ -1,0 +1,1 @@
+"""Files of logs, listed, surveyed and read by Spark's workers."""

@@ -1,0 +1,1 @@
+"""Frames in, frames out: what Spark prepares for readers and for judgements."""

@@ -1,0 +1,164 @@
+"""The Spark session."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from py4j.java_gateway import java_import
+from pyspark import SparkContext
+from pyspark.sql import DataFrame, SparkSession
+
+from kafka_hindsight.start import launch
+
+_ARCHIVE = "kafka_hindsight"
+"""The archive of our own code, which executors import."""
+
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""The variable by which spark-submit names its JVM to Python. That JVM has our settings, out of a file."""
+
+_ASKED_FOR_OFTEN = ("org.apache.spark.sql.functions", "org.apache.spark.api.python.PythonUtils")
+"""What PySpark asks for by a short name with each column: Java else looks for it in each jar, package by package."""
+
+_TASKS = "spark.sql.shuffle.partitions"
+
+_FOR_FEW_ROWS = {
+    "spark.sql.adaptive.enabled": "false",
+    _TASKS: "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+_FOR_JUDGEMENTS = {
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+}
+
+
+def start(
+    name: str, master: str | None = None, also: Mapping[str, str] | None = None, places: Iterable[str | None] = ()
+) -> SparkSession:
+    """A session with Delta, in UTC. Under spark-submit the master is already chosen and `master` is left out.
+
+    Takes: what is set whatever our settings say; the places that Spark opens.
+    """
+    is_submitted = _SUBMITTED in os.environ
+    settings = {**({} if is_submitted else launch.configuration(places=places)), **(also or {})}
+    builder = SparkSession.builder.appName(name)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    if not is_submitted:
+        _start_java(settings)
+    if master:
+        builder = builder.master(master)
+    spark = builder.getOrCreate()
+    context: Any = spark.sparkContext
+    for name in _ASKED_FOR_OFTEN:
+        java_import(context._jvm, name)
+    if not spark.sparkContext.master.startswith("local["):
+        _ship(spark)
+    return spark
+
+
+def _start_java(settings: Mapping[str, str]) -> None:
+    """Starts the JVM of this process, where it has none. Source: PySpark's launch_gateway.
+
+    Edge case: PySpark would hand all settings to spark-submit as arguments, and other users see those.
+    """
+    of_process: Any = SparkContext
+    file = shlex.quote(str(launch.properties_file(settings)))
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--properties-file {file} pyspark-shell"
+    try:
+        of_process._ensure_initialized()
+    finally:
+        del os.environ["PYSPARK_SUBMIT_ARGS"]
+
+
+def running() -> SparkSession | None:
+    """The session of this process, where there is one."""
+    return SparkSession.getActiveSession()
+
+
+def stop() -> None:
+    """Stops the session of this process, where there is one."""
+    if spark := running():
+        spark.stop()
+
+
+def _ship(spark: SparkSession) -> None:
+    """Sends our own code to the executors: a worker elsewhere imports what it runs. It is sent once a session.
+
+    Edge case: executors fetch the archive from the driver while the session lives; Spark removes the folder when it
+    stops.
+    """
+    context: Any = spark.sparkContext
+    if f"{_ARCHIVE}.zip" in context._python_includes:
+        return
+    packed = Path(f"{context._temp_dir}/{_ARCHIVE}.zip")
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        for folder in (launch.PACKAGE, launch.HOME / "spark_jobs"):
+            for file in sorted(folder.rglob("*.py")):
+                archive.write(file, Path(folder.name, file.relative_to(folder)))
+    context.addPyFile(str(packed))
+
+
+@contextmanager
+def for_few_rows(spark: SparkSession) -> Iterator[None]:
+    """Settings for many small plans, while the block runs: what pays for millions of rows costs seconds here.
+
+    Source: a publish of eleven tables of 60 rows took 41 s of processor time without them and 25 s with them;
+    most of it was code compiled to be run once, and jobs of adaptive plans.
+    """
+    with _set(spark, _FOR_FEW_ROWS):
+        yield
+
+
+@contextmanager
+def for_many_rows(spark: SparkSession) -> Iterator[None]:
+    """At least two tasks for each core after a shuffle, while the block runs: eight would leave a cluster idle."""
+    tasks = max(int(str(spark.conf.get(_TASKS))), 2 * spark.sparkContext.defaultParallelism)
+    with _set(spark, {_TASKS: str(tasks)}):
+        yield
+
+
+@contextmanager
+def for_judgements(spark: SparkSession) -> Iterator[None]:
+    """Batches for a worker with a limit in rows alone, while the block runs.
+
+    Source: to hold a limit in bytes Spark measures the batch before each row (BatchedPythonArrowInput), and Arrow goes
+    through each column of lists from its last value on to measure it (ListVector.setValueCount). Columns that few rows
+    fill took the square of a batch's rows, and half of the JVM's processor time.
+    """
+    with _set(spark, _FOR_JUDGEMENTS):
+        yield
+
+
+@contextmanager
+def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    before = {key: spark.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            if value is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, value)
+
+
+def cut_off(frame: DataFrame) -> DataFrame:
+    """A frame that is computed once, and whose plan does not hold how.
+
+    For few rows: Spark checks the whole plan of each frame that rests on another, and compares it with each frame that
+    is persisted; the recorded night took four times the processor time. What is lost with an executor is not computed
+    again: the step fails, and is retried.
+    """
+    return frame.localCheckpoint(eager=False)

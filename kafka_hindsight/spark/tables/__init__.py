@@ -1,0 +1,1 @@
+"""Tables of the lake, written and read by Spark."""

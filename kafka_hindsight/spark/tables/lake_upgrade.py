@@ -1,0 +1,97 @@
+"""Lakes of earlier versions: renamed tables and columns, once, at the beginning of the first step of this version.
+
+Each table is written again beside the lake's tables and then takes the old one's place, so that a run that ends in
+between loses nothing: the next one goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.upgrades import LAKE_VERSION, UPGRADES, Renames
+from kafka_hindsight.lake import delta_log
+from kafka_hindsight.lake.version import FILE, lake_version
+from kafka_hindsight.shared import progress
+from kafka_hindsight.spark import lake_files
+from kafka_hindsight.spark.conform import conform
+from kafka_hindsight.spark.tables.store import forget_snapshots
+from kafka_hindsight.spark.tables.table_creation import create_table
+
+_WORKSHOP = "upgrade"
+
+
+def upgrade_lake(spark: SparkSession, lake: str) -> list[str]:
+    """Brings the lake's tables to this code's version, and writes the version into the lake.
+
+    Gives: the tables that were written again, by full name. Keeps: every row; run twice, the second run does nothing.
+    Raises: BadInput where the lake is newer than this code.
+    """
+    version, upgraded = lake_version(lake), []
+    for number in range(version + 1, LAKE_VERSION + 1):
+        progress.say(f"Upgrading the lake's tables from version {number - 1} to {number}")
+        upgraded += [n for n in UPGRADES[number].touched if _upgrade_table(spark, lake, n, UPGRADES[number])]
+        lake_files.remove(spark, f"{lake}/staging")
+    if upgraded or FILE not in lake_files.names_in(spark, lake):
+        lake_files.remove(spark, f"{lake}/{_WORKSHOP}")
+        lake_files.write_json(spark, f"{lake}/{FILE}", {"version": LAKE_VERSION})
+    return upgraded
+
+
+def _upgrade_table(spark: SparkSession, lake: str, name: str, renames: Renames) -> bool:
+    """Whether the table was written again. Each step that a former run has done is passed over."""
+    old, new = _path(lake, renames.old_name(name)), _path(lake, name)
+    made, former = _path(f"{lake}/{_WORKSHOP}/made", name), _path(f"{lake}/{_WORKSHOP}/former", name)
+    is_whole = f"{made}.whole"
+    if not lake_files.is_there(spark, is_whole):
+        lake_files.remove(spark, former)
+        if not _is_old(spark, old, renames.columns.get(name, {}), is_renamed=old != new):
+            return False
+        lake_files.remove(spark, made)
+        _write(spark, _renamed(spark.read.format("delta").load(old), name, renames), BY_NAME[name], made)
+        lake_files.write_text(spark, is_whole, "")
+    if lake_files.is_there(spark, made):
+        if not lake_files.is_there(spark, former):
+            lake_files.move(spark, old, former)
+        lake_files.move(spark, made, new)
+    # From here on the new table is in place: the mark goes first, so that what is left of the old one is only waste.
+    lake_files.remove(spark, is_whole)
+    lake_files.remove(spark, former)
+    forget_snapshots(spark)
+    progress.say(f"Upgraded {name}" + (f", which was {renames.old_name(name)}" if old != new else ""))
+    return True
+
+
+def _is_old(spark: SparkSession, path: str, columns: Mapping[str, str], is_renamed: bool) -> bool:
+    log = lake_files.names_in(spark, f"{path}/{delta_log.FOLDER}")
+    if delta_log.newest_version(log) is None:
+        return False
+    # A table whose values alone change has no old column: its version in the lake is what tells.
+    return is_renamed or not columns or bool(columns.keys() & set(spark.read.format("delta").load(path).columns))
+
+
+def _renamed(rows: DataFrame, name: str, renames: Renames) -> DataFrame:
+    rows = rows.withColumnsRenamed(dict(renames.columns.get(name, {})))
+    for (table, column), values in renames.values.items():
+        if table == name:
+            rows = rows.withColumn(column, _replaced(F.col(f"`{column}`"), values))
+    return rows
+
+
+def _replaced(column: Column, values: Mapping[str, str]) -> Column:
+    known = F.create_map(*(F.lit(word) for pair in values.items() for word in pair))
+    return F.coalesce(known[column], column)
+
+
+def _write(spark: SparkSession, rows: DataFrame, table: Table, path: str) -> None:
+    lacking = {c.name: F.lit(None).cast(c.type) for c in table.columns if c.name not in rows.columns}
+    create_table(spark, table, path)
+    conform(rows.withColumns(lacking), table).write.format("delta").mode("append").save(path)
+
+
+def _path(lake: str, name: str) -> str:
+    return f"{lake.rstrip('/')}/{name.replace('.', '/')}"

@@ -1,0 +1,221 @@
+"""Which files a table has now. Spark takes two queries to find that; where they are few, a checksum names them.
+
+Delta writes a checksum beside each commit. It names all files of a table that has at most fifty.
+
+Source: PROTOCOL.md of Delta Lake, Version Checksum File and Per-file Statistics.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from kafka_hindsight.lake import delta_log
+from kafka_hindsight.lake.ddl import instant_literal, literal, quoted
+from kafka_hindsight.logs.files import escaped
+from kafka_hindsight.spark import lake_files
+
+DELTA = "org.apache.spark.sql.delta"
+
+_PLAIN = 1
+"""The version of Delta's protocol whose tables Parquet alone shows: each row of a file that is named is a row."""
+
+_MOST = 16
+"""Files that are opened without Delta. Spark asks for each of them by itself, and a store takes a moment to answer."""
+
+Span = tuple[datetime, datetime]
+
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+"""Both bounds of a span that holds nothing."""
+
+_STEP = timedelta(milliseconds=1)
+"""Statistics of an instant are cut to a millisecond."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a table, with what is known of the values of its columns, and the action that added it."""
+
+    path: str
+    size: int
+    stats: Mapping[str, Any]
+    action: str
+
+    def bounds(self, column: str) -> tuple[Any, Any] | None:
+        """Between which values all that are not null lie; None where that is not known."""
+        low, high = (self.stats.get(side, {}).get(column) for side in ("minValues", "maxValues"))
+        return None if low is None or high is None else (low, high)
+
+    def span(self, column: str) -> Span | None:
+        """From when to when the instants of the column lie, the end left out; None where that is not known.
+
+        Edge case: a broken line may name a year that Python does not have.
+        """
+        try:
+            held = self.bounds(column)
+            return (datetime.fromisoformat(held[0]), datetime.fromisoformat(held[1]) + _STEP) if held else None
+        except (ValueError, OverflowError):
+            return None
+
+    def nulls(self, column: str) -> int | None:
+        """How many rows have no value in the column; None where that is not known."""
+        found: int | None = self.stats.get("nullCount", {}).get(column)
+        return found
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of a cluster: all of them; or those of a span of instants, its end left out, and those without an instant,
+    as far as either is asked for.
+    """
+
+    cluster: str
+    time: str = ""
+    span: Span | None = None
+    timeless: bool = False
+
+    @property
+    def sql(self) -> str:
+        """The predicate of the rows."""
+        told, time = f"cluster = {literal(self.cluster)}", quoted(self.time)
+        kinds = [f"{told} AND {time} IS NULL"] if self.timeless else []
+        if self.span:
+            start, end = map(instant_literal, self.span)
+            kinds.append(f"{told} AND {time} >= {start} AND {time} < {end}")
+        return " OR ".join(f"({kind})" for kind in kinds) if kinds else told
+
+    def may_be_in(self, file: File) -> bool:
+        """Whether a file may hold one of the rows."""
+        named = file.bounds("cluster")
+        if named and not named[0] <= self.cluster <= named[1]:
+            return False
+        if not self.time or (self.timeless and file.nulls(self.time) != 0):
+            return True
+        held, span = file.span(self.time), self.span
+        return span is not None and (held is None or (held[0] < span[1] and span[0] < held[1]))
+
+    def of(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Those of these rows that are of the part."""
+        is_wanted = pc.equal(rows["cluster"], self.cluster)
+        if self.time:
+            at = rows[self.time]
+            bounds = [pa.scalar(bound, at.type) for bound in self.span or (_NEVER, _NEVER)]
+            is_within = pc.and_(pc.greater_equal(at, bounds[0]), pc.less(at, bounds[1]))
+            is_wanted = pc.and_(is_wanted, pc.fill_null(is_within, self.timeless))
+        return rows if pc.all(is_wanted).as_py() else rows.filter(is_wanted)
+
+    def is_all_of(self, file: File) -> bool:
+        """Whether a file is known to hold such rows alone."""
+        if file.bounds("cluster") != (self.cluster, self.cluster) or file.nulls("cluster") != 0:
+            return False
+        if not self.time:
+            return True
+        held, span, has_timeless = file.span(self.time), self.span, file.nulls(self.time) != 0
+        is_within = bool(held and span and span[0] <= held[0] and held[1] <= span[1])
+        return is_within and (self.timeless or not has_timeless)
+
+
+@dataclass(frozen=True)
+class State:
+    """The files of a table in one version, and its columns as Spark names them in JSON."""
+
+    version: int
+    columns: Mapping[str, Any]
+    files: tuple[File, ...]
+
+    def has_columns(self, names: Iterable[str]) -> bool:
+        """Whether the table has these columns and no others, in whatever order."""
+        return {field["name"] for field in self.columns["fields"]} == set(names)
+
+    def near(self, part: Part | None) -> tuple[File, ...]:
+        """The files that may hold some of these rows; all files where no part is given."""
+        return tuple(f for f in self.files if part is None or part.may_be_in(f))
+
+
+def newest_state(spark: SparkSession, folder: str, version: int) -> State | None:
+    """The state of a table in its newest version; None where its checksum does not name all files.
+
+    Takes: the folder of its log. Edge case: a commit that was put aside may leave its checksum behind. Each names the
+        transaction that wrote it.
+    """
+    try:
+        said = json.loads(lake_files.read_text(spark, f"{folder}/{version:020d}.crc"))
+        if not _is_plain(said):
+            return None
+        commit = lake_files.read_text(spark, f"{folder}/{delta_log.commit_name(version)}")
+        if delta_log.info(commit).get("txnId") != said.get("txnId"):
+            return None
+        return State(version, json.loads(said["metadata"]["schemaString"]), tuple(map(_file, said["allFiles"])))
+    except (Py4JJavaError, ValueError, KeyError, TypeError):
+        return None
+
+
+def listed_state(spark: SparkSession, path: str) -> State | None:
+    """The state of a table of however many files, as Delta lists them; None where Parquet alone does not show its rows.
+
+    Edge case: the driver holds some 500 bytes for each file, as it does where Delta plans a query.
+    """
+    begun = transaction(spark, path)
+    if not is_plain(begun):
+        return None
+    found = DataFrame(begun.snapshot().allFiles().toDF(), spark).select(F.to_json(F.struct("*"))).collect()
+    files = tuple(_file(json.loads(row[0])) for row in found)
+    return State(begun.readVersion(), json.loads(begun.metadata().schemaString()), files)
+
+
+def transaction(spark: SparkSession, path: str) -> Any:
+    """A transaction of Delta's on a table, with the newest version that it has."""
+    context: Any = spark.sparkContext
+    jvm, session = context._jvm, spark._jsparkSession  # type: ignore[attr-defined]
+    getattr(jvm, "org.apache.spark.sql.classic.SparkSession").setActiveSession(session)
+    return getattr(jvm, f"{DELTA}.DeltaLog").forTable(session, path).startTransaction()
+
+
+def is_plain(begun: Any) -> bool:
+    """Whether Parquet alone shows the rows of the table that a transaction is of, in one folder."""
+    return begun.protocol().minReaderVersion() == _PLAIN and bool(begun.metadata().partitionColumns().isEmpty())
+
+
+def open_files(spark: SparkSession, path: str, state: State, files: Sequence[File]) -> DataFrame | None:
+    """The rows of some files of a table; None where they are too many to be opened one by one."""
+    return all_files(spark, path, state, files) if len(files) <= _MOST else None
+
+
+def all_files(spark: SparkSession, path: str, state: State, files: Sequence[File]) -> DataFrame:
+    """The rows of some files of a table, however many."""
+    columns = StructType.fromJson({**state.columns})
+    if not files:
+        return _no_rows(spark, columns)
+    return spark.read.schema(columns).parquet(*(escaped(f"{path}/{file.path}") for file in files))
+
+
+def _file(add: Mapping[str, Any]) -> File:
+    stats = json.loads(add.get("stats") or "{}")
+    return File(unquote(add["path"]), add["size"], stats, json.dumps({"add": add}))
+
+
+def _is_plain(said: Mapping[str, Any]) -> bool:
+    return (
+        "allFiles" in said
+        and said["protocol"]["minReaderVersion"] == _PLAIN
+        and not said["metadata"]["partitionColumns"]
+    )
+
+
+def _no_rows(spark: SparkSession, columns: StructType) -> DataFrame:
+    """Edge case: PySpark's own frame without rows is a job, of which Spark does not know that it has none."""
+    context: Any = spark.sparkContext
+    session: Any = spark._jsparkSession
+    of_java = session.parseDataType(columns.json())
+    return DataFrame(session.createDataFrame(context._jvm.java.util.ArrayList(), of_java), spark)

@@ -1,0 +1,1 @@
+"""The lake in SQL, by DuckDB: views, named queries, a prompt. No JVM."""

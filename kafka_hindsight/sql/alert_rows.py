@@ -1,0 +1,113 @@
+"""What a lake holds that an alert may be sent for: read without a JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import duckdb
+
+from kafka_hindsight.catalog import gold, quality
+from kafka_hindsight.settings.config import masked
+from kafka_hindsight.shared.exits import BadInput, sentences_of
+from kafka_hindsight.sql.duck_types import one_sentence
+from kafka_hindsight.sql.lake_views import open_lake
+
+Rows = Sequence[Mapping[str, Any]]
+
+_WINDOWS = "SELECT DISTINCT cluster, window_from, window_to FROM quality.publications WHERE window_to >= $since"
+_FINDINGS = """
+    SELECT f.cluster, finding_id, rule_id, severity, subject_kind, subject, first_at, last_at, message, advice
+    FROM gold.findings f
+    WHERE first_at >= (SELECT min(window_from) FROM quality.publications WHERE window_to >= $since)"""
+_INCIDENTS = """
+    SELECT cluster, incident_id, harm, headline, advice, started_at, ended_at, group_ids, topics
+    FROM gold.incidents
+    WHERE NOT planned AND harm IS NOT NULL
+        AND started_at >= (SELECT min(window_from) FROM quality.publications WHERE window_to >= $since)"""
+_PLANNED = """
+    SELECT cluster, 'group' AS subject_kind, unnest(group_ids) AS subject, started_at AS "from", ended_at AS "to"
+    FROM gold.incidents WHERE planned AND coalesce(ended_at, started_at) >= $former
+    UNION ALL
+    SELECT cluster, 'broker', broker::VARCHAR, down_at, coalesce(isr_recovered_at, up_at)
+    FROM gold.broker_outages WHERE planned AND down_at >= $former"""
+_BROKEN = """
+    SELECT cluster, window_from, window_to, "table", expectation, description, severity, sentences
+    FROM (FROM quality.validation_results WHERE window_to >= $since
+          QUALIFY run_checked_at = max(run_checked_at) OVER (PARTITION BY cluster, window_from, window_to))
+    WHERE NOT success"""
+_COVERAGE = """
+    SELECT cluster, source, window_from, window_to, lines_in, last_at, longest_silence_ms
+    FROM quality.coverage WHERE window_to >= $former"""
+_PARTS = (
+    {"windows": _WINDOWS, "findings": _FINDINGS, "incidents": _INCIDENTS, "planned": _PLANNED},
+    {"broken": _BROKEN},
+    {"coverage": _COVERAGE},
+)
+"""What is read together or not at all: a finding without what was planned would be sent to the people who planned
+it.
+"""
+
+_TABLES = (
+    gold.BROKER_OUTAGES,
+    gold.FINDINGS,
+    gold.INCIDENTS,
+    quality.COVERAGE,
+    quality.PUBLICATIONS,
+    quality.VALIDATION_RESULTS,
+)
+"""What the parts read. Most of the time of a look goes into views, so it has no others."""
+
+
+@dataclass(frozen=True)
+class AlertRows:
+    """Rows of the nights that ended lately, and of the nights before them where those tell what is usual.
+
+    `unread` says what could not be read, and why.
+    """
+
+    windows: Rows = ()
+    findings: Rows = ()
+    incidents: Rows = ()
+    planned: Rows = ()
+    broken: Rows = ()
+    coverage: Rows = ()
+    unread: tuple[str, ...] = ()
+
+
+def read_alert_rows(lake: str, since: datetime, former: datetime) -> AlertRows:
+    """The rows of nights that ended since then; none where nothing lies there yet.
+
+    Takes: `former`, where the nights begin that tell what is usual.
+    Edge case: whatever is wrong with a table is said in `unread` and not raised, so that the rest is sent.
+    """
+    try:
+        connection = open_lake(lake, _TABLES)
+    except BadInput:
+        return AlertRows()
+    except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table
+        return AlertRows(unread=_said(problem))
+    instants = {"since": since, "former": former}
+    found: dict[str, Any] = {}
+    unread: list[str] = []
+    with connection:
+        for part in _PARTS:
+            try:
+                found |= {name: _rows(connection, query, instants) for name, query in part.items()}
+            except duckdb.Error as problem:
+                unread += _said(problem)
+    return AlertRows(**found, unread=tuple(unread))
+
+
+def _said(problem: Exception) -> tuple[str, ...]:
+    sentences = (one_sentence(problem),) if isinstance(problem, duckdb.Error) else sentences_of(problem)
+    return tuple(masked(sentence) for sentence in sentences)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, query: str, instants: Mapping[str, datetime]) -> Rows:
+    used = {name: at for name, at in instants.items() if f"${name}" in query}
+    answer = connection.execute(query, used)
+    names = [column[0] for column in answer.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]

@@ -1,0 +1,155 @@
+"""Answers of a query as text: a table to read, CSV or JSON to work with."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import math
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any, TextIO
+
+import duckdb
+
+from kafka_hindsight.shared.plain import shortened, visible
+
+MAX_ROWS = 1000
+"""More rows than this are too many to read in a terminal; CSV and JSON give them all."""
+_LAST_WIDTH = 30
+_BATCH = 1000
+
+
+def _write_table(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
+    """A table where it fits the terminal, else one block for each row. Nothing in it can steer the terminal.
+
+    Edge case: the last column may run over the edge, as long as it begins well before it. A pipe or a file has no edge:
+    there an answer is always a table.
+    """
+    rows = answer.fetchmany(MAX_ROWS + 1)
+    shown = [[_cell(v) for v in row] for row in rows[:MAX_ROWS]]
+    width = shutil.get_terminal_size((sys.maxsize, 24)).columns
+    out.writelines(f"{line}\n" for line in _lines(_names(answer), shown, rows, width))
+    more = " or more; the rest is left out: ask with LIMIT, or for csv" if len(rows) > MAX_ROWS else ""
+    out.write(f"({len(shown)} {'row' if len(shown) == 1 else 'rows'}{more})\n")
+
+
+def picture(answer: duckdb.DuckDBPyConnection, most: int, width: int, longest: int) -> str:
+    """The same for a page: no more rows than `most`, no wider than `width`, no cell longer than `longest`."""
+    rows = answer.fetchall()
+    shown = [[shortened(_cell(v), longest) for v in row] for row in rows[:most]]
+    total = f"({len(rows)} {'row' if len(rows) == 1 else 'rows'}{f', the first {most} shown' * (len(rows) > most)})"
+    return "\n".join((*_lines(_names(answer), shown, rows, width), total))
+
+
+def _lines(names: Sequence[str], shown: Sequence[Sequence[str]], rows: Any, width: int) -> Iterator[str]:
+    widths = [max(len(n), *(len(r[i]) for r in shown), 0) for i, n in enumerate(names)]
+    fits = sum(w + 2 for w in widths[:-1]) + min(widths[-1], _LAST_WIDTH) <= width
+    return _table(names, shown, widths, rows) if fits else _blocks(names, shown)
+
+
+def _table(names: Sequence[str], shown: Sequence[Sequence[str]], widths: Sequence[int], rows: Any) -> Iterator[str]:
+    is_number = [all(isinstance(r[i], _NUMBERS) or r[i] is None for r in rows) for i in range(len(names))]
+    for cells in (names, ["-" * w for w in widths], *shown):
+        aligned = (c.rjust(w) if n else c.ljust(w) for c, w, n in zip(cells, widths, is_number, strict=True))
+        yield "  ".join(aligned).rstrip()
+
+
+def _blocks(names: Sequence[str], shown: Sequence[Sequence[str]]) -> Iterator[str]:
+    width = max(map(len, names))
+    for number, cells in enumerate(shown, 1):
+        yield f"--- row {number}"
+        yield from (f"{name.ljust(width)}  {cell}".rstrip() for name, cell in zip(names, cells, strict=True))
+
+
+def _write_csv(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
+    """CSV that a terminal and a spreadsheet only show. JSON gives each value as it is, and is inert too."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(map(_inert, _names(answer)))
+    for row in _all_rows(answer):
+        writer.writerow(["" if v is None else _text(v) if isinstance(v, _NUMBERS) else _inert(_text(v)) for v in row])
+
+
+_NUMBERS = (bool, int, float, Decimal)
+_FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20]")
+"""How a formula begins in a spreadsheet, in the wide forms too."""
+
+
+def _inert(text: str) -> str:
+    """Lines stay lines; what else commands is written out, and what could be a formula has the mark of a text."""
+    shown = "\n".join(visible(line) for line in text.split("\n"))
+    return f"'{shown}" if _FORMULA.match(shown) else shown
+
+
+def _write_json(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
+    names = _names(answer)
+    out.write("[")
+    for number, row in enumerate(_all_rows(answer)):
+        value = {n: plain(v) for n, v in zip(names, row, strict=True)}
+        out.write(("," if number else "") + "\n" + json.dumps(value))
+    out.write("\n]\n")
+
+
+FORMATS: Mapping[str, Callable[[duckdb.DuckDBPyConnection, TextIO], None]] = {
+    "table": _write_table,
+    "csv": _write_csv,
+    "json": _write_json,
+}
+
+
+def write_answer(answer: duckdb.DuckDBPyConnection, format_: str, out: TextIO) -> None:
+    """What a query answered, in one of FORMATS. Instants are in UTC; a null is empty in a table and in CSV."""
+    FORMATS[format_](answer, out)
+
+
+def _names(answer: duckdb.DuckDBPyConnection) -> list[str]:
+    return [visible(column[0]) for column in answer.description or ()]
+
+
+def _all_rows(answer: duckdb.DuckDBPyConnection) -> Iterator[Sequence[Any]]:
+    while rows := answer.fetchmany(_BATCH):
+        yield from rows
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else visible(_text(value))
+
+
+def _text(value: Any) -> str:
+    said = plain(value)
+    if isinstance(said, (list, dict)):
+        return json.dumps(said, ensure_ascii=False)
+    if isinstance(said, bool):
+        return "true" if said else "false"
+    return str(said)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: instants in UTC, decimals as numbers, bytes in base 64."""
+    if isinstance(value, datetime):
+        return _instant(value)
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        return [plain(v) for v in value]
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else _other(value)
+
+
+def _instant(value: datetime) -> str:
+    at = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    precision = "milliseconds" if at.microsecond % 1000 == 0 else "microseconds"
+    return at.replace(tzinfo=None).isoformat(timespec=precision) + "Z"
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value.isoformat() if isinstance(value, date) else str(value)

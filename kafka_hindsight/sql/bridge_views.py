@@ -1,0 +1,80 @@
+"""The lists of gold as views of one row for each item, for tools that know no lists: schema `bridge`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import duckdb
+
+from kafka_hindsight.catalog import TABLES, Column, Table
+from kafka_hindsight.sql.duck_types import fields_of, quoted_name, view_name
+
+SCHEMA = "bridge"
+
+
+@dataclass(frozen=True)
+class BridgeView:
+    """One view: a column of a table that holds lists. Its columns: the cluster, the row's id, and the item."""
+
+    table: Table
+    column: Column
+
+    @property
+    def full_name(self) -> str:
+        """`bridge.table_column`, as SQL says it."""
+        return f"{SCHEMA}.{self.table.name}_{self.column.name}"
+
+    @property
+    def grain(self) -> str:
+        """What one row is."""
+        return f"one item of {self.column.name} of {self.table.full_name}. The list: {self.column.meaning}"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns: those that lead back to the row as its table declares them, then what the item holds."""
+        key = tuple(self.table.column(name) for name in dict.fromkeys(("cluster", *self.table.key)))
+        return (*key, *(Column(name, type_, f"Of one item of {self.column.name}") for name, type_ in self.items))
+
+    @property
+    def items(self) -> tuple[tuple[str, str], ...]:
+        """The names and types of what an item holds: the fields of a struct, or one value with the list's name."""
+        item = re.fullmatch(r"ARRAY<(.*)>", self.column.type, re.DOTALL)
+        of = item[1] if item else self.column.type
+        struct = re.fullmatch(r"STRUCT<(.*)>", of, re.DOTALL)
+        if struct is None:
+            return ((self.column.name.removesuffix("s"), of),)
+        return tuple(fields_of(struct[1]))
+
+    @property
+    def sql(self) -> str:
+        """What the view selects."""
+        key = ", ".join(dict.fromkeys(("cluster", *self.table.key)))
+        first, *_ = self.items
+        is_struct = "STRUCT<" in self.column.type
+        fields = ", ".join(f"item.{quoted_name(name)} AS {quoted_name(name)}" for name, _ in self.items)
+        shown = fields if is_struct else f"item AS {quoted_name(first[0])}"
+        return (
+            f"SELECT {key}, {shown} FROM (SELECT {key}, unnest({quoted_name(self.column.name)}) AS item"
+            f" FROM {view_name(self.table)})"
+        )
+
+
+VIEWS = tuple(
+    BridgeView(table, column)
+    for table in TABLES
+    if table.layer == "gold" and len(table.key) == 1
+    for column in table.columns
+    if column.type.startswith("ARRAY<") and column.name not in ("evidence", "commands")
+)
+VIEW_BY_NAME: Mapping[str, BridgeView] = {v.full_name: v for v in VIEWS}
+
+
+def create_bridge_views(connection: duckdb.DuckDBPyConnection, tables: frozenset[Table]) -> list[BridgeView]:
+    """Creates schema `bridge` over the views of these tables. Gives: the views that it has now."""
+    connection.execute(f"CREATE SCHEMA {SCHEMA}")
+    made = [view for view in VIEWS if view.table in tables]
+    for view in made:
+        connection.execute(f"CREATE VIEW {view.full_name} AS {view.sql}")
+    return made

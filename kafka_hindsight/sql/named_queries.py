@@ -1,0 +1,71 @@
+"""The named queries: files in queries/, each with a sentence that says what it answers."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.words import did_you_mean
+from kafka_hindsight.start.launch import HOME
+
+FOLDER = HOME / "queries"
+_LOOKS_NAMED = re.compile(r"\w+(\s+\w+=.*)?", re.DOTALL)
+"""No statement of SQL is one word, or a word and `name=value`."""
+
+
+@dataclass(frozen=True)
+class NamedQuery:
+    """One query: its name, what it answers, the variables it asks for with their meanings, and its SQL.
+
+    A variable that is not set is NULL in the query, which then takes the default that its meaning names.
+    """
+
+    name: str
+    says: str
+    variables: Mapping[str, str]
+    sql: str
+
+
+def named_queries(folder: Path = FOLDER) -> dict[str, NamedQuery]:
+    """All named queries, by name."""
+    return {p.stem: read_query(p.stem, p.read_text(encoding="utf-8")) for p in sorted(folder.glob("*.sql"))}
+
+
+def read_query(name: str, text: str) -> NamedQuery:
+    """A query out of its text: the comment in front is a sentence, then one line `-- variable: meaning` for each."""
+    lines = text.strip().splitlines()
+    comments = []
+    while lines and lines[0].startswith("--"):
+        comments.append(lines.pop(0).removeprefix("--").strip())
+    variables = {m["name"]: m["meaning"] for c in comments if (m := re.fullmatch(r"(?P<name>\w+): (?P<meaning>.+)", c))}
+    says = " ".join(c for c in comments if c.partition(":")[0] not in variables)
+    return NamedQuery(name, says, variables, "\n".join(lines).strip().rstrip(";"))
+
+
+def named_question(text: str, queries: Mapping[str, NamedQuery]) -> tuple[NamedQuery, dict[str, str]] | None:
+    """The named query, and the variables set for it, that a text such as `leader_timeline topic=orders` asks for.
+
+    Gives: None where the text does not begin with the name of a query, so that it must be SQL.
+    Raises: BadInput for a name that no query has, and for a variable that the query does not ask for.
+    """
+    asked = text.strip().rstrip(";").strip()
+    name, _, rest = asked.partition(" ")
+    query = queries.get(name)
+    if query is None and _LOOKS_NAMED.fullmatch(asked):
+        raise BadInput(f"There is no query named {name!r}.{did_you_mean(name, queries)} `.queries` lists them.")
+    if query is None:
+        return None
+    try:
+        pairs = [token.partition("=") for token in shlex.split(rest)]
+    except ValueError as error:
+        raise BadInput(f"Behind the query {name} stands {rest!r}: {error}. Needed: quotes in pairs.") from error
+    if any(not equals or variable not in query.variables for variable, equals, _ in pairs):
+        asks = ", ".join(query.variables) or "nothing"
+        strange = next((variable for variable, _, _ in pairs if variable not in query.variables), "")
+        near = did_you_mean(strange, query.variables)
+        raise BadInput(f"The query {name} was given {rest.strip()!r}. Needed: name=value with names of: {asks}.{near}")
+    return query, {variable: value for variable, _, value in pairs}

@@ -1,0 +1,172 @@
+"""The newest landed reading of each cluster as DuckDB views: schema `now`, with the columns of the snapshot tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import duckdb
+
+from kafka_hindsight.catalog import Column, Table, bronze
+from kafka_hindsight.catalog.readings import READING
+from kafka_hindsight.lake.landing import newest_landed, read_bytes
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.plain import visible
+from kafka_hindsight.sql.duck_types import json_structure, one_sentence, quoted_text
+
+SCHEMA = "now"
+LANDED = f"{SCHEMA}.landed"
+
+
+@dataclass(frozen=True)
+class NowView:
+    """One view: the table whose columns it has, all but the reading's id, and where they come from."""
+
+    name: str
+    table: Table
+    source: str
+
+    @property
+    def full_name(self) -> str:
+        """`now.name`, as SQL says it."""
+        return f"{SCHEMA}.{self.name}"
+
+    @property
+    def grain(self) -> str:
+        """What one row is."""
+        return self.table.grain.replace("one reading of the cluster", "the newest landed reading of its cluster")
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, as the table declares them."""
+        return tuple(self.table.column(n) for n in self.table.content_columns if n != "snapshot_id")
+
+
+_KEY = "cluster, snapshot_at"
+_GROUPS = f'(SELECT {_KEY}, g, g."group" AS group_id FROM (SELECT {_KEY}, unnest(groups) AS g FROM {LANDED}))'
+_ENDS = f"""(
+    SELECT {_KEY}, o[1] AS topic, o[2]::INTEGER AS partition, o[4]::INTEGER AS leader_epoch,
+        CASE WHEN o[3]::BIGINT >= 0 THEN o[3]::BIGINT END AS end_offset
+    FROM (SELECT {_KEY}, unnest(end_offsets) AS o FROM {LANDED}))"""
+
+VIEWS = (
+    NowView(
+        "readings",
+        bronze.SNAPSHOT_READINGS,
+        f"""(SELECT * EXCLUDE (missing), missing AS reasons, list_transform(missing, m -> m.part) AS missing
+            FROM {LANDED})""",
+    ),
+    NowView(
+        "brokers",
+        bronze.BROKER_SNAPSHOTS,
+        f"""(SELECT {_KEY}, b.*, b.id AS broker, b.id = nullif(controller, -1) AS is_controller
+            FROM (SELECT {_KEY}, controller, unnest(brokers) AS b FROM {LANDED}))""",
+    ),
+    NowView(
+        "partitions",
+        bronze.PARTITION_SNAPSHOTS,
+        f"""(SELECT {_KEY}, topic, p.partition AS partition, coalesce(internal, false) AS is_internal, p.isr AS isr,
+                CASE WHEN p.leader >= 0 THEN p.leader END AS leader, p.replicas AS replicas,
+                p.replicas[1] AS preferred_leader
+            FROM (SELECT {_KEY}, t.topic AS topic, t.internal AS internal, unnest(t.partitions) AS p
+                FROM (SELECT {_KEY}, unnest(topics) AS t FROM {LANDED})))
+        LEFT JOIN {_ENDS} USING ({_KEY}, topic, partition)""",
+    ),
+    NowView(
+        "groups",
+        bronze.GROUP_SNAPSHOTS,
+        f"""(SELECT {_KEY}, group_id, lower(g.state) AS state, lower(g.type) AS type,
+                nullif(g.assignor, '') AS assignor, g.coordinator AS coordinator,
+                len(g.members)::INTEGER AS member_count, g.error AS error FROM {_GROUPS})""",
+    ),
+    NowView(
+        "members",
+        bronze.MEMBER_SNAPSHOTS,
+        f"""(SELECT {_KEY}, group_id, m.member_id AS member_id, m.client_id AS client_id, m.host AS host,
+                nullif(m.instance_id, '') AS instance_id,
+                list_transform(m.assignment, p -> {{'topic': p[1], 'partition': p[2]::INTEGER}}) AS assignment
+            FROM (SELECT {_KEY}, group_id, unnest(g.members) AS m FROM {_GROUPS}))""",
+    ),
+    NowView(
+        "offsets",
+        bronze.OFFSET_SNAPSHOTS,
+        f"""(SELECT *, CASE WHEN committed_offset <= end_offset THEN end_offset - committed_offset
+                WHEN committed_offset > end_offset THEN 0 END AS lag
+            FROM (SELECT {_KEY}, group_id, o[1] AS topic, o[2]::INTEGER AS partition,
+                    CASE WHEN o[3]::BIGINT >= 0 THEN o[3]::BIGINT END AS committed_offset
+                FROM (SELECT {_KEY}, group_id, unnest(g.committed) AS o FROM {_GROUPS}))
+            LEFT JOIN {_ENDS} USING ({_KEY}, topic, partition))""",
+    ),
+    NowView(
+        "configs",
+        bronze.CONFIG_SNAPSHOTS,
+        f"""(SELECT {_KEY}, lower(c.resource_type) AS resource_type, c.resource AS resource, c.name AS name,
+                c.value AS value, c.source AS value_source
+            FROM (SELECT {_KEY}, unnest(configs) AS c FROM {LANDED}))""",
+    ),
+)
+
+VIEW_BY_NAME: Mapping[str, NowView] = {v.full_name: v for v in VIEWS}
+
+
+def newest_readings(lake: str) -> dict[str, str]:
+    """The newest landed reading of each cluster as its file holds it.
+
+    Edge case: readings land through pyarrow; in a lake that it cannot open from here none has landed. One that vanishes
+    meanwhile is left out.
+    """
+    found = {}
+    with suppress(OSError, BadInput):
+        for cluster, place in newest_landed(lake).items():
+            with suppress(FileNotFoundError):
+                found[cluster] = read_bytes(place).decode(errors="replace")
+    return found
+
+
+def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[str, str]) -> list[str]:
+    """Creates schema `now` over readings, by the names under which they landed.
+
+    Gives: a sentence for each reading that is left out, because a view cannot show it.
+    Edge case: the readings are those that were newest when the lake was opened; a prompt that stays open still shows
+    them.
+    """
+    connection.execute(f"CREATE SCHEMA {SCHEMA}")
+    connection.execute(f"CREATE TABLE {SCHEMA}.files (landed_as VARCHAR, line VARCHAR)")
+    shape = quoted_text(json.dumps(json_structure(READING)))
+    connection.execute(
+        f'CREATE VIEW {LANDED} AS SELECT r.* EXCLUDE ("at", cluster), r."at"::TIMESTAMPTZ AS snapshot_at,'
+        " coalesce(r.cluster, r.cluster_id, landed_as) AS cluster"
+        f" FROM (SELECT landed_as, from_json(line, {shape}) AS r FROM {SCHEMA}.files)"
+    )
+    for view in VIEWS:
+        columns = ", ".join(c.name for c in view.columns)
+        connection.execute(f"CREATE VIEW {view.full_name} AS SELECT {columns} FROM {view.source}")
+    faults = {landed_as: _fault(connection, file) for landed_as, file in readings.items()}
+    connection.execute(f"DELETE FROM {SCHEMA}.files")
+    for landed_as, why in faults.items():
+        if why is None:
+            _hold(connection, landed_as, readings[landed_as])
+    return [
+        f"Schema now has no rows of {visible(landed_as)}: the newest reading that landed cannot be shown ({why})."
+        " The next reading that lands is shown again."
+        for landed_as, why in faults.items()
+        if why is not None
+    ]
+
+
+def _fault(connection: duckdb.DuckDBPyConnection, file: str) -> str | None:
+    """Why the views cannot show a reading; each is asked for all that it would show. Afterwards they hold it alone."""
+    connection.execute(f"DELETE FROM {SCHEMA}.files")
+    _hold(connection, "", file)
+    try:
+        for view in VIEWS:
+            connection.execute(f"SELECT bit_xor(hash(v)) FROM {view.full_name} AS v").fetchall()
+    except duckdb.Error as error:
+        return one_sentence(error)
+    return None
+
+
+def _hold(connection: duckdb.DuckDBPyConnection, landed_as: str, file: str) -> None:
+    connection.execute(f"INSERT INTO {SCHEMA}.files VALUES (?, ?)", (landed_as, file))

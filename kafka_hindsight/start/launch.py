@@ -1,0 +1,291 @@
+"""How a Spark process of ours is started: where it lives, its environment, its configuration. No pyspark here."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import accumulate, chain
+from pathlib import Path
+
+from kafka_hindsight.settings.config import is_dated, is_uri
+from kafka_hindsight.settings.home import HOME as HOME
+from kafka_hindsight.settings.home import IS_INSTALLED as IS_INSTALLED
+from kafka_hindsight.settings.home import KEPT as KEPT
+from kafka_hindsight.settings.home import LAKE as LAKE
+from kafka_hindsight.settings.home import PACKAGE as PACKAGE
+from kafka_hindsight.settings.home import RUNS as RUNS
+from kafka_hindsight.settings.home import WORK as WORK
+from kafka_hindsight.shared.exits import BadInput
+
+RUN = HOME / "spark_jobs" / "run.py"
+SUBMIT = HOME / "spark_jobs" / "submit.py"
+SERVE = "serve"
+"""What stands where RUN takes a step's name, and makes it the application that takes steps one after another."""
+
+AUDIT = "audit"
+"""What stands there for all steps of an audit, one after another."""
+
+DEFAULT_MASTER = "local[*]"
+
+AIRFLOWS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
+"""How the variables begin that may hold secrets of Airflow's. No process that it starts for us needs one."""
+
+DELTA_LOCK = HOME / "locks" / "jars.sha256"
+"""Delta's jars with their hashes."""
+
+S3_LOCK = HOME / "locks" / "s3.sha256"
+"""The jars with which Spark opens S3, with their hashes."""
+
+_ON_S3 = ("s3a://", "s3://")
+
+CLASSES = KEPT / "classes.jsa"
+"""The classes of Spark and Delta as the JVM keeps them for its next start. Set-up makes it; an empty file says that
+this Java cannot. A JVM of another kind, or other jars, pass it over."""
+
+_JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=256m", "-Xshare:auto", "-Duser.timezone=UTC")
+
+_FOR_LITTLE = ("-XX:TieredStopAtLevel=1", "-XX:NewRatio=1")
+"""A small night is many plans and hardly any rows: the second compiler costs more than it saves, and what a plan leaves
+dies young. The rows of a large night need the old generation."""
+
+_FOR_LOOPS = (
+    "-XX:Tier4InvocationThreshold=50000",
+    "-XX:Tier4MinInvocationThreshold=6000",
+    "-XX:Tier4CompileThreshold=150000",
+    "-XX:Tier4BackEdgeThreshold=400000",
+)
+"""Ten times Java's own, so that the second compiler takes the loops over rows and leaves the plans alone. Measured: a
+first ingest of 602 MB takes 63 processor seconds with these, 76 without, and 60 with the first compiler alone; the next
+one in the same JVM 49, 57 and 55."""
+
+_FOR_MUCH = {
+    "spark.sql.files.maxPartitionBytes": "32m",
+    "spark.sql.files.openCostInBytes": "32m",
+    "spark.sql.codegen.hugeMethodLimit": "8000",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
+}
+"""More tasks than cores: a file of bronze is a task, since it holds what one task read, a tenth as long as the log was.
+No generated method that Java would not compile. And twice as many records in a batch as Spark gives: 5 % less of a
+worker's time, and 40 MiB more of its memory."""
+
+_DAY = 24 * 3600
+
+_MUCH = 300_000_000
+"""Bytes of logs from which on an input is large. Measured: a first ingest of 96 MB takes 113 processor seconds as a
+small night and 154 as a large one; one of 602 MB takes about as many both ways."""
+
+
+def spark_environment() -> Path:
+    """The Spark environment: HINDSIGHT_SPARK_ENV, else the one that set-up builds, or into which pip installed us."""
+    return Path(os.environ.get("HINDSIGHT_SPARK_ENV") or (sys.prefix if IS_INSTALLED else HOME / ".venv-spark"))
+
+
+def spark_python() -> Path:
+    """The interpreter of the Spark environment."""
+    return spark_environment() / "bin" / "python"
+
+
+def spark_home() -> Path:
+    """The Spark inside that environment. An image may have it built for another minor version of Python than ours."""
+    found = sorted(spark_environment().glob("lib/python3.*/site-packages/pyspark"))
+    return found[0] if found else spark_environment() / f"lib/python3.{sys.version_info[1]}/site-packages/pyspark"
+
+
+def spark_submit() -> Path:
+    """The program that runs a step."""
+    return spark_environment() / "bin" / "spark-submit"
+
+
+def missing_environment() -> str | None:
+    """What is said where pip installed us and no Spark is in the environment that steps run in; None where it is there.
+
+    Edge case: beside Airflow's part it is another environment, which only a variable can name.
+    """
+    if not IS_INSTALLED or spark_submit().exists():
+        return None
+    return (
+        f"Found: no {spark_submit()}. Needed: the environment into which pip installed kafka-hindsight. "
+        "What to do: name its folder in HINDSIGHT_SPARK_ENV."
+    )
+
+
+def jars() -> Path:
+    """The folder with Delta's jars; what is fetched at the first use has a folder for each set of jars."""
+    if named := os.environ.get("HINDSIGHT_JARS"):
+        return Path(named).absolute()
+    return KEPT / f"jars-{_digest(DELTA_LOCK.read_bytes())}" if IS_INSTALLED else HOME / ".jars"
+
+
+def s3_jars(places: Iterable[str | None]) -> Path | None:
+    """The folder with the jars that open S3, where one of these places is there.
+
+    Edge case: the folder that HINDSIGHT_JARS names holds all jars.
+    """
+    is_wanted = any(place and place.startswith(_ON_S3) for place in places)
+    return KEPT / f"s3-{_digest(S3_LOCK.read_bytes())}" if is_wanted and not os.environ.get("HINDSIGHT_JARS") else None
+
+
+def _store() -> dict[str, str]:
+    """Where a store is that speaks as S3 does, for Spark as for all others: AWS_ENDPOINT_URL."""
+    client = {"spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem"}
+    if endpoint := os.environ.get("AWS_ENDPOINT_URL"):
+        client |= {"spark.hadoop.fs.s3a.endpoint": endpoint, "spark.hadoop.fs.s3a.path.style.access": "true"}
+    return client
+
+
+def environment() -> dict[str, str]:
+    """The variables without which spark-submit finds another Python, or another Spark, or none.
+
+    Edge case: spark-submit looks for `spark-class` through the first python3 on PATH unless SPARK_HOME is set.
+    """
+    return {
+        "SPARK_HOME": str(spark_home()),
+        "PYSPARK_PYTHON": str(spark_python()),
+        "PYSPARK_DRIVER_PYTHON": str(spark_python()),
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys([str(PACKAGE.parent), str(HOME)])),
+        "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", ""),
+        "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
+        "GX_ANALYTICS_ENABLED": "false",
+        "TZ": "UTC",
+    }
+
+
+def _classes() -> tuple[str, ...]:
+    """How a JVM starts from the classes that were kept, without a word where it cannot."""
+    kept = CLASSES.is_file() and CLASSES.stat().st_size
+    return (f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable") if kept else ()
+
+
+def is_large(*places: str | None) -> bool:
+    """Whether what lies at these places is large. A URI, or one with dates, counts as large unseen."""
+    given = [place for place in places if place]
+    return any(is_uri(place) or is_dated(place) for place in given) or any(
+        size >= _MUCH for size in accumulate(_sizes(given))
+    )
+
+
+def _sizes(places: Iterable[str]) -> Iterator[int]:
+    """The bytes of each file. Edge case: one may vanish while its folder is looked through."""
+    for place in map(Path, places):
+        for path in chain([place], place.rglob("*")):
+            with suppress(OSError):
+                yield path.stat().st_size if path.is_file() else 0
+
+
+def configuration(is_large: bool = False, places: Iterable[str | None] = ()) -> dict[str, str]:
+    """Spark's configuration for every step, prompt and test. HINDSIGHT_SPARK_CONF (k=v;k=v) has the last word.
+
+    Takes: whether the input is large; the places that Spark opens.
+    """
+    folders = [folder for folder in (jars(), s3_jars(places)) if folder]
+    class_path = ":".join(f"{folder}/*" for folder in folders)
+    log = (PACKAGE / "spark" / "log4j2.properties").as_uri()
+    theirs = _pairs(os.environ.get("HINDSIGHT_SPARK_CONF", ""))
+    memory = theirs.get("spark.driver.memory") or os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g"
+    flags = (*_JVM_FLAGS, f"-Xms{memory}", *(_FOR_LOOPS if is_large else _FOR_LITTLE))
+    ours = {
+        "spark.driver.memory": memory,
+        "spark.driver.extraClassPath": class_path,
+        "spark.executor.extraClassPath": class_path,
+        "spark.driver.extraJavaOptions": " ".join((*flags, f"-Dlog4j2.configurationFile={log}", *_classes())),
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.parquet.compression.codec": "zstd",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(64 * 1024 * 1024),
+        "spark.broadcast.UDFCompressionThreshold": str(64 * 1024),
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.hadoop.fs.permissions.umask-mode": umask(),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.maxPlanStringLength": "2000",
+        "spark.sql.ui.explainMode": "simple",
+    }
+    return ours | (_FOR_MUCH if is_large else {}) | _store() | theirs
+
+
+def submission(conf: Mapping[str, str], *program: str) -> list[str]:
+    """A command of spark-submit as Airflow makes it, for a step or for the application that takes steps."""
+    given = ["--properties-file", str(properties_file(conf)), "--load-spark-defaults"]
+    return [str(spark_submit()), *given, str(RUN), *program]
+
+
+def umask() -> str:
+    """Which rights others do not get on what is written: HINDSIGHT_UMASK, else 077, which leaves them none.
+
+    Raises: BadInput where it is not three octal digits.
+    """
+    text = os.environ.get("HINDSIGHT_UMASK") or "077"
+    if not re.fullmatch("[0-7]{3}", text):
+        raise BadInput(f"HINDSIGHT_UMASK is {text!r}. Needed: three digits from 0 to 7, such as 027 for a group.")
+    return text
+
+
+def keep_private() -> None:
+    """Applies `umask` to this process and to those that it starts."""
+    os.umask(int(umask(), 8))
+
+
+def private_folder() -> Path | None:
+    """A folder for this user alone, which is made where it is missing; None where another user made it before."""
+    folder = Path(tempfile.gettempdir()) / f"hindsight-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
+    return folder if is_ours else None
+
+
+def properties_file(settings: Mapping[str, str]) -> Path:
+    """Settings of Spark as a file that this user alone may read: other users see the arguments of a process.
+
+    Keeps: the same settings have the same name, by which steps of one run find their application. A file that no step
+    asked for within a day goes: it may hold a secret of before.
+    Raises: BadInput where the folder for it belongs to another user.
+    """
+    text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
+    folder = private_folder()
+    if folder is None:
+        raise BadInput(
+            f"{tempfile.gettempdir()}/hindsight-{os.getuid()} is not a folder of this user alone. Needed: one with mode"
+            " 0700, for settings that no other user may read. Remove it, or set TMPDIR."
+        )
+    for unused in folder.glob("spark-*.conf"):
+        with suppress(FileNotFoundError):
+            if unused.stat().st_mtime < time.time() - _DAY:
+                unused.unlink()
+    file = folder / f"spark-{_digest(text.encode())}.conf"
+    coming = folder / f"{file.name}.{os.getpid()}"
+    with open(os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:
+        written.write(text)
+    return coming.replace(file)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:24]
+
+
+def _escaped(value: str) -> str:
+    """A value as java.util.Properties reads it back."""
+    return value.replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n")
+
+
+def safe_run_id(text: str) -> str:
+    """A scheduler's run id as a name that every file system takes (a colon is none to Hadoop)."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")[:200] or "run"
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs = (p.split("=", 1) for p in text.split(";") if p.strip())
+    return {p[0].strip(): p[1].strip() if len(p) > 1 else "" for p in pairs}

@@ -1,0 +1,152 @@
+"""What one reading of a large cluster costs: three brokers on this machine, 5,000 partitions, 500 groups.
+
+`python -m lab.bench.snapshot [--partitions 5000] [--groups 500]` prints seconds and peak memory of parent and child.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from kafka_hindsight.kafka import snapshot
+from kafka_hindsight.kafka.connection import Connection
+from kafka_hindsight.start import launch
+from lab.drill.cluster import Cluster
+from lab.drill.jars import NEWEST
+
+PER_TOPIC = 20
+AT_ONCE = 25
+WORKERS = 8
+WITH_MEMBERS = 20
+"""Groups that also hold a living member; the others hold committed offsets."""
+
+READINGS = 3
+HEAD = ("partitions", "groups", "members", "seconds", "reading MB", "parent MiB", "child MiB")
+
+
+def main() -> None:
+    """Builds the cluster, then takes readings, each in a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--partitions", type=int, default=5000)
+    parser.add_argument("--groups", type=int, default=500)
+    parser.add_argument("--read", help="take one reading of these brokers in this process")
+    given = parser.parse_args()
+    if given.read:
+        print(json.dumps(measure(given.read)))
+        return
+    with tempfile.TemporaryDirectory() as folder, Cluster.start(NEWEST, Path(folder) / "cluster") as cluster:
+        began = time.monotonic()
+        topics = make_topics(cluster.bootstrap, given.partitions)
+        members = make_groups(cluster.bootstrap, topics, given.groups)
+        print(f"Kafka {NEWEST}, three brokers; {time.monotonic() - began:.0f} s to make topics and groups", flush=True)
+        print("".join(f"{name:>12}" for name in HEAD))
+        for _ in range(READINGS):
+            print(row(measured(cluster.bootstrap)), flush=True)
+        for member in members:
+            member.close()
+
+
+def make_topics(bootstrap: str, partitions: int) -> list[str]:
+    """Topics of PER_TOPIC partitions with three replicas, some at a time, until every partition has a leader."""
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    names = [f"topic-{n:04}" for n in range(partitions // PER_TOPIC)]
+    for some in cut(names):
+        for future in admin.create_topics([NewTopic(n, PER_TOPIC, 3) for n in some], request_timeout=60).values():
+            future.result()
+    while True:
+        found = admin.list_topics(timeout=30).topics
+        led = sum(p.leader >= 0 for n in names if n in found for p in found[n].partitions.values())
+        if led == len(names) * PER_TOPIC:
+            return names
+        time.sleep(0.5)
+
+
+def make_groups(bootstrap: str, topics: Sequence[str], count: int) -> list[Consumer]:
+    """Groups with an offset for each partition of one topic. Gives: the living members of some of them."""
+    names = [f"group-{n:04}" for n in range(count)]
+    members = []
+    for name in names[:WITH_MEMBERS]:
+        consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": name, "log_level": 0})
+        consumer.subscribe([topics[0]])
+        consumer.poll(0)
+        members.append(consumer)
+
+    def commit(number: int) -> None:
+        topic = topics[number % len(topics)]
+        consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": names[number], "log_level": 0})
+        offsets = [TopicPartition(topic, p, 0) for p in range(PER_TOPIC)]
+        while not has_committed(consumer, offsets):
+            time.sleep(0.5)
+        consumer.close()
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(commit, range(WITH_MEMBERS, count)))
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        for consumer in members:
+            consumer.poll(0.01)
+    return members
+
+
+def has_committed(consumer: Consumer, offsets: list[TopicPartition]) -> bool:
+    """Whether the group's coordinator has taken the offsets; while it loads its part of the topic, it takes none."""
+    try:
+        consumer.commit(offsets=offsets, asynchronous=False)
+    except KafkaException:
+        return False
+    return True
+
+
+def measured(bootstrap: str) -> dict[str, Any]:
+    """The measures of one reading, taken in a process of its own."""
+    command = [sys.executable, "-m", "lab.bench.snapshot", "--read", bootstrap]
+    done = subprocess.run(command, cwd=launch.HOME, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr[-2000:])
+    return dict(json.loads(done.stdout))
+
+
+def measure(bootstrap: str) -> dict[str, Any]:
+    """Takes one reading. Gives: its counts, seconds with the start of the child, bytes, peak memory of both."""
+    began = time.monotonic()
+    reading = snapshot.take(Connection.of("bench", {"bootstrap.servers": bootstrap}))
+    seconds = time.monotonic() - began
+    return {
+        "partitions": sum(len(t["partitions"]) for t in reading["topics"]),
+        "groups": len(reading["groups"]),
+        "members": sum(len(g.get("members", ())) for g in reading["groups"]),
+        "seconds": seconds,
+        "bytes": len(json.dumps(reading)),
+        "parent_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "child_kib": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss,
+        "missing": reading.get("missing", []),
+    }
+
+
+def row(found: dict[str, Any]) -> str:
+    """One reading's measures as a line, and what it lacked."""
+    counts = (found["partitions"], found["groups"], found["members"])
+    measures = (found["seconds"], found["bytes"] / 1e6, found["parent_kib"] / 1024, found["child_kib"] / 1024)
+    line = "".join([*(f"{n:>12,}" for n in counts), *(f"{m:>12.2f}" for m in measures)])
+    return "\n".join([line, *(f"  missing, {m['part']}: {m['reason']}" for m in found["missing"])])
+
+
+def cut(things: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Some at a time."""
+    return (things[n : n + AT_ONCE] for n in range(0, len(things), AT_ONCE))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""The pieces of work that the bench measures. Each runs in a process of its own: `python -m lab.bench.works NAME JSON`.
+
+The last line of its output is JSON: figures by name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafka_hindsight.start import launch
+from lab.bench import anchors, nights, usage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Figures = dict[str, Any]
+
+CLUSTER = "bench"
+SUMMARY = "ingest.json"
+"""What ingest says of its run, kept beside the lake's tables for rebuild."""
+
+
+def engine(name: str, night: str) -> Figures:
+    """An anchor without Spark."""
+    with tempfile.TemporaryDirectory() as folder, usage.metered() as used:
+        lines = anchors.WITHOUT_SPARK[name](nights.logs_of(Path(night)), Path(folder) / "heads.parquet")
+    return {"lines": lines, **used.figures()}
+
+
+def warm(night: str, rounds: int) -> Figures:
+    """The anchors with Spark and the step ingest in turn, in one JVM. Gives: the figures of each round."""
+    files = nights.logs_of(Path(night))
+    spark, found = started(Path(night)), []
+    for _ in range(rounds):
+        measured: Figures = {}
+        for name, anchor in anchors.WITH_SPARK.items():
+            with tempfile.TemporaryDirectory() as folder, usage.metered() as used:
+                lines = anchor(spark, files, Path(folder) / "copy")
+            measured[name] = {"lines": lines, **used.figures()}
+        with tempfile.TemporaryDirectory() as lake:
+            measured["ingest"] = ingested(spark, Path(night), Path(lake))
+        found.append(measured)
+    return {"rounds": found}
+
+
+def forms(night: str, names: list[str]) -> Figures:
+    """The step ingest of a night in several forms, in turn with the plain one, in one warm JVM."""
+    from lab.bench import forms as every
+
+    spark, found = started(Path(night)), {name: list[Figures]() for name in names}
+    with tempfile.TemporaryDirectory() as folder:
+        nights_of = {name: every.made(Path(night), Path(folder) / name, name) for name in names}
+        for _ in range(every.ROUNDS):
+            for name, rendered in nights_of.items():
+                with tempfile.TemporaryDirectory() as lake:
+                    found[name].append(ingested(spark, rendered, Path(lake)))
+    return found
+
+
+def cold(night: str, lake: str, with_snapshots: bool = False) -> Figures:
+    """The step ingest as a nightly task does it, with the start of its JVM. Keeps the lake, and its summary."""
+    with usage.metered() as used:
+        spark = started(Path(night))
+        ingest = ingested(spark, Path(night), Path(lake), with_snapshots)
+    return {**ingest, **used.figures(), "step_s": ingest["wall_s"]}
+
+
+def rebuild(night: str, lake: str) -> Figures:
+    """The step rebuild on a lake that ingest filled, with the start of its JVM."""
+    with usage.metered() as used:
+        spark = started(Path(night))
+        began = time.monotonic()
+        events = rebuilt(spark, Path(lake))
+        step_s = time.monotonic() - began
+    return {**used.figures(), "step_s": round(step_s, 2), "events": events}
+
+
+def judgement(what: str, size: int) -> Figures:
+    """One huge key, judged as one Python worker does it."""
+    from lab.bench import judgements
+
+    return judgements.measure(judgements.MAKERS[what](size))
+
+
+def audit(lake: str) -> Figures:
+    """A whole audit of the recorded night, as `make audit` runs it."""
+    command = [str(launch.spark_python()), "-m", "kafka_hindsight.cli.main", "audit", "--lake", lake]
+    with usage.metered() as used:
+        done = subprocess.run(command, cwd=launch.HOME, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
+    return used.figures()
+
+
+def started(night: Path, master: str | None = None, also: Mapping[str, str] | None = None) -> SparkSession:
+    """Our own session, as the steps of such a night have it: on the cores of this process, or on a cluster."""
+    from kafka_hindsight.spark import session
+
+    ours = launch.configuration(launch.is_large(str(night)))
+    return session.start("bench", master or f"local[{len(os.sched_getaffinity(0))}]", {**ours, **(also or {})})
+
+
+def ingested(spark: SparkSession, night: Path, lake: Path, with_snapshots: bool = False) -> Figures:
+    """The step ingest into a new lake. Gives: its figures, lines by what became of them, the size of the lake."""
+    from spark_jobs import ingest
+
+    snapshots = night / "snapshots.jsonl" if with_snapshots else None
+    with usage.metered() as used:
+        summary = ingest.run_step(spark, settings_of(night, str(lake), snapshots), {})
+    (lake / SUMMARY).write_text(json.dumps(summary, default=str))
+    read = sum(f.stat().st_size for f in nights.logs_of(night))
+    kept = sum(f.stat().st_size for f in lake.rglob("*.parquet"))
+    return {"lines": summary["lines"], "read_mb": read / 1e6, "lake_mb": kept / 1e6, **used.figures()}
+
+
+def rebuilt(spark: SparkSession, lake: Path) -> int:
+    """The step rebuild on a lake that `ingested` filled. Gives: how many events the lake held."""
+    from spark_jobs import rebuild as step
+
+    summary = json.loads((lake / SUMMARY).read_text())
+    step.run_step(spark, settings_of(None, str(lake)), {"ingest": summary})
+    return int(summary["lines"]["events"])
+
+
+def settings_of(night: Path | None, lake: str, snapshots: Path | None = None) -> Any:
+    """What a step works on."""
+    from kafka_hindsight.settings.config import Settings
+
+    return Settings.of(
+        {
+            "logs": (night or Path("/")) / "logs",
+            "client_logs": night / "clients" if night else None,
+            "snapshots": snapshots,
+            "cluster": CLUSTER,
+            "lake": lake,
+            "run_id": "bench",
+            "run_at": datetime.now(UTC),
+            "read_to_end": True,
+        }
+    )
+
+
+WORKS: dict[str, Callable[..., Figures]] = {
+    w.__name__: w for w in (engine, warm, forms, cold, rebuild, judgement, audit)
+}
+
+
+def measured(work: str, cores: str, **given: Any) -> Figures:
+    """The figures of one piece of work, in a process of its own on these cores.
+
+    Raises: RuntimeError with its last words where it fails.
+    """
+    command = [str(launch.spark_python()), "-m", "lab.bench.works", work, cores, json.dumps(given)]
+    environment = {**os.environ, **launch.environment()}
+    done = subprocess.run(command, cwd=launch.HOME, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        why = done.stderr[max(done.stderr.rfind("Traceback"), 0) :][-6000:]
+        raise RuntimeError(f"{work} {given} failed. Its last words:\n{done.stdout[-1000:]}{why}")
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def main(name: str, cores: str, given: str) -> None:
+    """Does one piece of work on these cores and prints its figures."""
+    usage.pin(cores)
+    usage.adopt()
+    time.tzset()
+    print(json.dumps(WORKS[name](**json.loads(given))), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

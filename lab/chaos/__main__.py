@@ -1,0 +1,199 @@
+"""Puts the pipeline through kills, full disks, lakes that vanish and hostile input: `python -m lab.chaos`.
+
+A small night is audited in two halves, and then logs come late. Each step is stopped at random moments. The lake as it
+lies there is what a kill leaves: readers and alerts are asked, then the step is tried again on it, and every table is
+compared with an undisturbed run's. Some of the kills are real. The seed that is printed, given as `--seed`, draws the
+same again; the moments depend on the machine. It ends with 1 where anything was not equal, mixed or unread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.start import launch
+from lab.chaos import disks, inputs, stores
+from lab.chaos.kills import Tried, kills
+from lab.chaos.lakes import contents
+from lab.chaos.night import HALF, LAST, LATE, cut_night
+from lab.chaos.worker import Worker
+
+_RECORDS = launch.HOME / "tests" / "excerpts" / "group_records.jsonl"
+_PARTS = ("kills", "disks", "inputs", "stores")
+_NIGHT = ("ingest", "rebuild", "publish")
+_FIRST, _SECOND, _THIRD = "first night", "more logs", "late logs"
+_STEPS = (
+    *((_FIRST, step) for step in _NIGHT),
+    *((_SECOND, step) for step in ("collect", *_NIGHT)),
+    *((_THIRD, step) for step in ("collect", "reclassify", "maintain")),
+)
+"""Logs are collected after their night was published, so that reclassify has verdicts to change."""
+
+_KEEP, _MONTHS_LATER = "bronze=90,silver=90,gold=90", "2027-03-01T00:00:00+00:00"
+"""So late that maintenance removes rows of the night."""
+
+
+class Planned(NamedTuple):
+    """A step of a night, and the settings that it runs with."""
+
+    night: str
+    step: str
+    settings: dict[str, Any]
+
+    @property
+    def what(self) -> str:
+        """How `--steps` names it."""
+        return f"{self.step}, {self.night}"
+
+
+def main() -> int:
+    """Runs what is asked for, and prints a table of it as Markdown."""
+    parser = argparse.ArgumentParser(prog="python -m lab.chaos", description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=25, help="moments of each step at which it is killed")
+    parser.add_argument("--real", type=int, default=1, help="how many of them are a kill -9 of all its processes")
+    parser.add_argument("--lines", type=int, default=100_000, help="how many lines are mutated")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
+    parser.add_argument("--parts", nargs="+", default=_PARTS, choices=_PARTS)
+    parser.add_argument("--disks", type=int, default=3, help="how often a step's disk is full, and how often away")
+    names = sorted({name for night, step in _STEPS for name in (step, f"{step}, {night}")})
+    steps = 'only these are disturbed: publish, or "publish, more logs"'
+    parser.add_argument("--steps", nargs="+", choices=names, metavar="STEP", help=steps)
+    given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    print(f"seed {given.seed}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC", flush=True)
+    with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
+        outcomes = list(_told(_tried(given, Path(folder))))
+    print(f"\n{sum(t.tried for t in outcomes)} tried; seed {given.seed}", flush=True)
+    return 0 if all(t.holds for t in outcomes) else 1
+
+
+def _told(outcomes: Iterator[Tried]) -> Iterator[Tried]:
+    print("\n| what | tried | tables equal | readers and alerts whole | said so | seconds |")
+    print("|---|---|---|---|---|---|", flush=True)
+    began = time.monotonic()
+    for t in outcomes:
+        took = time.monotonic() - began
+        print(f"| {t.what} | {t.tried} | {t.equal} | {t.whole} | {t.told} | {took:.0f} |", flush=True)
+        began = time.monotonic()
+        yield t
+
+
+def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
+    with closing(Worker(folder / "worker")) as worker, closing(Worker(folder / "other")) as other:
+        half = cut_night(SAMPLE, folder / "half", HALF)
+        whole, late = cut_night(SAMPLE, folder / "whole", LAST), cut_night(SAMPLE, folder / "late", LATE)
+        if "inputs" in given.parts:
+            rng, settings = drawn(given.seed, "inputs"), _settings(half, _FIRST)
+            yield inputs.one_by_one(rng, inputs.lines_of(SAMPLE), given.lines)
+            yield inputs.records(rng, inputs.captured_records(_RECORDS), given.lines)
+            yield inputs.broken_lines(worker, rng, folder, half, settings, given.lines)
+            yield inputs.broken_readings(worker, rng, folder, half, settings, 200)
+        if "stores" in given.parts:
+            asked = [step for step in _NIGHT if not given.steps or step in given.steps]
+            yield stores.slow(drawn(given.seed, "stores"), folder, _settings(half, _FIRST), _NIGHT, asked)
+        if {"kills", "disks"} & {*given.parts}:
+            yield from _steps(given, worker, other, folder, _plan(half, whole, late))
+
+
+def drawn(seed: int, what: str) -> random.Random:
+    """What is drawn for a part or a step follows from the seed alone, not from what was tried before it."""
+    return random.Random(f"{seed} {what}")
+
+
+def _steps(
+    given: argparse.Namespace, worker: Worker, other: Worker, folder: Path, plan: list[Planned]
+) -> Iterator[Tried]:
+    """Runs the plan up to the last step that is asked for, and disturbs those."""
+    lake, began = folder / "lake", folder / "began"
+    lake.mkdir()
+    asked = [p for p in plan if not given.steps or {p.step, p.what} & {*given.steps}]
+    for planned in plan[: plan.index(asked[-1]) + 1]:
+        if planned.step == "maintain":
+            _age(lake)
+        if planned not in asked:
+            worker.do(planned.step, planned.settings)
+            continue
+        shutil.copytree(lake, began)
+        for tried in _disturbed(given, worker, other, lake, began, planned):
+            tried.what += f", {planned.night}"
+            yield tried
+        shutil.rmtree(began)
+
+
+def _disturbed(
+    given: argparse.Namespace, worker: Worker, other: Worker, lake: Path, began: Path, planned: Planned
+) -> Iterator[Tried]:
+    """Keeps: the lake's folder is as an undisturbed run leaves it."""
+    step, settings = planned.step, planned.settings
+    if "kills" in given.parts:
+        rng = drawn(given.seed, f"kills of {planned.what}")
+        yield kills(worker, other, rng, lake, step, settings, given.kills, given.real)
+    else:
+        worker.do(step, settings)
+    if "disks" in given.parts:
+        case = disks.Case(worker, began, step, settings, contents(lake))
+        yield from _disks(case, other, drawn(given.seed, f"disks of {planned.what}"), given.disks)
+
+
+def _disks(case: disks.Case, other: Worker, rng: random.Random, count: int) -> Iterator[Tried]:
+    try:
+        with disks.disk(case.began.parent / "disk"):
+            pass
+        yield disks.full(case, rng, count)
+        yield disks.read_only(case)
+    except subprocess.CalledProcessError:
+        print("Full and read-only disks are not tried: this user may not mount a tmpfs.", file=sys.stderr)
+    yield disks.vanishing(case, rng, count)
+    yield disks.set_back(case)
+    yield disks.together(case, other)
+    if case.step == "ingest":
+        yield disks.unreachable(case)
+
+
+def _plan(half: Path, whole: Path, late: Path) -> list[Planned]:
+    of_nights = {n: _settings(f, n) for n, f in ((_FIRST, half), (_SECOND, whole), (_THIRD, late))}
+    later = {"run_id": "chaos-keep", "run_at": _MONTHS_LATER, "keep": _KEEP}
+    return [
+        Planned(night, step, {**of_nights[night], **(later if step == "maintain" else {})}) for night, step in _STEPS
+    ]
+
+
+def _settings(night: Path, name: str) -> dict[str, Any]:
+    return {
+        "logs": str(night / "logs"),
+        "snapshots": str(night / "snapshots.jsonl"),
+        "lake": str(night.parent / "lake"),
+        "run_id": f"chaos-{name.replace(' ', '-')}",
+        "run_at": "2026-11-22T03:00:00+00:00",
+        "cluster": "chaos",
+        "window_from": "2026-11-21T00:00:00+00:00",
+        "window_to": "2026-11-22T00:00:00+00:00",
+        "read_to_end": True,
+    }
+
+
+def _age(lake: Path) -> None:
+    """Lays a file that no version names into each table, a month old, so that VACUUM has something to remove."""
+    old = time.time() - 30 * 86_400
+    for log in lake.glob("*/*/_delta_log"):
+        for number in range(3):
+            file = log.parent / f"part-0000{number}-left-over.snappy.parquet"
+            file.write_bytes(b"left over")
+            os.utime(file, (old, old))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

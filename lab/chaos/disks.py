@@ -1,0 +1,165 @@
+"""Disks that are full, read-only or away, a clock that was set back, and two runs at once: a step, then its retry."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.chaos.kills import Tried
+from lab.chaos.lakes import Hashes, contents, others
+from lab.chaos.worker import Answer, Worker
+
+_ROOM = "512m"
+_LEFT_MOST = 100_000
+"""Bytes left on a full disk, at most: less than any step writes here."""
+
+_ANSWERS_WITHIN = 120
+"""Seconds after which a step has said that a store does not answer."""
+
+_OTHER = "chaos-other"
+"""The run of another Airflow, whose own steps before this one ended too."""
+
+
+class Case(NamedTuple):
+    """A step on a lake, who runs it, and what it leaves where nothing disturbs it."""
+
+    worker: Worker
+    began: Path
+    step: str
+    settings: Mapping[str, Any]
+    wanted: Hashes
+
+    def run(self, lake: Path, meanwhile: Callable[[], None] | None = None, **others: str) -> Answer:
+        """Runs the step on a copy of the lake, with other settings where they are given."""
+        return self.worker.run(self.step, {**self.settings, "lake": str(lake), **others}, meanwhile)
+
+
+@contextmanager
+def disk(folder: Path) -> Iterator[Path]:
+    """A file system in memory at a folder. Raises: CalledProcessError where this user may not mount one."""
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={_ROOM}", "chaos", folder], check=True, capture_output=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+        folder.rmdir()
+
+
+def full(case: Case, rng: random.Random, count: int) -> Tried:
+    """A step on a disk with little room left, then with room again."""
+    tried = Tried(f"disk full in {case.step}")
+    for _ in range(count):
+        with disk(case.began.parent / "disk") as mounted:
+            lake = shutil.copytree(case.began, mounted / "lake")
+            left, ballast = rng.randrange(_LEFT_MOST), mounted / "ballast"
+            with ballast.open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(mounted).free - left)
+            first = case.run(lake)
+            ballast.unlink()
+            _retried(tried, case, lake, first, f"{left} bytes left", "No space left on device")
+    return tried
+
+
+def read_only(case: Case) -> Tried:
+    """A step on a lake that cannot be written, then on one that can."""
+    tried = Tried(f"read-only lake in {case.step}")
+    with disk(case.began.parent / "disk") as mounted:
+        lake = shutil.copytree(case.began, mounted / "lake")
+        subprocess.run(["mount", "-o", "remount,ro", mounted], check=True)
+        first = case.run(lake)
+        subprocess.run(["mount", "-o", "remount,rw", mounted], check=True)
+        _retried(tried, case, lake, first, "read-only", "cannot be written")
+    return tried
+
+
+def vanishing(case: Case, rng: random.Random, count: int) -> Tried:
+    """A lake that is moved away while a step works, and comes back."""
+    tried = Tried(f"lake away in {case.step}")
+    for number in range(count):
+        lake = shutil.copytree(case.began, case.began.parent / f"away-{number}")
+        gone, end = lake.with_suffix(".gone"), time.monotonic() + rng.uniform(0.3, 6)
+
+        def move(lake: Path = lake, gone: Path = gone, end: float = end) -> None:
+            time.sleep(0.02)
+            if time.monotonic() >= end and not gone.exists():
+                lake.rename(gone)
+
+        first = case.run(lake, move)
+        if gone.exists():
+            shutil.rmtree(lake, ignore_errors=True)
+            gone.rename(lake)
+        _retried(tried, case, lake, first, "away", "")
+        shutil.rmtree(lake)
+    return tried
+
+
+def set_back(case: Case) -> Tried:
+    """A run a day before the last change of the lake's files: the clock was set back."""
+    tried = Tried(f"clock set back before {case.step}")
+    lake = shutil.copytree(case.began, case.began.parent / "set-back")
+    tomorrow = time.time() + 86_400
+    for file in lake.rglob("*"):
+        os.utime(file, (tomorrow, tomorrow))
+    yesterday = (datetime.fromisoformat(case.settings["run_at"]) - timedelta(days=1)).isoformat()
+    first = case.run(lake, run_at=yesterday)
+    _retried(tried, case, lake, first, "set back", None)
+    shutil.rmtree(lake)
+    return tried
+
+
+def together(case: Case, other: Worker) -> Tried:
+    """Two processes that run a step on one lake at once, each for its own run: as if one had run after the other."""
+    tried = Tried(f"two runs of {case.step} at once")
+    lake = shutil.copytree(case.began, case.began.parent / "together")
+    if (earlier := lake / "runs" / case.settings["run_id"]).exists():
+        shutil.copytree(earlier, earlier.with_name(_OTHER))
+    after = shutil.copytree(lake, lake.with_name("one-after-the-other"))
+    for run_id in (case.settings["run_id"], _OTHER):
+        case.worker.do(case.step, {**case.settings, "lake": str(after), "run_id": run_id})
+    answers = list[Answer]()
+    beside = threading.Thread(target=lambda: answers.append(case._replace(worker=other).run(lake, run_id=_OTHER)))
+    beside.start()
+    answers.append(case.run(lake))
+    beside.join()
+    failed = next((a for a in answers if a.sentences), Answer(0, []))
+    _retried(tried, case._replace(wanted=contents(after)), lake, failed, "together", None)
+    shutil.rmtree(lake)
+    shutil.rmtree(after)
+    return tried
+
+
+def unreachable(case: Case) -> Tried:
+    """Logs in a store of which nothing answers: a sentence that says so, within a bound."""
+    began = time.monotonic()
+    answer = case.run(case.began, logs="hdfs://127.0.0.1:1/logs")
+    took = time.monotonic() - began
+    tried = Tried(f"store that does not answer in {case.step}", 1)
+    tried.equal = tried.told = int("Connection refused" in " ".join(answer.sentences))
+    tried.whole = int(took < _ANSWERS_WITHIN)
+    tried.note(f"exit code {answer.code} after {took:.0f} s, “{answer.said[:200]}”")
+    return tried
+
+
+def _retried(tried: Tried, case: Case, lake: Path, first: Answer, why: str, needed: str | None) -> None:
+    """Judges a first run and its retry. `needed`: what its sentence must say; None where it must not fail at all."""
+    again = case.run(lake)
+    found = {} if again.sentences else contents(lake)
+    tried.tried += 1
+    is_equal = found == case.wanted
+    is_told = not first.sentences or (needed is not None and needed in " ".join(first.sentences))
+    tried.equal += is_equal
+    tried.whole += is_told
+    tried.told += bool(first.sentences)
+    if first.sentences or not (is_equal and is_told):
+        then = "equal" if is_equal else f"NOT equal: {again.sentences or others(found, case.wanted)}"
+        tried.note(f"{why}: exit code {first.code}, “{first.said[:200]}”; after a retry {then}")

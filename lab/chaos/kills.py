@@ -1,0 +1,196 @@
+"""Each step stopped at random moments: the lake as a kill leaves it there, asked by readers, and retried."""
+
+from __future__ import annotations
+
+import os
+import queue
+import random
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kafka_hindsight.catalog import TABLES
+from kafka_hindsight.lake import delta_log
+from lab.chaos.lakes import Hashes, Seen, contents, others, seen, shows_newest
+from lab.chaos.worker import KILLED, Worker
+
+
+@dataclass
+class Tried:
+    """What was tried of one kind, and what came of it."""
+
+    what: str
+    tried: int = 0
+    equal: int = 0
+    whole: int = 0
+    told: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, what: str) -> None:
+        """Keeps what is worth a sentence, and says it at once: a run may take hours."""
+        self.notes.append(what)
+        print(f"- {self.what}: {what}", file=sys.stderr, flush=True)
+
+    @property
+    def holds(self) -> bool:
+        """Whether tables, readers and alerts were as they must be each time."""
+        return self.tried == self.equal == self.whole
+
+
+def kills(
+    worker: Worker,
+    killed: Worker,
+    rng: random.Random,
+    lake: Path,
+    step: str,
+    settings: Mapping[str, Any],
+    count: int,
+    real: int,
+) -> Tried:
+    """Runs a step on a lake and leaves it done; retries it from `count` moments, `real` of them a kill -9 of `killed`.
+
+    Keeps: the lake's folder is as an undisturbed run leaves it.
+    """
+    tried = Tried(f"kill of {step}")
+    folder = lake.parent
+    began = _copy(lake, folder / f"{step}-before")
+    before = seen(lake).gold
+    changes, moments = _stopped(worker, rng, lake, step, settings, count - real, folder / f"{step}-moments")
+    wanted, after = contents(lake), seen(lake).gold
+    places = [*moments, *_killed(killed, rng, began, step, settings, real, changes)]
+    looks = [seen(place) for place in places]
+    for place, look, sentences in zip(places, looks, _retried([worker, killed], step, settings, places), strict=True):
+        _judge(tried, place, sentences, look, (before, after), wanted)
+        shutil.rmtree(place)
+    shutil.rmtree(began)
+    return tried
+
+
+def _retried(
+    workers: list[Worker], step: str, settings: Mapping[str, Any], places: Sequence[Path]
+) -> Iterator[list[str]]:
+    """What a step that runs again says at each place, in their order: as many at once as there are workers."""
+    free = queue.SimpleQueue[Worker]()
+    for worker in workers:
+        free.put(worker)
+
+    def retry(place: Path) -> list[str]:
+        worker = free.get()
+        try:
+            return worker.run(step, {**settings, "lake": str(place)}).sentences
+        finally:
+            free.put(worker)
+
+    pool = ThreadPoolExecutor(len(workers))
+    try:
+        yield from pool.map(retry, places)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _judge(
+    tried: Tried, place: Path, sentences: list[str], look: Seen, whole: tuple[Hashes, Hashes], wanted: Hashes
+) -> None:
+    tried.tried += 1
+    found = {} if sentences else contents(place)
+    is_equal = found == wanted and shows_newest(place)
+    is_whole = look.gold in whole and not look.unread
+    tried.equal += is_equal
+    tried.whole += is_whole
+    tried.told += any("not finished" in line for line in look.said)
+    so_far = f"{tried.tried} tried, {tried.equal} equal, {tried.whole} whole, {tried.told} said so"
+    print(f"  {tried.what}: {so_far}", file=sys.stderr, flush=True)
+    if not is_equal:
+        tried.note(f"{place.name}: {sentences or f'other rows in {others(found, wanted)}'}")
+    if not is_whole:
+        mixed = [n for n, h in look.gold.items() if h not in (whole[0][n], whole[1][n])]
+        tried.note(f"{place.name}: readers saw a mix ({mixed or 'of old and new tables'}); {look.unread}")
+
+
+def _stopped(
+    worker: Worker, rng: random.Random, lake: Path, step: str, settings: Mapping[str, Any], count: int, to: Path
+) -> tuple[int, list[Path]]:
+    """One run to its end, stopped at moments: each time the lake is copied as it lies there.
+
+    A moment is a change in tables' logs, or an instant at random, about one a second. Of all of them as many as asked
+    for are kept, each with the same chance.
+
+    Gives: how many changes there were, and the copies.
+    """
+    places: list[Path] = []
+    met, changes, known, due = 0, 0, _logs(lake), time.monotonic() + rng.expovariate(1)
+
+    def look() -> None:
+        nonlocal met, changes, known, due
+        time.sleep(0.003)
+        before, known = known, _logs(lake)
+        changes += known != before
+        if known == before and time.monotonic() < due:
+            return
+        met, due = met + 1, time.monotonic() + rng.expovariate(1)
+        number = len(places) if len(places) < count else rng.randrange(met)
+        if number < count:
+            with worker.stopped():
+                shutil.rmtree(to / f"{number:04d}", ignore_errors=True)
+                place = _copy(lake, to / f"{number:04d}")
+            places[number:] = [place, *places[number + 1 :]]
+
+    worker.do(step, {**settings, "lake": str(lake)}, look)
+    return changes, places
+
+
+def _killed(
+    worker: Worker, rng: random.Random, began: Path, step: str, settings: Mapping[str, Any], count: int, changes: int
+) -> Iterator[Path]:
+    """The lake after a kill -9 shortly after a change in tables' logs, each from the same beginning.
+
+    Edge case: a run that ended before it was killed counts for nothing; the next is killed earlier.
+    """
+    for number in range(count):
+        place, left = began.parent / f"{step}-killed-{number}", rng.randint(1, changes)
+        while not _is_killed(worker, rng, _copy(began, place), step, settings, left):
+            shutil.rmtree(place)
+            left = max(1, left // 2)
+        yield place
+
+
+def _is_killed(
+    worker: Worker, rng: random.Random, place: Path, step: str, settings: Mapping[str, Any], left: int
+) -> bool:
+    known = _logs(place)
+
+    def look() -> None:
+        nonlocal left, known
+        time.sleep(0.003)
+        before, known = known, _logs(place)
+        left -= known != before
+        if not left:
+            time.sleep(rng.uniform(0, 0.1))
+            worker.kill()
+
+    return worker.run(step, {**settings, "lake": str(place)}, look).code == KILLED
+
+
+_LOGS = tuple(f"/{table.layer}/{table.name}/{delta_log.FOLDER}" for table in TABLES)
+
+
+def _logs(lake: Path) -> tuple[int, ...]:
+    """When a name last came or went in each table's log: cheap, since it is asked hundreds of times a second."""
+    return tuple(_changed(f"{lake}{log}") for log in _LOGS)
+
+
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116 (a Path for each would cost more than the question)
+    except FileNotFoundError:
+        return 0
+
+
+def _copy(lake: Path, to: Path) -> Path:
+    shutil.copytree(lake, to, symlinks=True)
+    return to

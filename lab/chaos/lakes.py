@@ -1,0 +1,83 @@
+"""What is in a lake, and what readers see of it while steps die."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from deltalake import DeltaTable
+
+from kafka_hindsight.catalog import Table
+from kafka_hindsight.catalog.gold import TABLES as GOLD
+from kafka_hindsight.catalog.quality import LAKE_REPAIRS, PUBLICATIONS
+from kafka_hindsight.lake.publication import TOGETHER, lists, newest_versions
+from kafka_hindsight.sql.alert_rows import read_alert_rows
+from kafka_hindsight.sql.duck_types import view_name
+from kafka_hindsight.sql.lake_views import open_lake
+
+Hashes = dict[str, str]
+
+_EVER = datetime(2000, 1, 1, tzinfo=UTC)
+_LATER = {PUBLICATIONS: {"version"}}
+"""A run that was cut short and tried again leaves more versions."""
+
+_ALERTS = ("windows", "findings", "incidents", "planned")
+"""What an alert is made of that is published together."""
+
+
+def contents(lake: Path | str) -> Hashes:
+    """A hash of each table's rows, whatever their order; what depends on the run is left out."""
+    return {
+        t.full_name: _hash(t, DeltaTable(f"{lake}/{t.layer}/{t.name}").to_pyarrow_table().to_pylist())
+        for t in newest_versions(str(lake))
+        if t is not LAKE_REPAIRS
+    }
+
+
+def others(found: Hashes, wanted: Hashes) -> list[str]:
+    """The tables in which there are other rows, or which are there in one of two lakes alone."""
+    return sorted(n for n in {*found, *wanted} if found.get(n) != wanted.get(n))
+
+
+class Seen(NamedTuple):
+    """What readers saw: gold by the SQL prompt's views and what alerts are made of; what they said; what was unread."""
+
+    gold: Hashes
+    said: list[str]
+    unread: tuple[str, ...]
+
+
+def seen(lake: Path) -> Seen:
+    """Opens a lake as the prompt and the alerts do. Edge case: a lake in which no table is made yet has no rows."""
+    said = io.StringIO()
+    gold = {t.full_name: _hash(t, []) for t in GOLD}
+    with contextlib.redirect_stderr(said):
+        if newest_versions(str(lake)):
+            with open_lake(str(lake), GOLD) as connection:
+                for table in GOLD:
+                    found = connection.execute(f"FROM {view_name(table)}").fetch_arrow_table().to_pylist()
+                    gold[table.full_name] = _hash(table, found)
+        rows = read_alert_rows(str(lake), _EVER, _EVER)
+    gold["alerts"] = _digest({name: row} for name in _ALERTS for row in getattr(rows, name))
+    return Seen(gold, said.getvalue().splitlines(), rows.unread)
+
+
+def shows_newest(lake: Path) -> bool:
+    """Whether readers see the newest version of each table that is published together."""
+    return lists(str(lake), newest_versions(str(lake), *TOGETHER))
+
+
+def _hash(table: Table, rows: list[dict[str, Any]]) -> str:
+    columns = sorted({*table.content_columns} - _LATER.get(table, set()))
+    return _digest({c: row.get(c) for c in columns} for row in rows)
+
+
+def _digest(rows: Iterable[Mapping[str, Any]]) -> str:
+    lines = sorted(json.dumps(row, default=str, sort_keys=True) for row in rows)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

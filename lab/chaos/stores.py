@@ -1,0 +1,131 @@
+"""An object store that answers late: moto's server of S3, and before it a proxy that keeps each answer back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import subprocess
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from kafka_hindsight.start.first_use import prepare_spark
+from lab.chaos.kills import Tried
+from lab.chaos.lakes import contents
+from lab.chaos.worker import Worker
+from lab.drill.cluster import free_ports
+from setup.build import build_environment
+
+_BUCKET = "lakes"
+_MEAN_SECONDS = 0.1
+_STALLS, _STALL_SECONDS = 0.005, (5, 15)
+"""One answer of two hundred waits so long: longer than a retry of S3's clients, shorter than their patience."""
+
+_CHUNK = 65_536
+_STARTS_WITHIN = 60
+
+
+def slow(
+    rng: random.Random, folder: Path, settings: Mapping[str, Any], steps: Sequence[str], asked: Collection[str]
+) -> Tried:
+    """Steps into a lake in a store, and beside them into one on disk: each leaves equal tables.
+
+    Takes: `asked`, the steps to which the store answers late.
+    """
+    beside, far, is_late = folder / "beside", f"s3a://{_BUCKET}/slow", threading.Event()
+    prepare_spark(far)
+    with _store(folder, _delays(rng, is_late)) as waited, closing(Worker(folder / "far", places=(far,))) as worker:
+        tried = Tried(f"{', '.join(asked)} on an object store that answers late")
+        for step in steps:
+            worker.do(step, {**settings, "lake": str(beside)})
+            if step not in asked:
+                worker.do(step, {**settings, "lake": far})
+                continue
+            is_late.set()
+            began, so_far = time.monotonic(), len(waited)
+            answer = worker.run(step, {**settings, "lake": far})
+            took, waits = time.monotonic() - began, waited[so_far:]
+            is_late.clear()
+            is_equal = not answer.sentences and contents(far) == contents(beside)
+            tried.tried += 1
+            tried.equal += is_equal
+            tried.whole += not answer.sentences
+            tried.note(
+                f"{step}: {len(waits)} answers waited {sum(waits):.0f} s in all, {max(waits):.0f} s at most; "
+                f"{took:.0f} s; {answer.sentences or ('equal' if is_equal else 'NOT equal')}"
+            )
+    return tried
+
+
+def _delays(rng: random.Random, is_late: threading.Event) -> Callable[[], float]:
+    def delay() -> float:
+        if not is_late.is_set():
+            return 0
+        return rng.uniform(*_STALL_SECONDS) if rng.random() < _STALLS else rng.expovariate(1 / _MEAN_SECONDS)
+
+    return delay
+
+
+@contextmanager
+def _store(folder: Path, delay: Callable[[], float]) -> Iterator[list[float]]:
+    """The store with an empty bucket, for all that looks for S3 in the environment. Gives: how long answers waited."""
+    build_environment(folder / "moto", "s3.txt")
+    port, late = free_ports(2)
+    command = [str(folder / "moto" / "bin" / "moto_server"), "-H", "127.0.0.1", "-p", str(port)]
+    before, waited = {**os.environ}, list[float]()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            _made(f"http://127.0.0.1:{port}/{_BUCKET}")
+            threading.Thread(target=asyncio.run, args=(_serve(late, port, delay, waited),), daemon=True).start()
+            os.environ |= {
+                "AWS_ENDPOINT_URL": f"http://127.0.0.1:{late}",
+                "AWS_ALLOW_HTTP": "true",
+                "AWS_ACCESS_KEY_ID": "key",
+                "AWS_SECRET_ACCESS_KEY": "verysecret",
+                "AWS_REGION": "us-east-1",
+            }
+            yield waited
+        finally:
+            os.environ.clear()
+            os.environ |= before
+            server.terminate()
+
+
+def _made(bucket: str) -> None:
+    until = time.monotonic() + _STARTS_WITHIN
+    while True:
+        try:
+            urllib.request.urlopen(urllib.request.Request(bucket, method="PUT"), timeout=10).close()
+            return
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.5)
+
+
+async def _serve(late: int, port: int, delay: Callable[[], float], waited: list[float]) -> None:
+    """A proxy on one port before another: what is asked goes on at once, what is answered waits."""
+
+    def answer() -> float:
+        waited.append(delay())
+        return waited[-1]
+
+    async def joined(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answers, asks = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(_passed(reader, asks, lambda: 0), _passed(answers, writer, answer), return_exceptions=True)
+
+    async with await asyncio.start_server(joined, "127.0.0.1", late) as server:
+        await server.serve_forever()
+
+
+async def _passed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay: Callable[[], float]) -> None:
+    with closing(writer):
+        while data := await reader.read(_CHUNK):
+            await asyncio.sleep(delay())
+            writer.write(data)
+            await writer.drain()

@@ -1,0 +1,134 @@
+"""A warm Spark that runs steps as it is asked, in a process of its own that can be stopped and killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kafka_hindsight.start import launch
+
+_SPARK = {"spark.sql.shuffle.partitions": "2"}
+
+KILLED = -signal.SIGKILL
+"""The exit code of a process that was killed."""
+
+
+class Answer(NamedTuple):
+    """How a step ended: its exit code and its sentences, as `hindsight` would say them."""
+
+    code: int
+    sentences: list[str]
+
+    @property
+    def said(self) -> str:
+        """The first sentence."""
+        return self.sentences[0] if self.sentences else ""
+
+
+class Worker:
+    """The process, and those below it: Java, which writes the lake.
+
+    Takes: `module`, what it runs; `places`, what Spark opens.
+    """
+
+    def __init__(self, folder: Path, module: str = "lab.chaos.worker", places: tuple[str, ...] = ()) -> None:
+        self._folder, self._module, self._places = folder, module, places
+        self._is_closed = False
+        folder.mkdir(parents=True, exist_ok=True)
+        self._start()
+
+    def run(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> Answer:
+        """Runs a step to its end. `meanwhile` is called again and again until it ended.
+
+        Gives: exit code KILLED where the process was killed.
+        """
+        assert self._process.stdin is not None
+        self._answer.unlink(missing_ok=True)
+        self._process.stdin.write(json.dumps({"step": step, "settings": settings}) + "\n")
+        self._process.stdin.flush()
+        while self._process.poll() is None and not self._answer.exists():
+            if meanwhile:
+                meanwhile()
+            else:
+                time.sleep(0.05)
+        is_done = self._answer.exists()
+        ended = Answer(**json.loads(self._answer.read_text())) if is_done else Answer(KILLED, ["killed"])
+        if self._process.poll() is not None and not self._is_closed:
+            self._start()
+        return ended
+
+    def do(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> None:
+        """Runs a step that nothing disturbs. Raises: RuntimeError where it fails."""
+        if sentences := self.run(step, settings, meanwhile).sentences:
+            raise RuntimeError(f"{step} failed undisturbed: {sentences}")
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """All its processes stand still in the block: what lies on disk is what a kill would leave."""
+        os.killpg(self._process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.killpg(self._process.pid, signal.SIGCONT)
+
+    def kill(self) -> None:
+        """Ends all its processes as a kill -9 does."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def close(self) -> None:
+        """Ends it for good: a step that another thread waits for counts as killed."""
+        self._is_closed = True
+        self.kill()
+
+    def _start(self) -> None:
+        self._answer = self._folder / "answer.json"
+        with (self._folder / "worker.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", self._module, str(self._answer), *self._places],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                text=True,
+                start_new_session=True,
+                env={**os.environ, **launch.environment(), "PYTHONPATH": str(launch.HOME)},
+            )
+
+
+def main(answer: Path, places: list[str]) -> None:
+    """Runs the steps that stdin names, one a line, and writes how each ended."""
+    from kafka_hindsight.catalog.steps import BY_NAME
+    from kafka_hindsight.settings.config import Settings
+    from kafka_hindsight.shared.exits import DONE, exit_code, sentences_of
+    from kafka_hindsight.spark import session
+    from kafka_hindsight.spark.tables.store import forget_snapshots
+    from spark_jobs.run import perform
+
+    time.tzset()
+    spark = session.start("chaos", launch.DEFAULT_MASTER, _SPARK, places)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        try:
+            perform(BY_NAME[asked["step"]], Settings.of(asked["settings"]))
+            ended = Answer(DONE, [])
+        except Exception as error:
+            traceback.print_exc()
+            ended = Answer(exit_code(error), sentences_of(error))
+        forget_snapshots(spark)
+        spark.catalog.clearCache()
+        being_written = answer.with_suffix(".tmp")
+        being_written.write_text(json.dumps(ended._asdict()))
+        being_written.rename(answer)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,286 @@
+"""What a drill asks of its cluster and changes in it, through Kafka's own AdminClient."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from py4j.protocol import Py4JJavaError
+
+from kafka_hindsight.judgements.groups.coordinators import offsets_partition_of
+from lab.drill.jars import NEWEST, libs
+from lab.drill.java import Jvm
+
+_SECONDS = 20
+_ANSWERS_WITHIN = 60
+_TRIES = 10
+"""A client finds a new controller within seconds, and a broker a new topic."""
+
+_BYTES = "org.apache.kafka.common.serialization.ByteArraySerializer"
+
+
+class AdminFault(Exception):
+    """Kafka refused what the drill asked for; the text holds Kafka's words."""
+
+
+CONSUMERS, SHARES, STREAMS_OWN = "consumers", "share", "streams"
+"""Kinds of groups: of consumers and of all that use the classic protocol, and two of their own."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A consumer group at one instant, as its coordinator describes it.
+
+    `members`: client ids, one for each member; `owns`: what each of them owns, in the same order.
+    """
+
+    state: str
+    coordinator: int
+    members: tuple[str, ...]
+    owns: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition at one instant; leader -1: none."""
+
+    topic: str
+    partition: int
+    leader: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+
+
+def _owned(assignment: Any, kind: str) -> Any:
+    """What a member owns: partitions, or the tasks of an application of Streams."""
+    return assignment.activeTasks() if kind == STREAMS_OWN else assignment.topicPartitions()
+
+
+class Admin:
+    """One AdminClient of the newest Kafka in a JVM of its own. Threads may share it.
+
+    Edge case: librdkafka's admin calls can abort the whole process while brokers are going away; these cannot. Before
+    4.0 a client whose metadata names none but brokers that are gone never asks another one (KIP-899).
+    """
+
+    def __init__(self, reach: Mapping[str, str], log: Path) -> None:
+        self._jvm = Jvm(libs(NEWEST), NEWEST, log, _ANSWERS_WITHIN, collects=True)
+        self._reach = reach
+        patience = {"request.timeout.ms": "8000", "default.api.timeout.ms": str(_SECONDS * 1000)}
+        fresh = {"metadata.max.age.ms": "5000"}  # Before 2.8 a controller that is none any more does not say so itself.
+        config = {**reach, "client.id": "drill", **patience, **fresh}
+        self._client: Any = self._jvm.java.org.apache.kafka.clients.admin.AdminClient.create(self._jvm.map(config))
+        self._admin = self._jvm.java.org.apache.kafka.clients.admin
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._jvm.end()
+
+    def group(self, group: str, kind: str = CONSUMERS) -> Group:
+        """The group; one that the cluster does not know is Dead and has no coordinator or members."""
+        try:
+            found, state = self._described(group, kind)
+        except AdminFault as fault:
+            if "GroupIdNotFound" in str(fault):
+                return Group("Dead", -1, (), ())
+            raise
+        owns = sorted(
+            (m.clientId(), tuple(sorted(p.toString() for p in _owned(m.assignment(), kind)))) for m in found.members()
+        )
+        coordinator = found.coordinator()
+        return Group(
+            state=state.toString(),
+            coordinator=coordinator.id() if coordinator else -1,
+            members=tuple(client for client, _ in owns),
+            owns=tuple(partitions for _, partitions in owns),
+        )
+
+    def _described(self, group: str, kind: str) -> tuple[Any, Any]:
+        """A group of that kind, of consumers or of another kind, such as workers of Connect; and its state."""
+        asked = self._jvm.list([group])
+        if kind != CONSUMERS:
+            calls = {SHARES: self._client.describeShareGroups, STREAMS_OWN: self._client.describeStreamsGroups}
+            found = self._got(calls[kind](asked).all()).get(group)
+            return found, found.groupState()
+        try:
+            found = self._got(self._client.describeConsumerGroups(asked).all()).get(group)
+            return found, found.groupState()
+        except AdminFault as fault:
+            if "is not a consumer group" not in str(fault):
+                raise
+        found = self._got(self._client.describeClassicGroups(asked).all()).get(group)
+        return found, found.state()
+
+    def topics(self) -> tuple[Partition, ...]:
+        """Every partition of every topic, internal ones too."""
+        every = self._admin.ListTopicsOptions().listInternal(True)
+        names = self._got(self._client.listTopics(every).names())
+        described = self._client.describeTopics(self._jvm.java.java.util.ArrayList(names)).allTopicNames()
+        return tuple(
+            Partition(
+                name,
+                p.partition(),
+                p.leader().id() if p.leader() else -1,
+                tuple(n.id() for n in p.replicas()),
+                tuple(n.id() for n in p.isr()),
+            )
+            for name, topic in sorted(self._got(described).items())
+            for p in topic.partitions()
+        )
+
+    def controller(self, kraft: bool) -> int:
+        """The node that is the active controller.
+
+        Edge case: under KRaft a broker names a random broker when it is asked for the controller; the quorum knows.
+        """
+        if kraft:
+            return int(self._got(self._client.describeMetadataQuorum().quorumInfo()).leaderId())
+        return int(self._got(self._client.describeCluster().controller()).id())
+
+    def transaction_coordinator(self, transactional_id: str) -> int:
+        """The broker that coordinates the transactions of a producer. (Before 3.0 no request asks for it: KIP-664.)
+
+        Source: TransactionStateManager.partitionFor, which counts as the coordinators of groups do.
+        """
+        leaders = [p.leader for p in self.topics() if p.topic == "__transaction_state"]
+        return leaders[offsets_partition_of(transactional_id, len(leaders))]
+
+    def create_topic(
+        self,
+        topic: str,
+        partitions: int = 3,
+        replicas: int = 3,
+        assignment: Mapping[int, Sequence[int]] | None = None,
+        configs: Mapping[str, str] | None = None,
+    ) -> None:
+        """Creates a topic; `assignment` names the replicas of each partition, the preferred leader first."""
+        if assignment:
+            placed = {p: self._jvm.list(ids) for p, ids in assignment.items()}
+            wanted = self._admin.NewTopic(topic, self._jvm.map(placed))
+        else:
+            wanted = self._admin.NewTopic(topic, partitions, replicas)
+        wanted.configs(self._jvm.map(configs or {}))
+        self._got(self._client.createTopics(self._jvm.list([wanted])).all())
+
+    def delete_topic(self, topic: str) -> None:
+        """Deletes a topic."""
+        self._got(self._client.deleteTopics(self._jvm.list([topic])).all())
+
+    def add_partitions(self, topic: str, to: int) -> None:
+        """Raises the number of a topic's partitions."""
+        wanted = self._admin.NewPartitions.increaseTo(to)
+        self._got(self._client.createPartitions(self._jvm.map({topic: wanted})).all())
+
+    def set_topic(self, topic: str, name: str, value: str) -> None:
+        """Gives one setting of a topic another value."""
+        self._set(self._resource().Type.TOPIC, topic, name, value)
+
+    def _resource(self) -> Any:
+        return self._jvm.java.org.apache.kafka.common.config.ConfigResource
+
+    def _set(self, kind: Any, resource: str, name: str, value: str) -> None:
+        operation = self._admin.AlterConfigOp
+        place = self._resource()(kind, resource)
+        change = operation(self._admin.ConfigEntry(name, value), operation.OpType.SET)
+        wanted = self._jvm.map({place: self._jvm.list([change])})
+        self._in_time(lambda: self._client.incrementalAlterConfigs(wanted).all(), "UnknownTopicOrPartition")
+
+    def throttle(self, topic: str, broker: int, rate: int) -> None:
+        """Lets a broker fetch so many bytes a second where it follows a topic and is behind."""
+        self.set_topic(topic, "follower.replication.throttled.replicas", "*")
+        self._set(self._resource().Type.BROKER, str(broker), "follower.replication.throttled.rate", str(rate))
+
+    def elect_preferred(self, topic: str) -> None:
+        """Gives every partition of a topic that another leads back to its first replica."""
+        kind = self._jvm.java.org.apache.kafka.common.ElectionType.PREFERRED
+        ours = [
+            self._partition(p.topic, p.partition)
+            for p in self.topics()
+            if p.topic == topic and p.leader != p.replicas[0]
+        ]
+        wanted = self._jvm.java.java.util.HashSet(self._jvm.list(ours))
+        self._in_time(lambda: self._client.electLeaders(kind, wanted).all(), "NotController")
+
+    def _in_time(self, call: Callable[[], Any], not_yet: str) -> Any:
+        """Asks again as long as Kafka answers that it is not ready."""
+        for _ in range(_TRIES):
+            try:
+                return self._got(call())
+            except AdminFault as fault:
+                if not_yet not in str(fault):
+                    raise
+                time.sleep(1)
+        return self._got(call())
+
+    def reassign(self, topic: str, partition: int, replicas: Sequence[int]) -> None:
+        """Moves a partition to other brokers."""
+        target = self._admin.NewPartitionReassignment(self._jvm.list(replicas))
+        wanted = {self._partition(topic, partition): self._jvm.java.java.util.Optional.of(target)}
+        self._got(self._client.alterPartitionReassignments(self._jvm.map(wanted)).all())
+
+    def cancel_reassignment(self, topic: str, partition: int) -> None:
+        """Calls the move of a partition off."""
+        wanted = {self._partition(topic, partition): self._jvm.java.java.util.Optional.empty()}
+        self._got(self._client.alterPartitionReassignments(self._jvm.map(wanted)).all())
+
+    def remove_static_member(self, group: str, instance: str) -> None:
+        """Removes one static member."""
+        java = self._jvm.java
+        member = self._admin.MemberToRemove(instance)
+        options = self._admin.RemoveMembersFromConsumerGroupOptions(java.java.util.HashSet(self._jvm.list([member])))
+        self._got(self._client.removeMembersFromConsumerGroup(group, options).all())
+
+    def remove_all_members(self, group: str) -> None:
+        """Removes every member of a group, dynamic ones too."""
+        options = self._admin.RemoveMembersFromConsumerGroupOptions()
+        self._got(self._client.removeMembersFromConsumerGroup(group, options).all())
+
+    def produce(self, topic: str, partition: int, count: int, acks: str, size: int = 10) -> int:
+        """Writes so many records of so many bytes, one by one. Gives how many were acknowledged."""
+        config = {
+            **self._reach,
+            "client.id": "drill-producer",
+            "key.serializer": _BYTES,
+            "value.serializer": _BYTES,
+            "acks": acks,
+            "enable.idempotence": "false",
+            "linger.ms": "0",
+            "delivery.timeout.ms": "6000",
+            "request.timeout.ms": "3000",
+        }
+        producer_package = self._jvm.java.org.apache.kafka.clients.producer
+        producer = producer_package.KafkaProducer(self._jvm.map(config))
+        sent = 0
+        try:
+            for number in range(count):
+                value = f"record {number}".encode().ljust(size)
+                record = producer_package.ProducerRecord(topic, partition, None, value)
+                self._got(producer.send(record))
+                sent += 1
+        except AdminFault:
+            return sent
+        finally:
+            producer.close()
+        return sent
+
+    def end_offset(self, topic: str, partition: int) -> int:
+        """How far a partition has come."""
+        place = self._partition(topic, partition)
+        latest = self._admin.OffsetSpec.latest()
+        asked = self._jvm.map({place: latest})
+        found = self._in_time(lambda: self._client.listOffsets(asked).all(), "UnknownTopicOrPartition")
+        return int(found.get(place).offset())
+
+    def _partition(self, topic: str, partition: int) -> Any:
+        return self._jvm.java.org.apache.kafka.common.TopicPartition(topic, partition)
+
+    def _got(self, future: Any) -> Any:
+        try:
+            return future.get(_SECONDS, self._jvm.java.java.util.concurrent.TimeUnit.SECONDS)
+        except Py4JJavaError as error:
+            raise AdminFault(str(error.java_exception)) from None

@@ -1,0 +1,230 @@
+"""How often verdicts of each confidence were right, over all drills: `python -m lab.drill.calibration DRILL...`
+
+It scores each drill's folder (lake/, clients/, truth.jsonl, cluster.json), keeps its counts in docs/calibration.jsonl,
+one line a drill, and writes docs/calibration.md from all lines of that file. The same for folders of lab.drill.month.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kafka_hindsight.catalog.codes import Confidence
+from kafka_hindsight.start.launch import HOME
+from lab.drill.absences import DOUBTFUL, RIGHT, WRONG
+from lab.drill.match import Row, Tables
+from lab.drill.month import MONTH, agreement_of
+from lab.drill.result import Verdict
+from lab.drill.score import read_gold, score
+from lab.drill.scored import ROW_IDS, TIME_COLUMNS
+from lab.drill.truth import TruthError
+from tools.pages.markdown import as_table, page
+
+LEDGER = HOME / "docs" / "calibration.jsonl"
+PAGE = HOME / "docs" / "calibration.md"
+
+_ABOUT = (
+    "Each verdict that an audit gave on a drill is compared with what the drill had done ([how](drill.md)). A cell has"
+    " the number of verdicts that were right, of all with that confidence. `unknown` claims nothing and is left out."
+    " Each drill was audited with the code of its day, and faults that it found have been corrected since."
+)
+
+
+@dataclass(frozen=True)
+class Count:
+    """Verdicts of one table, one confidence and one set of witnesses; how many of them were wrong."""
+
+    table: str
+    witness: str
+    confidence: str
+    verdicts: int
+    wrong: int
+
+
+@dataclass(frozen=True)
+class Month:
+    """A month of a recorded night with files missing, as the absences in its audit agree with what was done."""
+
+    name: str
+    kafka: str
+    mode: str
+    brokers: int
+    days: int
+    files: int
+    missing: int
+    right: int
+    doubtful: int
+    wrong: int
+    played: int
+    missed: int
+
+
+@dataclass(frozen=True)
+class Drill:
+    """One drill, as its audit was scored."""
+
+    name: str
+    kafka: str
+    mode: str
+    expected: int
+    met: int
+    counts: tuple[Count, ...]
+
+
+def count(folder: Path) -> Drill | Month:
+    """Scores a drill's folder, or a month's. Raises: TruthError, OSError where it cannot be scored."""
+    return _count_month(folder) if (folder / MONTH).exists() else _count_drill(folder)
+
+
+def _count_month(folder: Path) -> Month:
+    laid, found = json.loads((folder / MONTH).read_text(encoding="utf-8")), agreement_of(folder)
+    told = {name: laid[name] for name in ("kafka", "mode", "brokers", "days", "files")}
+    told |= {verdict: found.counts[verdict] for verdict in (RIGHT, DOUBTFUL, WRONG)}
+    return Month(folder.name, **told, missing=len(laid["missing"]), played=found.played, missed=len(found.missed))
+
+
+def _count_drill(folder: Path) -> Drill:
+    tables = read_gold(str(folder / "lake"))
+    if "rebalances" not in tables:
+        raise TruthError("found no gold.rebalances in its lake; it must be one that an audit published")
+    result = score(tables, (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines())
+    cluster = json.loads((folder / "cluster.json").read_text(encoding="utf-8"))
+    clients = {path.relative_to(folder / "clients").as_posix() for path in (folder / "clients").rglob("*.log")}
+    witnesses = _witnesses(tables, clients)
+    verdicts = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts)
+    wrong = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts if v.wrong)
+    counts = tuple(Count(*of, verdicts[of], wrong[of]) for of in sorted(verdicts))
+    return Drill(folder.name, cluster["kafka"], cluster["mode"], len(result.expectations), result.met, counts)
+
+
+def _key(verdict: Verdict) -> tuple[object, ...]:
+    return verdict.table, verdict.row_id, verdict.at
+
+
+def _witnesses(tables: Tables, clients: set[str]) -> dict[tuple[object, ...], str]:
+    return {
+        (name, str(row.get(ROW_IDS[name])), row[TIME_COLUMNS[name]]): _witness(row, clients)
+        for name, rows in tables.items()
+        for row in rows
+    }
+
+
+def _witness(row: Row, clients: set[str]) -> str:
+    """Who bears witness in the evidence of a row."""
+    found = {_said_by(quote["source"], clients) for quote in row.get("evidence") or ()}
+    return " and ".join(sorted(found)) or "none"
+
+
+def _said_by(source: str, clients: set[str]) -> str:
+    if source == "snapshots":
+        return "snapshots"
+    if source.startswith("__consumer_offsets-"):
+        return "group records"
+    return "client logs" if source in clients else "broker logs"
+
+
+def calibration_page(kept: Sequence[Drill | Month]) -> str:
+    """The page, from the counts of all drills and months."""
+    drills, months = [k for k in kept if isinstance(k, Drill)], [k for k in kept if isinstance(k, Month)]
+    kafkas = sorted({(d.kafka, d.mode) for d in drills}, key=lambda k: (_number(k[0]), k[1]), reverse=True)
+    by_kafka = [
+        (kafka, mode, str(len(own)), f"{sum(d.met for d in own)} of {sum(d.expected for d in own)}", *_cells(_all(own)))
+        for kafka, mode in kafkas
+        for own in [[d for d in drills if (d.kafka, d.mode) == (kafka, mode)]]
+    ]
+    parts = (
+        _ABOUT,
+        "## By Kafka",
+        as_table(("Kafka", "cluster", "drills", "expectations met", *_LEVELS), by_kafka),
+        "## By witness",
+        as_table(("evidence", *_LEVELS), _grouped(drills, lambda c: c.witness)),
+        "## By table",
+        as_table(("table of gold", *_LEVELS), _grouped(drills, lambda c: f"`{c.table}`")),
+        "## Months with files missing",
+        _ABOUT_MONTHS,
+        as_table(_MONTHS, map(_month_cells, months)),
+    )
+    return page("How right each confidence was", "docs/calibration.jsonl", parts).replace(
+        "`make docs`", "`python -m lab.drill.calibration`"
+    )
+
+
+_ABOUT_MONTHS = (
+    "A night laid end to end for weeks, with files taken out at random, and audited as one folder"
+    " ([how](drill.md#months)). A reader of its own compares the absences of brokers with what was done. Between two"
+    " nights all brokers are away. A doubtful absence leaves its kind open, or holds two and says that no log of that"
+    " time is at hand."
+)
+_MONTHS = ("Kafka", "cluster", "brokers", "days", "files missing", "absences right", "doubtful", "wrong", "found")
+
+
+def _month_cells(month: Month) -> tuple[str, ...]:
+    found = f"{month.played - month.missed} of {month.played} played"
+    shape = (month.kafka, month.mode, str(month.brokers), str(month.days), f"{month.missing} of {month.files}")
+    return *shape, str(month.right), str(month.doubtful), str(month.wrong), found
+
+
+_LEVELS = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def _all(drills: Iterable[Drill]) -> list[Count]:
+    return [c for d in drills for c in d.counts]
+
+
+def _grouped(drills: Iterable[Drill], by: Callable[[Count], str]) -> Iterator[tuple[str, ...]]:
+    counts = _all(drills)
+    for name in sorted({by(c) for c in counts}):
+        yield name, *_cells([c for c in counts if by(c) == name])
+
+
+def _cells(counts: Sequence[Count]) -> Iterator[str]:
+    for level in _LEVELS:
+        own = [c for c in counts if c.confidence == level]
+        verdicts, wrong = sum(c.verdicts for c in own), sum(c.wrong for c in own)
+        yield f"{verdicts - wrong} of {verdicts}" if verdicts else ""
+
+
+def read_ledger(text: str) -> dict[str, Drill | Month]:
+    """The drills and months of the file that keeps them, by name."""
+    return {kept.name: kept for kept in map(_read, map(json.loads, text.splitlines()))}
+
+
+def _read(told: dict[str, Any]) -> Drill | Month:
+    counts = told.get("counts")
+    return Month(**told) if counts is None else Drill(**{**told, "counts": tuple(Count(**c) for c in counts)})
+
+
+def written_ledger(drills: Mapping[str, Drill | Month]) -> str:
+    """The file that keeps the drills, by their names, which begin with their time, and the months."""
+    return "".join(json.dumps(asdict(drills[name])) + "\n" for name in sorted(drills))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Gives: 0; 2 where a folder cannot be scored."""
+    parser = argparse.ArgumentParser(prog="python -m lab.drill.calibration", description="Write docs/calibration.md.")
+    parser.add_argument("drills", nargs="+", type=Path, help="folders below .drill/, each audited")
+    options = parser.parse_args(arguments)
+    drills = read_ledger(LEDGER.read_text(encoding="utf-8")) if LEDGER.exists() else {}
+    for folder in options.drills:
+        try:
+            drills[folder.name] = count(folder)
+        except (TruthError, OSError) as error:
+            print(f"cannot score {folder}: {error}", file=sys.stderr)
+            return 2
+    LEDGER.write_text(written_ledger(drills), encoding="utf-8")
+    PAGE.write_text(calibration_page([drills[name] for name in sorted(drills)]), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""A consumer of librdkafka that does what it is asked, one JSON object a line, on its standard input."""
+
+from __future__ import annotations
+
+import json
+import logging
+import queue
+import sys
+import threading
+import time
+from typing import Any
+
+from confluent_kafka import Consumer
+
+from lab.drill.members import POLL_MS
+
+
+def main() -> int:
+    """Joins at the first line; leaves at `leave`, or when its input ends."""
+    asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
+    first = asked.get()
+    if first["do"] == "leave":
+        return 0
+    consumer = Consumer(first["config"], **_logging())
+    consumer.subscribe(first["topics"])
+    while True:
+        while not asked.empty():
+            match asked.get():
+                case {"do": "subscribe", "topics": topics}:
+                    consumer.subscribe(topics)
+                case {"do": "slow", "ms": ms}:
+                    time.sleep(ms / 1000)
+                case {"do": "leave"}:
+                    consumer.close()
+                    return 0
+        consumer.poll(POLL_MS / 1000)
+
+
+def _logging() -> dict[str, logging.Logger]:
+    """With --logger its lines pass Python's logging, with a time; else librdkafka writes them to stderr itself."""
+    if sys.argv[1:] != ["--logger"]:
+        return {}
+    logging.Formatter.converter = time.gmtime
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    return {"logger": logging.getLogger("confluent")}
+
+
+def _listen(asked: queue.SimpleQueue[dict[str, Any]]) -> None:
+    for line in sys.stdin:
+        asked.put(json.loads(line))
+    asked.put({"do": "leave"})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""Which rows about brokers, leaders and replicas meet what an act was expected to be called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+
+from lab.drill.match import AFTER, BEFORE, Answer, Row, Rule, Tables, is_after, some
+from lab.drill.truth import (
+    AUTOMATIC_ELECTION,
+    BROKERS_ROLLED,
+    CONTROLLER_CHANGE,
+    FAILED_START,
+    FAILOVER_KINDS,
+    IMBALANCE,
+    ISR_LAPSE,
+    LOG_DIR_FAILED,
+    NO_FAILOVER,
+    OUTAGE_KINDS,
+    QUORUM_LOST,
+    RECORDS_LOST,
+    RECORDS_TRUNCATED,
+    UNDER_MIN_ISR,
+    Act,
+)
+
+OUTAGE_APART = timedelta(seconds=40)
+
+
+def _outage(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    kind = OUTAGE_KINDS[str(act.expect)]
+    near = (r for r in tables.get("broker_outages", ()) if r["broker"] == act.broker)
+    return some(r for r in near if abs(r["down_at"] - act.at) <= OUTAGE_APART and r["kind"] == kind)
+
+
+def _failover(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    kind = FAILOVER_KINDS[str(act.expect)]
+    return some(r for r in failovers_after(act, tables) if r["kind"] == kind)
+
+
+def failovers_after(act: Act, tables: Tables) -> list[Row]:
+    """The failovers of the act's topic and partition where an answer to it may lie."""
+    return [
+        r
+        for r in tables.get("failovers", ())
+        if is_after(act, r["happened_at"])
+        and act.topic in (None, r["topic"])
+        and act.partition in (None, r["partition"])
+    ]
+
+
+def _log_dir(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """Every partition that the broker led from the failed directory must have a row."""
+    return _every(
+        act.told["led"],
+        (r for r in failovers_after(act, tables) if r["kind"] == "log_dir_failed" and r["leader_from"] == act.broker),
+    )
+
+
+def _automatic(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    elected = (r for r in failovers_after(act, tables) if r["kind"] == "preferred_election")
+    by_itself = (r for r in elected if not r.get("requested_by_operator"))
+    return _every(((act.topic, p) for p in act.told["partitions"]), by_itself)
+
+
+def _every(owed: Iterable[Sequence[object]], rows: Iterable[Row]) -> Answer:
+    found = {(r["topic"], r["partition"]): r for r in rows}
+    wanted = {tuple(p) for p in owed}
+    return Answer(wanted <= found.keys(), tuple(r for p, r in found.items() if p in wanted))
+
+
+def _no_failover(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """Until something else is done to the topic, or to a broker."""
+    end = next((a.at for a in acts if a.at > act.at and (a.topic == act.topic or a.broker is not None)), None)
+    rows = [r for r in failovers_after(act, tables) if end is None or r["happened_at"] < end]
+    return Answer(not rows)
+
+
+def _controller_change(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """One that goes is followed by another, one that comes alone follows itself or whoever was there."""
+    it = act.told["controller"]
+    return some(
+        r
+        for r in tables.get("controller_changes", ())
+        if is_after(act, r["happened_at"]) and it in (r["controller_from"], r["controller_to"])
+    )
+
+
+def _quorum_lost(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """The next controller, with bounds that hold how long there was none."""
+    return some(
+        r
+        for r in tables.get("controller_changes", ())
+        if is_after(act, r["happened_at"])
+        and r["cause"] == "no_majority"
+        and (r["uncontrolled_low_ms"] or 0) <= act.told["high_ms"]
+        and (r["uncontrolled_high_ms"] is None or r["uncontrolled_high_ms"] >= act.told["low_ms"])
+    )
+
+
+def _isr_lapse(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """One that lasts may hold several acts: a replica that flaps has one trouble."""
+    return some(
+        r
+        for r in tables.get("out_of_sync_periods", ())
+        if r["broker"] == act.broker
+        and r["kind"] == "slow"
+        and r["started_at"] <= act.at + AFTER
+        and (r["ended_at"] is None or r["ended_at"] >= act.at - BEFORE)
+    )
+
+
+def _rolled(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """One story must hold the whole roll, and tell which brokers were stopped too early."""
+    return some(r for r in rolls_of(act, tables) if early_of(act, r) == set(act.told["too_early"]))
+
+
+def rolls_of(act: Act, tables: Tables) -> list[Row]:
+    """The rolling restarts that hold the brokers of the act in the order in which they were restarted."""
+    order = act.told["brokers"]
+    return [
+        r
+        for r in tables.get("rolling_restarts", ())
+        if r["started_at"] <= act.at <= (r["ended_at"] or act.at) + AFTER
+        and [b for b in r["brokers"] if b in order] == order
+    ]
+
+
+def early_of(act: Act, row: Row) -> set[int]:
+    """The brokers of the act that the scorecard calls stopped too early; the first of them had none before it."""
+    return {s["broker"] for s in row["scorecard"] if s["is_early"] and s["broker"] in act.told["brokers"][1:]}
+
+
+def _records_lost(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """The bounds hold what was lost; where the old leader came back with its log they are exact."""
+    bounded = (r for r in failovers_after(act, tables) if holds_loss(r, act.told["lost"]))
+    exact = act.told.get("is_exact", False)
+    return some(r for r in bounded if not exact or r["records_lost_low"] == r["records_lost_high"])
+
+
+def holds_loss(row: Row, lost: int) -> bool:
+    """Whether the bounds of a failover's loss hold a number; an open bound holds every number beyond the other."""
+    low, high = row["records_lost_low"], row["records_lost_high"]
+    return (low, high) != (None, None) and (low or 0) <= lost and (high is None or lost <= high)
+
+
+def _truncated(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    return some(
+        r
+        for r in tables.get("truncations", ())
+        if (r["topic"], r["partition"]) == (act.topic, act.partition)
+        and is_after(act, r["happened_at"])
+        and r["records_cut"] == act.told["records"]
+        and r["verdict"] != "committed_lost"
+    )
+
+
+def _under_min_isr(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """The topic lived no longer than its scenario: nothing else adds to its time."""
+    return some(
+        r
+        for r in tables.get("partition_risks", ())
+        if (r["topic"], r["partition"]) == (act.topic, act.partition)
+        and r["under_min_isr_ms"] is not None
+        and act.told["low_ms"] <= r["under_min_isr_ms"] <= act.told["high_ms"]
+    )
+
+
+def _failed_start(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """The absence in which the starts failed counts them and says why."""
+    return some(
+        r
+        for r in tables.get("broker_outages", ())
+        if (r["broker"], r["start_failure"], r["failed_starts"]) == (act.broker, act.told["why"], act.told["times"])
+        and r["down_at"] <= act.at + AFTER
+        and (r["up_at"] is None or r["up_at"] >= act.at)
+    )
+
+
+def _imbalance(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    return some(
+        r
+        for r in tables.get("leader_imbalance", ())
+        if r["over_threshold"] and is_after(act, r["snapshot_at"]) and act.broker in (None, r["broker"])
+    )
+
+
+BROKER_RULES: Mapping[str, Rule] = {
+    **dict.fromkeys(OUTAGE_KINDS, _outage),
+    **dict.fromkeys(FAILOVER_KINDS, _failover),
+    IMBALANCE: _imbalance,
+    LOG_DIR_FAILED: _log_dir,
+    AUTOMATIC_ELECTION: _automatic,
+    NO_FAILOVER: _no_failover,
+    CONTROLLER_CHANGE: _controller_change,
+    ISR_LAPSE: _isr_lapse,
+    BROKERS_ROLLED: _rolled,
+    RECORDS_LOST: _records_lost,
+    RECORDS_TRUNCATED: _truncated,
+    UNDER_MIN_ISR: _under_min_isr,
+    FAILED_START: _failed_start,
+    QUORUM_LOST: _quorum_lost,
+}

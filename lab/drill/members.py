@@ -1,0 +1,207 @@
+"""Members of consumer groups, one process each, so that a crash is a crash and a pause is a pause."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+
+from kafka_hindsight.start.launch import HOME
+from lab.drill import libraries, processes
+from lab.drill.java import Jvm
+
+POLL_MS = 100
+_LEAVES_WITHIN = 60
+"""Java's close may wait half a minute for a last commit."""
+
+_ANSWERS_WITHIN = 300
+"""Longer than any member is suspended: its own thread goes on where it was, no other thread waits for it so long."""
+
+_BYTES = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
+
+
+class MemberFault(Exception):
+    """A member did not do what it was asked."""
+
+
+class Member(Protocol):
+    """A consumer in a process of its own. Nothing reaches Kafka before `join`.
+
+    `subscribe`: topics, or one pattern. `slow`: one record takes so long. `leave` ends the process in an orderly
+    way; `kill`, `pause` and `resume` are signals.
+    """
+
+    def join(self) -> None: ...
+    def subscribe(self, topics: Sequence[str], pattern: str | None = None) -> None: ...
+    def slow(self, ms: int) -> None: ...
+    def enforce_rebalance(self) -> None: ...
+    def leave(self) -> None: ...
+    def kill(self) -> None: ...
+    def pause(self) -> None: ...
+    def resume(self) -> None: ...
+    def end(self) -> None: ...
+
+
+class JavaMember:
+    """Kafka's own consumer. One thread polls it and carries out what it is asked between two polls."""
+
+    def __init__(
+        self,
+        libs: Path,
+        version: str,
+        log: Path,
+        config: Mapping[str, str],
+        topics: Sequence[str],
+        pattern: str | None = None,
+        within: Sequence[str] = (),
+    ) -> None:
+        self._jvm = Jvm(libs, version, log, _ANSWERS_WITHIN, within=within)
+        self._config = config
+        self._asked: queue.SimpleQueue[Callable[[Any], None]] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=config["client.id"], daemon=True)
+        self._is_leaving = False
+        self._fault: str | None = None
+        self.subscribe(topics, pattern)
+
+    def join(self) -> None:
+        self._thread.start()
+
+    def subscribe(self, topics: Sequence[str], pattern: str | None = None) -> None:
+        java = self._jvm.java
+
+        def _subscribe(consumer: Any) -> None:
+            wanted = java.java.util.regex.Pattern.compile(pattern) if pattern else self._jvm.list(topics)
+            consumer.subscribe(wanted)
+
+        self._asked.put(_subscribe)
+
+    def slow(self, ms: int) -> None:
+        self._asked.put(lambda _: time.sleep(ms / 1000))
+
+    def enforce_rebalance(self) -> None:
+        self._asked.put(lambda consumer: consumer.enforceRebalance())
+
+    def leave(self) -> None:
+        self._is_leaving = True
+        self._thread.join(_LEAVES_WITHIN)
+        if self._thread.is_alive():
+            raise MemberFault(f"{self._config['client.id']} did not leave within {_LEAVES_WITHIN} s.")
+        self._jvm.exit()
+        if self._fault:
+            raise MemberFault(f"{self._config['client.id']} could not leave: {self._fault}")
+
+    def kill(self) -> None:
+        self._is_leaving = True
+        self._jvm.end()
+
+    def pause(self) -> None:
+        self._jvm.signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._jvm.signal(signal.SIGCONT)
+
+    def end(self) -> None:
+        self.kill()
+
+    def _run(self) -> None:
+        try:
+            consumer = self._consumer()
+            patience = self._jvm.java.java.time.Duration.ofMillis(POLL_MS)
+            while not self._is_leaving:
+                while not self._asked.empty():
+                    self._asked.get()(consumer)
+                self._jvm.forget(consumer.poll(patience))
+            consumer.close()
+        except Py4JNetworkError:
+            pass  # The process is gone: it was killed.
+        except Py4JJavaError as error:
+            self._fault = str(error.java_exception)
+        except (Py4JError, OSError) as error:
+            self._fault = None if self._is_leaving else str(error)
+
+    def _consumer(self) -> Any:
+        return self._jvm.java.org.apache.kafka.clients.consumer.KafkaConsumer(self._settings())
+
+    def _settings(self) -> Any:
+        return self._jvm.map({"key.deserializer": _BYTES, "value.deserializer": _BYTES, **self._config})
+
+
+class ProgramMember:
+    """A consumer of another library in a program of its own (lab.drill.libraries); its stderr is its log."""
+
+    def __init__(
+        self,
+        library: str,
+        log: Path,
+        config: Mapping[str, str],
+        topics: Sequence[str],
+        pattern: str | None = None,
+        within: Sequence[str] = (),
+    ) -> None:
+        self._library = library
+        self._config = config
+        self._first = {"do": "join", "config": dict(config), "topics": _named(topics, pattern)}
+        with log.open("ab") as stderr:
+            self._process = processes.start(
+                [*within, *libraries.program_of(library)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                cwd=HOME,
+                env={**os.environ, **libraries.ENVIRONMENT},
+                text=True,
+            )
+
+    def join(self) -> None:
+        self._tell(self._first)
+
+    def subscribe(self, topics: Sequence[str], pattern: str | None = None) -> None:
+        self._tell({"do": "subscribe", "topics": _named(topics, pattern)})
+
+    def slow(self, ms: int) -> None:
+        self._tell({"do": "slow", "ms": ms})
+
+    def enforce_rebalance(self) -> None:
+        raise MemberFault(f"{self._library} has no call that asks for a rebalance.")
+
+    def leave(self) -> None:
+        self._tell({"do": "leave"})
+        try:
+            if code := self._process.wait(_LEAVES_WITHIN):
+                raise MemberFault(f"{self._config['client.id']} could not leave: exit code {code}, see its log.")
+        except subprocess.TimeoutExpired:
+            raise MemberFault(f"{self._config['client.id']} did not leave within {_LEAVES_WITHIN} s.") from None
+
+    def kill(self) -> None:
+        processes.kill(self._process)
+
+    def pause(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def end(self) -> None:
+        self.kill()
+
+    def _tell(self, what: Mapping[str, Any]) -> None:
+        assert self._process.stdin
+        try:
+            self._process.stdin.write(json.dumps(what) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise MemberFault(f"{self._config['client.id']} is gone: it ended by itself, see its log.") from None
+
+
+def _named(topics: Sequence[str], pattern: str | None) -> list[str]:
+    """librdkafka takes a name that begins with ^ for a pattern."""
+    return [f"^{pattern}"] if pattern else list(topics)

@@ -1,0 +1,245 @@
+"""How what is done to groups and their members is done."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from lab.drill.frameworks import ConnectMember
+from lab.drill.libraries import JAVA
+from lab.drill.scene import JOINED, Scene, SceneFault
+from lab.drill.steps import (
+    AddPartitions,
+    Back,
+    Close,
+    Configure,
+    CreateTopic,
+    CutHost,
+    DeleteTopic,
+    EnforceRebalance,
+    Gone,
+    HostGone,
+    JoinHost,
+    Kill,
+    Pause,
+    Rebalanced,
+    Rejoining,
+    RemoveAll,
+    RemoveByAdmin,
+    Resume,
+    Settled,
+    Slow,
+    SlowHost,
+    Start,
+    Step,
+    Subscribe,
+    Wait,
+)
+from lab.drill.truth import DURATION_BLAME, SILENCES
+
+_SETTLES_WITHIN = 70
+_REFUSED_WITHIN = 4
+
+
+@singledispatch
+def do(step: Step, scene: Scene) -> None:
+    """Does one step of a scenario.
+
+    Raises: SceneFault where it has not the effect that the scenario is about.
+    """
+    raise NotImplementedError(type(step).__name__)
+
+
+@do.register
+def _(step: Start, scene: Scene) -> None:
+    returns = step.member in scene.members
+    if returns:
+        scene.members[step.member].end()
+    member = scene.make(step)
+    scene.members[step.member] = member
+    told: dict[str, str | None] = {**scene.config(step, scene.clients[step.member])}
+    for plain in (*scene.stage.cluster.reach(step.library), "group.id", "client.id", "auto.offset.reset"):
+        told.pop(plain)
+    if instance := told.pop("group.instance.id", None):
+        scene.instances[step.member] = instance
+    config = {key.replace(".", "_"): value for key, value in told.items()} | {"pattern": scene.pattern(step)}
+    scene.act_on(step.member, "member_start", expect=step.expect, library=step.library, **config)
+    joined = scene.count_said(step.member, JOINED)
+    member.join()
+    if step.refused:
+        scene.rest(_REFUSED_WITHIN)
+    else:
+        scene.present.add(step.member)
+    if step.settles:
+        if returns and instance and step.library == JAVA:
+            scene.wait_until_joined(step.member, joined, _SETTLES_WITHIN)
+        scene.settle(_SETTLES_WITHIN)
+
+
+@do.register
+def _(step: Close, scene: Scene) -> None:
+    scene.act_on(step.member, "member_close", expect=step.expect)
+    scene.members[step.member].leave()
+    if step.expect not in SILENCES:
+        scene.present.discard(step.member)
+        scene.settle(_SETTLES_WITHIN)
+
+
+@do.register
+def _(step: Kill, scene: Scene) -> None:
+    scene.act_on(step.member, "member_kill9", expect=step.expect)
+    scene.members[step.member].kill()
+
+
+@do.register
+def _(step: Pause, scene: Scene) -> None:
+    scene.act_on(step.member, "member_sigstop", expect=step.expect)
+    scene.members[step.member].pause()
+
+
+@do.register
+def _(step: Resume, scene: Scene) -> None:
+    scene.act_on(step.member, "member_sigcont", expect=step.expect)
+    scene.members[step.member].resume()
+    scene.present.add(step.member)
+    scene.settle(_SETTLES_WITHIN)
+
+
+@do.register
+def _(step: Slow, scene: Scene) -> None:
+    action = "member_slow_within_limit" if step.expect == DURATION_BLAME else "member_slow_poll"
+    scene.act_on(step.member, action, expect=step.expect, ms=step.ms)
+    scene.members[step.member].slow(step.ms)
+
+
+@do.register
+def _(step: Subscribe, scene: Scene) -> None:
+    scene.act_on(step.member, "subscription_changed", expect=step.expect)
+    scene.members[step.member].subscribe([scene.topic(t) for t in step.topics])
+
+
+@do.register
+def _(step: EnforceRebalance, scene: Scene) -> None:
+    scene.act_on(step.member, "enforce_rebalance", expect=step.expect)
+    scene.members[step.member].enforce_rebalance()
+
+
+@do.register
+def _(step: Configure, scene: Scene) -> None:
+    worker = scene.members[step.member]
+    assert isinstance(worker, ConnectMember)
+    told = {"connector": step.connector, "tasks": step.tasks, "consumers": f"connect-{step.connector}"}
+    scene.act("connector_configured", group=scene.group, expect=step.expect, **told)
+    worker.configure(step.connector, step.tasks)
+
+
+@do.register
+def _(step: RemoveByAdmin, scene: Scene) -> None:
+    scene.act_on(step.member, "member_removed_by_admin", expect=step.expect)
+    scene.stage.admin.remove_static_member(scene.group, scene.instances[step.member])
+
+
+@do.register
+def _(step: RemoveAll, scene: Scene) -> None:
+    scene.act("members_removed_by_admin", group=scene.group, expect=step.expect)
+    scene.stage.admin.remove_all_members(scene.group)
+
+
+@do.register
+def _(step: CreateTopic, scene: Scene) -> None:
+    topic = scene.topic(step.topic)
+    matched = scene.act("topic_matched", group=scene.group, topic=topic, expect=step.expect) if step.expect else None
+    placed = {p: [scene.broker(role) for role in roles] for p, roles in enumerate(step.placed)}
+    scene.stage.truth.write("topic_created", topic=topic, partitions=len(placed) or step.partitions)
+    scene.stage.admin.create_topic(topic, step.partitions, step.replicas, placed, step.configs)
+    scene.last = matched or scene.last
+
+
+@do.register
+def _(step: DeleteTopic, scene: Scene) -> None:
+    scene.act("topic_deleted", group=scene.group, topic=scene.topic(step.topic), expect=step.expect)
+    scene.stage.admin.delete_topic(scene.topic(step.topic))
+
+
+@do.register
+def _(step: AddPartitions, scene: Scene) -> None:
+    topic = scene.topic(step.topic)
+    scene.act("partitions_added", group=scene.group, topic=topic, to=step.to, expect=step.expect)
+    scene.stage.admin.add_partitions(topic, step.to)
+
+
+@do.register
+def _(step: Gone, scene: Scene) -> None:
+    scene.present.discard(step.member)
+    scene.settle(step.within)
+
+
+@do.register
+def _(step: Back, scene: Scene) -> None:
+    scene.present.add(step.member)
+    scene.settle(step.within)
+
+
+@do.register
+def _(step: Settled, scene: Scene) -> None:
+    scene.settle(step.within)
+
+
+@do.register
+def _(step: Rebalanced, scene: Scene) -> None:
+    if scene.wait_for_generation(step.within):
+        scene.settle(_SETTLES_WITHIN)
+    elif step.else_note:
+        scene.stage.truth.withdraw(scene.last, step.else_note)
+    else:
+        raise SceneFault(f"Needed within {step.within:.0f} s: a rebalance of {scene.group}. None came.")
+
+
+@do.register
+def _(step: CutHost, scene: Scene) -> None:
+    for member in scene.on_host(step.host):
+        scene.act_on(member, "member_cut_off", expect=step.expect, host=step.host)
+    scene.hosts.cut(scene.host(step.host))
+
+
+@do.register
+def _(step: JoinHost, scene: Scene) -> None:
+    for member in scene.on_host(step.host):
+        scene.act_on(member, "member_joined_up", expect=step.expect, host=step.host)
+        scene.present.add(member)
+    scene.hosts.join(scene.host(step.host))
+    scene.settle(_SETTLES_WITHIN)
+
+
+@do.register
+def _(step: HostGone, scene: Scene) -> None:
+    cut = [row["at"] for row in scene.stage.truth.rows() if row["action"] == "member_cut_off"][-1]
+    scene.present -= set(scene.on_host(step.host))
+    scene.settle(step.within)
+    scene.act(
+        "host_cut_off",
+        at=cut,
+        group=scene.group,
+        host=scene.hosts.address_of(scene.host(step.host)),
+        expect=step.expect,
+    )
+
+
+@do.register
+def _(step: SlowHost, scene: Scene) -> None:
+    for member in scene.on_host(step.host):
+        scene.act_on(member, "member_link_set", expect=step.expect, host=step.host, rate=step.rate)
+    if step.rate:
+        scene.hosts.slow(scene.host(step.host), step.rate)
+    else:
+        scene.hosts.hasten(scene.host(step.host))
+
+
+@do.register
+def _(step: Rejoining, scene: Scene) -> None:
+    if not scene.wait_for_join(step.member, step.within):
+        raise SceneFault(f"Needed within {step.within:.0f} s: {scene.clients[step.member]} joins again. It did not.")
+
+
+@do.register
+def _(step: Wait, scene: Scene) -> None:
+    scene.rest(step.seconds * scene.rng.uniform(0.9, 1.3))

@@ -1,0 +1,264 @@
+"""Log files read in plain Python: the oracle that tests compare the Spark ingest with, and the reader of lessons."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.knowledge.layouts import (
+    APACHE,
+    LAYOUTS,
+    LOG_NAME_REGEX,
+    SEGMENT_REGEX,
+    class_of,
+    folder_of,
+    source_of,
+)
+from kafka_hindsight.knowledge.model import Layout
+from kafka_hindsight.knowledge.pattern_layouts import inside
+from kafka_hindsight.knowledge.patterns import RELEVANT_CLASSES
+from kafka_hindsight.logs.arrays import NO_INSTANT
+from kafka_hindsight.logs.detection import DATED, layouts_of, sampled
+from kafka_hindsight.logs.heads import PLAIN
+from kafka_hindsight.logs.objects import records_of_json
+from kafka_hindsight.logs.opened_envelopes import JSON_RECORD
+from kafka_hindsight.logs.origins import Origins
+from kafka_hindsight.logs.pattern_clocks import head_of, pattern_heads
+from kafka_hindsight.logs.reading import (
+    Reading,
+    broker_of_folder,
+    broker_told,
+    fields_of,
+    quotation,
+    read_record,
+    words_of,
+)
+from kafka_hindsight.logs.wrapped_lines import lines_in
+from kafka_hindsight.shared.instants import of_micros
+
+Fields = dict[str, Any]
+"""The columns of an event while it is read."""
+
+_HEADS = tuple((layout, re.compile(layout.head, re.ASCII)) for layout in LAYOUTS)
+_RECORD_OF_JSON = replace(APACHE, name=inside((JSON_RECORD,), APACHE.name))
+_EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version")
+
+
+@dataclass
+class Record:
+    """One log record; `layout` is None for the text before a file's first head."""
+
+    source: str
+    text: str
+    layout: Layout | None
+    happened_at: datetime | None
+    logger: str | None
+    message: str
+    line_id: str = ""
+    order: int = 0
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What became of it."""
+        name = self.layout.name if self.layout else None
+        return read_record(name, self.text, self.line_count, is_dated=self.happened_at is not None)
+
+    @property
+    def line_count(self) -> int:
+        """Physical lines."""
+        return self.text.count("\n") + 1
+
+
+@dataclass
+class Leftovers:
+    """What became no event: records that matter and that no pattern claims, and counts of all others."""
+
+    unparsed: list[Record] = field(default_factory=list)
+    ignored: Counter[str] = field(default_factory=Counter)
+    noise: Counter[str] = field(default_factory=Counter)
+    repeats: int = 0
+    records: int = 0
+    lines: int = 0
+
+
+def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event], Leftovers]:
+    """Read every log below a folder.
+
+    Gives: events with all columns of silver.events but `knowledge_version`, source by source in the files' order;
+    and what became no event.
+    Keeps: records = events + unparsed + ignored + noise + repeats.
+    Edge case: the same words of one broker at one instant are one event, whichever of its files hold them.
+    """
+    events: list[Event] = []
+    said: set[tuple[Any, ...]] = set()
+    left = Leftovers()
+    for source, paths in _files_by_source(Path(root)).items():
+        claimed: list[tuple[Record, Fields]] = []
+        for record in _records_of_source(cluster, source, paths):
+            left.records += 1
+            left.lines += record.line_count
+            if event := event_of(record, cluster, origin):
+                claimed.append((record, event))
+            elif record.reading.fate is LineFate.IGNORED:
+                logger = record.logger or ""
+                (left.noise if class_of(logger) in RELEVANT_CLASSES else left.ignored)[logger] += 1
+            else:
+                left.unparsed.append(record)
+        if origin == "broker":
+            _name_writers(source, [event for _, event in claimed])
+        for record, event in claimed:
+            if (words := (_writer(event), record.happened_at, record.text)) in said:
+                left.repeats += 1
+            else:
+                said.add(words)
+                events.append(Event.of(event))
+    return events, left
+
+
+def _name_writers(source: str, events: list[Fields]) -> None:
+    """Lines that tell no broker were written by the one that the log's other lines tell, else by its folder's."""
+    told = {event["broker"] for event in events} - {None}
+    writer = told.pop() if len(told) == 1 else broker_of_folder(source)
+    for event in events:
+        event["broker"] = writer if event["broker"] is None else event["broker"]
+
+
+def _writer(event: Fields) -> tuple[Any, ...]:
+    """Whose words an event is: a broker's wherever they stand, a client's in its own file alone."""
+    source = event["source"]
+    if event["origin"] == "client":
+        return "client", source
+    return "broker", event["broker"] if event["broker"] is not None else folder_of(source)
+
+
+def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
+    """The event a record is, or None where no pattern claims it. Its broker is the one that the line itself names."""
+    read = record.reading
+    if read.pattern is None:
+        return None
+    return dict.fromkeys(_EVENT_COLUMNS) | {
+        "line_id": record.line_id,
+        "cluster": cluster,
+        "origin": origin,
+        "source": record.source,
+        "happened_at": record.happened_at,
+        "order": record.order,
+        "broker": broker_told(read.message) if origin == "broker" else None,
+        "kind": read.pattern.kind.value,
+        "pattern_id": read.pattern.pattern_id,
+        "text": quotation(record.text),
+        **{name: values[0] for name, values in fields_of(read.pattern, [read.found]).items()},
+    }
+
+
+def parse(text: str, source: str = "", layouts: Sequence[str] = ()) -> Record:
+    """One record's text, taken apart by the layout whose head it shows. Takes: the layouts of its file, if known."""
+    plain = next((_plain(layout, text, source) for layout, head in _HEADS if head.match(text)), None)
+    if plain and plain.logger:
+        return plain
+    inside, are_records, _ = records_of_json(lines_in(f"{text}\n".encode(), 0), Origins())
+    if are_records.all() and "\n" not in text:
+        line = inside.texts()[0].as_py().decode()
+        logger, message = words_of(_RECORD_OF_JSON.name, line)
+        return replace(parse(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
+    name = next((n for n in layouts or _layouts_of(text) if n not in PLAIN and head_of(n).match(text)), None)
+    return _of_pattern(name, text, source) if name else plain or Record(source, text, None, None, None, text)
+
+
+def _plain(layout: Layout, text: str, source: str) -> Record:
+    """A record in Kafka's own layout, or in librdkafka's."""
+    stamp = text[1:24].replace(",", ".") if layout is APACHE else text.split("|", 2)[1]
+    return Record(source, text, layout, _instant(stamp, layout.is_epoch), *layout.cut(text))
+
+
+def _layouts_of(text: str) -> Sequence[str]:
+    """The layouts of a record alone. Edge case: where it is not an event, a logger that matters shows its layout."""
+    found = layouts_of([text])
+    return found if found != PLAIN else [n for n in DATED if class_of(words_of(n, text)[0] or "") in RELEVANT_CLASSES]
+
+
+def _of_pattern(name: str, text: str, source: str) -> Record:
+    """A record whose layout is a pattern."""
+    _, told, _ = pattern_heads(text.encode(), np.zeros(1, np.int64), name)
+    at = of_micros(int(told[0])) if len(told) and told[0] != NO_INSTANT else None
+    return Record(source, text, replace(APACHE, name=name), at, *words_of(name, text))
+
+
+def _instant(stamp: str, is_epoch: bool) -> datetime | None:
+    """An instant in UTC; None where the head's digits are not a date."""
+    try:
+        if is_epoch:
+            seconds, _, millis = stamp.partition(".")
+            return datetime.fromtimestamp(int(seconds), UTC).replace(microsecond=int(millis) * 1000)
+        return datetime.fromisoformat(stamp).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _files_by_source(root: Path) -> dict[str, list[Path]]:
+    files: dict[str, list[Path]] = defaultdict(list)
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and LOG_NAME_REGEX.fullmatch(path.name) and not SEGMENT_REGEX.fullmatch(path.name):
+            files[source_of(path.relative_to(root).as_posix())].append(path)
+    return files
+
+
+def _records_of_source(cluster: str, source: str, paths: Iterable[Path]) -> Iterator[Record]:
+    """The records of one log, each once, its files one after another by what they hold."""
+    files = sorted((list(_records_of_file(cluster, source, p)) for p in paths), key=_span)
+    ranks: Counter[datetime | None] = Counter()
+    seen: set[str] = set()
+    for record in (r for file in files for r in file):
+        if record.line_id not in seen:
+            seen.add(record.line_id)
+            record.order = ranks[record.happened_at]
+            ranks[record.happened_at] += 1
+            yield record
+
+
+def _span(records: list[Record]) -> tuple[datetime, datetime]:
+    instants = [r.happened_at for r in records if r.happened_at] or [datetime.max.replace(tzinfo=UTC)]
+    return min(instants), max(instants)
+
+
+def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[Record]:
+    twins: Counter[str] = Counter()
+    whole = text_of(path)
+    layouts = layouts_of(sampled(whole.encode()))
+    for text in split(whole, layouts):
+        record = parse(text, source, layouts)
+        record.line_id = row_id(cluster, source, record.text, twins[record.text])
+        twins[record.text] += 1
+        yield record
+
+
+def text_of(path: Path) -> str:
+    """What a log holds, unpacked where it is packed with gzip."""
+    raw = path.read_bytes()
+    return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode(errors="replace")
+
+
+def split(text: str, layouts: Sequence[str] = PLAIN) -> Iterator[str]:
+    """Records: a head and everything up to the next head; an object of JSON is one. LF alone ends a line."""
+    if not text:
+        return
+    record: list[str] = []
+    for line in text.removesuffix("\n").split("\n"):
+        if record and (line.startswith(('{"', "time=")) or any(head_of(name).match(line) for name in layouts)):
+            yield "\n".join(record)
+            record = []
+        record.append(line)
+    yield "\n".join(record)

@@ -1,0 +1,273 @@
+"""A drill: real brokers, real faults, the truth written down: `python -m lab.drill.run --kafka 4.3.1`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kafka_hindsight.settings.config import INPUTS
+from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
+from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.start.maven import CannotFetch
+from lab.drill import libraries, machine, processes, score
+from lab.drill.admin import Admin
+from lab.drill.cluster import LOCALHOST, Cluster, layouts_of
+from lab.drill.hosts import hosts
+from lab.drill.jars import NEWEST, VERSIONS
+from lab.drill.lessons import teach
+from lab.drill.libraries import JAVA
+from lab.drill.machine import HOSTS
+from lab.drill.metadata_log import unclean_elections
+from lab.drill.names import Names
+from lab.drill.play import FAULTS, Played, play, tell
+from lab.drill.readings import readings
+from lab.drill.record import DRILLS, record
+from lab.drill.scenarios import REAL, SCENARIOS, USUAL
+from lab.drill.scene import Stage
+from lab.drill.steps import Scenario
+from lab.drill.truth import ELECTED_UNCLEANLY
+from lab.drill.truth_file import TruthFile
+
+VARIABLES = ("KAFKA", "LAYOUT", "BROKERS", "SCENARIOS", "LESSON", "SEED", "KEEP")
+"""What a user gives through the environment; an option stands above the variable of its name."""
+
+MAIN_PARTITIONS = 9
+MOST_MEMBERS = 4
+"""So many members a classic group may have: one more is refused."""
+
+QUICK_SESSIONS: Mapping[str, str] = {
+    "group.consumer.min.session.timeout.ms": "6000",
+    "group.consumer.session.timeout.ms": "9000",
+    "group.consumer.min.heartbeat.interval.ms": "1000",
+    "group.consumer.heartbeat.interval.ms": "2000",
+}
+"""Broker settings from 4.0 on, so that a KIP-848 member is missed within seconds."""
+
+QUICK_GROUPS: Mapping[str, str] = {
+    name.replace("consumer", kind): value for name, value in QUICK_SESSIONS.items() for kind in ("share", "streams")
+}
+"""The same for members of share groups and of Streams from 4.2 on, where brokers know both without being asked to."""
+
+
+def played_here(scenarios: Sequence[Scenario]) -> list[Scenario]:
+    """The scenarios that can be played on this machine; what is left out is named.
+
+    Raises: BadInput where none is left.
+    """
+    missing = libraries.prepare({name for s in scenarios for name in s.libraries})
+    for name, why in missing.items():
+        tell(f"Members of {name} are left out. {why}")
+    lacking = machine.lacking({name for s in scenarios for name in s.needs})
+    for name, why in lacking.items():
+        tell(f"Scenarios with {name} are left out. {why}")
+    if not (left := [s for s in scenarios if not s.libraries & missing.keys() and not s.needs & lacking.keys()]):
+        whys = sorted({*missing.values(), *lacking.values()})
+        raise BadInput(f"Found: no scenario that can be played here. {' '.join(whys)}")
+    return left
+
+
+@contextmanager
+def drill(
+    version: str, layout: str, scenarios: Sequence[Scenario], seed: int, folder: Path, brokers: int = 3
+) -> Iterator[tuple[Cluster, list[Played]]]:
+    """Plays scenarios on a cluster of its own, which runs on as long as the block lasts.
+
+    Gives: the cluster, and how each scenario went. The folder holds what a site would have, with the truth: logs/,
+    clients/, snapshots.jsonl, truth.jsonl and cluster.json.
+    """
+    rng = random.Random(seed)
+    clients = folder / "clients"
+    clients.mkdir(parents=True)
+    truth = TruthFile(folder / "truth.jsonl")
+    tell(f"Kafka {version}, {layout}, {brokers} brokers, seed {seed}: {len(scenarios)} scenarios; all goes to {folder}")
+    with (
+        hosts() if any(HOSTS in s.needs for s in scenarios) else nullcontext() as beside,
+        Cluster.start(
+            version, folder, layout, settings_for(version), brokers, address=beside.address if beside else LOCALHOST
+        ) as cluster,
+        Admin(cluster.reach(JAVA), folder / "drill.log") as admin,
+    ):
+        (folder / "cluster.json").write_text(json.dumps(_described(cluster), indent=1) + "\n")
+        names = Names(rng)
+        stage = Stage(cluster, admin, truth, clients, names, names.topic(), member_config(rng), beside)
+        truth.write("cluster_up", kafka=version, mode=layout, seed=seed)
+        truth.write("topic_created", topic=stage.main, partitions=MAIN_PARTITIONS)
+        admin.create_topic(stage.main, MAIN_PARTITIONS)
+        with readings(cluster.bootstrap, folder / "snapshots.jsonl"):
+            played = play(stage, scenarios, rng, tell)
+            time.sleep(2)
+        for election in unclean_elections(cluster) if cluster.layout != "zookeeper" else ():
+            truth.write(ELECTED_UNCLEANLY, **election)
+        truth.write("leaders_at_end", leaders=_leaders(admin))
+        truth.write("end")
+        yield cluster, played
+    for bulky in ("data", "config"):
+        shutil.rmtree(folder / bulky, ignore_errors=True)
+
+
+def settings_for(version: str) -> Mapping[str, str]:
+    """What the drill sets brokers to, beside what every cluster of its kind has."""
+    quick = {**(QUICK_SESSIONS if _is_from(version, 4) else {}), **(QUICK_GROUPS if _is_from(version, 4, 2) else {})}
+    return {"group.max.size": str(MOST_MEMBERS), **quick}
+
+
+def _is_from(version: str, *first: int) -> bool:
+    return tuple(map(int, version.split("."))) >= first
+
+
+def member_config(rng: random.Random) -> dict[str, str]:
+    return {"session.timeout.ms": str(rng.choice((6000, 7000, 8000))), "heartbeat.interval.ms": "2000"}
+
+
+def _described(cluster: Cluster) -> dict[str, object]:
+    return {
+        "kafka": cluster.version,
+        "mode": cluster.layout,
+        "brokers": len(cluster.brokers),
+        "cluster_id": cluster.cluster_id,
+        "settings": dict(cluster.settings),
+    }
+
+
+def _leaders(admin: Admin) -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = {}
+    for p in admin.topics():
+        if not p.topic.startswith("__"):
+            found.setdefault(p.topic, {})[str(p.partition)] = [p.leader, p.replicas, p.isr]
+    return found
+
+
+_SETS: Mapping[str, Mapping[str, Scenario]] = {"": USUAL, "real": REAL, "all": SCENARIOS}
+
+
+def chosen(names: str, version: str, layout: str, brokers: int = 3) -> list[Scenario]:
+    """The scenarios asked for; without names, every usual one that fits; for `real`, those of real nights; or `all`.
+
+    Raises: BadInput where a name is unknown, or does not fit this cluster.
+    """
+    if names in _SETS:
+        return [s for s in _SETS[names].values() if s.fits(version, layout, brokers)]
+    asked = [n.strip() for n in names.split(",") if n.strip()]
+    if unknown := [n for n in asked if n not in SCENARIOS]:
+        raise BadInput(f"Found: scenario {', '.join(unknown)}. Needed: some of {', '.join(SCENARIOS)}.")
+    if unfit := [n for n in asked if not SCENARIOS[n].fits(version, layout, brokers)]:
+        raise BadInput(
+            f"Kafka {version} ({layout}, {brokers} brokers) cannot play {', '.join(unfit)}. Choose another one."
+        )
+    return [SCENARIOS[n] for n in asked]
+
+
+def audit(folder: Path, bootstrap: str) -> int:
+    """Audits the running cluster and its logs, as any user would, and prints the score. Gives: 0 where it passes."""
+    said = {name: folder / name for name in ("logs", "lake")} | {"snapshots": folder / "snapshots.jsonl"}
+    if any((folder / "clients").iterdir()):  # A drill of brokers alone has no members.
+        said["client-logs"] = folder / "clients"
+    options = [word for name, path in said.items() for word in (f"--{name}", str(path))]
+    of_users = {*VARIABLES, *(i.variable for i in INPUTS), "KAFKA_CONFIG"}
+    environment = {k: v for k, v in os.environ.items() if k not in of_users} | {"BOOTSTRAP": bootstrap}
+    audited = subprocess.run(
+        [sys.executable, "-m", "kafka_hindsight.cli.main", "audit", *options], env=environment, cwd=HOME
+    )
+    if audited.returncode:
+        print(f"The audit ended with {audited.returncode}; what was recorded lies in {folder}.", file=sys.stderr)
+        return audited.returncode
+    print()
+    return score.main(["--lake", str(folder / "lake"), "--truth", str(folder / "truth.jsonl")])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Gives: 0 where every scenario came to its end and the audit reported what was done; 2 for input that is wrong."""
+    options = _parser().parse_args(arguments)
+    logging.disable()  # py4j speaks of each JVM that is killed; that is what a drill does.
+    if options.list:
+        print("\n".join(f"{s.name:<22}{s.sentence}" for s in SCENARIOS.values()))
+        return DONE
+    try:
+        return _run(options)
+    except BadInput as problem:
+        print("\n".join(problem.sentences), file=sys.stderr)
+        return BAD_INPUT
+    except (CannotFetch, *FAULTS) as fault:
+        print(fault, file=sys.stderr)
+        return FAULT
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return 130
+    finally:
+        processes.kill_all()
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.kafka not in VERSIONS:
+        raise BadInput(f"Found: Kafka {options.kafka}. Needed: one of {', '.join(VERSIONS)}.")
+    layout = options.layout or layouts_of(options.kafka)[0]
+    if options.lesson:
+        return teach(options.lesson, options.kafka, layout)
+    seed = seed_of(options.seed)
+    brokers = size_of(options.brokers)
+    scenarios = played_here(chosen(options.scenarios, options.kafka, layout, brokers))
+    folder = DRILLS / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{options.kafka}-{seed}"
+    with drill(options.kafka, layout, scenarios, seed, folder, brokers) as (cluster, played):
+        if options.keep:
+            tell(f"Kept in {record(folder, Path(options.keep))}")
+        judged = DONE if options.no_audit else audit(folder, cluster.bootstrap)
+    broken = [p for p in played if p.fault]
+    for p in broken:
+        print(f"{p.name} did not come to its end: {p.fault}", file=sys.stderr)
+    tell(f"{len(played) - len(broken)} of {len(played)} scenarios came to their end; seed {seed}; {folder}")
+    return judged or (FAULT if broken else DONE)
+
+
+def seed_of(asked: str) -> int:
+    """The seed that a user gave, else a new one. Raises: BadInput for one that is not a whole number."""
+    if not asked:
+        return random.SystemRandom().randrange(1_000_000)
+    if not asked.isdecimal():
+        raise BadInput(f"Found: seed {asked}. Needed: a whole number.")
+    return int(asked)
+
+
+def size_of(asked: str) -> int:
+    """How many brokers a user asked for, else three: scenarios need so many, and a machine holds no more than nine."""
+    if asked and asked not in map(str, range(3, 10)):
+        raise BadInput(f"Found: {asked} brokers. Needed: 3 to 9.")
+    return int(asked or 3)
+
+
+def _parser() -> argparse.ArgumentParser:
+    def said(name: str) -> str:
+        return os.environ.get(name, "").strip()
+
+    parser = argparse.ArgumentParser(
+        prog="python -m lab.drill.run", description="Put a real cluster through real faults."
+    )
+    parser.add_argument("--kafka", default=said("KAFKA") or NEWEST, help="the Kafka to start")
+    parser.add_argument("--layout", default=said("LAYOUT"), help="combined, separate or zookeeper")
+    parser.add_argument(
+        "--scenarios", default=said("SCENARIOS"), help="names with commas between, real or all; default: the usual ones"
+    )
+    parser.add_argument("--brokers", default=said("BROKERS"), help="how many, 3 to 9; default: 3")
+    parser.add_argument("--lesson", default=said("LESSON"), help="failover or rebalance, step by step, for a person")
+    parser.add_argument("--seed", default=said("SEED"), help="gives names, order and times; printed where not given")
+    parser.add_argument("--keep", default=said("KEEP"), help="a new folder, or .tar.gz, for a recording of the drill")
+    parser.add_argument("--no-audit", action="store_true", help="only play and record")
+    parser.add_argument("--list", action="store_true", help="print the scenarios, each with what it teaches")
+    return parser
+
+
+if __name__ == "__main__":
+    for ended in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ended, lambda number, _: sys.exit(128 + number))
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""The scenarios of the drill, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lab.drill.scenarios.brokers import BROKER_SCENARIOS
+from lab.drill.scenarios.groups import GROUP_SCENARIOS
+from lab.drill.scenarios.hosts import HOST_SCENARIOS
+from lab.drill.scenarios.libraries import LIBRARY_SCENARIOS
+from lab.drill.scenarios.logs import LOG_SCENARIOS
+from lab.drill.scenarios.real import REAL_SCENARIOS
+from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
+from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS
+from lab.drill.scenarios.uncommon import UNCOMMON_SCENARIOS
+from lab.drill.steps import Scenario
+
+USUAL: Mapping[str, Scenario] = {
+    s.name: s
+    for s in (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *LIBRARY_SCENARIOS, *BROKER_SCENARIOS, *REPLICA_SCENARIOS)
+}
+"""What a drill plays that is asked for nothing else."""
+
+REAL: Mapping[str, Scenario] = {
+    s.name: s for s in (*REAL_SCENARIOS, *LOG_SCENARIOS, *HOST_SCENARIOS, *TRANSACTION_SCENARIOS)
+}
+"""What `SCENARIOS=real` plays."""
+
+SCENARIOS: Mapping[str, Scenario] = {**USUAL, **REAL}

@@ -1,0 +1,346 @@
+"""One scenario while it is played: who plays which role, who is in the group, and what has been waited for."""
+
+from __future__ import annotations
+
+import random
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from lab.drill import disks
+from lab.drill.admin import CONSUMERS, SHARES, STREAMS_OWN, Admin, AdminFault, Group, Partition
+from lab.drill.cluster import Cluster
+from lab.drill.frameworks import PROTOCOL, THREAD, ConnectMember, ShareMember, StreamsMember
+from lab.drill.hosts import Hosts
+from lab.drill.libraries import CONNECT, JAVA, SHARE, STREAMS
+from lab.drill.members import JavaMember, Member, ProgramMember
+from lab.drill.names import Names
+from lab.drill.node import Node
+from lab.drill.producers import TransactionalProducer
+from lab.drill.steps import MAIN, OFFSETS, Scenario, Start
+from lab.drill.truth_file import Row, TruthFile
+
+FRAMEWORKS: Mapping[str, Callable[[Path, Mapping[str, str], Sequence[str]], Member]] = {
+    STREAMS: StreamsMember,
+    CONNECT: ConnectMember,
+    SHARE: ShareMember,
+}
+JOINED = "Successfully joined group"
+_LOOK_EVERY = 0.5
+_SETTLED_FOR = 1.0
+_REST = (0.5, 2.5)
+
+
+def _kind_of(start: Start) -> str | None:
+    """The kind of the groups that a member forms, where it is one of its own."""
+    if start.library == SHARE:
+        return SHARES
+    return STREAMS_OWN if start.config.get(PROTOCOL) == STREAMS else None
+
+
+class SceneFault(Exception):
+    """A scenario did not come to what it waited for: what was found, what was needed."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What all scenarios of a drill share. `clients`: the members' logs; `over`: set when the drill is stopped;
+    `hosts`: where a scenario needs them."""
+
+    cluster: Cluster
+    admin: Admin
+    truth: TruthFile
+    clients: Path
+    names: Names
+    main: str
+    member_config: Mapping[str, str]
+    hosts: Hosts | None = None
+    over: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass
+class Scene:
+    """One scenario in the play. `present`: the members that the group should have, by role; `failed`: the partitions
+    that brokers led whose directory failed."""
+
+    stage: Stage
+    scenario: Scenario
+    rng: random.Random
+    group: str = ""
+    clients: dict[str, str] = field(default_factory=dict)
+    topics: dict[str, str] = field(default_factory=dict)
+    brokers: dict[str, int] = field(default_factory=dict)
+    members: dict[str, Member] = field(default_factory=dict)
+    producers: dict[str, TransactionalProducer] = field(default_factory=dict)
+    instances: dict[str, str] = field(default_factory=dict)
+    present: set[str] = field(default_factory=set)
+    produced: dict[str, int] = field(default_factory=dict)
+    failed: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+    generation: int = -1
+    last: Row = field(default_factory=dict)
+    stopped: threading.Event = field(default_factory=threading.Event)
+    stopped_for: str = ""
+
+    def __post_init__(self) -> None:
+        self.group = self.stage.names.group()
+        self.topics = {MAIN: self.stage.main, OFFSETS: OFFSETS}
+        self.prefix = self.stage.names.topic()
+        self.names = Names(self.rng)  # Scenes are played side by side: each draws its members' names by itself.
+        self.brokers = dict(zip("xyz", self.rng.sample(sorted(self.stage.cluster.brokers), 3)))
+
+    def act(self, action: str, **fields: Any) -> Row:
+        """Writes down what is done next."""
+        self.generation = self.newest_generation()
+        self.last = self.stage.truth.write(action, **fields)
+        return self.last
+
+    def act_on(self, member: str, action: str, **fields: Any) -> Row:
+        """Writes down what is done next to a member. What is said of a share group names no client."""
+        who = {"group": self.group, "client": self.clients[member], "group_instance_id": self.instances.get(member)}
+        if self.kind == SHARES:
+            who = {"group": self.group, "member": self.clients[member]}
+        return self.act(action, **who, **fields)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the scenario's group."""
+        return next((kind for s in self.scenario.steps if isinstance(s, Start) and (kind := _kind_of(s))), CONSUMERS)
+
+    @property
+    def transactional_id(self) -> str:
+        """What the scenario's transactional producers are known by."""
+        return f"{self.prefix}-writer"
+
+    def topic(self, role: str) -> str:
+        """The name of a topic by its role."""
+        return self.topics.setdefault(role, f"{self.prefix}-{role}")
+
+    def broker(self, role: str) -> int:
+        """The broker that plays a role; who is coordinator or controller is asked once."""
+        if role not in self.brokers:
+            self.brokers[role] = self._cast(role)
+        return self.brokers[role]
+
+    def _cast(self, role: str) -> int:
+        if role == "coordinator":
+            return self.stage.admin.group(self.group, self.kind).coordinator
+        if role == "transactions":
+            return self.stage.admin.transaction_coordinator(self.transactional_id)
+        if role in ("other", "apart"):
+            taken = {self.brokers.get(r, -1) for r in ("other", "apart")} | {self.broker("controller")}
+            return self.rng.choice(sorted(set(self.stage.cluster.brokers) - taken))
+        return self.stage.admin.controller(kraft=self.stage.cluster.layout != "zookeeper")
+
+    def make(self, step: Start) -> Member:
+        """A member that has not joined yet."""
+        if step.member not in self.clients:
+            self.clients[step.member] = self.names.client(self.group) + (THREAD if step.library == STREAMS else "")
+        client = self.clients[step.member]
+        config = self.config(step, client)
+        log = self.stage.clients / f"{client}.log"
+        topics = [self.topic(t) for t in step.topics]
+        if framework := FRAMEWORKS.get(step.library):
+            return framework(log, config, topics)
+        if step.library != JAVA:
+            return ProgramMember(step.library, log, config, topics, self.pattern(step), self._within(step))
+        cluster = self.stage.cluster
+        return JavaMember(cluster.libs, cluster.version, log, config, topics, self.pattern(step), self._within(step))
+
+    def _within(self, step: Start) -> Sequence[str]:
+        """What the command of a member on a host of its own begins with."""
+        return self.hosts.within(self.host(step.host)) if step.host else ()
+
+    @property
+    def hosts(self) -> Hosts:
+        """The drill's hosts."""
+        assert self.stage.hosts
+        return self.stage.hosts
+
+    def host(self, role: str) -> str:
+        """The name of a host by its role: scenarios are played side by side, and each has its own."""
+        return f"{self.group}-{role}"
+
+    def on_host(self, role: str) -> list[str]:
+        """The members that have been started on a host."""
+        there = {s.member for s in self.scenario.steps if isinstance(s, Start) and s.host == role}
+        return sorted(there & self.members.keys())
+
+    def pattern(self, step: Start) -> str | None:
+        """The pattern that a member subscribes to, which fits the scenario's own topics alone."""
+        return f"{self.prefix}-{step.pattern}".replace(".", r"\.", self.prefix.count(".")) if step.pattern else None
+
+    def config(self, step: Start, client: str) -> dict[str, str]:
+        """The whole configuration of a member. Its times are the broker's but in classic groups."""
+        are_brokers = step.library == SHARE or step.config.get(PROTOCOL) in ("consumer", "streams")
+        times = {} if are_brokers else self.stage.member_config
+        own = {
+            **self.stage.cluster.reach(step.library),
+            "group.id": self.group,
+            "client.id": client,
+            "auto.offset.reset": "earliest",
+        }
+        return {**own, **times, **step.config}
+
+    def settle(self, within: float) -> None:
+        """Waits until the group has exactly the members it should have, and keeps them for a second."""
+        wanted = tuple(sorted(self.clients[m] for m in self.present))
+        found: Group | None = None
+        since = 0.0
+        for now in self._looks(within):
+            with suppress(AdminFault):
+                found = self.stage.admin.group(self.group, self.kind)
+                if not self._is_settled(found, wanted):
+                    since = 0.0
+                elif not since:
+                    since = now
+                elif now - since >= _SETTLED_FOR:
+                    self.rest(self.rng.uniform(*_REST))
+                    return
+        raise SceneFault(
+            f"Found after {within:.0f} s: group {self.group} {found and (found.state, found.members)}. "
+            f"Needed: settled with {wanted}."
+        )
+
+    @staticmethod
+    def _is_settled(found: Group, wanted: tuple[str, ...]) -> bool:
+        states = ("stable",) if wanted else ("empty", "dead")
+        return found.members == wanted and found.state.lower() in states
+
+    def wait_for_generation(self, within: float) -> bool:
+        """Whether a generation came that the group did not have before the last act."""
+        return any(self.newest_generation() > self.generation for _ in self._looks(within))
+
+    def wait_for_join(self, member: str, within: float) -> bool:
+        """Whether a Java member sends JoinGroup again, as its own log says."""
+        before = self.count_said(member, "(Re-)joining group")
+        return any(self.count_said(member, "(Re-)joining group") > before for _ in self._looks(within))
+
+    def wait_until_joined(self, member: str, before: int, within: float) -> None:
+        """Waits until a Java member has joined once more than before: a static one's former self may still be there."""
+        if not any(self.count_said(member, JOINED) > before for _ in self._looks(within)):
+            raise SceneFault(f"Needed within {within:.0f} s: {self.clients[member]} joins. It did not.")
+
+    def count_said(self, member: str, words: str) -> int:
+        """How often a member's own log has these words."""
+        log = self.stage.clients / f"{self.clients[member]}.log"
+        return log.read_text(errors="replace").count(words) if log.exists() else 0
+
+    def wait_for_lapse(self, topic: str, since: datetime, within: float) -> bool:
+        """Whether the leader of partition 0 of a topic takes a replica out of the ISR in time, as its log says.
+
+        Edge case: Kafka cannot be asked while a broker stands still: an AdminClient may wait for that very broker.
+        """
+        told = re.compile(rf"^\[(.{{23}})\].*\[Partition {re.escape(topic)}-0 .*?Shrinking ISR from", re.M)
+
+        def last() -> str:
+            logs = self.stage.cluster.logs.glob("broker-*/server.log*")
+            return max((at for log in logs for at in told.findall(log.read_text(errors="replace"))), default="")
+
+        return any(last() > f"{since:%Y-%m-%d %H:%M:%S}" for _ in self._looks(within))
+
+    def wait_for_line(self, logs: str, words: str, within: float) -> None:
+        """Waits until one of these files of the nodes' logs has the words."""
+        for _ in self._looks(within):
+            if any(words in log.read_text(errors="replace") for log in self.stage.cluster.logs.glob(logs)):
+                return
+        raise SceneFault(f"Needed within {within:.0f} s: '{words}' in {logs}. It did not come.")
+
+    def newest_generation(self) -> int:
+        """The newest generation, or group epoch, that a coordinator has reported of the group."""
+        name = re.escape(self.group)
+        told = re.compile(
+            rf"(?:Stabilized group {name} generation|\[GroupId {name}\] Bumped group epoch to"
+            rf"|Group {name} with generation) (\d+)"
+        )
+        logs = self.stage.cluster.logs.glob("broker-*/server.log*")
+        return max((int(n) for log in logs for n in told.findall(log.read_text(errors="replace"))), default=-1)
+
+    def wait_for_partitions(self, holds: Callable[[tuple[Partition, ...]], bool], needed: str, within: float) -> None:
+        """Waits until the cluster's partitions are as they should be."""
+        for _ in self._looks(within):
+            with suppress(AdminFault):
+                if holds(self.stage.admin.topics()):
+                    return
+        raise SceneFault(f"Needed within {within:.0f} s: {needed}. It did not come.")
+
+    def wait_for_controller(self, within: float) -> None:
+        """Waits until the quorum names a controller that is up."""
+        for _ in self._looks(within):
+            with suppress(AdminFault):
+                if self.stage.cluster.brokers[self.stage.admin.controller(kraft=True)].is_running():
+                    return
+        raise SceneFault(f"Needed within {within:.0f} s: a controller. None was elected.")
+
+    def wait_for_end(self, node: Node, within: float) -> None:
+        """Waits until a process has ended by itself."""
+        for _ in self._looks(within):
+            if not node.is_running():
+                return
+        raise SceneFault(f"Needed within {within:.0f} s: {node.name} ends by itself. It runs on.")
+
+    def rest(self, seconds: float) -> None:
+        """Lets time pass. Raises: SceneFault where the scene is stopped meanwhile."""
+        if self.stopped.wait(seconds):
+            raise SceneFault(self.stopped_for)
+
+    def stop(self, why: str) -> None:
+        """Ends the scene from another thread: whatever waits for one of its members is answered by the member's end."""
+        self.stopped_for = why
+        self.stopped.set()
+        self._end_members()
+
+    def _looks(self, within: float) -> Iterator[float]:
+        """Now and again until the time is over."""
+        until = time.monotonic() + within
+        while (now := time.monotonic()) < until:
+            yield now
+            self.rest(_LOOK_EVERY)
+
+    def abandon(self, why: str) -> None:
+        """The scenario has failed: what its last act should have brought is not known, and its members are killed."""
+        if self.last:
+            self.stage.truth.leave_open(self.last, f"the scenario ended here: {why}")
+        for member in sorted(self.members):
+            expect = "session_expired_dead" if member in self.present else None
+            self.act_on(member, "member_kill9", expect=expect)
+            self.members[member].end()
+
+    def end(self) -> None:
+        """Ends every member that is left; a scenario on brokers leaves all of them running."""
+        self._end_members()
+        if self.scenario.on_brokers and not self.stage.over.is_set():
+            self._leave_running(self.stage.cluster)
+
+    def _end_members(self) -> None:
+        for member in list(self.members.values()):
+            member.end()
+        for producer in list(self.producers.values()):
+            producer.end()
+
+    def _leave_running(self, cluster: Cluster) -> None:
+        for number, node in cluster.brokers.items():
+            is_odd = disks.mend(cluster.log_dirs(number)) or node.environment
+            if is_odd and node.is_running():
+                self.stage.truth.write("broker_kill9", broker=number, expect="failover_crash")
+                node.kill()
+            node.environment = {}
+        for node in cluster.others.values():
+            self._run(node)
+        for number, node in cluster.brokers.items():
+            if not node.is_running():
+                self.stage.truth.write("broker_start", broker=number)
+            self._run(node)
+        cluster.wait_until_up()
+
+    @staticmethod
+    def _run(node: Node) -> None:
+        if node.is_running():
+            node.resume()
+        else:
+            node.start()

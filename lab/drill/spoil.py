@@ -1,0 +1,99 @@
+"""What makes the start of a broker fail, and how it is taken back."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+
+from kafka_hindsight.catalog.codes import StartFailure
+from lab.drill import disks
+from lab.drill.cluster import Cluster, free_ports
+
+_TOO_LITTLE = "-Xmx12m"
+_CLUSTER_ID = re.compile(r"(?m)^cluster\.id=.*$")
+_GIVES_UP_SOON = "initial.broker.registration.timeout.ms=8000\nzookeeper.connection.timeout.ms=6000\n"
+
+Spoil = Callable[[Cluster, int], AbstractContextManager[None]]
+"""Spoils the start of one broker for as long as the block lasts."""
+
+
+@contextmanager
+def _port(cluster: Cluster, broker: int) -> Iterator[None]:
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind((cluster.address, cluster.ports[f"broker-{broker}"]))
+        other.listen()
+        yield
+
+
+@contextmanager
+def _disks(cluster: Cluster, broker: int) -> Iterator[None]:
+    disks.fail(cluster.log_dirs(broker))
+    try:
+        yield
+    finally:
+        disks.mend(cluster.log_dirs(broker))
+
+
+@contextmanager
+def _memory(cluster: Cluster, broker: int) -> Iterator[None]:
+    node = cluster.broker(broker)
+    enough = node.command
+    node.command = [_TOO_LITTLE if word.startswith("-Xmx") else word for word in enough]
+    try:
+        yield
+    finally:
+        node.command = enough
+
+
+@contextmanager
+def _rewritten(file: Path, change: Callable[[str], str]) -> Iterator[None]:
+    text = file.read_text()
+    file.write_text(change(text))
+    try:
+        yield
+    finally:
+        file.write_text(text)
+
+
+def _setting(cluster: Cluster, broker: int) -> AbstractContextManager[None]:
+    return _rewritten(cluster.config(broker), lambda text: f"{text}num.network.threads=none\n")
+
+
+@contextmanager
+def _cluster_id(cluster: Cluster, broker: int) -> Iterator[None]:
+    """On ZooKeeper the whole disk is another cluster's. A KRaft voter would wait for its cluster then, and not end."""
+    with ExitStack() as stack:
+        for directory in cluster.log_dirs(broker, "all" if cluster.layout == "zookeeper" else "metadata"):
+            meta = directory / "meta.properties"
+            stack.enter_context(
+                _rewritten(meta, lambda text: _CLUSTER_ID.sub("cluster.id=AnotherClusterAltogethr", text))
+            )
+        yield
+
+
+def _quorum(cluster: Cluster, broker: int) -> AbstractContextManager[None]:
+    """On the ports of the other voters, or of ZooKeeper, no process listens."""
+    own = cluster.ports.get(f"controller-{broker}")
+    others = {str(port) for name, port in cluster.ports.items() if not name.startswith("broker-")} - {str(own)}
+
+    def change(text: str) -> str:
+        for port, free in zip(sorted(others), free_ports(len(others))):
+            text = text.replace(f"127.0.0.1:{port}", f"127.0.0.1:{free}")
+        return f"{text}{_GIVES_UP_SOON}"
+
+    return _rewritten(cluster.config(broker), change)
+
+
+SPOILS: Mapping[str, Spoil] = {
+    StartFailure.PORT_IN_USE: _port,
+    StartFailure.LOG_DIR_FAILED: _disks,
+    StartFailure.OUT_OF_MEMORY: _memory,
+    StartFailure.CONFIGURATION: _setting,
+    StartFailure.OTHER_CLUSTER: _cluster_id,
+    StartFailure.QUORUM_UNREACHABLE: _quorum,
+}
+"""How the start of a broker is made to fail, by what the audit should call it."""

@@ -1,0 +1,258 @@
+"""The step ingest: files become records, records become events, and every physical line is accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+
+from kafka_hindsight.catalog import bronze, quality, silver
+from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.catalog.quality_verdicts import LATE_WINDOWS
+from kafka_hindsight.knowledge.layouts import WITHIN
+from kafka_hindsight.logs import outliers
+from kafka_hindsight.logs.facts import broken_off
+from kafka_hindsight.logs.reading import carries_nothing
+from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.shared import progress
+from kafka_hindsight.shared.at_once import at_once
+from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.instants import micros_of
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.frames import group_record_rows as group_records
+from kafka_hindsight.spark.frames import snapshot_rows as snapshots
+from kafka_hindsight.spark.frames.clocks_apart import ClockError, Distance, ahead, apart, distances, set_back
+from kafka_hindsight.spark.tables.store import Store
+from spark_jobs.collect import Collected, collect, economy, looking
+from spark_jobs.late_windows import keep_late_windows
+from spark_jobs.parsing import PARSED, parse_window
+
+_TICK = timedelta(milliseconds=1)
+"""A window ends after its last instant; the clocks of logs count in milliseconds."""
+
+Summary = dict[str, Any]
+
+
+def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> Summary:
+    """Keeps every record once, parses those around the window, and counts every line.
+
+    Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); window_from,
+    window_to; lines: what they became, as quality.coverage counts them; clocks_apart_ms: by how much those of
+        brokers are known to differ beyond what verdicts allow for;
+    input_bytes.
+    Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
+    """
+    look = looking(spark, settings)
+    listing = look()
+    with economy(spark, listing):
+        store = Store(spark, settings.lake)
+        held = collect(store, settings, listing, look, (*PARSED, LATE_WINDOWS))
+        window, said = _window(store, settings, held)
+        return {**_tell(Night(store, settings, window, held), said), "input_bytes": listing.size}
+
+
+_MOST_UNREAD = 0.1
+"""Where the logs show nothing that is known, and a larger share of the lines that matter could not be read, nothing
+can be concluded."""
+_LOOKED_AT = 100_000
+"""Records that are looked at for what they are known to carry: a night without an event has few that matter."""
+
+_SHAPES = 3
+_QUOTED = 200
+
+
+def _tell(night: Night, of_window: Sequence[str]) -> Summary:
+    progress.say(f"From {night.window.start} to {night.window.end}")
+    lines, late = at_once(
+        night.parse, partial(keep_late_windows, night.store, night.settings, night.cluster, night.window)
+    )
+    progress.say(
+        f"{lines['lines_in']:,} lines: {lines['events']:,} tell something, {lines['ignored']:,} carry nothing of use, "
+        f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
+    )
+    for sentence in (*of_window, *late):
+        progress.say(sentence)
+    night.refuse_unread(lines)
+    said = night.collected.summary()
+    window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
+    clocks = night.clocks_apart()
+    warnings = [*said["warnings"], *of_window, *(error.sentence for error in clocks), *late, *night.waits()]
+    apart_ms = max((error.by // MS for error in clocks), default=0)
+    return {**said, **window, "lines": lines, "clocks_apart_ms": apart_ms, "warnings": warnings}
+
+
+@dataclass(frozen=True)
+class Night:
+    """One window of one cluster, with what the files hold."""
+
+    store: Store
+    settings: Settings
+    window: Window
+    collected: Collected
+
+    @property
+    def cluster(self) -> str:
+        """The name under which the input is kept."""
+        return self.collected.cluster
+
+    @property
+    def around(self) -> Window:
+        """The window with what is looked at before and after it."""
+        return _around(self.window, self.settings)
+
+    def waits(self) -> list[str]:
+        """A sentence about last records that are held back, where the window reaches into their files."""
+        ends = [f for f in self.collected.facts if f.file.name in self.collected.held_back and f.last_at]
+        names = [f.file.name for f in ends if f.last_at and self.window.holds(f.last_at)]
+        if not names:
+            return []
+        lines = sum(self.collected.held_back[name] for name in names)
+        return [
+            f"{len(names)} files still grow ({', '.join(names[:5])}): their last records, {lines} lines, wait until a "
+            "head follows or the file has rested ten minutes. The next run takes them."
+        ]
+
+    def clocks_apart(self) -> list[ClockError]:
+        """What shows that brokers' clocks differ: zones, a clock that is ahead, one that was set back."""
+        events = self.store.read_window(silver.EVENTS, self.cluster, self.window)
+        found = [Distance(*row) for row in distances(events).collect()]
+        files = (f for f in self.collected.facts if self.window.meets(f.span.first_at, f.span.last_at))
+        of_brokers = (f for f in files if f.file.origin == Origin.BROKER)
+        return [*apart(found), *ahead(found), *set_back({f.file.name: f.set_back for f in of_brokers})]
+
+    def parse(self) -> dict[str, int]:
+        """Parses what is new or changed around the window. Gives: the lines of the window by fate."""
+        lines = parse_window(self.store, self.cluster, self.window, self.around, broken=self.broken())
+        if lines is None:
+            first_at, last_at = self.collected.span
+            raise BadInput(
+                f"No record lies between {self.window.start.isoformat()} and {self.window.end.isoformat()}: the files "
+                f"reach from {first_at.isoformat()} to {last_at.isoformat()}. Needed: a window that holds records. "
+                "Choose FROM and TO inside, or check LOGS_TZ."
+            )
+        return lines
+
+    def refuse_unread(self, lines: Mapping[str, int]) -> None:
+        """Raises: BadInput where no line of a broker says anything that is known, and nothing else shows what was.
+
+        Takes: the lines of the window by fate.
+        """
+        if self.collected.readings.count or self.collected.metadata.files or not lines["unparsed"]:
+            return
+        covered = self.store.read_window(quality.COVERAGE, self.cluster, self.window).where("origin = 'broker'")
+        counts = covered.agg(*(F.sum(c).alias(c) for c in ("lines_in", "events", "unparsed"))).first()
+        if counts["events"] or not counts["unparsed"] or counts["unparsed"] <= _MOST_UNREAD * self._that_matter(counts):
+            return
+        unread = self.store.read_window(quality.UNPARSED_LINES, self.cluster, self.window)
+        shapes = unread.groupBy("template").agg(F.count(F.lit(1)).alias("times"), F.min("text").alias("text"))
+        most = shapes.orderBy(F.desc("times"), "template").limit(_SHAPES).collect()
+        some = "; ".join(f"{row['times']} such as {row['text'][:_QUOTED]!r}" for row in most)
+        raise BadInput(
+            f"Nothing that the brokers wrote says anything that is known: of {counts['lines_in']:,} lines "
+            f"{counts['unparsed']:,} matter and could not be read ({some}). Needed: logs of Kafka 1.0 or later in a "
+            "layout that is known. Check the path and the version; give the layout in PATTERN."
+        )
+
+    def _that_matter(self, counts: Row) -> int:
+        """How many of the brokers' lines are of loggers that matter, where none is an event.
+
+        Most lines of a Kafka before 1.0 are of no such logger: they would hide that none of the others was read.
+        """
+        records = self.store.read_window(bronze.LOG_RECORDS, self.cluster, self.window).where("origin = 'broker'")
+        known = (carries_nothing(*row) for row in records.select("layout", "text").limit(_LOOKED_AT).toLocalIterator())
+        return int(counts["unparsed"]) + sum(known)
+
+    def broken(self) -> DataFrame:
+        """What is broken beside records: files that break off, and lines that are not a reading."""
+        last = self.around.end - _TICK
+        files = [
+            {
+                "quarantine_id": row_id(self.cluster, fact.file.name, "broken off"),
+                "cluster": self.cluster,
+                "source": fact.file.source,
+                "happened_at": min(max(fact.last_at or self.window.start, self.around.start), last),
+                "line_count": 0,
+                "row": fact.file.name,
+                "sentences": [broken_off(fact)],
+            }
+            for fact in self.collected.facts
+            if fact.damage
+        ]
+        undecoded = self.collected.metadata.broken(self.cluster)
+        readings, landed = self.collected.readings, self.collected.landed_records
+        broken = frame_of(self.store.spark, [*files, *undecoded], quality.QUARANTINE)
+        if readings.broken:
+            broken = broken.unionByName(snapshots.quarantined(readings.lines, self.cluster, "snapshots"))
+        if landed is not None:
+            broken = broken.unionByName(group_records.quarantined(landed, self.cluster))
+        return broken
+
+
+def parse_again(store: Store, cluster: str, window: Window, settings: Settings) -> dict[str, int]:
+    """Parses all that bronze holds around a window with today's knowledge. Gives: the lines of the window by fate.
+
+    Raises: BadInput where retention has taken the window's records.
+    """
+    store.create(quality.PARSED_HOURS)
+    lines = parse_window(store, cluster, window, _around(window, settings), again=True)
+    if lines is None:
+        raise BadInput(
+            f"Bronze holds no record from {window.start.isoformat()} to {window.end.isoformat()} any more. "
+            "Needed: a window that retention has left. Choose a later one."
+        )
+    return lines
+
+
+def _around(window: Window, settings: Settings) -> Window:
+    return Window(
+        window.start - timedelta(hours=settings.look_back_hours),
+        window.end + timedelta(hours=settings.look_ahead_hours),
+    )
+
+
+def _window(store: Store, settings: Settings, held: Collected) -> tuple[Window, list[str]]:
+    """The window asked for, else the first to the last instant of logs and readings, and what is to be said of it.
+
+    Edge case: readings that landed count where they follow within the look-ahead; weeks of others may lie in the lake.
+    """
+    if settings.window_from and settings.window_to:
+        return Window(settings.window_from, settings.window_to), []
+    (start, end), said = _span(store, settings, held)
+    brought = (held.brought.first_at, held.brought.last_at)
+    known = [at for at in brought if at and outliers.is_possible(at, settings.run_at)]
+    start, end = min([start, *known]), max([end, *known])
+    landed_at = held.landed.last_at if held.landed else None
+    if landed_at and end < landed_at <= end + timedelta(hours=settings.look_ahead_hours):
+        end = landed_at
+    return Window(start, end + _TICK), said
+
+
+def _span(store: Store, settings: Settings, held: Collected) -> tuple[tuple[datetime, datetime], list[str]]:
+    """The first and the last instant of the logs, without those that lie far from all others."""
+    if not outliers.is_suspicious(*held.span, settings.run_at):
+        return held.span, []
+    sources = {fact.file.source for fact in held.facts}
+    at = F.col("happened_at")
+    # Java's old calendar, through which Spark takes an instant of Python, moves those of the year 1 by days.
+    first, last = map(micros_of, held.span)
+    is_within = (F.col("cluster") == held.cluster) & F.unix_micros(at).between(first, last)
+    dated = store.read(bronze.LOG_RECORDS).where(is_within)
+    days = dated.groupBy("source", F.to_date(at).alias("day")).agg(
+        F.count(F.lit(1)).alias("records"), F.min(at).alias("first_at"), F.max(at).alias("last_at")
+    )
+    found = days.drop("day").toArrow().to_pylist()
+    mine = [outliers.Day(**day) for day in found if day["source"].partition(WITHIN)[0] in sources]
+    kept, left_out = outliers.outliers(mine, settings.run_at)
+    if not kept:
+        return held.span, []
+    return (min(d.first_at for d in kept), max(d.last_at for d in kept)), (
+        [outliers.told_of(left_out)] if left_out else []
+    )

@@ -1,0 +1,86 @@
+"""The step maintain: it removes old rows, landed files and unused files, and makes few files of many small ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from kafka_hindsight.catalog import TABLES, Table
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, SNAPSHOT_READINGS
+from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.repair import list_maintained
+from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.retention import Retention, retention_of
+from kafka_hindsight.shared import progress
+from kafka_hindsight.sources.land import LOGS, landed_at
+from kafka_hindsight.spark.tables.store import Store
+
+_TAKEN_INTO = {landing.SNAPSHOTS: SNAPSHOT_READINGS, landing.GROUP_RECORDS: GROUP_RECORDS}
+"""Which table names, in run_landed_as, the landed files of a kind that were taken."""
+
+
+def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Maintains the whole lake.
+
+    Gives: the landed files and, by table, the rows that went.
+    Keeps: nothing that a night, its look-back or a late record still reads; nothing that a reader who began within the
+        last week reads; a landed file that was not taken.
+    Raises: BadInput where KEEP asks for less.
+    """
+    keep = retention_of(settings.keep, settings.look_back_hours, settings.look_ahead_hours)
+    store = Store(spark, settings.lake)
+    files = _remove_landed(store, keep, settings.run_at) + _remove_landed_logs(store, keep, settings.run_at)
+    progress.say(f"{files} landed files that were taken in and are old enough are gone")
+    gone = {t.full_name: _maintain(store, t, keep, settings.run_at) for t in TABLES if store.has(t)}
+    list_maintained(settings.lake)
+    told = {name: rows for name, rows in gone.items() if rows}
+    progress.say(f"{sum(told.values())} old rows of {len(told)} tables are gone; {len(gone)} tables were put in order")
+    return {"landed_files": files, "rows": told}
+
+
+def _maintain(store: Store, table: Table, keep: Retention, now: datetime) -> int:
+    oldest, column = keep.oldest(table, now), _ages_by(table)
+    rows = store.delete_before(table, column, oldest) if oldest and column else 0
+    store.put_in_order(table)
+    return rows
+
+
+def _ages_by(table: Table) -> str | None:
+    """The column that shows how old a row is; the ledger of files has none, since files may lie there for years."""
+    if table.time_column:
+        return table.time_column
+    return "window_to" if "window_to" in table.column_names else None
+
+
+def _remove_landed(store: Store, keep: Retention, now: datetime) -> int:
+    oldest = keep.oldest_landed(now)
+    if oldest is None:
+        return 0
+    count = 0
+    for kind, table in _TAKEN_INTO.items():
+        old = {n for n in landing.list_landed(store.lake, kind) if (at := landing.landed_at(n)) and at < oldest}
+        if old and store.has(table):
+            rows = store.read(table).where(F.col("run_landed_as").isin(*old)).select("run_landed_as").distinct()
+            taken = {row[0] for row in rows.collect()}
+            landing.remove_landed(store.lake, kind, taken)
+            count += len(taken)
+    return count
+
+
+def _remove_landed_logs(store: Store, keep: Retention, now: datetime) -> int:
+    """Removes files of sources that are in the ledger: their lines are in bronze."""
+    oldest, folder = keep.oldest_landed(now), landing.landing_folder(store.lake, LOGS)
+    named = {n: n.split("/", 2) for n in landing.files_below(folder) if oldest and (at := landed_at(n)) and at < oldest}
+    if not named or not store.has(LOG_FILES):
+        return 0
+    files = {file for _, _, file in named.values()}
+    rows = store.read(LOG_FILES).where(F.col("file").isin(*files)).select("origin", "file").distinct().collect()
+    known = {(f"{row['origin']}s", row["file"]) for row in rows}
+    taken = [name for name, (origins, _, file) in named.items() if (origins, file) in known]
+    for name in taken:
+        landing.remove(f"{folder}/{name}")
+    return len(taken)

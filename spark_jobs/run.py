@@ -1,0 +1,178 @@
+"""Runs steps under spark-submit: session, lock, body, account.
+
+`run.py STEP --settings JSON` runs one, `run.py audit --settings JSON` those of a night.
+`run.py serve SOCKET LOG` runs those that it is handed (edges/application.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+if __name__ == "__main__":  # spark-submit puts this file's folder first, where `catalog` would be a top-level name
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from pyspark.sql import SparkSession
+
+from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
+from kafka_hindsight.lake.lock import held
+from kafka_hindsight.lake.repair import list_newest
+from kafka_hindsight.lake.version import lake_version
+from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.shared import progress
+from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
+from kafka_hindsight.spark import lake_files, session
+from kafka_hindsight.spark.tables.lake_repair import repair_before
+from kafka_hindsight.spark.tables.lake_upgrade import upgrade_lake
+from kafka_hindsight.spark.tables.store import Store
+from kafka_hindsight.start import application
+from kafka_hindsight.start.launch import AUDIT, SERVE
+from spark_jobs.warming import warm
+
+Summary = dict[str, Any]
+
+PATIENCE = timedelta(minutes=30)
+"""How long a step waits for another on its lake: the hourly collect and the nightly audit meet every night."""
+
+
+class Body(Protocol):
+    """What `spark_jobs.<step>` offers."""
+
+    def run_step(self, spark: SparkSession, settings: Settings, earlier: dict[str, Summary]) -> Summary:
+        """Does the step's work.
+
+        Takes: the summaries of the steps before it in this run, by their names
+        Gives: a summary that JSON can hold: counts, windows, places; the last step's `terminal` is printed at the end
+        Raises: BadInput, PublicationRefused; anything else is a fault that a retry may fix
+        """
+
+
+def main(arguments: list[str]) -> int:
+    """Runs one step, or serves steps, and returns the exit code of the last one."""
+    try:
+        if arguments[:1] == [SERVE]:
+            socket, log = map(Path, arguments[1:])
+            place = application.Place(socket, log)
+            return application.serve(place, run_step, partial(_abandon, os.getppid()), spare=warm("hindsight"))
+        parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
+        parser.add_argument("step", choices=[AUDIT, *sorted(BY_NAME)])
+        parser.add_argument("--settings", required=True, help="the settings as JSON")
+        given = parser.parse_args(arguments)
+        names = [step.name for step in STEPS] if given.step == AUDIT else [given.step]
+        return next((code for name in names if (code := run_step(name, json.loads(given.settings)))), DONE)
+    finally:
+        session.stop()
+
+
+def run_step(name: str, given: dict[str, Any]) -> int:
+    """Runs a step and gives its exit code. A traceback goes to the log, sentences go to the terminal that waits."""
+    step = BY_NAME[name]
+    try:
+        settings = Settings.of(given)
+        print(settings.described(), flush=True)
+        summary = perform(step, settings)
+    except Exception as error:
+        traceback.print_exc()
+        code = exit_code(error)
+        progress.ends(step.name, code, sentences_of(error), {})
+        return code
+    progress.ends(step.name, DONE, [], summary)
+    return DONE
+
+
+def perform(step: Step, settings: Settings) -> Summary:
+    """The step's body inside a session, alone on its lake; its summary is kept beside those of its run."""
+    progress.begins(step.name, step.sentence)
+    with held(settings.lake, "step", settings.run_id, PATIENCE):
+        spark = session.running() or session.start(f"hindsight {settings.run_id}", places=settings.places)
+        print(f"Spark application {spark.sparkContext.applicationId}", flush=True)
+        lake_version(settings.lake)
+        repair_before(Store(spark, settings.lake), step, {"run_id": settings.run_id, "run_at": settings.run_at})
+        if upgrade_lake(spark, settings.lake):
+            list_newest(settings.lake)
+        earlier = _earlier(spark, step, settings)
+        with _claimed(spark, step, settings, earlier):
+            summary = _body(step).run_step(spark, settings, earlier)
+        lake_files.write_json(spark, _summary_path(settings, step), summary)
+        if step is INGEST:
+            lake_files.write_json(spark, f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})
+        return summary
+
+
+def _abandon(jvm: int) -> None:
+    """Ends the JVM, our parent, and then this process as a kill would: the JVM writes, and the lock ends with us."""
+    if os.getppid() == jvm:
+        os.kill(jvm, signal.SIGKILL)
+    os._exit(FAULT)
+
+
+def _summary_path(settings: Settings, step: Step) -> str:
+    return f"{settings.lake}/runs/{settings.run_id}/{step.name}.json"
+
+
+def _earlier(spark: SparkSession, step: Step, settings: Settings) -> dict[str, Summary]:
+    before = STEPS[: STEPS.index(step)] if step in STEPS else ()
+    read = {s.name: lake_files.read_json(spark, _summary_path(settings, s)) for s in before}
+    if missing := [name for name, summary in read.items() if summary is None]:
+        raise BadInput(
+            f"Run {settings.run_id} has no finished {' and no finished '.join(missing)} in {settings.lake}. "
+            f"Needed: the steps before {step.name}, done in the same run. Run them first."
+        )
+    return read
+
+
+@contextmanager
+def _claimed(spark: SparkSession, step: Step, settings: Settings, earlier: dict[str, Summary]) -> Iterator[None]:
+    """Staging belongs to the run that filled it last: what another run staged is never published under our name.
+
+    Where another run came in between, as runs of a backfill and the night itself do, ours is rebuilt first.
+
+    Edge case: while staging is filled it belongs to no run, so that what a killed step left there is never published.
+    """
+    if _touches_staging(step.writes):
+        with _filled(spark, settings):
+            yield
+        return
+    if _touches_staging(step.reads):
+        owner = (lake_files.read_json(spark, _owner_path(settings)) or {}).get("run_id")
+        if owner != settings.run_id:
+            held = f"Staging holds run {owner}, which came in between" if owner else "Staging is not whole"
+            progress.say(f"{held}: rebuilding ours first")
+            with _filled(spark, settings):
+                _body(REBUILD).run_step(spark, settings, earlier)
+    yield
+
+
+@contextmanager
+def _filled(spark: SparkSession, settings: Settings) -> Iterator[None]:
+    """Takes staging from its owner before the block fills it; ours it is when the block has ended."""
+    lake_files.remove(spark, _owner_path(settings))
+    yield
+    lake_files.write_json(spark, _owner_path(settings), {"run_id": settings.run_id})
+
+
+def _touches_staging(tables: Iterable[str]) -> bool:
+    return any(name.startswith("staging.") for name in tables)
+
+
+def _owner_path(settings: Settings) -> str:
+    return f"{settings.lake}/staging/_run.json"
+
+
+def _body(step: Step) -> Body:
+    return importlib.import_module(f"spark_jobs.{step.name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

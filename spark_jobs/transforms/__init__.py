@@ -1,1 +1,0 @@
-"""VERBS: rows or frames in, rows or frames out. No reading, no writing, no clock."""

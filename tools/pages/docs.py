@@ -1,0 +1,268 @@
+"""The generated pages of docs/, from what is declared: `python -m tools.pages.docs`; --check only compares."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kafka_hindsight.alerts.sightings import OWN
+from kafka_hindsight.catalog import TABLES, Column, Table
+from kafka_hindsight.catalog.codes import Cause, FindingSeverity
+from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
+from kafka_hindsight.cli import clusters_file
+from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
+from kafka_hindsight.knowledge.failover_advice import FAILOVER_ADVICE
+from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
+from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE, RESTART_ADVICE
+from kafka_hindsight.knowledge.kinds import KINDS
+from kafka_hindsight.knowledge.model import Noise, Pattern, Rule
+from kafka_hindsight.knowledge.noise import NOISE
+from kafka_hindsight.knowledge.patterns import PATTERNS
+from kafka_hindsight.knowledge.remedies import REMEDIES
+from kafka_hindsight.knowledge.rules import RULES
+from kafka_hindsight.report.vocabulary import FAILOVER_LABELS, OUT_OF_SYNC_LABELS
+from kafka_hindsight.settings.config import INPUTS, KEEP, Input
+from kafka_hindsight.spark.apply import in_order
+from kafka_hindsight.spark.judgements import PUBLISHED
+from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
+from kafka_hindsight.start.launch import HOME
+from tools.pages import boards
+from tools.pages.design_page import design_page
+from tools.pages.kept_answers import keep_answers, kept_answers
+from tools.pages.markdown import as_codes, as_table, block, code, fenced, link, page, prose
+from tools.pages.pipeline_page import pipeline_parts
+from tools.pages.ruling_pages import CAUSES_OF, causes_page, places, rulings_page
+from tools.pages.samples import samples_of
+
+FOLDER = HOME / "docs"
+_ASK_AGAIN = """\
+mkdir -p lake/landing/snapshots
+tar -xzOf samples/night-4.1.tar.gz snapshots.jsonl | sed -n 57p > lake/landing/snapshots/night-20261121T015016Z.jsonl
+.venv-spark/bin/python -m tools.pages.docs --answers lake"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the pages. With --check: write nothing, name the pages that are not current. Gives: 0, or 1 for such."""
+    parser = argparse.ArgumentParser("python -m tools.pages.docs", description="Write the generated pages of docs/.")
+    parser.add_argument("--check", action="store_true", help="only tell which pages are not current")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pages lie")
+    parser.add_argument("--answers", metavar="LAKE", help="first ask this lake again what the named queries answer")
+    given = parser.parse_args(arguments)
+    if given.answers:
+        keep_answers(given.answers)
+    written = pages()
+    stale = [name for name, text in written.items() if _text_of(given.folder / name) != text]
+    if given.check:
+        for name in stale:
+            print(f"docs/{name} is not what its declarations say. Needed: the page as generated. Run `make docs`.")
+        return 1 if stale else 0
+    for name in stale:
+        (given.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (given.folder / name).write_text(written[name], encoding="utf-8")
+        print(f"wrote docs/{name}")
+    return 0
+
+
+def _text_of(page: Path) -> str | None:
+    return page.read_text(encoding="utf-8") if page.exists() else None
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its file name."""
+    declared = places()
+    return {
+        "tables.md": tables_page(TABLES, {name: step.name for step in (RECLASSIFY, *STEPS) for name in step.writes}),
+        "patterns.md": patterns_page(PATTERNS, NOISE),
+        "causes.md": causes_page(tuple(Cause), RULING_TABLES[CAUSES_OF], declared),
+        "rulings.md": rulings_page(RULING_TABLES, declared),
+        "rules.md": rules_page(RULES),
+        "runbook.md": runbook_page(RULES, tuple(Cause)),
+        "queries.md": queries_page(tuple(named_queries().values()), kept_answers()),
+        "settings.md": settings_page((*INPUTS, KEEP)),
+        "pipeline.md": page(
+            "The rebuild", "kafka_hindsight/spark/judgements/", list(pipeline_parts(in_order(PUBLISHED.values())))
+        ),
+        "design.md": design_page((FOLDER / "design.md").read_text(encoding="utf-8")),
+        clusters_file.SCHEMA_PAGE: clusters_file.schema_text(),
+        **boards.files(),
+    }
+
+
+def tables_page(tables: Sequence[Table], writers: Mapping[str, str]) -> str:
+    """The tables of the lake, with every column and check. `writers`: which step writes a table."""
+    parts = ["Each table is at `<LAKE>/<layer>/<table>`. Instants are in UTC."]
+    parts.append(as_table(("Table", "One row is"), [(link(t.full_name), prose(t.grain)) for t in tables]))
+    for table in tables:
+        window = f" A row belongs to the window of its {code(table.time_column)}." if table.time_column else ""
+        parts += [
+            f"## {table.full_name}",
+            f"One row is {prose(table.grain)}. Key: {as_codes(table.key)}.{window}"
+            f" Written by the step {writers[table.full_name]}.",
+            as_table(("Column", "Type", "Null", "Meaning", "Unit"), [_column(c) for c in table.columns]),
+        ]
+        if table.checks:
+            checks = [(prose(c.says), code(c.predicate), c.severity) for c in table.checks]
+            parts.append(as_table(("Every row keeps", "As SQL", "Severity"), checks))
+    return page("Tables", "kafka_hindsight/catalog/", parts)
+
+
+def _column(column: Column) -> tuple[str, ...]:
+    codes = f": {as_codes(column.codes)}" if column.codes else ""
+    null = "yes" if column.nullable else ""
+    return code(column.name), code(column.type), null, prose(column.meaning) + codes, prose(column.unit)
+
+
+def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
+    """The log lines that are read, kind by kind, and those of the same loggers that are known and ignored."""
+    parts = [
+        f"{len(patterns)} patterns read {len({p.kind for p in patterns})} kinds of events; {len(noise)} shapes of lines"
+        f" are known to carry nothing we use."
+    ]
+    made = as_codes(p.pattern_id for p in patterns if all(s.made for s in samples_of(p)))
+    if made:
+        parts.append(f"Known from Kafka's source alone, until a line is captured: {made}.")
+    for kind, meaning in KINDS.items():
+        parts += _kind(kind, meaning, [p for p in patterns if p.kind == kind])
+    parts.append("## Known and ignored")
+    ignored = [(code(n.contains), as_codes(n.loggers), prose(n.why)) for n in noise]
+    parts.append(as_table(("A message that holds", "Of the logger", "Why"), ignored))
+    return page("Patterns", "kafka_hindsight/knowledge/patterns/ and kafka_hindsight/knowledge/noise.py", parts)
+
+
+def _kind(kind: str, meaning: str, patterns: Sequence[Pattern]) -> Iterator[str]:
+    """A kind of event, with the patterns that read it; nothing where no pattern does."""
+    if patterns:
+        yield from (f"## {kind}", prose(meaning))
+        for pattern in patterns:
+            yield from _pattern(pattern)
+
+
+def _writer(versions: str) -> str:
+    """Whose versions they are: Kafka's, or those of the library that they name."""
+    return prose(versions if versions[0].isalpha() and versions[-1].isdigit() else f"Kafka {versions}")
+
+
+def _pattern(pattern: Pattern) -> Iterator[str]:
+    """A captured sample proves more than one made from Kafka's source."""
+    sample = min(samples_of(pattern), key=lambda s: s.made)
+    origin = "made from the source" if sample.made else f"captured on {_writer(sample.version)}"
+    yield f"### {pattern.pattern_id}"
+    yield (
+        f"{_writer(pattern.versions)}; loggers {as_codes(pattern.loggers)};"
+        f" fields {as_codes(pattern.fields) or 'none'}. Source: {prose(pattern.source)}. A record, {origin}:"
+    )
+    yield fenced(sample.record)
+
+
+def rules_page(rules: Sequence[Rule]) -> str:
+    """What raises a finding, at which threshold, and where that threshold comes from."""
+    parts = [
+        "The rules behind `gold.findings`. Findings judge the cluster, never the data.",
+        "Its back-test shows how often a rule fired over the lake's history, and how often in planned work. There each"
+        " group counts by itself, also where one finding covers many, and what planned work keeps out of the"
+        " findings counts as suppressed.",
+    ]
+    about = [(link(r.rule_id), r.severity, r.subject_kind) for r in rules]
+    parts.append(as_table(("Rule", "Severity", "About"), about))
+    for rule in rules:
+        limits = ", ".join(f"{prose(name)} {value:g}" for name, value in rule.thresholds.items()) or "none"
+        told = (
+            ("Says", prose(rule.says)),
+            ("Severity", f"{rule.severity}, about a {rule.subject_kind}"),
+            ("Thresholds", limits),
+            ("What to do", prose(rule.advice)),
+            ("Source", prose(rule.source)),
+            ("Back-test", code(f'make sql Q="rule_backtest rule_id={rule.rule_id}"')),
+        )
+        parts += [f"## {rule.rule_id}", "\n".join(f"- {name}: {text}" for name, text in told)]
+    return page("Rules", "kafka_hindsight/knowledge/rules.py", parts)
+
+
+def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
+    """What to do about each thing that an audit reports: the advice in its row, on one page."""
+    worst_first = sorted(rules, key=lambda r: [*map(str, FindingSeverity)].index(r.severity))
+    happened, standing = (
+        [(link(r.rule_id, "rules.md"), r.severity, prose(r.advice)) for r in worst_first if r.is_standing is wanted]
+        for wanted in (False, True)
+    )
+    why = [(link(c, "causes.md"), prose(c.label), prose(c.advice)) for c in causes]
+    of_restarts = {"yes" if early else "no": do for early, do in RESTART_ADVICE.items()}
+    settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in REMEDIES]
+    in_words = ("Kind", "In words", "What to do")
+    tables: tuple[tuple[str, str, Sequence[str], Iterable[Sequence[str]]], ...] = (
+        ("Findings: what happened", "findings_worst_first", ("Finding", "Severity", "What to do"), happened),
+        ("Findings: how things are set up", "durability", ("Finding", "Severity", "What to do"), standing),
+        ("Causes of rebalances", "rebalances_by_cause", ("Cause", "In words", "What to do"), why),
+        ("Changes of leaders", "leader_timeline", in_words, _advised(FAILOVER_ADVICE, FAILOVER_LABELS)),
+        (
+            "Brokers out of in-sync replicas",
+            "isr_trouble_by_broker",
+            in_words,
+            _advised(OUT_OF_SYNC_ADVICE, OUT_OF_SYNC_LABELS),
+        ),
+        (
+            "Leaders that are not where they are preferred",
+            "imbalance_periods",
+            ("Ended by", "What to do"),
+            [(code(end) if end else "nothing yet", prose(do)) for end, do in IMBALANCE_ADVICE.items()],
+        ),
+        (
+            "Restarts of the cluster, broker by broker",
+            "rolling_restart_scorecard",
+            ("Stopped too early", "What to do"),
+            [(early, prose(do)) for early, do in of_restarts.items()],
+        ),
+        ("Settings that would have helped", "what_would_have_helped", ("Setting", "Avoids", "Costs"), settings),
+    )
+    parts = ["What to do, for each thing that an audit reports. Begin with [it is 8 in the morning](morning.md)."]
+    for title, query, header, rows in tables:
+        parts += [f"## {title}", f"`make sql Q={query}` ({link(query, 'queries.md')})", as_table(header, rows)]
+    parts += [
+        "## Troubles of our own",
+        "What the schedule reports about itself; [day by day](operations.md) has the rest.",
+        as_table(("Alert", "What to do"), [(code(rule), prose(do)) for rule, do in OWN.items()]),
+    ]
+    return page("Runbook", "kafka_hindsight/knowledge/ and kafka_hindsight/alerts/sightings.py", parts)
+
+
+def _advised(advice: Mapping[Any, str], labels: Mapping[Any, str]) -> list[tuple[str, ...]]:
+    """A row for each code: how it is called, and what to do about it."""
+    return [(code(kind), prose(labels[kind]), prose(do)) for kind, do in advice.items()]
+
+
+def queries_page(queries: Sequence[NamedQuery], answers: Mapping[str, str]) -> str:
+    """The named queries, what each answers, its SQL, and what it answered on the recorded night."""
+    parts = ["Each is run by its name: `make sql Q=leader_timeline`, with variables behind it where it asks for some:"]
+    parts.append(fenced('make sql Q="leader_timeline topic=orders partition=0"'))
+    parts.append(
+        "Below each is its answer for the recorded night that `make audit` reads if no logs are given. The"
+        " answers are kept in docs/answers/; after an audit into an empty lake they are asked again by"
+    )
+    parts.append(fenced(_ASK_AGAIN))
+    parts.append(as_table(("Query", "Answers"), [(link(q.name), prose(q.says)) for q in queries]))
+    for query in queries:
+        parts += [f"## {query.name}", prose(query.says)]
+        if query.variables:
+            parts.append("\n".join(f"- {code(name)}: {prose(meaning)}" for name, meaning in query.variables.items()))
+        if query.name in answers:
+            parts.append(block(answers[query.name]))
+        parts.append(fenced(query.sql, "sql"))
+    return page("Named queries", "queries/ and docs/answers/", parts)
+
+
+def settings_page(inputs: Sequence[Input]) -> str:
+    """What a user may set, and where."""
+    parts = ["On make's command line, as a param of the DAG, and as its default in the scheduler's environment:"]
+    rows = [
+        (code(i.variable), code(i.field.removeprefix("window_")), code(f"HINDSIGHT_{i.variable}"), prose(i.meaning))
+        for i in inputs
+    ]
+    parts.append(as_table(("make audit", "Param", "Scheduler", "Meaning"), rows))
+    return page("Settings", "kafka_hindsight/settings/config.py", parts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

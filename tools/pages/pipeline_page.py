@@ -1,0 +1,70 @@
+"""docs/pipeline.md: which judgement reads what and fills which table, as a list and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_hindsight.spark.apply import Judgement, Source, inputs_of, outputs_of
+from kafka_hindsight.spark.judgements import PUBLISHED
+from tools.pages.markdown import as_table
+
+
+def pipeline_parts(judgements: Sequence[Judgement]) -> Iterator[str]:
+    """The paragraphs of the page. Takes: the judgements in the order in which a rebuild runs them."""
+    yield (
+        "A rebuild runs these judgements, each after those that it reads. A judgement is one Python function over all"
+        " rows of one key; its parameters are what it reads, the fields of its result are what it gives."
+        " `kafka_hindsight/spark/judgements/` declares them, and they are checked before a job starts."
+    )
+    yield f"```mermaid\nflowchart LR\n{chr(10).join(_arrows(judgements))}\n```"
+    for judgement in judgements:
+        yield f"## {judgement.name}"
+        doc = (judgement.function.__doc__ or "").strip().splitlines()[0]
+        key = f"One call for each {', '.join(judgement.key)}." if judgement.key else "One call, on the driver."
+        yield f"{doc} {key} Function: `{judgement.function.__module__}.{judgement.function.__name__}`."
+        yield as_table(
+            ("Reads", "Rows", "From"),
+            [
+                (name, cls.__name__, ", ".join(_origins(judgement.reads[name])))
+                for name, cls in inputs_of(judgement.function).items()
+            ],
+        )
+        given = [(name, cls.__name__, _filled(judgement, name)) for name, cls in outputs_of(judgement.function).items()]
+        if given:
+            yield as_table(("Gives", "Rows", "Fills"), given)
+
+
+def _arrows(judgements: Sequence[Judgement]) -> Iterator[str]:
+    for judgement in judgements:
+        sources = {o for s in judgement.reads.values() for o in _nodes(s)} | {n.name for n in judgement.needs}
+        yield from (f"    {_node(s)} --> {judgement.name}" for s in sorted(sources))
+    for name, source in PUBLISHED.items():
+        yield from (f"    {_node(s)} --> {_node(name)}" for s in sorted(set(_nodes(source))))
+
+
+def _nodes(source: Source) -> Iterator[str]:
+    for part in source.upstream():
+        if part.judgement is not None:
+            yield part.judgement.name
+        elif part.table:
+            yield part.table
+
+
+def _node(name: str) -> str:
+    return f"{name.replace('.', '_')}[{name}]" if "." in name else name
+
+
+def _origins(source: Source) -> list[str]:
+    found = [
+        f"{p.judgement.name}.{p.output}" if p.judgement is not None else f"`{p.table}`"
+        for p in source.upstream()
+        if p.judgement is not None or p.table
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _filled(judgement: Judgement, output: str) -> str:
+    def is_it(source: Source) -> bool:
+        return source.judgement is judgement and source.output == output
+
+    return ", ".join(f"`{name}`" for name, s in PUBLISHED.items() if is_it(s) or any(map(is_it, s.sources[:1])))

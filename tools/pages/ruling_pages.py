@@ -1,0 +1,170 @@
+"""docs/causes.md and docs/rulings.md: each ruling with its whole sentence, and where it is declared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any
+
+from kafka_hindsight import judgements
+from kafka_hindsight.catalog.codes import Cause
+from kafka_hindsight.judgements.reasoning.rulings import Ruling, says
+from tools.pages.markdown import as_table, code, link, page, prose
+
+CAUSES_OF = "gold.rebalances.cause"
+
+READ_AS: Mapping[str, str] = {
+    "avoids": "would have avoided some rebalances",
+    "away": "time",
+    "began": "Why the rebalance had begun",
+    "behind": " when it was so many records behind",
+    "causes": "causes, each with its count",
+    "covered": "time",
+    "did": "was shut down, crashed or was cut off",
+    "failover.leader_to": "new leader",
+    "former": "former one",
+    "gone": "was away, or its disk had failed",
+    "groups": "groups",
+    "host.host": "address",
+    "host.members": "how many",
+    "host.since:%H:%M:%S": "time of the silence",
+    "how": "after it had left, or after it had been removed",
+    "in_use": "session timeout in use",
+    "instead_of": " (now the value in use)",
+    "interval": "time",
+    "isr": "in-sync replicas",
+    "later": "time",
+    "leading.explanation": "What the first of the rebalances says",
+    "leading.group_id": "group",
+    "leading.members_after": "number of members after",
+    "leading.members_before": "number of members before",
+    "more": " and others",
+    "new": "new leader",
+    "new_log_end": "offset",
+    "others": "brokers",
+    "outage.broker": "broker",
+    "outage.down_at:%H:%M:%S": "time of the outage",
+    "paid": "number",
+    "period.lasted": "for so long",
+    "poll_limit": "max.poll.interval.ms",
+    "restarted": "how many",
+    "restarts": "so many restarts",
+    "rhythm": " How it repeats",
+    "seconds": "number",
+    "session": " of its session timeout",
+    "silences": "so many silences were",
+    "since_join": "time",
+    "times": "so many times",
+    "total": "how many",
+    "value": "smallest value that suffices",
+    "wait": "time",
+    "watched": "time",
+    "who": "the member",
+}
+"""What stands in a sentence, by the word that the ruling takes in there. Other words say themselves what they are."""
+
+
+def as_read(sentence: str) -> str:
+    """A ruling's sentence as a reader says it: what differs from row to row in braces, in words."""
+
+    def in_words(found: re.Match[str]) -> str:
+        text = READ_AS.get(found[1], found[1])
+        return f"{' ' if text.startswith(' ') else ''}{{{text.strip()}}}"
+
+    return re.sub(r"\{([^{}]*)\}", in_words, sentence)
+
+
+def causes_page(
+    causes: Sequence[Cause], tables: Mapping[str, Sequence[Ruling[Any]]], declared: Mapping[int, str]
+) -> str:
+    """Why rebalances begin, and how each cause is decided.
+
+    Takes: the rulings, by when they are asked; where each is declared, by its identity.
+    """
+    parts = [
+        "The causes of `gold.rebalances`.",
+        as_table(("Cause", "Means"), [(link(c), prose(c.meaning)) for c in causes]),
+        "A verdict is reached by rulings. Each table is asked in one case; its rulings are tried in this order, and the"
+        " first that holds decides. Each ruling names where it holds and where it only looks so: a group of the"
+        " sample night or of an excerpt in `tests/excerpts/` and the start of the rebalance, or lines made from Kafka's"
+        " source in `tests/support/made_groups.py`.",
+        _HOW_TO_FIND,
+        as_table(
+            ("Asked when", "Rulings in order"),
+            [(when, ", ".join(f"{n} {link(r.code)}" for n, r in enumerate(t, 1))) for when, t in tables.items()],
+        ),
+    ]
+    for cause in causes:
+        noun = (
+            ("Symptom", prose(cause.noun.symptom)),
+            ("What to do", prose(cause.advice)),
+            ("Source", prose(cause.noun.source)),
+        )
+        parts += [f"## {cause}", f"**{prose(cause.meaning)}**", _points(noun)]
+        for when, table in tables.items():
+            parts += [_ruling(when, n, table, declared) for n, ruling in enumerate(table) if ruling.code == cause]
+    return page(
+        "Causes", "kafka_hindsight/catalog/causes.py and kafka_hindsight/judgements/rebalances/*_rulings.py", parts
+    )
+
+
+def rulings_page(columns: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]], declared: Mapping[int, str]) -> str:
+    """How each verdict but a rebalance's cause is reached.
+
+    Takes: tables of rulings, by the column they fill; where each ruling is declared, by its identity.
+    """
+    parts = [
+        "A verdict is reached by rulings. The rulings of a table are tried in order, and the first that holds decides."
+        f" The rulings on `{CAUSES_OF}` are on [their own page](causes.md). Each ruling names a captured case that"
+        " it decides, and one that looks like it and that another ruling decides. `made:` marks a case made from"
+        " Kafka's source, because no line of it has been captured.",
+        _HOW_TO_FIND,
+    ]
+    for column, tables in columns.items():
+        if column != CAUSES_OF:
+            parts.append(f"## {column}")
+            parts += [_ruling(when, n, t, declared) for when, t in tables.items() for n in range(len(t))]
+    return page("Rulings", "kafka_hindsight/judgements/*/*_rulings.py", parts)
+
+
+_HOW_TO_FIND = (
+    "To find the ruling behind a sentence of the report, search this page for words of the sentence beside its names,"
+    " numbers and times. What differs from row to row stands in braces."
+)
+
+
+def _ruling(when: str, place: int, table: Sequence[Ruling[Any]], declared: Mapping[int, str]) -> str:
+    """What one ruling of a table needs, what rules it out, and where it holds."""
+    ruling = table[place]
+    before = f"ruling 1{f' to {place}' if place > 1 else ''} of the same table" if place else ""
+    rules_out = [*(prose(says(p)).rstrip(".") for p in ruling.unless), *([before] if before else [])]
+    points = (
+        ("Needs", " ".join(prose(says(p)) for p in ruling.proof)),
+        ("Ruled out by", "; ".join(rules_out) or "nothing else"),
+        ("Holds here", code(ruling.decides)),
+        ("Only looks so here", code(ruling.looks_alike)),
+        ("Source", prose(ruling.source)),
+        ("Declared in", declared[id(ruling)]),
+    )
+    head = f"**When {when}, ruling {place + 1}: {ruling.confidence}.** {prose(as_read(ruling.sentence))}"
+    return f"{head}\n\n{_points(points)}"
+
+
+def _points(named: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f"- {name}: {text}" for name, text in named)
+
+
+def places() -> dict[int, str]:
+    """Where each ruling is declared, by its identity: the module and the name of its table."""
+    modules = (m.name for m in walk_packages(judgements.__path__, f"{judgements.__name__}."))
+    tables = (name for name in modules if name.endswith("_rulings"))
+    return {id(ruling): place for name in tables for ruling, place in _declared_in(name)}
+
+
+def _declared_in(module: str) -> Iterator[tuple[Ruling[Any], str]]:
+    for name, value in vars(import_module(module)).items():
+        if isinstance(value, (list, tuple)):
+            for number, ruling in enumerate((r for r in value if isinstance(r, Ruling)), start=1):
+                yield ruling, f"{code(module.replace('.', '/') + '.py')}, {code(name)}, number {number}"
