@@ -77,7 +77,7 @@ def publish_and_report(spark: SparkSession, lake: str, run: Run) -> dict[str, An
         published = _publish(store, window, run, checked, given)
         progress.say(f"{published['expectations']} expectations checked, {len(published['warnings'])} warnings")
         told = {**run, "warnings": [*run.get("warnings", ()), *checked.sentences]}
-        return {**published, **write_report(store, told, checked.tables, _without_rows(given))}
+        return {**published, **write_report(store, told)}
 
 
 def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     }
     if settings.run_id in runs:
         with for_few_rows(spark):
-            write_report(store, run, {})
+            write_report(store, run)
         return {**said, "changes": _changes(store, settings, cluster)}
     lines = parse_again(store, cluster, window, settings)
     rebuild.run_step(spark, settings, {"ingest": {**told, **said, "lines": lines}})

@@ -27,9 +27,9 @@ from typing import NamedTuple
 from kafka_hindsight.knowledge.json_layouts import OF_CLASSES
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from kafka_hindsight.logs.plain_reader import Record, read_line, split
 from kafka_hindsight.logs.reading import read_record
 from lab.bench.forms import batches_of
-from lab.drill.plain_reader import Record, parse, split
 from lab.drill.render import WRAPS, render
 
 LAYOUTS = (APACHE.name, *(layout.name for layout in PATTERN_LAYOUTS), *(layout.name for layout in OF_CLASSES))
@@ -103,7 +103,7 @@ def _compared(text: str, wanted: Sequence[Event], combination: Combination) -> s
 
 def excerpt(text: str) -> str:
     """Some records of a log: the first of each pattern and of each logger, then others until there are enough."""
-    records = [record for part in split(text) if (record := parse(part)).layout is APACHE and record.logger]
+    records = [record for part in split(text) if (record := read_line(part)).layout is APACHE and record.logger]
     first = {_shape(record): n for n, record in reversed([*enumerate(records)])}
     chosen = sorted({*first.values(), *range(min(max(LINES - len(first), 0), len(records)))})
     return "".join(f"{records[n].text}\n" for n in chosen)

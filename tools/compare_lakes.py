@@ -73,7 +73,7 @@ class Side:
         }
 
 
-def open_lake(folder: Path) -> Lake:
+def open_views(folder: Path) -> Lake:
     """The tables of a lake on disk. Raises: FileNotFoundError where there is none."""
     tables = [log.parent for layer in LAYERS for log in sorted(folder.glob(f"{layer}/*/_delta_log"))]
     if not tables:
@@ -171,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     keys = {name: table.key for name, table in BY_NAME.items()}
     try:
-        lakes, mapping = (open_lake(options.old), open_lake(options.new)), read_mapping(options.mapping)
+        lakes, mapping = (open_views(options.old), open_views(options.new)), read_mapping(options.mapping)
         found = list(_printed(compare(*lakes, mapping, keys), options.shown))
     except (MappingError, FileNotFoundError) as problem:
         print(problem, file=sys.stderr)

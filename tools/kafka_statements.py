@@ -24,7 +24,7 @@ from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.layouts import class_of
 from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
-from lab.drill.plain_reader import parse
+from kafka_hindsight.logs.plain_reader import read_line
 from tools.pages.markdown import as_table, code
 from tools.pages.samples import captured
 
@@ -186,7 +186,7 @@ def _known() -> Mapping[str, Sequence[str]]:
     """The messages of the samples that are an event or noise, by the class that wrote them."""
     records = [*(s.record for p in PATTERNS for s in p.samples), *(n.sample for n in NOISE)]
     found = defaultdict[str, list[str]](list)
-    for record in map(parse, (*records, *(c.record for c in captured() if c.shows))):
+    for record in map(read_line, (*records, *(c.record for c in captured() if c.shows))):
         found[class_of(record.logger or "").removesuffix("$")].append(record.message)
     return found
 
@@ -200,7 +200,7 @@ def is_read(statement: Statement) -> bool:
     heads = {"", _CONSUMER, *(m[0] for m in map(_HEAD.match, known) if m)}
     logger = statement.name if statement.name == STATE_CHANGES else f"kafka.{statement.name}"
     lines = (f"{head}{message} ({logger})" for message in statement.rendered() for head in sorted(heads))
-    fates = (parse(f"[2026-11-22 10:00:00,000] INFO {line}").reading.fate for line in lines)
+    fates = (read_line(f"[2026-11-22 10:00:00,000] INFO {line}").reading.fate for line in lines)
     return any(fate in (LineFate.EVENT, LineFate.IGNORED) for fate in fates)
 
 

@@ -20,7 +20,6 @@ from kafka_hindsight.lake.publication import newest_versions
 from kafka_hindsight.report.fleet import Fleet, fleet_lines, fleet_page, late_clusters
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.metrics import metrics_text
-from kafka_hindsight.report.story import as_data, as_lines
 from kafka_hindsight.settings.clusters import clusters, lakes
 from kafka_hindsight.settings.config import Settings, is_uri
 from kafka_hindsight.shared.exits import DONE, BadInput
@@ -31,9 +30,6 @@ SUBJECT = (
     "the id of a row, its first six characters or more, or its address in the report; a group; a partition; latest:"
     " the most harmful incident of the newest night"
 )
-_NIGHTS = """
-    SELECT cluster, window_from, window_to, max(run_published_at) AS published_at
-    FROM quality.publications GROUP BY ALL ORDER BY window_to DESC, cluster"""
 
 
 def lake_of(given: argparse.Namespace) -> str:
@@ -65,18 +61,27 @@ def report(given: argparse.Namespace) -> int:
 
 
 def _nights(lake: str, as_json: bool) -> int:
-    from kafka_hindsight.sql import answers, lake_views  # DuckDB is loaded only where it is used
+    from kafka_hindsight.sql import answers  # DuckDB is loaded only where it is used
+    from kafka_hindsight.sql.lake import open_lake
 
-    found = lake_views.open_lake(lake).execute(_NIGHTS)
-    nights = [dict(zip((d[0] for d in found.description), row, strict=True)) for row in found.fetchall()]
-    for night in nights:
-        name = page_name(night["cluster"], night["window_from"], night["window_to"])
-        night["page"] = f"{lake.rstrip('/')}/report/{name}"
+    with open_lake(lake) as tables:
+        nights = tables.nights
+    pages = {n: f"{lake.rstrip('/')}/report/{page_name(n.cluster, n.window.start, n.window.end)}" for n in nights}
     if as_json:
-        print(json.dumps([answers.plain(night) for night in nights], indent=2))
+        rows = [
+            {
+                "cluster": n.cluster,
+                "window_from": n.window.start,
+                "window_to": n.window.end,
+                "published_at": n.published_at,
+                "page": page,
+            }
+            for n, page in pages.items()
+        ]
+        print(json.dumps([answers.plain(row) for row in rows], indent=2))
         return DONE
-    for night in nights:
-        print(f"{night['window_from']:%Y-%m-%d %H:%M} to {night['window_to']:%Y-%m-%d %H:%M} UTC  {night['page']}")
+    for n, page in pages.items():
+        print(f"{n.window.start:%Y-%m-%d %H:%M} to {n.window.end:%Y-%m-%d %H:%M} UTC  {page}")
     return DONE
 
 
@@ -128,18 +133,15 @@ def metrics(given: argparse.Namespace) -> int:
 
 def explain(given: argparse.Namespace) -> int:
     """Prints one row, group or partition as a story. Raises: BadInput where nothing of the lake is meant."""
-    import duckdb
+    from kafka_hindsight.sql import answers
+    from kafka_hindsight.sql.lake import open_lake
 
-    from kafka_hindsight.sql import answers, duck_types, lake_views, subjects
-
-    try:
-        story = subjects.story_of(lake_views.open_lake(lake_of(given)), given.subject)
-    except duckdb.Error as problem:
-        raise BadInput(duck_types.one_sentence(problem)) from problem
+    with open_lake(lake_of(given)) as lake:
+        explanation = lake.explain(given.subject)
     if given.json:
-        print(json.dumps(answers.plain(as_data(story)), indent=2))
+        print(json.dumps(answers.plain(explanation.data()), indent=2))
     else:
-        print("\n".join(as_lines(story, get_terminal_size((100, 24)).columns)))
+        print(explanation.text(get_terminal_size((100, 24)).columns))
     return DONE
 
 

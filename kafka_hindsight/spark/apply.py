@@ -22,8 +22,8 @@ from pyspark.sql.types import StructField, StructType
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.classes import ROW_CLASS, TABLE_OF
 from kafka_hindsight.catalog.row import Row
-from kafka_hindsight.judgements.reasoning.arrow_rows import array_of, rows_of
 from kafka_hindsight.lake.ddl import schema_of
+from kafka_hindsight.shared.arrow_rows import array_of, rows_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

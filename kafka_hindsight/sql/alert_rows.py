@@ -13,7 +13,7 @@ from kafka_hindsight.catalog import gold, quality
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput, sentences_of
 from kafka_hindsight.sql.duck_types import one_sentence
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -84,7 +84,7 @@ def read_alert_rows(lake: str, since: datetime, former: datetime) -> AlertRows:
     Edge case: whatever is wrong with a table is said in `unread` and not raised, so that the rest is sent.
     """
     try:
-        connection = open_lake(lake, _TABLES)
+        connection = open_views(lake, _TABLES)
     except BadInput:
         return AlertRows()
     except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table

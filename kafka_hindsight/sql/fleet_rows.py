@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.gold import INCIDENTS
 from kafka_hindsight.catalog.quality import NIGHTS
 from kafka_hindsight.catalog.rows import Night
 from kafka_hindsight.report.fleet import DAYS, HARMS, OF_LATE, Fleet
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 
 _NIGHTS = f"""
     FROM quality.nights
@@ -24,13 +24,13 @@ _INCIDENTS = """
 
 def read_nights(lake: str) -> list[Night]:
     """The nights of the last days, as they are in the lake. Raises: BadInput where there is no lake."""
-    with open_lake(lake, (NIGHTS,)) as connection:
+    with open_views(lake, (NIGHTS,)) as connection:
         return [Night.of(row) for row in _rows(connection, _NIGHTS, {})]
 
 
 def read_fleet(lake: str, at: datetime, expected: Sequence[str] = ()) -> Fleet:
     """All clusters of a lake at an instant. Raises: BadInput where there is no lake."""
-    with open_lake(lake, (NIGHTS, INCIDENTS)) as connection:
+    with open_views(lake, (NIGHTS, INCIDENTS)) as connection:
         nights = _rows(connection, _NIGHTS, {})
         incidents = _rows(connection, _INCIDENTS, {"harms": [str(h) for h in HARMS], "late": OF_LATE})
     return Fleet.of(nights, incidents, at, expected)

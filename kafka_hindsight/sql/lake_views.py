@@ -33,7 +33,7 @@ DAMAGED = " (cannot be read)"
 """How the comment ends of a view that says why its table cannot be read."""
 
 
-def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyConnection:
+def open_views(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyConnection:
     """A connection to a database in memory that holds one view for each of these tables.
 
     Takes: the lake's folder, or a URI that delta-rs reads.

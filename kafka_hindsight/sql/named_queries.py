@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.words import did_you_mean
 from kafka_hindsight.start.launch import HOME
+
+if TYPE_CHECKING:
+    import duckdb
 
 FOLDER = HOME / "queries"
 _LOOKS_NAMED = re.compile(r"\w+(\s+\w+=.*)?", re.DOTALL)
@@ -69,3 +74,15 @@ def named_question(text: str, queries: Mapping[str, NamedQuery]) -> tuple[NamedQ
         near = did_you_mean(strange, query.variables)
         raise BadInput(f"The query {name} was given {rest.strip()!r}. Needed: name=value with names of: {asks}.{near}")
     return query, {variable: value for variable, _, value in pairs}
+
+
+@contextmanager
+def variables_set(connection: duckdb.DuckDBPyConnection, values: Mapping[str, str]) -> Iterator[None]:
+    """Set the variables of a named query while the block runs."""
+    for name, value in values.items():
+        connection.execute(f'SET VARIABLE "{name}" = ?', [value])
+    try:
+        yield
+    finally:
+        for name in values:
+            connection.execute(f'RESET VARIABLE "{name}"')

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -20,9 +19,9 @@ from kafka_hindsight.sql import bridge_views, now_views
 from kafka_hindsight.sql.answers import FORMATS, write_answer
 from kafka_hindsight.sql.duck_rules import statements
 from kafka_hindsight.sql.duck_types import one_sentence
-from kafka_hindsight.sql.lake_views import DAMAGED, open_lake
+from kafka_hindsight.sql.lake_views import DAMAGED, open_views
 from kafka_hindsight.sql.line_editor import Words, line_editor
-from kafka_hindsight.sql.named_queries import NamedQuery, named_queries, named_question
+from kafka_hindsight.sql.named_queries import NamedQuery, named_queries, named_question, variables_set
 from kafka_hindsight.start.launch import KEPT
 
 _VIEWS: Mapping[str, now_views.NowView | bridge_views.BridgeView] = {
@@ -64,7 +63,7 @@ def main(lake: str, query: str | None = None, format: str = "table") -> int:  # 
     """
     if format not in FORMATS:
         raise BadInput(f"The format {format!r} is not known. Needed: one of {', '.join(FORMATS)}.")
-    session = Session(open_lake(lake), named_queries(), format)
+    session = Session(open_views(lake), named_queries(), format)
     if query is not None:
         return DONE if _told(session, query) else BAD_INPUT
     return _prompt(session, lake) if sys.stdin.isatty() else _pipe(session)
@@ -187,19 +186,8 @@ class Session:
 
     def run(self, query: NamedQuery, variables: Mapping[str, str]) -> None:
         """Print what a named query answers with these variables set."""
-        with self.variables(variables):
+        with variables_set(self.connection, variables):
             self.ask(query.sql)
-
-    @contextmanager
-    def variables(self, values: Mapping[str, str]) -> Iterator[None]:
-        """Variables that are set meanwhile, and not any more afterwards."""
-        for name, value in values.items():
-            self.connection.execute(f'SET VARIABLE "{name}" = ?', [value])
-        try:
-            yield
-        finally:
-            for name in values:
-                self.connection.execute(f'RESET VARIABLE "{name}"')
 
     def _command(self, text: str) -> None:
         word, _, rest = text.rstrip(";").partition(" ")

@@ -124,12 +124,12 @@ def group(rebalances: int) -> Made:
 
 def recorded_storm() -> list[Event]:
     """The events of the recorded storm's group, in order, without the moves of its coordinator hours later."""
-    from lab.drill.plain_reader import read_folder
+    from kafka_hindsight.logs.plain_reader import read_logs
 
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(launch.HOME / "samples" / "night-4.1.tar.gz") as archive:
             archive.extractall(folder, filter="data")
-        read = [read_folder(Path(folder) / name, CLUSTER, origin)[0] for name, origin in _FOLDERS]
+        read = [read_logs(Path(folder) / name, origin, CLUSTER)[0] for name, origin in _FOLDERS]
     own = (e for events in read for e in events if e.group_id == STORM and e.kind not in _MOVES)
     return sorted(own, key=lambda e: e.happened_at)
 

@@ -19,7 +19,7 @@ from kafka_hindsight.catalog.quality import LAKE_REPAIRS, PUBLICATIONS
 from kafka_hindsight.lake.publication import TOGETHER, lists, newest_versions
 from kafka_hindsight.sql.alert_rows import read_alert_rows
 from kafka_hindsight.sql.duck_types import view_name
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 
 Hashes = dict[str, str]
 
@@ -59,7 +59,7 @@ def seen(lake: Path) -> Seen:
     gold = {t.full_name: _hash(t, []) for t in GOLD}
     with contextlib.redirect_stderr(said):
         if newest_versions(str(lake)):
-            with open_lake(str(lake), GOLD) as connection:
+            with open_views(str(lake), GOLD) as connection:
                 for table in GOLD:
                     found = connection.execute(f"FROM {view_name(table)}").fetch_arrow_table().to_pylist()
                     gold[table.full_name] = _hash(table, found)

@@ -8,13 +8,11 @@ from pathlib import Path
 
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Rebalance
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
-from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
-from kafka_hindsight.judgements.rebalances.topics import topic_changes
+from kafka_hindsight.judgements.rebuild.groups import judge_groups
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window, in_order
-from lab.drill.plain_reader import read_folder
 
 
 @dataclass(frozen=True)
@@ -31,26 +29,13 @@ def glance(logs: Path, clients: Path) -> Glance:
 
     Edge case: a line of librdkafka names no group, so the logs of such members are not used here.
     """
-    of_brokers = in_order(read_folder(logs, "drill", "broker")[0])
-    of_clients = in_order(read_folder(clients, "drill", "client")[0])
+    of_brokers = in_order(read_logs(logs, "broker", "drill")[0])
+    of_clients = in_order(read_logs(clients, "client", "drill")[0])
     first, last = of_brokers[0].happened_at, of_brokers[-1].happened_at
     window = Window(first, last + timedelta(seconds=1))
     outages = list(rebuild_outages(of_brokers, [], window))
-    around = GroupContext(
-        "drill",
-        first,
-        last,
-        topic_changes(of_brokers, controller_epochs_of(of_brokers)),
-        outages,
-    )
-    both = [*of_brokers, *of_clients]
-    groups = sorted({e.group_id for e in of_brokers if e.group_id})
     return Glance(
-        rebalances=[
-            row
-            for group in groups
-            for row in rebuild_group(group, [e for e in both if e.group_id == group], around).rebalances
-        ],
+        rebalances=judge_groups([*of_brokers, *of_clients]),
         broker_outages=outages,
         failovers=list(rebuild_leaders(of_brokers, [], context_of(of_brokers, outages), window).failovers),
     )

@@ -11,8 +11,8 @@ from pathlib import Path
 from kafka_hindsight.knowledge.json_layouts import OF_CLASSES
 from kafka_hindsight.knowledge.layouts import APACHE, LOG_NAME_REGEX
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from kafka_hindsight.logs.plain_reader import Record, read_line, split, text_of
 from kafka_hindsight.shared.exits import BadInput
-from lab.drill.plain_reader import Record, parse, split, text_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -182,7 +182,7 @@ def render(text: str, layout: str, wraps: Sequence[str], source: str) -> str:
     patterns = {known.name: known.pattern for known in PATTERN_LAYOUTS}
     objects = {known.name for known in OF_CLASSES}
     at, found = EPOCH, list[str]()
-    for record in (parse(part) for part in split(text)):
+    for record in (read_line(part) for part in split(text)):
         at = record.happened_at or at
         said = record.text
         if record.layout is APACHE and record.logger and record.happened_at and layout != APACHE.name:

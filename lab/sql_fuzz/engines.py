@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
 from kafka_hindsight.sql.prompt import Session
 from lab.sql_fuzz.mutate import Statements
@@ -74,7 +74,7 @@ def ask_duckdb(folder: Path, seed: int, numbers: Iterable[int]) -> Result:
     lake, outside = write_lake(folder / "lake", LAKE), folder / "outside"
     outside.mkdir()
     (outside / "secret").write_text("not in the lake\n")
-    connection = open_lake(str(lake))
+    connection = open_views(str(lake))
     session = Session(connection, named_queries(), "json")
     with watching((outside,), (lake, folder)) as watch:
         statements = duckdb_statements(connection, seed, places(lake, outside, watch.url))

@@ -16,7 +16,7 @@ import pytest
 
 from kafka_hindsight.cli.audit import SAMPLE
 from kafka_hindsight.shared import words
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
 from kafka_hindsight.start.launch import HOME, jars
 from lab.drill.score import read_gold, score
@@ -146,7 +146,7 @@ def test_page_terminal_sql_and_metrics_have_the_same_figures(
 ) -> None:
     lake, done = night
     (row,) = rows(lake, "quality.nights")
-    connection = open_lake(str(lake))
+    connection = open_views(str(lake))
     answer = connection.execute(named_queries()["night_figures"].sql)
     (counted_in_sql,) = (dict(zip((d[0] for d in answer.description), values)) for values in answer.fetchall())
     for name, figure in counted_in_sql.items():

@@ -49,7 +49,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
     They end with the last test of this folder, not with the process, whose other tests need none.
     """
-    folder = request.node.parent
+    folder: pytest.Collector = request.node.parent
     if RUNNING not in folder.stash:
         running = GuardedCluster.start(NEWEST, tmp_path_factory.mktemp("kafka") / "cluster")
         assert isinstance(running, GuardedCluster)

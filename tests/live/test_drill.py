@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.start.launch import HOME
 from lab.drill.jars import NEWEST
-from lab.drill.plain_reader import read_folder
 
 KAFKA = os.environ.get("KAFKA") or NEWEST
 SHORT = ("leave", "crash_librdkafka", "slow", "coordinator_killed")
@@ -33,6 +33,6 @@ def test_a_short_drill_is_told_as_it_was_done(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     assert "PASSED" in done.stdout
     for folder, origin in (("logs", "broker"), ("clients", "client")):
-        events, left = read_folder(night / folder, "drill", origin)
+        events, left = read_logs(night / folder, origin, "drill")
         assert events
         assert [r.text for r in left.unparsed] == [], f"Kafka {KAFKA} words a line in a way that we do not know"

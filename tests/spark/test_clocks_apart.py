@@ -8,15 +8,15 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.frames.clocks_apart import Distance, ahead, apart, distances
-from lab.drill.plain_reader import read_folder
 from spark_jobs.rebuild import at_most_likely
 from tests.support.logs import unpack_night
 
 
 def test_a_clock_that_differs_is_named_and_a_plain_night_says_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    events, _ = read_folder(unpack_night(tmp_path) / "logs", "prod", "broker")
+    events, _ = read_logs(unpack_night(tmp_path) / "logs", "broker", "prod")
     told = [e.as_dict() for e in events if e.kind in ("leader_started", "follower_started")]
 
     def said(moved: timedelta) -> list[str]:

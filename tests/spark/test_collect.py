@@ -14,12 +14,12 @@ from pyspark.sql import SparkSession
 
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.knowledge.pattern_layouts import layout_pattern
+from kafka_hindsight.logs import plain_reader
 from kafka_hindsight.logs.facts import warnings_about
 from kafka_hindsight.logs.files import Place
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.spark.files.file_marks import fingerprints
 from kafka_hindsight.spark.files.log_files import list_places
-from lab.drill import plain_reader
 from lab.drill.render import in_pattern, wrapped
 from tests.support.collected import TRACE, collected, log, passed, what
 from tests.support.logs import RUN_AT, conf, lay, resigned
@@ -59,7 +59,7 @@ def test_a_file_of_another_layout_is_read_by_it_wherever_it_is_cut(
     spark: SparkSession, tmp_path: Path, block: str
 ) -> None:
     pattern = "%d{ISO8601} %p %m (%c) [%t]%n"
-    records = [plain_reader.parse(text.removesuffix("\n")) for text in log(300)]
+    records = [plain_reader.read_line(text.removesuffix("\n")) for text in log(300)]
     lay(tmp_path, {"broker-1/kafka.log": "".join(in_pattern(r, pattern) + "\n" for r in records)})
     with conf(spark, spark__sql__files__maxPartitionBytes=block, spark__sql__files__openCostInBytes="1"):
         rows = collected(spark, tmp_path)
@@ -73,7 +73,7 @@ def test_a_file_of_another_layout_is_read_by_it_wherever_it_is_cut(
 def test_a_wrapped_file_of_several_brokers_gives_the_records_of_each(
     spark: SparkSession, tmp_path: Path, block: str
 ) -> None:
-    records = [plain_reader.parse(text.removesuffix("\n")) for text in log(300)]
+    records = [plain_reader.read_line(text.removesuffix("\n")) for text in log(300)]
     lines = [
         wrapped(text, r.happened_at, f"kafka-{n}", ["compose", "docker"])
         for r in records

@@ -11,9 +11,9 @@ from kafka_hindsight.catalog.bronze import MEMBER_SNAPSHOTS
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.frames.group_events import events_of_groups
-from lab.drill.plain_reader import read_folder
 from tests.support.groups import EXCERPT_NAMES, GROUPS, witnessed
 from tests.support.histories import line
 
@@ -33,7 +33,7 @@ def test_the_lines_of_clients_find_their_client_and_their_group(spark: SparkSess
     expected: set[Named] = set()
     for name in (n for n in EXCERPT_NAMES if n.endswith("-4.3") and (GROUPS / n / "clients").exists()):
         for folder, origin in (("logs", "broker"), ("clients", "client")):
-            events += read_folder(GROUPS / name / folder, "night", origin)[0]
+            events += read_logs(GROUPS / name / folder, origin, "night")[0]
         expected |= {(e.line_id, e.client_id, e.group_id) for w in witnessed(GROUPS / name) for e in w.events}
     named = [e for e in events if e.kind in GROUP_KINDS or e.kind in CLIENT_KINDS]
     assert len(named) > 1_000

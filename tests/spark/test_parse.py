@@ -15,6 +15,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.silver import EVENT_FIELDS
 from kafka_hindsight.knowledge.layouts import MESSAGE_LIMIT, MOST_LINES
+from kafka_hindsight.logs import plain_reader
 from kafka_hindsight.logs.packed_events import ALIKE
 from kafka_hindsight.logs.reading import broker_of_folder
 from kafka_hindsight.shared.windows import Window
@@ -23,7 +24,6 @@ from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.frames import hours
 from kafka_hindsight.spark.frames import line_coverage as coverage
 from kafka_hindsight.spark.frames import parsed_events as parse
-from lab.drill import plain_reader
 from tests.support.logs import RUN_AT, line, resigned
 from tests.support.nights import EXCERPTS
 from tests.support.rows import values
@@ -40,7 +40,7 @@ Row = dict[str, Any]
 
 def record(text: str, number: int = 0, **columns: Any) -> Row:
     """A row of bronze.log_records as collect writes it."""
-    read = plain_reader.parse(text.rstrip("\n"), SOURCE)
+    read = plain_reader.read_line(text.rstrip("\n"), SOURCE)
     told = {
         "line_id": f"line-{number}",
         "source": SOURCE,
@@ -104,7 +104,7 @@ def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSe
     fate, given = fates_of(lines), by_order(events_of(lines))
     lines.unpersist()
     for n, text in enumerate(texts):
-        plain = plain_reader.parse(text, SOURCE)
+        plain = plain_reader.read_line(text, SOURCE)
         event = plain_reader.event_of(plain, "cluster", "broker")
         if event is None:
             assert fate.get(n, "ignored") == plain.reading.fate, text

@@ -22,7 +22,7 @@ from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.session import for_few_rows
 from kafka_hindsight.spark.tables.store import Store
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from spark_jobs import publish as publishing
 from tests.support.lake import content_of, naive_rows, write_lake
 from tests.support.rows import AT, values
@@ -85,7 +85,7 @@ class Lake:
 
     def seen(self) -> dict[Table, int]:
         """How many rows of each gold table readers see."""
-        with open_lake(str(self.folder)) as readers:
+        with open_views(str(self.folder)) as readers:
             return {t: readers.sql(f"FROM {t.full_name}").shape[0] for t in gold.TABLES}
 
     def content(self) -> dict[str, str]:

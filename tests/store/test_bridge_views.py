@@ -8,7 +8,7 @@ import pytest
 
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.bridge_views import VIEWS
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
 from tests.support.asked_lake import LAKE, answers
 from tests.support.lake import write_lake
@@ -17,7 +17,7 @@ from tests.support.lake import write_lake
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
     lake: Path = write_lake(tmp_path_factory.mktemp("bridges") / "lake", LAKE)
-    return sql.Session(open_lake(str(lake)), named_queries(), "json")
+    return sql.Session(open_views(str(lake)), named_queries(), "json")
 
 
 def test_a_list_of_names_is_a_row_for_each(session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ from kafka_hindsight.lake.publication import TOGETHER, list_versions, newest_ver
 from kafka_hindsight.report.story import as_lines
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.sql import prompt as sql
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
 from kafka_hindsight.sql.subjects import story_of
 from tests.support.asked_lake import LAKE
@@ -44,7 +44,7 @@ def test_a_table_whose_log_is_cut_is_named_and_the_others_answer(
     (said,) = err.splitlines()
     assert re.match(r"The table gold.rebalances cannot be read: .*\. Needed: .* What to do: restore that", said)
     assert "delta_kernel::" not in said
-    session = sql.Session(open_lake(place), named_queries(), "json")
+    session = sql.Session(open_views(place), named_queries(), "json")
     for query in (
         "SELECT count(*) FROM gold.rebalances",
         "SELECT 1 FROM gold.rebalances WHERE started_at >= (SELECT max(happened_at) FROM silver.events)",
@@ -143,7 +143,7 @@ def test_beside_a_commit_that_is_cut_short_an_id_a_group_and_the_latest_incident
     night: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _cut(night / "gold/findings")
-    with open_lake(str(night)) as opened:
+    with open_views(str(night)) as opened:
         for asked in ("abcdef", "orders", "latest"):
             assert "abcdef0123" in "\n".join(as_lines(story_of(opened, asked)))
     (line,) = capsys.readouterr().err.splitlines()
@@ -163,7 +163,7 @@ def test_a_publication_that_is_not_finished_is_told_and_not_seen(
     def look(*seen: str) -> tuple[str, dict[str, int]]:
         """What is said of the lake, and how many rows of tables are seen."""
         capsys.readouterr()
-        with open_lake(lake, [BY_NAME[name] for name in tables]) as readers:
+        with open_views(lake, [BY_NAME[name] for name in tables]) as readers:
             return capsys.readouterr().err, {name: readers.sql(f"FROM {name}").shape[0] for name in seen}
 
     def write(name: str, **how: Any) -> None:
@@ -226,7 +226,7 @@ def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(t
     write_lake(tmp_path, FINDINGS)
     for text in ("", "{", '{"versions": []}', '{"versions": {"gold.findings": 9}}'):
         (tmp_path / "published.json").write_text(text)
-        with open_lake(str(tmp_path), [BY_NAME["gold.findings"]]) as readers:
+        with open_views(str(tmp_path), [BY_NAME["gold.findings"]]) as readers:
             assert readers.sql("FROM gold.findings").shape[0] == len(LAKE["gold.findings"])
 
 

@@ -18,7 +18,7 @@ from kafka_hindsight.cli import main as cli
 from kafka_hindsight.report.story import as_data, as_lines
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, BadInput
 from kafka_hindsight.sql.answers import plain
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.subjects import story_of
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
@@ -64,7 +64,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def opened(lake: Path) -> duckdb.DuckDBPyConnection:
-    return open_lake(str(lake))
+    return open_views(str(lake))
 
 
 def told(lake: Path, asked: str, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
@@ -152,7 +152,7 @@ def test_a_table_whose_creation_was_cut_short_takes_no_story_away(
 
 
 def test_a_group_is_told_with_all_that_is_about_it(tmp_path: Path) -> None:
-    with open_lake(str(write_lake(tmp_path, LAKE))) as asked:
+    with open_views(str(write_lake(tmp_path, LAKE))) as asked:
         text = story(asked, "orders")
         said = json.loads(json.dumps(plain(as_data(story_of(asked, "orders")))))
     assert text.startswith("Group orders: ")
@@ -174,7 +174,7 @@ def test_a_partition_is_told_and_what_is_nearly_its_name_is_proposed(
 
 def test_a_group_with_a_name_like_an_id_is_found_before_the_id(tmp_path: Path) -> None:
     rows = [values(BY_NAME["gold.rebalances"], cluster="c", rebalance_id="1", group_id="orders-deadbeef")]
-    with open_lake(str(write_lake(tmp_path, {"gold.rebalances": rows}))) as opened:
+    with open_views(str(write_lake(tmp_path, {"gold.rebalances": rows}))) as opened:
         assert story(opened, "orders-deadbeef").startswith("Group orders-deadbeef: 1 rebalance.")
 
 
@@ -193,5 +193,5 @@ def test_latest_is_the_most_harmful_incident_of_the_newest_night(tmp_path: Path)
             ],
         },
     )
-    with open_lake(str(place)) as opened:
+    with open_views(str(place)) as opened:
         assert story(opened, "latest").startswith(f"Incident {'c' * 32}")

@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.rows import Night
 from kafka_hindsight.report.build import read_rows
 from kafka_hindsight.report.nights import night_of
 from kafka_hindsight.sql import prompt as sql
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
 from tests.support.asked_lake import answers
 from tests.support.lake import write_lake
@@ -44,7 +44,7 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         tables = {name: [] for name in tables}
     lake = published(tables, tmp_path_factory.mktemp("lake") / "lake")
     row = night_of(read_rows(tables, about), "run", END)
-    return row, sql.Session(open_lake(str(lake)), named_queries(), "json")
+    return row, sql.Session(open_views(str(lake)), named_queries(), "json")
 
 
 def test_the_figures_of_a_night_are_those_of_its_first_screen(seen: Any, capsys: Any) -> None:

@@ -64,7 +64,7 @@ def test_every_row_of_a_lake_of_before_is_kept_under_its_new_names(
     spark: SparkSession, old: Path, upgraded: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert lake_version(str(old)) == 1
-    lake_views.open_lake(str(old)).close()
+    lake_views.open_views(str(old)).close()
     assert "The next run of any step upgrades the lake" in capsys.readouterr().err
     lake, written_again = upgraded
     assert written_again == [*RENAMES.touched, *UPGRADES[3].touched]
@@ -79,7 +79,7 @@ def test_every_row_of_a_lake_of_before_is_kept_under_its_new_names(
     assert not (lake / "upgrade").exists() and not (lake / "staging").exists()
     assert lake_version(str(lake)) == LAKE_VERSION
     assert lake_upgrade.upgrade_lake(spark, str(lake)) == []
-    lake_views.open_lake(str(lake)).close()
+    lake_views.open_views(str(lake)).close()
     assert capsys.readouterr().err == ""
 
 
@@ -169,7 +169,7 @@ def test_a_lake_that_is_newer_than_the_code_is_refused(tmp_path: Path, spark: Sp
     with pytest.raises(BadInput, match=f"have version {LAKE_VERSION + 1}. Needed: version {LAKE_VERSION} or older"):
         lake_upgrade.upgrade_lake(spark, str(tmp_path))
     with pytest.raises(BadInput, match="use that one, or name another LAKE"):
-        lake_views.open_lake(str(tmp_path))
+        lake_views.open_views(str(tmp_path))
 
 
 def test_a_new_lake_has_this_version(tmp_path: Path, spark: SparkSession) -> None:

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import Table, bronze, quality, silver
 from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.logs import plain_reader
 from kafka_hindsight.spark.tables.store import Store
-from lab.drill import plain_reader
 from lab.drill.render import render_folder
 from tests.support.lake import REBUILT
 from tests.support.logs import Row, conf, hashes, lay, rebuilt, rows, run
@@ -153,7 +153,7 @@ def test_spark_reads_what_the_plain_reader_reads(audited: tuple[Store, Row], nig
     plain = [
         e
         for root, origin in ((night / "logs", "broker"), (night / "clients", "client"))
-        for e in plain_reader.read_folder(root, summary["cluster"], origin)[0]
+        for e in plain_reader.read_logs(root, origin, summary["cluster"])[0]
     ]
     found = {(r["source"], r["happened_at"], r["order"], r["kind"]): r for r in rows(store, silver.EVENTS)}
     assert len(found) == len(plain)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.sql import prompt as sql
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries, named_question
 from tests.store import test_figures_in_sql, test_now, test_sql
 from tests.support.asked_lake import answers, at, contributor, rows_of
@@ -189,7 +189,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
-    return sql.Session(open_lake(str(write_lake(tmp_path_factory.mktemp("lake"), LAKE))), named_queries(), "json")
+    return sql.Session(open_views(str(write_lake(tmp_path_factory.mktemp("lake"), LAKE))), named_queries(), "json")
 
 
 @pytest.mark.parametrize("asked", EXPECTED)
@@ -224,7 +224,7 @@ def test_a_deletion_ends_what_was_without_leader(tmp_path: Path, capsys: pytest.
     ]  # fmt: skip
     tables = {"gold.failovers": [*offline, again], "silver.events": lines}
     lake = write_lake(tmp_path / "lake", {name: rows_of(name, *rows) for name, rows in tables.items()})
-    session = sql.Session(open_lake(str(lake)), named_queries(), "json")
+    session = sql.Session(open_views(str(lake)), named_queries(), "json")
     found = answers(session, "without_leader", capsys)
     assert {f["topic"]: (f["ended_by"], f["until"], f["seconds"]) for f in found} == {
         "gone": ("topic deleted", "2026-10-01T03:40:00.000Z", 600.0),

@@ -13,7 +13,7 @@ from kafka_hindsight.lake.landing import SNAPSHOTS, landed_name, landing_folder,
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.duck_types import duck_type
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
 from kafka_hindsight.sql.now_views import VIEWS
 
@@ -91,7 +91,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
     land(lake, "id-prod", AT, json.dumps(PROD) + "\n")
     land(lake, "eu", AT, json.dumps(FAILED) + "\n")
     land(lake, "torn", AT, '{"at": "2026-')
-    return sql.Session(open_lake(str(lake)), named_queries(), "json")
+    return sql.Session(open_views(str(lake)), named_queries(), "json")
 
 
 @pytest.mark.parametrize("asked", EXPECTED)
@@ -152,9 +152,9 @@ def test_every_view_has_the_columns_types_and_comments_of_its_table(session: sql
 
 def test_a_lake_without_readings_has_the_views_and_no_lake_needs_one_or_the_other(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"Run `hindsight audit` or `hindsight snapshot` first"):
-        open_lake(str(tmp_path))
+        open_views(str(tmp_path))
     land(tmp_path, "eu", AT, json.dumps(FAILED))
-    connection = open_lake(str(tmp_path))
+    connection = open_views(str(tmp_path))
     assert connection.execute("SELECT count(*) FROM now.brokers").fetchone() == (0,)
     assert connection.execute("SELECT count(*) FROM gold.rebalances").fetchone() == (0,)
 
@@ -174,7 +174,7 @@ def test_a_newest_reading_that_cannot_be_shown_is_named_and_hides_no_other_clust
 ) -> None:
     land(tmp_path, "prod", AT, json.dumps(PROD) + "\n")
     land(tmp_path, "bad\x1b", AT, bad if isinstance(bad, str) else json.dumps(bad) + "\n")
-    connection = open_lake(str(tmp_path))
+    connection = open_views(str(tmp_path))
     assert connection.execute("SELECT cluster, count(*) FROM now.partitions GROUP BY 1").fetchall() == [("id-prod", 3)]
     assert all(connection.execute(f"SELECT * FROM {v.full_name}").fetchall() for v in VIEWS)
     (said,) = capsys.readouterr().err.splitlines()

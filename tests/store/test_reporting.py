@@ -31,7 +31,7 @@ def test_a_page_is_written_from_the_lake_beside_the_night_before(spark: SparkSes
         row["run_id"] = about["run_id"]
     lake = write_lake(tmp_path / "lake", tables)
     run = about | {"window_from": DAY, "window_to": END, "run_at": END + timedelta(hours=2)}
-    written = write_report(Store(spark, str(lake)), run, {})
+    written = write_report(Store(spark, str(lake)), run)
     page = Path(written["report"]).read_text(encoding="utf-8")
     assert page.count(' id="rebalance-') == 73
     for kind in ("restart", "outofsync", "truncation", "risk", "simulation", "imbalance", "break", "controller"):

@@ -12,7 +12,7 @@ from kafka_hindsight.catalog import BY_NAME, TABLES
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.sql import bridge_views
 from kafka_hindsight.sql import prompt as sql
-from kafka_hindsight.sql.lake_views import duck_type, open_lake
+from kafka_hindsight.sql.lake_views import duck_type, open_views
 from kafka_hindsight.sql.named_queries import named_queries, named_question, read_query
 from kafka_hindsight.sql.now_views import VIEW_BY_NAME
 from tests.support.asked_lake import LAKE, answers
@@ -27,7 +27,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def session(lake: Path) -> sql.Session:
-    return sql.Session(open_lake(str(lake)), named_queries(), "json")
+    return sql.Session(open_views(str(lake)), named_queries(), "json")
 
 
 EXPECTED: dict[str, list[dict[str, Any]]] = {
@@ -204,7 +204,7 @@ class TestNamedQueries:
         assert set(re.findall(r"getvariable\('(\w+)'\)", query.sql)) == set(query.variables)
 
     def test_each_answers_a_lake_in_which_nothing_else_is_published(self, tmp_path: Path) -> None:
-        connection = open_lake(str(write_lake(tmp_path, {"quality.publications": []})))
+        connection = open_views(str(write_lake(tmp_path, {"quality.publications": []})))
         assert [q.name for q in named_queries().values() if connection.execute(q.sql).fetchall()] == []
 
     def test_a_variable_is_a_value_and_never_sql(
@@ -275,7 +275,7 @@ class TestViews:
         assert (empty["rows"], empty["newest"], filled["rows"]) == (0, None, 3)
 
     def test_a_uri_is_read_too(self, lake: Path) -> None:
-        connection = open_lake(lake.as_uri())
+        connection = open_views(lake.as_uri())
         assert connection.execute("SELECT count(*), max(len(evidence)) FROM gold.rebalances").fetchone() == (3, 1)
 
     def test_a_lake_behind_a_link_and_one_named_from_here_are_read(
@@ -284,15 +284,15 @@ class TestViews:
         (tmp_path / "link").symlink_to(lake)
         monkeypatch.chdir(tmp_path)
         for place in (str(tmp_path / "link"), "link", "./link/"):
-            assert open_lake(place).execute("SELECT count(*) FROM gold.rebalances").fetchone() == (3,)
+            assert open_views(place).execute("SELECT count(*) FROM gold.rebalances").fetchone() == (3,)
 
     def test_no_lake_is_told(self, tmp_path: Path) -> None:
         with pytest.raises(
             BadInput, match=r"There is no lake at .*/nowhere: .*Needed: .*Run `hindsight audit` or `hindsight snapshot`"
         ):
-            open_lake(str(tmp_path / "nowhere"))
+            open_views(str(tmp_path / "nowhere"))
         with pytest.raises(BadInput, match="There is no lake"):
-            open_lake(str(tmp_path))
+            open_views(str(tmp_path))
 
     @pytest.mark.parametrize("scheme", ["", "file://"])
     def test_a_table_whose_creation_was_cut_short_is_skipped_and_named(

@@ -20,7 +20,7 @@ import pytest
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, BadInput
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.duck_types import quoted_text
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.line_editor import read_history
 from kafka_hindsight.sql.named_queries import named_queries
 from kafka_hindsight.start.launch import HOME
@@ -37,7 +37,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def session(lake: Path) -> sql.Session:
-    return sql.Session(open_lake(str(lake)), named_queries(), "json")
+    return sql.Session(open_views(str(lake)), named_queries(), "json")
 
 
 class TestMain:

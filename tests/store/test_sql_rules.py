@@ -12,7 +12,7 @@ import pytest
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.duck_rules import FUNCTIONS
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
 from lab.sql_fuzz.__main__ import lines
 from lab.sql_fuzz.engines import REFUSED as OUTCOME_REFUSED
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def session(folder: Path) -> sql.Session:
-    return sql.Session(open_lake(str(folder / "a lake's 100%")), named_queries(), "json")
+    return sql.Session(open_views(str(folder / "a lake's 100%")), named_queries(), "json")
 
 
 @pytest.fixture(scope="module")

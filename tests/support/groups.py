@@ -14,7 +14,7 @@ from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, re
 from kafka_hindsight.judgements.rebalances.topics import topic_changes
 from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
 from kafka_hindsight.knowledge.reasons import name_in_member_id
-from lab.drill.plain_reader import read_folder
+from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.nights import EXCERPTS
 
 GROUPS = EXCERPTS / "groups"
@@ -58,8 +58,8 @@ class Witnessed:
 
 def witnessed(folder: Path) -> list[Witnessed]:
     """The groups of a folder that holds logs/ and clients/, as the job gathers their events."""
-    brokers = read_folder(folder / "logs", "night", "broker")[0]
-    clients = read_folder(folder / "clients", "night", "client")[0] if (folder / "clients").exists() else []
+    brokers = read_logs(folder / "logs", "broker", "night")[0]
+    clients = read_logs(folder / "clients", "client", "night")[0] if (folder / "clients").exists() else []
     told = [e.happened_at for e in brokers]
     context = GroupContext("night", min(told), max(told), topic_changes(brokers, controller_epochs_of(brokers)))
     named = [e for e in (*brokers, *_with_clients(clients)) if e.kind in GROUP_KINDS or e.kind in CLIENT_KINDS]

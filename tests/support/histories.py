@@ -10,7 +10,7 @@ from typing import Any
 from kafka_hindsight.catalog.rows import Event, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
-from lab.drill.plain_reader import read_folder
+from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
 
@@ -22,7 +22,7 @@ _LINES = itertools.count()
 def lines(excerpt: str, *origins: str) -> list[Event]:
     """The events of an excerpt of one group: of brokers alone, or with its clients' logs."""
     root = EXCERPTS / "groups" / excerpt
-    return [e for origin in origins for e in read_folder(root / _FOLDERS[origin], "night", origin)[0]]
+    return [e for origin in origins for e in read_logs(root / _FOLDERS[origin], origin, "night")[0]]
 
 
 def line(kind: str, clock: str, group: str | None = "g", broker: int | None = 1, **fields: Any) -> Event:

@@ -18,8 +18,8 @@ from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
 from kafka_hindsight.judgements.brokers.logs_at_hand import LogsAtHand
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window, in_order
-from lab.drill.plain_reader import read_folder
 from tests.support.rows import row
 
 Piece = tuple[Event, ...]
@@ -79,7 +79,7 @@ Cut = Callable[[Piece], list[Piece]]
 def night_of(logs: Path) -> Night:
     """A night as it was recorded: each of its brokers' logs in one file."""
     sources: dict[str, list[Event]] = defaultdict(list)
-    for event in read_folder(logs, "night", "broker")[0]:
+    for event in read_logs(logs, "broker", "night")[0]:
         sources[event.source].append(event)
     return Night(tuple(tuple(sorted(own, key=_place)) for own in sources.values()))
 

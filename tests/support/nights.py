@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
-from lab.drill.plain_reader import read_folder
 
 EXCERPTS = Path(__file__).parents[1] / "excerpts"
 WHOLE = Window(datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))
@@ -18,7 +18,7 @@ Row = Any
 
 def events(excerpt: str) -> list[Event]:
     """What the patterns read in an excerpt. Every line of an excerpt is one that a pattern claims."""
-    found, left = read_folder(EXCERPTS / excerpt, excerpt, "broker")
+    found, left = read_logs(EXCERPTS / excerpt, "broker", excerpt)
     assert len(found) == left.records, [r.text for r in left.unparsed]
     return found
 

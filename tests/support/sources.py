@@ -19,10 +19,10 @@ import pyarrow as pa
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from kafka_hindsight.logs import plain_reader
 from kafka_hindsight.sources.land import number_of
 from kafka_hindsight.sources.model import Period
 from kafka_hindsight.start.launch import HOME
-from lab.drill import plain_reader
 
 UNTIL = datetime(2026, 11, 22, tzinfo=UTC)
 PERIOD = Period(UNTIL - timedelta(days=7), UNTIL)
@@ -52,7 +52,7 @@ def stamped(lines: list[str]) -> list[tuple[datetime, str]]:
     """
     found, at = list[tuple[datetime, str]](), datetime(2026, 1, 1, tzinfo=UTC)
     for line in lines:
-        told = plain_reader.parse(line).happened_at
+        told = plain_reader.read_line(line).happened_at
         at = max(at, told) if told else at
         found.append((at, line))
     return found

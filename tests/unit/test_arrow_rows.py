@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from kafka_hindsight.catalog.codes import Outcome
 from kafka_hindsight.catalog.rows import Event, PartitionSnapshot, Rebalance
-from kafka_hindsight.judgements.reasoning.arrow_rows import array_of, rows_of
+from kafka_hindsight.shared.arrow_rows import array_of, rows_of
 
 AT = datetime(2026, 10, 1, 3, 0, 0, 123456, tzinfo=UTC)
 QUOTE = pa.struct(

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from kafka_hindsight.catalog import BY_NAME, TABLES
-from kafka_hindsight.sql.lake_views import open_lake
+from kafka_hindsight.sql.lake_views import open_views
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
 from tools.pages.boards import FOLDER, PANELS, Panel, files
@@ -21,7 +21,7 @@ HELD = {str(p.relative_to(DOCS)): p.read_text(encoding="utf-8") for p in (DOCS /
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return open_lake(str(write_lake(tmp_path_factory.mktemp("boards") / "lake", LAKE)))
+    return open_views(str(write_lake(tmp_path_factory.mktemp("boards") / "lake", LAKE)))
 
 
 @pytest.mark.parametrize("panel", PANELS, ids=lambda p: p.title)

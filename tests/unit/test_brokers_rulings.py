@@ -19,8 +19,8 @@ from kafka_hindsight.judgements.brokers.controller_rulings import CONTROLLER_RUL
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
-from lab.drill.plain_reader import read_folder
 from tests.support.logs import unpack_night
 from tests.support.nights import at, events
 from tests.support.rows import row
@@ -34,7 +34,7 @@ def lines(excerpt: str) -> tuple[Event, ...]:
     if excerpt != "sample":
         return tuple(events(excerpt))
     with TemporaryDirectory() as folder:
-        return tuple(read_folder(unpack_night(Path(folder)) / "logs", "night", "broker")[0])
+        return tuple(read_logs(unpack_night(Path(folder)) / "logs", "broker", "night")[0])
 
 
 @cache

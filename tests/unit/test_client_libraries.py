@@ -12,9 +12,9 @@ from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.knowledge.layouts import PROGRAM
 from kafka_hindsight.logs.detection import closest
+from kafka_hindsight.logs.plain_reader import read_line, read_logs
 from kafka_hindsight.logs.reading import read_record, words_of
 from kafka_hindsight.shared.windows import Window
-from lab.drill.plain_reader import parse, read_folder
 from tests.support.groups import GROUPS, excerpt, witnessed
 
 # Acts of a captured night, each with what the audit says of it: the start of the rebalance, its cause, how sure, and
@@ -160,7 +160,7 @@ def test_a_line_that_names_no_client_is_that_of_the_one_that_its_log_names(tmp_p
 
 def test_what_a_program_prints_between_its_librarys_lines_breaks_none_of_them() -> None:
     folder = GROUPS / "librdkafka-python-4.3/clients"
-    events, left = read_folder(folder, "night", "client")
+    events, left = read_logs(folder, "client", "night")
     text = (folder / "conft-a.log").read_text()
     assert "\nerror KafkaError{code=_MAX_POLL_EXCEEDED" in text
     assert "librdkafka.poll_expired_through_logger" in {e.pattern_id for e in events}
@@ -168,7 +168,7 @@ def test_what_a_program_prints_between_its_librarys_lines_breaks_none_of_them() 
 
 
 def test_a_programs_own_lines_are_not_ours_to_read() -> None:
-    record = parse("2026-11-22 14:44:46,657 WARNING confluent MAXPOLL [c#consumer-1] [thrd:main]: x")
+    record = read_line("2026-11-22 14:44:46,657 WARNING confluent MAXPOLL [c#consumer-1] [thrd:main]: x")
     assert words_of("python-blanks", "2026-11-22 14:44:46,657 INFO shop.orders paid")[0] == PROGRAM
     assert read_record("python-blanks", "2026-11-22 14:44:46,657 INFO shop.orders paid").fate is LineFate.IGNORED
     assert record.reading.fate is not LineFate.EVENT
@@ -186,6 +186,6 @@ def test_fields_that_could_be_taken_for_others_are_quoted() -> None:
         '{"level":"INFO","timestamp":"2026-11-22T14:45:55.892Z","logger":"kafkajs","message":"[Consumer] Stopped",'
         '"groupId":"g, memberId: evil"}'
     )
-    record = parse(line)
+    record = read_line(line)
     assert record.message == '[Consumer] Stopped; groupId: "g, memberId: evil"'
     assert record.reading.found == ('"g, memberId: evil"',)

@@ -17,7 +17,7 @@ from kafka_hindsight.catalog.rows import Event, GroupRecord, GroupSnapshot, Memb
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups.assignments import partitions_in
 from kafka_hindsight.judgements.groups.costs import Witnesses, cost_of, price, stops_of
-from lab.drill.plain_reader import read_folder
+from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt
 from tests.support.nights import EXCERPTS
@@ -33,7 +33,7 @@ def stopped(rebalances: Sequence[Rebalance], told: Witnesses) -> list[tuple[str,
 
 def assignments(excerpt: str) -> list[Event]:
     """The lines of an excerpt's clients that tell which partitions came and went."""
-    return read_folder(EXCERPTS / "assignments" / excerpt, "night", "client")[0]
+    return read_logs(EXCERPTS / "assignments" / excerpt, "client", "night")[0]
 
 
 def of_excerpt(excerpt: str, *origins: str, more: Sequence[Event] = ()) -> list[tuple[str, int | None]]:

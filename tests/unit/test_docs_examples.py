@@ -30,7 +30,7 @@ from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE
 from kafka_hindsight.knowledge.layouts import APACHE, class_of
 from kafka_hindsight.knowledge.rules import RULE_BY_ID, RULES
 from kafka_hindsight.lake.ddl import columns_ddl, properties
-from kafka_hindsight.logs import reading
+from kafka_hindsight.logs import plain_reader, reading
 from kafka_hindsight.report import build as report_build
 from kafka_hindsight.report import sections as report_sections
 from kafka_hindsight.report.html import render_html
@@ -39,7 +39,6 @@ from kafka_hindsight.spark import apply as judgement
 from kafka_hindsight.spark import judgements
 from kafka_hindsight.spark.files.log_files import _is_log
 from kafka_hindsight.sql.named_queries import named_queries
-from lab.drill import plain_reader
 from setup import build
 from tests.support.docs import PAGES
 from tests.support.groups import excerpt
@@ -287,7 +286,7 @@ def test_the_folders_on_the_page_name_their_broker(folder: str) -> None:
 
 def told(folder: Path) -> Counter[tuple[int | None, str, str]]:
     """What the logs of a folder say: who, when, what."""
-    events, _ = plain_reader.read_folder(folder, "orders", "broker")
+    events, _ = plain_reader.read_logs(folder, "broker", "orders")
     return Counter((e.broker, e.kind, str(e.happened_at)) for e in events)
 
 

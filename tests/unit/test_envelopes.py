@@ -28,16 +28,18 @@ from kafka_hindsight.logs.objects import instants_of
 from kafka_hindsight.logs.opened_envelopes import JSON_RECORD, peel_of
 from kafka_hindsight.logs.origins import Origins
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
+from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
 from kafka_hindsight.logs.unwrapped_bytes import Unwrapped, wrapped_as
 from kafka_hindsight.logs.wrapped_lines import lines_in
 from kafka_hindsight.shared.exits import BadInput
-from lab.drill.plain_reader import Record, parse
 from lab.drill.render import WRAPS, in_json, in_pattern, render, render_folder, wrapped
 from tools.pages.samples import samples_of
 
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
-SAMPLES = [record for p in PATTERNS for s in samples_of(p) if (record := parse(s.record)).logger and record.happened_at]
+SAMPLES = [
+    record for p in PATTERNS for s in samples_of(p) if (record := read_line(s.record)).logger and record.happened_at
+]
 KAFKAS = [r for r in SAMPLES if "\r" not in r.text and r.layout is APACHE and r.text.isascii()]
 EVENTS = [*{r.reading.pattern.pattern_id: r for r in KAFKAS if r.reading.pattern}.values()]
 """A record of each pattern."""

@@ -41,8 +41,8 @@ from kafka_hindsight.judgements.groups.storm_rulings import FINGERPRINTS
 from kafka_hindsight.judgements.groups.storms import Storm
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window, in_order
-from lab.drill.plain_reader import read_folder
 from tests.support.groups import SAMPLE, Witnessed, excerpt, sample_night
 from tests.support.nights import WHOLE
 from tests.support.rows import AT, row
@@ -88,7 +88,7 @@ def decisions(run: Callable[[], object]) -> list[Decision]:
 
 def judge_night(groups: Sequence[Witnessed], logs: Any = None) -> None:
     """All that the room judges of some groups; of a whole night with the outages and moves of its brokers' lines."""
-    brokers = read_folder(logs, "night", "broker")[0] if logs else []
+    brokers = read_logs(logs, "broker", "night")[0] if logs else []
     outages = rebuild_outages(brokers, (), WHOLE)
     context = context_of(brokers, outages)
     rows: list[Rebalance] = []

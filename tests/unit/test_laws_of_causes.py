@@ -16,7 +16,7 @@ from kafka_hindsight.catalog.codes import Cause, Confidence
 from kafka_hindsight.catalog.rows import Event, Rebalance
 from kafka_hindsight.judgements.rebalances import GroupHistory
 from kafka_hindsight.judgements.rebalances.timeline import drop_superseded_coordinators
-from lab.drill.plain_reader import parse
+from kafka_hindsight.logs.plain_reader import read_line
 from tests.support.groups import EXCERPT_NAMES, GROUPS, Witnessed, excerpt, sample_night, witnessed
 
 CONFIDENCES = [*Confidence][::-1]
@@ -132,7 +132,7 @@ def test_split_files_whose_second_half_comes_later_tell_the_same_once_all_is_the
     logs = sorted(p for p in folder.rglob("*.log"))
     path = data.draw(st.sampled_from(logs), label="log")
     texts = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    heads = [n for n, text in enumerate(texts) if parse(text).layout is not None]
+    heads = [n for n, text in enumerate(texts) if read_line(text).layout is not None]
     cut = data.draw(st.sampled_from([*heads, len(texts)]), label="lines before the cut")
     rotated = path.with_name(path.name + ".2026-11-21-01")
     rotated.write_text("".join(texts[:cut]), encoding="utf-8")

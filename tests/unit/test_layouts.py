@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout, source_of
+from kafka_hindsight.logs.plain_reader import Leftovers, read_line, read_logs
 from kafka_hindsight.logs.reading import broker_of_folder, broker_told, template
-from lab.drill.plain_reader import Leftovers, parse, read_folder
 from tools.pages.samples import layout_samples
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
@@ -60,21 +60,21 @@ def test_a_head_is_known_by_its_beginning(layout: Layout) -> None:
 @each_layout
 def test_a_sample_is_taken_apart_by_its_own_layout(layout: Layout) -> None:
     for sample in layout_samples(layout)[0]:
-        record = parse(sample)
+        record = read_line(sample)
         assert record.layout is layout
         assert record.logger
         assert record.happened_at
 
 
 def test_an_apache_record_has_its_instant_its_logger_and_its_message() -> None:
-    record = parse(line("[GroupCoordinator 1]: Starting up. (really) (a b)"))
+    record = read_line(line("[GroupCoordinator 1]: Starting up. (really) (a b)"))
     assert record.happened_at == datetime(2026, 11, 21, 1, 44, 29, 117_000, tzinfo=UTC)
     assert record.logger == COORDINATOR
     assert record.message == "[GroupCoordinator 1]: Starting up. (really) (a b)"
 
 
 def test_a_librdkafka_record_has_its_facility_as_logger_and_keeps_hostile_client_ids() -> None:
-    record = parse("%4|1795226046.041|MAXPOLL|a|b#c#consumer-1| [thrd:main]: x|y")
+    record = read_line("%4|1795226046.041|MAXPOLL|a|b#c#consumer-1| [thrd:main]: x|y")
     assert record.layout is LIBRDKAFKA
     assert record.happened_at == datetime(2026, 11, 21, 1, 54, 6, 41_000, tzinfo=UTC)
     assert record.logger == "librdkafka.MAXPOLL"
@@ -82,19 +82,21 @@ def test_a_librdkafka_record_has_its_facility_as_logger_and_keeps_hostile_client
 
 
 def test_what_a_program_prints_between_lines_of_librdkafka_is_no_part_of_their_message() -> None:
-    record = parse("%4|1795226046.041|MAXPOLL|c-1| [thrd:main]: over\r\nprocessing 17 ...\ndone")
+    record = read_line("%4|1795226046.041|MAXPOLL|c-1| [thrd:main]: over\r\nprocessing 17 ...\ndone")
     assert (record.logger, record.message, record.line_count) == ("librdkafka.MAXPOLL", "c-1| [thrd:main]: over", 3)
 
 
 def test_a_stack_trace_belongs_to_its_record_and_not_to_its_message() -> None:
     text = line("Boom") + "\njava.io.IOException: no (org.apache.kafka.Other)\n\tat a.B(C.java:1)"
-    record = parse(text)
+    record = read_line(text)
     assert (record.logger, record.message, record.line_count) == (COORDINATOR, "Boom", 3)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_message_of_several_lines_ends_at_its_logger(end: str) -> None:
-    record = parse(f"[2026-11-21 01:44:29,117] INFO ConsumerConfig values: {end}\tclient.id = a{end} (a.b.C){end[:-1]}")
+    record = read_line(
+        f"[2026-11-21 01:44:29,117] INFO ConsumerConfig values: {end}\tclient.id = a{end} (a.b.C){end[:-1]}"
+    )
     assert record.logger == "a.b.C"
     assert record.message == f"ConsumerConfig values: {end}\tclient.id = a{end}"
 
@@ -104,14 +106,14 @@ def test_a_message_of_several_lines_ends_at_its_logger(end: str) -> None:
     ["[2026-11-21 01:44:29,117] INFO no logger", "[2026-11-21 01:44:29,117] INFO a parenthesis (that is no logger)"],
 )
 def test_a_record_without_a_logger_says_so(text: str) -> None:
-    record = parse(text)
+    record = read_line(text)
     assert (record.layout, record.logger) == (APACHE, None)
     assert record.message == text.split("INFO ")[1]
 
 
 @pytest.mark.parametrize("digits", ["2026-13-21 01:44:29", "2026-11-21 25:44:29", "2026-02-30 01:44:29"])
 def test_a_head_whose_digits_are_no_date_has_no_instant(digits: str) -> None:
-    assert parse(f"[{digits},117] INFO x (a.b.C)").happened_at is None
+    assert read_line(f"[{digits},117] INFO x (a.b.C)").happened_at is None
 
 
 # --- who wrote it -----------------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ def test_logs_are_told_from_what_lies_beside_them() -> None:
 
 
 def test_an_event_has_the_catalogs_columns_and_types(tmp_path: Path) -> None:
-    events, _ = read_folder(lay(tmp_path, broker_7__server_log=resigned(37)), "night", "broker")
+    events, _ = read_logs(lay(tmp_path, broker_7__server_log=resigned(37)), "broker", "night")
     [event] = events
     assert isinstance(event, Event) and set(event.as_dict()) == set(EVENTS.column_names)
     assert event.offsets_partition == 37
@@ -199,25 +201,25 @@ def test_an_event_has_the_catalogs_columns_and_types(tmp_path: Path) -> None:
 def test_a_clients_line_has_no_broker(tmp_path: Path) -> None:
     logger = "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator"
     said = line("[Consumer clientId=a, groupId=b] (Re-)joining group", logger=logger)
-    events, _ = read_folder(lay(tmp_path, kafka_3__a_log=said), "night", "client")
+    events, _ = read_logs(lay(tmp_path, kafka_3__a_log=said), "client", "night")
     assert [(e.kind, e.broker) for e in events] == [("client_joining", None)]
 
 
 def test_ranks_count_within_one_instant_by_place_in_the_file(tmp_path: Path) -> None:
     text = "\n".join([resigned(1), resigned(2, "01:44:29,118"), resigned(3), resigned(4, "01:44:29,118")])
-    events, _ = read_folder(lay(tmp_path, broker_1__server_log=text), "night", "broker")
+    events, _ = read_logs(lay(tmp_path, broker_1__server_log=text), "broker", "night")
     assert [(e.offsets_partition, e.order) for e in events] == [(1, 0), (2, 0), (3, 1), (4, 1)]
 
 
 def test_a_rotation_changes_nothing(tmp_path: Path) -> None:
     lines = [resigned(n, f"01:44:{n:02d},117") for n in range(6)]
-    whole, _ = read_folder(lay(tmp_path / "whole", broker_1__server_log="\n".join(lines)), "night", "broker")
+    whole, _ = read_logs(lay(tmp_path / "whole", broker_1__server_log="\n".join(lines)), "broker", "night")
     cut = {
         "broker_1__server_log_2026-11-21-01_gz": gzip.compress("\n".join(lines[:2]).encode()),
         "broker_1__server_log_1": "\n".join(lines[2:4]) + "\n",
         "broker_1__server_log": "\n".join(lines[4:]),
     }
-    parts, _ = read_folder(lay(tmp_path / "cut", **cut), "night", "broker")
+    parts, _ = read_logs(lay(tmp_path / "cut", **cut), "broker", "night")
     assert parts == whole
 
 
@@ -225,21 +227,21 @@ def test_a_log_that_lies_there_twice_is_read_once(tmp_path: Path) -> None:
     once = {"broker_1__server_log": resigned(1)}
     twice = once | {"broker_1__server_log_gz": gzip.compress(resigned(1).encode())}
     assert (
-        read_folder(lay(tmp_path / "1", **once), "night", "broker")[0]
-        == (read_folder(lay(tmp_path / "2", **twice), "night", "broker")[0])
+        read_logs(lay(tmp_path / "1", **once), "broker", "night")[0]
+        == (read_logs(lay(tmp_path / "2", **twice), "broker", "night")[0])
     )
 
 
 def test_the_same_words_of_a_broker_at_one_instant_are_one_event(tmp_path: Path) -> None:
     files = {"broker_1__server_log": "\n".join([resigned(1)] * 3), "broker_1__kafkaServer_out": resigned(1)}
-    events, left = read_folder(lay(tmp_path, **files), "night", "broker")
+    events, left = read_logs(lay(tmp_path, **files), "broker", "night")
     assert [e.source for e in events] == ["broker-1/kafkaServer.out"]
     assert (left.repeats, left.records) == (3, 4)
 
 
 def test_identical_records_of_one_file_are_each_their_own(tmp_path: Path) -> None:
     text = "\n".join([line("[GroupCoordinator 1]: Something new")] * 3)
-    _, left = read_folder(lay(tmp_path, broker_1__server_log=text), "night", "broker")
+    _, left = read_logs(lay(tmp_path, broker_1__server_log=text), "broker", "night")
     assert len({r.line_id for r in left.unparsed}) == 3
     assert [r.order for r in left.unparsed] == [0, 1, 2]
 
@@ -255,7 +257,7 @@ def test_every_record_is_an_event_or_noise_or_ignored_or_left_over(tmp_path: Pat
             "[2026-11-21 01:44:29,117] INFO no logger",
         ]
     )
-    events, left = read_folder(lay(tmp_path, broker_1__server_log=text + "\n"), "night", "broker")
+    events, left = read_logs(lay(tmp_path, broker_1__server_log=text + "\n"), "broker", "night")
     assert [e.kind for e in events] == ["coordinator_resigned"]
     assert [r.text for r in left.unparsed] == [
         "\tat the.end(Of.java:1)",
@@ -271,7 +273,7 @@ def test_every_record_is_an_event_or_noise_or_ignored_or_left_over(tmp_path: Pat
 def test_bytes_of_any_kind_lose_no_line(tmp_path_factory: pytest.TempPathFactory, junk: bytes, last: bool) -> None:
     """Invalid UTF-8, NUL bytes, lone CRs, separators of other systems: only LF ends a line."""
     raw = resigned(1).encode() + b"\n" + junk + b"\n" + resigned(2).encode() + (b"\n" if last else b"")
-    events, left = read_folder(lay(tmp_path_factory.mktemp("junk"), broker_1__server_log=raw), "night", "broker")
+    events, left = read_logs(lay(tmp_path_factory.mktemp("junk"), broker_1__server_log=raw), "broker", "night")
     assert left.lines == raw.removesuffix(b"\n").count(b"\n") + 1
     assert left.records == accounted(left, events)
     assert [e.offsets_partition for e in events] == ([2] if b"\0" in junk else [1, 2]), "NUL bytes break a record"
@@ -279,13 +281,13 @@ def test_bytes_of_any_kind_lose_no_line(tmp_path_factory: pytest.TempPathFactory
 
 def test_an_endless_line_is_no_trouble(tmp_path: Path) -> None:
     endless = line("[GroupCoordinator 1]: Preparing to rebalance group " + "x in state " * 100_000)
-    events, left = read_folder(lay(tmp_path, broker_1__server_log=f"{endless}\n{resigned(2)}"), "night", "broker")
+    events, left = read_logs(lay(tmp_path, broker_1__server_log=f"{endless}\n{resigned(2)}"), "broker", "night")
     assert [e.offsets_partition for e in events] == [2]
     assert [len(r.text) for r in left.unparsed] == [len(endless)]
 
 
 def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
-    events, left = read_folder(lay(tmp_path, broker_1__server_log=""), "night", "broker")
+    events, left = read_logs(lay(tmp_path, broker_1__server_log=""), "broker", "night")
     assert (events, left.records, left.lines) == ([], 0, 0)
 
 

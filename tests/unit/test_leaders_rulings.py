@@ -25,8 +25,8 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_lead
 from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, judge
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
-from lab.drill.plain_reader import read_folder
 from tests.support.groups import SAMPLE
 from tests.support.leaders import changes_of
 from tests.support.nights import WHOLE, events
@@ -139,7 +139,7 @@ MADE: dict[str, tuple[str, Callable[[], Witnessed]]] = {
 
 @cache
 def captured(name: str) -> Witnessed:
-    found = read_folder(SAMPLE / "logs", name, "broker")[0] if name == SAMPLE.name else events(name)
+    found = read_logs(SAMPLE / "logs", "broker", name)[0] if name == SAMPLE.name else events(name)
     return found, list(rebuild_outages(found, [], WHOLE))
 
 

@@ -21,8 +21,8 @@ from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
 from kafka_hindsight.judgements.brokers.missing_broker_logs import find_missing_broker_logs, named_within
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window, in_order
-from lab.drill.plain_reader import read_folder
 from lab.drill.score import score
 from tests.support.leaders import unmarked_breaks
 from tests.support.logs import unpack_night
@@ -39,7 +39,7 @@ RANK = {"certain": 3, "likely": 2, "possible": 1, "unknown": 0}
 def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     """The recorded night in samples/: its brokers' events, who was listed at each reading, and the truth."""
     folder = unpack_night(tmp_path_factory.mktemp("night"))
-    found, _ = read_folder(folder / "logs", "night", "broker")
+    found, _ = read_logs(folder / "logs", "broker", "night")
     return in_order(found), list(listed(folder)), (folder / "truth.jsonl").read_text().splitlines()
 
 

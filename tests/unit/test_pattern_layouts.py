@@ -18,15 +18,17 @@ from kafka_hindsight.logs.detection import layouts_of, sampled
 from kafka_hindsight.logs.heads import PLAIN, Clock
 from kafka_hindsight.logs.pattern_clocks import head_of
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
+from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
-from lab.drill.plain_reader import Record, parse
 from lab.drill.render import in_pattern
 from tools.pages.samples import samples_of
 
 each_layout = pytest.mark.parametrize("layout", PATTERN_LAYOUTS, ids=lambda x: x.name)
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
 """Layouts that can carry a line of Kafka's: by its logger a line is known."""
-SAMPLES = [record for p in PATTERNS for s in samples_of(p) if (record := parse(s.record)).logger and record.happened_at]
+SAMPLES = [
+    record for p in PATTERNS for s in samples_of(p) if (record := read_line(s.record)).logger and record.happened_at
+]
 KAFKAS = [r for r in SAMPLES if "\r" not in r.text and r.layout is APACHE]
 
 

@@ -15,8 +15,8 @@ from kafka_hindsight.knowledge.layouts import LAYOUTS, MESSAGE_LIMIT, class_of
 from kafka_hindsight.knowledge.model import Noise, Pattern
 from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
+from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import fields_of
-from lab.drill.plain_reader import Record, parse
 from tools.pages.samples import SHOWS_NOISE, captured, counter_samples_of, noise_samples, samples_of
 
 FIELD_NAMES = {c.name for c in EVENT_FIELDS}
@@ -87,7 +87,7 @@ each_noise = pytest.mark.parametrize("noise", NOISE, ids=lambda n: n.contains)
 
 def claimants(record: str) -> list[str]:
     """All patterns that would claim a record, with their gates open."""
-    read = parse(record)
+    read = read_line(record)
     name = class_of(read.logger or "")
     fitting = (p for p in PATTERNS if name in {class_of(logger) for logger in p.loggers})
     return [p.pattern_id for p in fitting if p.compiled.match(read.message)]
@@ -95,7 +95,7 @@ def claimants(record: str) -> list[str]:
 
 def read(record: str) -> tuple[str, dict[str, str]]:
     """Which pattern claims a record, and what it reads from it, as text."""
-    reading = parse(record).reading
+    reading = read_line(record).reading
     assert reading.pattern is not None, record
     fields = fields_of(reading.pattern, [reading.found])
     return reading.pattern.pattern_id, {name: str(told) for name, (told,) in fields.items() if told is not None}
@@ -103,7 +103,7 @@ def read(record: str) -> tuple[str, dict[str, str]]:
 
 def fate(record: str) -> LineFate:
     """What becomes of a record."""
-    return parse(record).reading.fate
+    return read_line(record).reading.fate
 
 
 def test_each_pattern_has_its_own_name() -> None:
@@ -137,7 +137,7 @@ def test_samples_are_claimed_by_their_pattern_alone(pattern: Pattern) -> None:
 def test_what_only_looks_alike_is_not_claimed(pattern: Pattern) -> None:
     assert counter_samples_of(pattern)
     for record in counter_samples_of(pattern):
-        assert parse(record).logger in pattern.loggers
+        assert read_line(record).logger in pattern.loggers
         assert pattern.pattern_id not in claimants(record)
 
 
@@ -168,13 +168,13 @@ def test_every_kind_is_told_by_some_pattern() -> None:
 
 @cache
 def _noise_on_file() -> tuple[Record, ...]:
-    return tuple(map(parse, noise_samples([])))
+    return tuple(map(read_line, noise_samples([])))
 
 
 @each_noise
 def test_noise_is_of_a_logger_that_matters_and_no_pattern_wants_it(noise: Noise) -> None:
     assert {class_of(logger) for logger in noise.loggers} <= RELEVANT_CLASSES
-    declared = [parse(noise.sample)] if noise.sample else []
+    declared = [read_line(noise.sample)] if noise.sample else []
     records = [*declared, *_noise_on_file()]
     held = [r for r in records if r.logger in noise.loggers and noise.contains in r.message]
     assert held
@@ -183,7 +183,7 @@ def test_noise_is_of_a_logger_that_matters_and_no_pattern_wants_it(noise: Noise)
 
 @each_pattern
 def test_a_regex_does_not_run_away_on_what_strangers_write(pattern: Pattern) -> None:
-    message = parse(samples_of(pattern)[0].record).message
+    message = read_line(samples_of(pattern)[0].record).message
     copies = (message[:-1] + " ") * (MESSAGE_LIMIT // len(message) + 1)
     hostile = copies[: MESSAGE_LIMIT - 1] + "!"
     began = time.process_time()

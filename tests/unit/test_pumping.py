@@ -19,7 +19,7 @@ import pytest
 
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns import PATTERNS
-from lab.drill.plain_reader import parse
+from kafka_hindsight.logs.plain_reader import read_line
 from tests.support.pumping import looped_groups, pumped, units
 from tools.pages.samples import samples_of
 
@@ -82,7 +82,7 @@ def one_of_each_shape(pattern: Pattern) -> list[str]:
     """Messages of samples, one for each set of groups that take part."""
     shapes: dict[frozenset[str], str] = {}
     for sample in samples_of(pattern):
-        message = parse(sample.record).message
+        message = read_line(sample.record).message
         if matched := pattern.compiled.match(message):
             shapes.setdefault(frozenset(k for k, v in matched.groupdict().items() if v is not None), message)
     return list(shapes.values())[:SHAPES]

@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.rows import Event, GroupRecord, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, rebuild_group
 from kafka_hindsight.judgements.rebalances.records import events_of_records
-from lab.drill.plain_reader import read_folder
+from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
 
@@ -24,7 +24,7 @@ SILENT = "billing-storm-8-x-830a2e28-5dd1-46fe-ae70-a8d400b9aef4"
 
 def lines(excerpt: str) -> list[Event]:
     """What the brokers wrote of one group, without its clients' logs."""
-    return read_folder(EXCERPTS / "groups" / excerpt / "logs", "night", "broker")[0]
+    return read_logs(EXCERPTS / "groups" / excerpt / "logs", "broker", "night")[0]
 
 
 def history(events: Sequence[Event], records: Sequence[GroupRecord]) -> GroupHistory:

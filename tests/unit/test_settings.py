@@ -16,8 +16,8 @@ from kafka_hindsight.catalog.internal import GROUP_AGREEMENTS, MEMBER_SIGHTINGS
 from kafka_hindsight.catalog.rows import Event, MemberSetting
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
-from lab.drill.plain_reader import read_folder
 from tests.support.nights import EXCERPTS, WHOLE
 from tests.support.rows import AT, row
 
@@ -31,8 +31,8 @@ def of_excerpt(excerpt: str, window: Window = WHOLE) -> list[MemberSetting]:
     """The settings that the lines of a captured group tell."""
     folder = EXCERPTS / "groups" / excerpt
     lines = [
-        *read_folder(folder / "logs", "c", "broker")[0],
-        *read_folder(folder / "clients", "c", "client")[0],
+        *read_logs(folder / "logs", "broker", "c")[0],
+        *read_logs(folder / "clients", "client", "c")[0],
     ]
     named = sorted((e for e in lines if e.group_id), key=lambda e: str(e.group_id))
     by_group = groupby(named, key=lambda e: e.group_id)

@@ -12,8 +12,8 @@ from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.start_failures import START_REASONS, why_starts_failed
+from kafka_hindsight.logs.plain_reader import event_of, read_line
 from kafka_hindsight.shared.windows import Window
-from lab.drill.plain_reader import event_of, parse
 from lab.drill.spoil import SPOILS
 from tools.pages.samples import captured
 
@@ -41,7 +41,7 @@ def test_what_a_failing_broker_wrote_tells_the_reason(version: str, words: str, 
     records = [c.record for c in captured() if c.version == version and words in c.record and not c.made and c.shows]
     assert records
     for record in records:
-        event = event_of(parse(record, "broker-1/server.log"), "c", "broker")
+        event = event_of(read_line(record, "broker-1/server.log"), "c", "broker")
         assert event
         assert why_starts_failed([event["text"], event.get("error") or ""]).code == code
 
@@ -64,7 +64,7 @@ def test_each_reason_is_declared_once_and_the_drill_plays_all_that_it_can() -> N
 def test_a_controller_that_cannot_start_ends_the_process_of_a_broker_that_never_served() -> None:
     """As captured on 4.3 of a node that is broker and controller: its heap was too small."""
     [record] = [c.record for c in captured() if c.shows == "process.controller_start_failed" and c.version == "4.3"]
-    event = event_of(parse(record, "broker-1/server.log"), "c", "broker")
+    event = event_of(read_line(record, "broker-1/server.log"), "c", "broker")
     assert event
     fails = Event.of(event | {"broker": 1})
     works = replace(

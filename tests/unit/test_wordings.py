@@ -15,7 +15,7 @@ from kafka_hindsight.knowledge.reasons import (
     read_client_reason,
     read_coordinator_reason,
 )
-from lab.drill.plain_reader import parse
+from kafka_hindsight.logs.plain_reader import read_line
 
 MEMBER = "app-1-0f9c477f-157b-4328-8f40-679b535209b1"
 NODE = "kafka-1:9092 (id: 2147483646 rack: null)"
@@ -161,14 +161,14 @@ IN_NO_LAYOUT = "_MAX_POLL_EXCEEDED: Application maximum poll interval (6001ms) e
 @pytest.mark.parametrize("who", WORDINGS)
 def test_a_sentence_is_recognised_in_its_real_wording(who: str) -> None:
     line, kind = WORDINGS[who]
-    record = parse(line)
+    record = read_line(line)
     assert record.logger is not None
     assert record.reading.pattern is not None, line
     assert record.reading.pattern.kind == kind
 
 
 def test_a_sentence_in_no_layout_that_is_known_is_no_event() -> None:
-    assert parse(IN_NO_LAYOUT).layout is None
+    assert read_line(IN_NO_LAYOUT).layout is None
 
 
 def test_a_client_s_reason_tells_the_same_to_its_coordinator() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kafka_hindsight.sql.answers import picture
-from kafka_hindsight.sql.lake_views import open_lake
-from kafka_hindsight.sql.named_queries import named_queries, named_question
+from kafka_hindsight.sql.lake_views import open_views
+from kafka_hindsight.sql.named_queries import named_queries, named_question, variables_set
 from kafka_hindsight.sql.prompt import Session
 from kafka_hindsight.start.launch import HOME
 
@@ -34,12 +34,12 @@ ASKED_WITH: Mapping[str, str] = {
 
 def keep_answers(lake: str, folder: Path = FOLDER) -> None:
     """Asks a lake every named query, and keeps each answer beside its question in a file of the query's name."""
-    session = Session(open_lake(lake), named_queries())
+    session = Session(open_views(lake), named_queries())
     folder.mkdir(parents=True, exist_ok=True)
     for name in session.queries:
         text = f"{name} {ASKED_WITH.get(name, '')}".strip()
         query, variables = named_question(text, session.queries) or (session.queries[name], {})
-        with session.variables(variables):
+        with variables_set(session.connection, variables):
             drawn = picture(session.connection.execute(query.sql), _MOST_ROWS, _WIDTH, _LONGEST_CELL)
         (folder / f"{name}.txt").write_text(f'make sql Q="{text}"\n\n{drawn}\n', encoding="utf-8")
 

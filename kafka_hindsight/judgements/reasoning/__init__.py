@@ -1,1 +1,1 @@
-"""What all judgements share: rulings, the evidence that they quote, timelines, rows out of Arrow and back."""
+"""What all judgements share: rulings, the evidence that they quote, timelines."""

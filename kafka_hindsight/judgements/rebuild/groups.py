@@ -1,19 +1,27 @@
-"""The judgement of one consumer group."""
+"""The judgement of consumer groups: of one with all its witnesses, of several by log lines alone."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from kafka_hindsight.catalog import rows
+from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Witnesses, price, stops_of
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.move_effects import add_effects
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
-from kafka_hindsight.judgements.rebalances import rebuild_group
+from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from kafka_hindsight.judgements.rebalances.records import events_of_records
+from kafka_hindsight.judgements.rebalances.topics import topic_changes
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
-from kafka_hindsight.shared.windows import in_order
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import Window, in_order
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,7 @@ class GroupHistory:
     moves: list[rows.CoordinatorMove] = field(default_factory=list)
 
 
-def judge_groups(
+def judge_group(
     events: list[rows.Event],
     records: list[rows.GroupRecord],
     readings: list[rows.GroupSnapshot],
@@ -56,3 +64,30 @@ def judge_groups(
         history.roster,
         add_effects(moves, priced, facts.groups.observed_to),
     )
+
+
+def judge_groups(events: Iterable[rows.Event]) -> list[rows.Rebalance]:
+    """Rebuild the rebalances of all groups by log lines alone, and name their causes.
+
+    Args:
+        events: Lines of one cluster's brokers, and of clients where they are at hand, as `read_logs` gives them, in
+            any order.
+
+    Returns:
+        Rows of gold.rebalances group by group, in order of start, without `incident_id` and what they cost. A line
+        of a client counts where it names its group: those of librdkafka do not.
+
+    Raises:
+        BadInput: No line is a broker's: its coordinator alone knows a group's rebalances.
+    """
+    ordered = in_order(events)
+    of_brokers = [e for e in ordered if e.origin == Origin.BROKER]
+    if not of_brokers:
+        raise BadInput("No event of a broker was given. Needed: the logs of the brokers, read with origin broker.")
+    first, last = of_brokers[0].happened_at, of_brokers[-1].happened_at
+    outages = list(rebuild_outages(of_brokers, [], Window(first, last + timedelta(seconds=1))))
+    changes = topic_changes(of_brokers, controller_epochs_of(of_brokers))
+    context = GroupContext(of_brokers[0].cluster, first, last, changes, outages)
+    group_ids = sorted({e.group_id for e in of_brokers if e.group_id})
+    of_group = grouped(ordered, lambda e: e.group_id)
+    return [row for group_id in group_ids for row in rebuild_group(group_id, of_group[group_id], context).rebalances]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_hindsight.judgements.rebuild.groups import judge_groups
+from kafka_hindsight.judgements.rebuild.groups import judge_group
 from kafka_hindsight.spark.apply import Judgement, made, table
 from kafka_hindsight.spark.frames import inputs as prepare
 from kafka_hindsight.spark.frames.group_events import events_of_groups
@@ -11,7 +11,7 @@ from kafka_hindsight.spark.judgements.shared_sources import EVENTS, GROUP_RECORD
 
 GROUPS = Judgement(
     "groups",
-    judge_groups,
+    judge_group,
     ("cluster", "group_id"),
     {
         "events": made(events_of_groups, EVENTS, table("bronze.member_snapshots")),

@@ -1,4 +1,4 @@
-"""Log files read in plain Python: the oracle that tests compare the Spark ingest with, and the reader of lessons."""
+"""Log files read in plain Python: for notebooks and lessons, and the oracle of the tests of the Spark ingest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.catalog.codes import LineFate, Origin
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
@@ -47,6 +47,7 @@ from kafka_hindsight.logs.reading import (
     words_of,
 )
 from kafka_hindsight.logs.wrapped_lines import lines_in
+from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import of_micros
 
 Fields = dict[str, Any]
@@ -72,7 +73,7 @@ class Record:
 
     @cached_property
     def reading(self) -> Reading:
-        """What became of it."""
+        """What became of it: its fate, and the pattern that claims it."""
         name = self.layout.name if self.layout else None
         return read_record(name, self.text, self.line_count, is_dated=self.happened_at is not None)
 
@@ -84,7 +85,16 @@ class Record:
 
 @dataclass
 class Leftovers:
-    """What became no event: records that matter and that no pattern claims, and counts of all others."""
+    """What became no event, and how much was read.
+
+    Attributes:
+        unparsed: Records that matter and that no pattern claims.
+        ignored: Records by logger that carry nothing of use.
+        noise: Records by logger that matter and are known to carry nothing of use.
+        repeats: Records that another file of the same broker holds too.
+        records: All records.
+        lines: All physical lines.
+    """
 
     unparsed: list[Record] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
@@ -94,18 +104,32 @@ class Leftovers:
     lines: int = 0
 
 
-def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event], Leftovers]:
-    """Read every log below a folder.
+def read_logs(folder: Path | str, origin: str, cluster: str = "cluster") -> tuple[list[Event], Leftovers]:
+    """Read every log below a folder on this machine, in memory.
 
-    Gives: events with all columns of silver.events but `knowledge_version`, source by source in the files' order;
-    and what became no event.
-    Keeps: records = events + unparsed + ignored + noise + repeats.
-    Edge case: the same words of one broker at one instant are one event, whichever of its files hold them.
+    Args:
+        folder: A folder with a folder for each broker, or for each client.
+        origin: Whose logs they are: `broker` or `client`.
+        cluster: The name that the events carry.
+
+    Returns:
+        Rows of silver.events without `knowledge_version`, log by log in the order of its files; and what became no
+        event. Records are events, unparsed, ignored, noise or repeats: their numbers add up. The same words of one
+        broker at one instant are one event, whichever of its files hold them. A gzip file is unpacked; an archive is
+        not read.
+
+    Raises:
+        BadInput: There is no such folder, or the origin is another word.
     """
+    root = Path(folder)
+    if origin not in (Origin.BROKER, Origin.CLIENT):
+        raise BadInput(f"The origin is {origin!r}. Needed: broker or client, whose logs the folder holds.")
+    if not root.is_dir():
+        raise BadInput(f"{root} is not a folder. Needed: a folder with logs on this machine. Check the path.")
     events: list[Event] = []
-    said: set[tuple[Any, ...]] = set()
+    utterances: set[tuple[Any, ...]] = set()
     left = Leftovers()
-    for source, paths in _files_by_source(Path(root)).items():
+    for source, paths in _files_by_source(root).items():
         claimed: list[tuple[Record, Fields]] = []
         for record in _records_of_source(cluster, source, paths):
             left.records += 1
@@ -117,21 +141,22 @@ def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event
                 (left.noise if class_of(logger) in RELEVANT_CLASSES else left.ignored)[logger] += 1
             else:
                 left.unparsed.append(record)
-        if origin == "broker":
+        if origin == Origin.BROKER:
             _name_writers(source, [event for _, event in claimed])
         for record, event in claimed:
-            if (words := (_writer(event), record.happened_at, record.text)) in said:
+            utterance = (_writer(event), record.happened_at, record.text)
+            if utterance in utterances:
                 left.repeats += 1
             else:
-                said.add(words)
+                utterances.add(utterance)
                 events.append(Event.of(event))
     return events, left
 
 
 def _name_writers(source: str, events: list[Fields]) -> None:
-    """Lines that tell no broker were written by the one that the log's other lines tell, else by its folder's."""
-    told = {event["broker"] for event in events} - {None}
-    writer = told.pop() if len(told) == 1 else broker_of_folder(source)
+    """Give lines that name no broker the one that the log's other lines name, else the one of its folder."""
+    brokers = {event["broker"] for event in events} - {None}
+    writer = brokers.pop() if len(brokers) == 1 else broker_of_folder(source)
     for event in events:
         event["broker"] = writer if event["broker"] is None else event["broker"]
 
@@ -139,7 +164,7 @@ def _name_writers(source: str, events: list[Fields]) -> None:
 def _writer(event: Fields) -> tuple[Any, ...]:
     """Whose words an event is: a broker's wherever they stand, a client's in its own file alone."""
     source = event["source"]
-    if event["origin"] == "client":
+    if event["origin"] == Origin.CLIENT:
         return "client", source
     return "broker", event["broker"] if event["broker"] is not None else folder_of(source)
 
@@ -156,7 +181,7 @@ def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
         "source": record.source,
         "happened_at": record.happened_at,
         "order": record.order,
-        "broker": broker_told(read.message) if origin == "broker" else None,
+        "broker": broker_told(read.message) if origin == Origin.BROKER else None,
         "kind": read.pattern.kind.value,
         "pattern_id": read.pattern.pattern_id,
         "text": quotation(record.text),
@@ -164,8 +189,17 @@ def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
     }
 
 
-def parse(text: str, source: str = "", layouts: Sequence[str] = ()) -> Record:
-    """One record's text, taken apart by the layout whose head it shows. Takes: the layouts of its file, if known."""
+def read_line(text: str, source: str = "", layouts: Sequence[str] = ()) -> Record:
+    """Read one record by the layout whose head it shows.
+
+    Args:
+        text: A head and the lines that follow it, such as a stack trace; without the last line's end.
+        source: The log that holds it: its folder and name.
+        layouts: Names of the layouts of its file, where they are known.
+
+    Returns:
+        The record; `reading.pattern` is the pattern that claims it, or None.
+    """
     plain = next((_plain(layout, text, source) for layout, head in _HEADS if head.match(text)), None)
     if plain and plain.logger:
         return plain
@@ -173,7 +207,7 @@ def parse(text: str, source: str = "", layouts: Sequence[str] = ()) -> Record:
     if are_records.all() and "\n" not in text:
         line = inside.texts()[0].as_py().decode()
         logger, message = words_of(_RECORD_OF_JSON.name, line)
-        return replace(parse(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
+        return replace(read_line(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
     name = next((n for n in layouts or _layouts_of(text) if n not in PLAIN and head_of(n).match(text)), None)
     return _of_pattern(name, text, source) if name else plain or Record(source, text, None, None, None, text)
 
@@ -239,7 +273,7 @@ def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[Record]:
     whole = text_of(path)
     layouts = layouts_of(sampled(whole.encode()))
     for text in split(whole, layouts):
-        record = parse(text, source, layouts)
+        record = read_line(text, source, layouts)
         record.line_id = row_id(cluster, source, record.text, twins[record.text])
         twins[record.text] += 1
         yield record

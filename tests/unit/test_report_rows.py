@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import duckdb
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.tables.store import Store
-from spark_jobs.earlier_nights import apart, published_since, windows_before
+from kafka_hindsight.sql.lake_views import open_views
+from kafka_hindsight.sql.report_rows import READ, apart, nights_before
 from tests.support.lake import write_lake
 from tests.support.rows import values
 
@@ -47,12 +48,8 @@ def incident(
     return values(BY_NAME["gold.incidents"], started_at=at, ended_at=at, **columns)
 
 
-def before(store: Store, cluster: str, window: Window) -> dict[str, Any]:
-    return windows_before(store, cluster, window, published_since(store, cluster, window))
-
-
 @pytest.fixture(scope="module")
-def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     """Two nights of a cluster, published, the second twice; a short window; a night too old; another cluster."""
     evening = night(1).start + timedelta(hours=20)
     tables = {
@@ -82,11 +79,13 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
             incident("an old one", None, evening, harm=None),
         ],
     }
-    return Store(spark, str(write_lake(tmp_path_factory.mktemp("lake"), tables)))
+    with open_views(str(write_lake(tmp_path_factory.mktemp("lake"), tables)), READ) as connection:
+        yield connection
 
 
-def test_the_nights_before_are_counted_from_gold_each_once(store: Store) -> None:
-    found = before(store, "prod", TONIGHT)
+def test_the_nights_before_are_counted_from_gold_each_once(lake: duckdb.DuckDBPyConnection) -> None:
+    found, is_newest = nights_before(lake, "prod", TONIGHT)
+    assert is_newest
     assert [(n["window_from"], n["rebalances"], n["partition_seconds"]) for n in found["windows"]] == [
         (night(2).start, 1, 4.0),
         (night(1).start, 3, 12.5),
@@ -97,9 +96,9 @@ def test_the_nights_before_are_counted_from_gold_each_once(store: Store) -> None
     assert (crash["recurrence_id"], crash["nights"], crash["first_at"]) == ("crash", 2, night(2).start)
 
 
-def test_a_first_night_has_none_before_it(store: Store) -> None:
-    assert before(store, "prod", night(2)) == {}
-    assert before(store, "nobody", TONIGHT) == {}
+def test_a_first_night_has_none_before_it(lake: duckdb.DuckDBPyConnection) -> None:
+    assert nights_before(lake, "prod", night(2)) == ({}, False)
+    assert nights_before(lake, "nobody", TONIGHT) == ({}, True)
 
 
 def test_of_windows_that_overlap_the_later_one_stays() -> None:

@@ -1,0 +1,173 @@
+"""The rows of a report: those of one window, bounded, and the nights before it. Read without a JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import duckdb
+
+from kafka_hindsight.catalog import BY_NAME, Table
+from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
+from kafka_hindsight.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, REBALANCES
+from kafka_hindsight.catalog.quality import PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
+from kafka_hindsight.knowledge.harms import HARM_NOTES
+from kafka_hindsight.report.sections import READS
+from kafka_hindsight.report.sections.danger import WORST_RISK
+from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.sql.duck_types import quoted_name, view_name
+
+MOST_ROWS = 20_000
+"""Of one table, on one page: more than anyone reads. What is left out is counted, and stays in the lake."""
+
+NIGHTS = 30
+
+READ: tuple[Table, ...] = tuple(
+    dict.fromkeys([*(BY_NAME[kind.TABLE] for kind in READS), PUBLICATIONS, FAILOVERS, FINDINGS, INCIDENTS, REBALANCES])
+)
+"""The tables that a report is made of."""
+
+Rows = list[dict[str, Any]]
+
+_QUOTES = {"gold.isr_changes": 1, "gold.coordinator_moves": 1, "gold.partition_risks": 4}
+"""Tables of many rows that the page counts and hardly quotes: the rest of their evidence stays in the lake."""
+
+_SHAPES = """
+    SELECT template, count(*) AS records, sum(line_count)::BIGINT AS lines,
+        arg_min(text, (happened_at, line_id)) AS sample
+    FROM {rows} GROUP BY template ORDER BY lines DESC, template"""
+_LAG = """
+    SELECT snapshot_at, sum(lag)::BIGINT AS lag FROM {rows} GROUP BY snapshot_at HAVING sum(lag) IS NOT NULL
+    ORDER BY snapshot_at"""
+_GROUPED = {UNPARSED_LINES: _SHAPES, OFFSET_SNAPSHOTS: _LAG}
+"""Tables of which a page shows sums."""
+
+_PUBLISHED = """
+    SELECT DISTINCT window_from, window_to FROM quality.publications
+    WHERE cluster = $cluster AND "table" = $table AND window_to >= $first"""
+_NUMBERS = """
+    SELECT w.window_from, w.window_to, coalesce(r.rebalances, 0)::DOUBLE AS rebalances,
+        coalesce(r.partition_seconds, 0)::DOUBLE AS partition_seconds,
+        coalesce(f.failovers, 0)::DOUBLE AS failovers, coalesce(f.leaderless_ms, 0)::DOUBLE AS leaderless_ms
+    FROM (SELECT unnest($starts::TIMESTAMPTZ[]) AS window_from, unnest($ends::TIMESTAMPTZ[]) AS window_to) AS w
+    LEFT JOIN LATERAL (
+        SELECT count(*) AS rebalances, sum(partition_seconds) AS partition_seconds FROM gold.rebalances
+        WHERE cluster = $cluster AND started_at >= w.window_from AND started_at < w.window_to) AS r ON true
+    LEFT JOIN LATERAL (
+        SELECT count(*) AS failovers, sum(leaderless_ms) AS leaderless_ms FROM gold.failovers
+        WHERE cluster = $cluster AND happened_at >= w.window_from AND happened_at < w.window_to) AS f ON true
+    ORDER BY w.window_from"""
+_FINDINGS = """
+    SELECT rule_id, subject_kind, subject, severity, message FROM gold.findings
+    WHERE cluster = $cluster AND first_at >= $start AND first_at < $end"""
+_INCIDENTS = """
+    SELECT recurrence_id, count(DISTINCT w.window_from) AS nights, min(started_at) AS first_at,
+        max(started_at) AS last_at
+    FROM gold.incidents AS i
+    JOIN (SELECT unnest($starts::TIMESTAMPTZ[]) AS window_from, unnest($ends::TIMESTAMPTZ[]) AS window_to) AS w
+        ON i.started_at >= w.window_from AND i.started_at < w.window_to
+    WHERE cluster = $cluster AND recurrence_id IS NOT NULL AND NOT list_contains($calm, harm)
+    GROUP BY recurrence_id"""
+
+
+def window_rows(
+    connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, run_id: str
+) -> tuple[dict[str, Rows], list[str]]:
+    """Read the rows that the report of one window shows.
+
+    Args:
+        connection: A lake that `open_views` opened with the tables of `READ`.
+        cluster: The cluster's name in the lake.
+        window: The window of the report.
+        run_id: The run whose validation results are shown.
+
+    Returns:
+        Rows by full table name, as `report.build.read_rows` takes them, at most `MOST_ROWS` of each table; and a
+        sentence for each table of which rows were left out.
+    """
+    tables: dict[str, Rows] = {}
+    for table in dict.fromkeys(BY_NAME[kind.TABLE] for kind in READS):
+        query, values = _query(table, cluster, window, run_id)
+        tables[table.full_name] = _rows(connection, f"{query} LIMIT {MOST_ROWS + 1}", values)
+    cut = [
+        f"{name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all."
+        for name, rows in tables.items()
+        if len(rows) > MOST_ROWS
+    ]
+    return {name: rows[:MOST_ROWS] for name, rows in tables.items()}, cut
+
+
+def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: Window) -> tuple[dict[str, Any], bool]:
+    """Read the nights that a report shows beside its own.
+
+    Args:
+        connection: A lake that `open_views` opened with the tables of `READ`.
+        cluster: The cluster's name in the lake.
+        window: The window of the report.
+
+    Returns:
+        What `PageRun.history` takes: the windows as long as this one that were published before it, at most 30, with
+        their numbers, the findings of the last of them, and the incidents that recurred on them. Empty where there is
+        none. And whether the cluster has no later window.
+    """
+    windows = _published_since(connection, cluster, window)
+    is_newest = all(w.end <= window.end for w in windows)
+    before = apart(w for w in windows if w.end <= window.start and _as_long(w, window))
+    if not before:
+        return {}, is_newest
+    of_all = {"cluster": cluster, "starts": [w.start for w in before], "ends": [w.end for w in before]}
+    of_last = {"cluster": cluster, "start": before[-1].start, "end": before[-1].end}
+    calm = [str(harm) for harm, note in HARM_NOTES.items() if note.state == "calm"]
+    return {
+        "windows": _rows(connection, _NUMBERS, of_all),
+        "findings": _rows(connection, _FINDINGS, of_last),
+        "incidents": _rows(connection, _INCIDENTS, {**of_all, "calm": calm}),
+    }, is_newest
+
+
+def apart(windows: Iterable[Window]) -> list[Window]:
+    """Windows that share no instant, in order of time: of those that do the later one."""
+    chosen: list[Window] = []
+    for window in sorted(windows, key=lambda w: (w.end, w.start), reverse=True):
+        if not chosen or window.end <= chosen[-1].start:
+            chosen.append(window)
+    return chosen[::-1]
+
+
+def _published_since(connection: duckdb.DuckDBPyConnection, cluster: str, window: Window) -> list[Window]:
+    """The windows of a cluster that were published, from thirty such nights before this one on; later ones too."""
+    first = window.start - (NIGHTS - 1) * (window.end - window.start)
+    rows = _rows(connection, _PUBLISHED, {"cluster": cluster, "table": REBALANCES.full_name, "first": first})
+    return [Window(row["window_from"], row["window_to"]) for row in rows]
+
+
+def _as_long(window: Window, other: Window) -> bool:
+    return abs((window.end - window.start) - (other.end - other.start)) <= timedelta(seconds=1)
+
+
+def _query(table: Table, cluster: str, window: Window, run_id: str) -> tuple[str, dict[str, Any]]:
+    """What a page shows of a table, in an order of its own where rows may be left out."""
+    if table is VALIDATION_RESULTS:
+        return f"SELECT * FROM {view_name(table)} WHERE run_id = $run_id ORDER BY ALL", {"run_id": run_id}
+    assert table.time_column, table.full_name
+    at = quoted_name(table.time_column)
+    columns = "*"
+    if most := _QUOTES.get(table.full_name):
+        columns = f"* REPLACE (evidence[1:{most}] AS evidence)"
+    rows = f"SELECT {columns} FROM {view_name(table)} WHERE cluster = $cluster AND {at} >= $start AND {at} < $end"
+    values = {"cluster": cluster, "start": window.start, "end": window.end}
+    if grouped := _GROUPED.get(table):
+        return grouped.format(rows=f"({rows})"), values
+    return f"{rows} ORDER BY {', '.join(_order(table))}", values
+
+
+def _order(table: Table) -> Sequence[str]:
+    key = [quoted_name(column) for column in (table.time_column, *table.key) if column]
+    if table.full_name != "gold.partition_risks":
+        return key
+    return [*(f"{quoted_name(column)} DESC NULLS LAST" for column in WORST_RISK), *key]
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any]) -> Rows:
+    return list(connection.execute(query, values).fetch_arrow_table().to_pylist())
