@@ -145,7 +145,7 @@ def test_the_table_gives_all_that_tables_give(tmp_path: Path, monkeypatch: pytes
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
     (table,) = set(gold.declared()) - set(gold.TABLES)
-    page = ModuleType("kafka_hindsight.judgements.groups.coordination")
+    page = ModuleType("kafka_hindsight.judgements.rebuild.coordination")
     monkeypatch.setitem(sys.modules, page.__name__, page)
     row_class = run(row_classes._module("gold", [table]), vars(page))[table.row_name]
     monkeypatch.setattr(rows, table.row_name, row_class, raising=False)
