@@ -1,1 +1,1 @@
-"""The steps of the pipeline: read, call, write. `run` starts one; `catalog.steps` declares them."""
+"""What spark-submit starts, a module for each step: read, call, write. `run` runs one, `catalog.steps` names all."""

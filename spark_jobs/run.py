@@ -1,7 +1,7 @@
 """Runs steps under spark-submit: session, lock, body, account.
 
 `run.py STEP --settings JSON` runs one, `run.py audit --settings JSON` those of a night.
-`run.py serve SOCKET LOG` runs those that it is handed (edges/application.py).
+`run.py serve SOCKET LOG` runs those that it is handed (kafka_hindsight/start/application.py).
 """
 
 from __future__ import annotations

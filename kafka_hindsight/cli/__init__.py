@@ -1,1 +1,1 @@
-"""What a person types: the verbs of `hindsight`, and what makes the generated pages."""
+"""What a person types: the verbs of `hindsight`."""

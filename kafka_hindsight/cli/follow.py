@@ -99,7 +99,7 @@ def printable(text: str) -> str:
 def start_alone(program: str, settings: Settings, said: Mapping[str, str], noise: IO[bytes]) -> subprocess.Popen[bytes]:
     """Starts one step, or a whole audit, without Airflow.
 
-    Takes: the program as steps/run.py knows it; variables that it gets; where its words go.
+    Takes: the program as spark_jobs/run.py knows it; variables that it gets; where its words go.
     Edge case: Spark makes a folder `spark-warehouse` where it is started: not in the folder where a user works.
     """
     return subprocess.Popen(

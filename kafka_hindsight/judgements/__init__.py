@@ -1,1 +1,1 @@
-"""THE judgements: rows in, rows out. No reading, no writing, no clock, no Spark."""
+"""VERBS: rows in, rows out. No reading, no writing, no clock, no Spark."""

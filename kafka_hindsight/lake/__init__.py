@@ -1,1 +1,1 @@
-"""EDGES: the only places that touch the world: session, store, files, locks, Kafka, clock."""
+"""The tables as files: their types, the lock, what readers see, damage and what mends it. No JVM."""

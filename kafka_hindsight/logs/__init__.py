@@ -1,1 +1,1 @@
-"""What comes in: lines become records, records events, readings rows, each accounted for."""
+"""What comes in: bytes become lines, lines records, records events, each accounted for. No Spark."""

@@ -55,7 +55,7 @@ LOOK_BACK_HOURS = 24
 MOST_HOURS = 24 * 31
 
 SOURCE = "source://"
-"""How a place begins that is a source; its name follows (edges/sources)."""
+"""How a place begins that is a source; its name follows (kafka_hindsight/sources)."""
 
 DATED = re.compile(r"\{(date|hour)(?::([^{}]+))?\}")
 """What stands in a place for a day and an hour of UTC, such as 2026-11-20 and 05, or as `{date:%Y/%m/%d}` says it."""
@@ -73,7 +73,7 @@ class Settings:
     """What one run works on. Paths are absolute or URIs; a missing window means everything in the input.
 
     `read_to_end`: the last record of a file that still grows is taken as it stands, instead of waiting for the next.
-    `owners`: who owns which clusters, groups and topics (shared/owners.py); the page names them.
+    `owners`: who owns which clusters, groups and topics (settings/owners.py); the page names them.
     """
 
     logs: str

@@ -1,1 +1,1 @@
-"""What steps, commands and edges share: settings, exits, the launch of Spark, declared tables applied to frames."""
+"""What all rooms use: exit codes, windows, lengths of time, words. Standard library only."""

@@ -1,4 +1,4 @@
-"""A declared table applied to a frame: exact names, order and types; and the DDL that makes it a table."""
+"""A declared table applied to a frame: exact names, order and types."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How a process of ours is started: where things lie, Spark's environment, Java, jars, Airflow. No pyspark."""
+"""How a process of ours is started: its environment, Java, jars, Airflow, a run's application. No pyspark."""

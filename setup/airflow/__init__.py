@@ -1,4 +1,4 @@
-"""Kafka Hindsight's part of Airflow as pip installs it: the project's folders as they are, inside this one package."""
+"""Kafka Hindsight's part of Airflow as pip installs it: the library and the plugins, inside this one package."""
 
 from __future__ import annotations
 

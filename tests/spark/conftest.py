@@ -1,4 +1,4 @@
-"""What the tests of transforms share."""
+"""What the tests of frames share."""
 
 from __future__ import annotations
 

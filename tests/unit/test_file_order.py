@@ -107,7 +107,7 @@ def spans_of(files: Files, growing: int | None) -> dict[int, Span]:
 
 
 def found(files: Files, turns: dict[int, Turn]) -> Found:
-    """What `transforms.collect.identify` does, in plain words."""
+    """What `ranked_records.settle` does, in plain words."""
     counts: Counter[tuple[int, Line]] = Counter()
     seen: Counter[int] = Counter()
     rows: Found = {}

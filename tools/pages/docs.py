@@ -129,7 +129,7 @@ def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
     parts.append("## Known and ignored")
     ignored = [(code(n.contains), as_codes(n.loggers), prose(n.why)) for n in noise]
     parts.append(as_table(("A message that holds", "Of the logger", "Why"), ignored))
-    return page("Patterns", "kafka_hindsight/knowledge/patterns/ and kafka_hindsight/knowledge/noise.py", parts)
+    return page("Patterns", "kafka_hindsight/knowledge/patterns/ and kafka_hindsight/knowledge/noise*.py", parts)
 
 
 def _kind(kind: str, meaning: str, patterns: Sequence[Pattern]) -> Iterator[str]:
@@ -178,7 +178,7 @@ def rules_page(rules: Sequence[Rule]) -> str:
             ("Back-test", code(f'make sql Q="rule_backtest rule_id={rule.rule_id}"')),
         )
         parts += [f"## {rule.rule_id}", "\n".join(f"- {name}: {text}" for name, text in told)]
-    return page("Rules", "kafka_hindsight/knowledge/rules.py", parts)
+    return page("Rules", "kafka_hindsight/knowledge/rules/", parts)
 
 
 def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
