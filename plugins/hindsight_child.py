@@ -7,6 +7,7 @@ import subprocess
 
 from airflow.exceptions import AirflowFailException
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import launch
 
 CONTAINER = "HINDSIGHT_CONTAINER"
@@ -26,9 +27,8 @@ def child(*arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        cwd=launch.HOME,
-        env={k: v for k, v in os.environ.items() if not k.startswith(launch.AIRFLOWS)}
-        | {"PYTHONPATH": str(launch.HOME)},
+        cwd=HOME,
+        env={k: v for k, v in os.environ.items() if not k.startswith(launch.AIRFLOWS)} | {"PYTHONPATH": str(HOME)},
     )
 
 

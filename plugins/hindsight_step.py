@@ -15,6 +15,7 @@ from kafka_hindsight.alerts.routes import owners_of
 from kafka_hindsight.catalog.steps import Step
 from kafka_hindsight.settings.clusters import Cluster, file_path
 from kafka_hindsight.settings.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, is_uri
+from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import BAD_INPUT, NEVER_RETRIED, REFUSED, parse_exit_summary
 from kafka_hindsight.start import launch
 
@@ -95,7 +96,7 @@ def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str,
         given["window_from"], given["window_to"] = ((at - back).isoformat() for at in interval)
     name = (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id)
     return {
-        "lake": str(launch.LAKE),
+        "lake": str(LAKE),
         "read_to_end": bool(params.get("read_to_end")),
         **given,
         "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import launch, maven
-from kafka_hindsight.start.launch import HOME
 from lab.drill.jars import KAFKAS
 from lab.drill.libraries import JARS as CLIENTS
 

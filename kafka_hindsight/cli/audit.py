@@ -20,10 +20,10 @@ from kafka_hindsight.lake.lock import held
 from kafka_hindsight.lake.waiting import LakeBusy
 from kafka_hindsight.settings.clusters import file_path
 from kafka_hindsight.settings.config import INPUTS, Settings, from_environment, masked, missing_inputs
+from kafka_hindsight.settings.home import HOME, LAKE, RUNS, WORK
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.start import application, embedded_airflow, launch
-from kafka_hindsight.start.launch import HOME, LAKE, RUNS, WORK
 
 DAG = "kafka_night_audit"
 SAMPLE = HOME / ".samples" / "night-4.1"

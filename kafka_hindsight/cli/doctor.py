@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kafka_hindsight.settings.config import is_dated
+from kafka_hindsight.settings.home import HOME, IS_INSTALLED, LAKE, WORK
 from kafka_hindsight.start import java, launch
 
 NEEDED_GIB = 4
@@ -59,8 +60,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _found(given: argparse.Namespace) -> Iterator[Told]:
-    lake = given.lake or str(launch.LAKE)
-    yield from of_package() if launch.IS_INSTALLED else of_checkout()
+    lake = given.lake or str(LAKE)
+    yield from of_package() if IS_INSTALLED else of_checkout()
     yield from of_machine()
     yield of_lake(lake)
     if given.lake or given.repair:
@@ -95,7 +96,7 @@ def of_checkout() -> Iterator[Told]:
     from setup import build, needs
 
     yield _asked("Python", needs.require_python, _PYTHON)
-    yield _asked("room", needs.require_space, f"{shutil.disk_usage(launch.HOME).free / 1e9:.1f} GB free")
+    yield _asked("room", needs.require_space, f"{shutil.disk_usage(HOME).free / 1e9:.1f} GB free")
     for part in build.PARTS:
         current = build.is_current(part)
         says = "built" if current else f"`make setup` builds it: {part.sentence}"
@@ -142,7 +143,7 @@ def of_tables(lake: str, is_to_repair: bool) -> Iterator[Told]:
 def of_cluster(bootstrap: str) -> Iterator[Told]:
     """One reading of a live cluster: whether it answers, and which parts it does not tell, and why."""
     words = ["kafka_hindsight.cli.main", "snapshot", "--bootstrap", bootstrap, "--print"]
-    reading = _of_child("cluster", words, cwd=launch.WORK)
+    reading = _of_child("cluster", words, cwd=WORK)
     if isinstance(reading, Told):
         yield reading
         return
@@ -175,7 +176,7 @@ def _of_child(what: str, words: list[str], cwd: Path | None = None) -> Any:
     python = launch.spark_python()
     if not python.exists():
         return Told("later", what, "Needs set-up first. What to do: make setup")
-    env = {**os.environ, "PYTHONPATH": str(launch.HOME)}
+    env = {**os.environ, "PYTHONPATH": str(HOME)}
     done = subprocess.run([str(python), "-m", *words], capture_output=True, text=True, cwd=cwd, env=env)
     if done.returncode:
         return Told("missing", what, done.stderr.strip().splitlines()[-1])

@@ -17,9 +17,9 @@ from typing import IO, Any
 
 from kafka_hindsight.catalog.steps import STEPS, Step
 from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.home import RUNS, WORK
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT
 from kafka_hindsight.start import launch
-from kafka_hindsight.start.launch import WORK
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LOOK_EVERY = 0.2
@@ -109,7 +109,7 @@ def start_alone(program: str, settings: Settings, said: Mapping[str, str], noise
         stdout=noise,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        cwd=launch.RUNS,
+        cwd=RUNS,
     )
 
 

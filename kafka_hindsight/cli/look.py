@@ -22,9 +22,9 @@ from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.metrics import metrics_text
 from kafka_hindsight.settings.clusters import clusters, lakes
 from kafka_hindsight.settings.config import Settings, is_uri
+from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.shared.page_names import NEWEST, page_name
-from kafka_hindsight.start.launch import LAKE
 
 SUBJECT = (
     "the id of a row, its first six characters or more, or its address in the report; a group; a partition; latest:"

@@ -14,6 +14,7 @@ from kafka_hindsight import __version__
 from kafka_hindsight.catalog.steps import BY_NAME, STEPS
 from kafka_hindsight.cli import alert, audit, clusters_file, completion, doctor, look, snapshot, step
 from kafka_hindsight.settings.config import INPUTS, is_uri, masked
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, sentences_of
 from kafka_hindsight.start import first_use, launch
 
@@ -153,7 +154,7 @@ def parser() -> argparse.ArgumentParser:
         verbs, "doctor", "what is missing on this machine, in a lake, in a cluster or in logs"
     )
     look_around.set_defaults(verb=lambda given: doctor.main(given.options))
-    if (launch.HOME / "lab").is_dir():
+    if (HOME / "lab").is_dir():
         _add_drills(verbs)
 
     known = verbs.add_parser("completion", help="the script by which a shell completes hindsight")

@@ -17,6 +17,7 @@ from kafka_hindsight.cli.audit import requested
 from kafka_hindsight.cli.follow import Screen, command_alone, follow, near, start_alone, without_theirs
 from kafka_hindsight.lake.landing import read_text
 from kafka_hindsight.settings.config import Settings, masked
+from kafka_hindsight.settings.home import RUNS
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.start import launch
@@ -55,8 +56,8 @@ def run(step: Step, settings: Settings) -> int:
 
     Gives: the step's exit code.
     """
-    launch.RUNS.mkdir(parents=True, exist_ok=True)
-    log, told = (launch.RUNS / f"{settings.run_id}.{step.name}.{kind}" for kind in ("log", "progress"))
+    RUNS.mkdir(parents=True, exist_ok=True)
+    log, told = (RUNS / f"{settings.run_id}.{step.name}.{kind}" for kind in ("log", "progress"))
     told.write_text("", encoding="utf-8")
     print(f"Run {settings.run_id} of {masked(near(settings.lake))}; Spark's words go to {near(str(log))}", flush=True)
     screen, began = Screen((step,), "the run"), time.monotonic()

@@ -19,8 +19,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka_hindsight.kafka.connection import Connection
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.start.launch import HOME
 
 Reading = dict[str, Any]
 

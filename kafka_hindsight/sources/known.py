@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from kafka_hindsight.settings.config import SOURCE
+from kafka_hindsight.settings.home import WORK
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources.model import Source
-from kafka_hindsight.start.launch import WORK
 
 FOLDER_VARIABLE = "HINDSIGHT_SOURCES"
 """Names the folder of these files; without it `sources` where we work. Who starts a run names a source, and cannot say

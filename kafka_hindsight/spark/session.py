@@ -14,6 +14,7 @@ from py4j.java_gateway import java_import
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 
+from kafka_hindsight.settings.home import HOME, PACKAGE
 from kafka_hindsight.start import launch
 
 _ARCHIVE = "kafka_hindsight"
@@ -102,7 +103,7 @@ def _ship(spark: SparkSession) -> None:
         return
     packed = Path(f"{context._temp_dir}/{_ARCHIVE}.zip")
     with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
-        for folder in (launch.PACKAGE, launch.HOME / "spark_jobs"):
+        for folder in (PACKAGE, HOME / "spark_jobs"):
             for file in sorted(folder.rglob("*.py")):
                 archive.write(file, Path(folder.name, file.relative_to(folder)))
     context.addPyFile(str(packed))

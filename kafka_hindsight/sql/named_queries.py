@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.words import did_you_mean
-from kafka_hindsight.start.launch import HOME
 
 if TYPE_CHECKING:
     import duckdb

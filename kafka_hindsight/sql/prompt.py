@@ -12,6 +12,7 @@ import duckdb
 from kafka_hindsight.catalog import BY_NAME, TABLES
 from kafka_hindsight.lake.half_done import LAYERS
 from kafka_hindsight.settings.config import masked
+from kafka_hindsight.settings.home import KEPT
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, BadInput
 from kafka_hindsight.shared.plain import visible
 from kafka_hindsight.shared.words import did_you_mean
@@ -22,7 +23,6 @@ from kafka_hindsight.sql.duck_types import one_sentence
 from kafka_hindsight.sql.lake_views import DAMAGED, open_views
 from kafka_hindsight.sql.line_editor import Words, line_editor
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries, named_question, variables_set
-from kafka_hindsight.start.launch import KEPT
 
 _VIEWS: Mapping[str, now_views.NowView | bridge_views.BridgeView] = {
     **now_views.VIEW_BY_NAME,

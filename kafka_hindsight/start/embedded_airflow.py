@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from kafka_hindsight.start.launch import DEFAULT_MASTER, HOME
+from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.start.launch import DEFAULT_MASTER
 
 AIRFLOW_HOME = HOME / ".airflow"
 PROGRAM = HOME / ".venv-airflow" / "bin" / "airflow"

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from kafka_hindsight.settings.home import IS_INSTALLED, KEPT
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.start import java, launch, maven
 
@@ -17,7 +18,7 @@ def prepare_spark(*places: str | None) -> None:
     Edge case: a folder that HINDSIGHT_JARS names is the user's own: nothing is fetched into it.
     Raises: BadInput where one of them is not to be had.
     """
-    if launch.IS_INSTALLED:
+    if IS_INSTALLED:
         _prepare_installed()
     if for_s3 := launch.s3_jars(places):
         _fetch("Hadoop's client for S3 (690 MB)", for_s3, maven.fetch_s3)
@@ -27,7 +28,7 @@ def _prepare_installed() -> None:
     if missing := launch.missing_environment() or java.problem():
         raise BadInput(missing)
     folder = launch.jars()
-    if folder.parent == launch.KEPT:
+    if folder.parent == KEPT:
         _fetch("Delta's jars", folder, maven.fetch_delta)
     elif not folder.exists():
         raise BadInput(f"HINDSIGHT_JARS names {folder}, and nothing is there. Needed: Delta's jars. Check the path.")
@@ -40,6 +41,6 @@ def _fetch(what: str, folder: Path, fetch: Callable[[Path, Path], None]) -> None
         with maven.alone(folder):
             if not folder.exists():
                 print(f"Fetching {what} into {folder}: this is done once.", file=sys.stderr, flush=True)
-                fetch(folder, launch.KEPT / "ivy")
+                fetch(folder, KEPT / "ivy")
     except maven.CannotFetch as problem:
         raise BadInput(str(problem)) from None

@@ -15,13 +15,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 
 from kafka_hindsight.settings.config import is_dated, is_uri
-from kafka_hindsight.settings.home import HOME as HOME
-from kafka_hindsight.settings.home import IS_INSTALLED as IS_INSTALLED
-from kafka_hindsight.settings.home import KEPT as KEPT
-from kafka_hindsight.settings.home import LAKE as LAKE
-from kafka_hindsight.settings.home import PACKAGE as PACKAGE
-from kafka_hindsight.settings.home import RUNS as RUNS
-from kafka_hindsight.settings.home import WORK as WORK
+from kafka_hindsight.settings.home import HOME, IS_INSTALLED, KEPT, PACKAGE
 from kafka_hindsight.shared.exits import BadInput
 
 RUN = HOME / "spark_jobs" / "run.py"

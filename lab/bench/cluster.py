@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import launch
 from lab.bench import nights, works
 
@@ -93,7 +94,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--mb", type=float, default=1000.0, help="megabytes of logs")
-    parser.add_argument("--folder", type=Path, default=launch.HOME / ".bench", help="where inputs are kept")
+    parser.add_argument("--folder", type=Path, default=HOME / ".bench", help="where inputs are kept")
     parser.add_argument("--json", action="store_true", help="print figures instead of a table")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -9,11 +9,11 @@ import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from kafka_hindsight.start import launch
+from kafka_hindsight.settings.home import HOME
 from lab.bench import anchors
 from lab.bench.works import Figures
 
-FIGURES = launch.HOME / "lab" / "bench" / "figures.json"
+FIGURES = HOME / "lab" / "bench" / "figures.json"
 
 
 def keep(part: str, found: Figures, cores: str) -> None:
@@ -26,7 +26,7 @@ def keep(part: str, found: Figures, cores: str) -> None:
 def circumstances(cores: str) -> Figures:
     """When, of which commit, and on what."""
     commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=launch.HOME, capture_output=True, text=True, check=True
+        ["git", "rev-parse", "--short", "HEAD"], cwd=HOME, capture_output=True, text=True, check=True
     )
     return {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",

@@ -26,6 +26,7 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.apply import Judgement, call
 from kafka_hindsight.start import launch
@@ -68,7 +69,7 @@ def main() -> None:
 def measured(what: str, size: int) -> dict[str, Any]:
     """The measures of one size, taken in a process of its own."""
     command = [sys.executable, "-m", "lab.bench.judgements", what, str(size), "--here"]
-    done = subprocess.run(command, cwd=launch.HOME, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr[-2000:])
     return dict(json.loads(done.stdout.splitlines()[-1]))
@@ -127,7 +128,7 @@ def recorded_storm() -> list[Event]:
     from kafka_hindsight.logs.plain_reader import read_logs
 
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(launch.HOME / "samples" / "night-4.1.tar.gz") as archive:
+        with tarfile.open(HOME / "samples" / "night-4.1.tar.gz") as archive:
             archive.extractall(folder, filter="data")
         read = [read_logs(Path(folder) / name, origin, CLUSTER)[0] for name, origin in _FOLDERS]
     own = (e for events in read for e in events if e.group_id == STORM and e.kind not in _MOVES)

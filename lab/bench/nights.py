@@ -12,9 +12,9 @@ import tarfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from kafka_hindsight.start import launch
+from kafka_hindsight.settings.home import HOME
 
-NIGHT = launch.HOME / "samples" / "night-4.1.tar.gz"
+NIGHT = HOME / "samples" / "night-4.1.tar.gz"
 APART = timedelta(hours=1)
 """Between two copies: longer than the recorded night, so that they follow one another."""
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_hindsight.start import launch
+from kafka_hindsight.settings.home import HOME
 from lab.bench import cluster, sizing
 from lab.bench.figures import FIGURES, beside, best
 
-PAGE = launch.HOME / "docs" / "speed.md"
-PICTURE = launch.HOME / "docs" / "pictures" / "speed.svg"
+PAGE = HOME / "docs" / "speed.md"
+PICTURE = HOME / "docs" / "pictures" / "speed.svg"
 
 _PART = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end of measured -->)", re.DOTALL)
 _SAYS = {

@@ -22,7 +22,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_hindsight.kafka import snapshot
 from kafka_hindsight.kafka.connection import Connection
-from kafka_hindsight.start import launch
+from kafka_hindsight.settings.home import HOME
 from lab.drill.cluster import Cluster
 from lab.drill.jars import NEWEST
 
@@ -112,7 +112,7 @@ def has_committed(consumer: Consumer, offsets: list[TopicPartition]) -> bool:
 def measured(bootstrap: str) -> dict[str, Any]:
     """The measures of one reading, taken in a process of its own."""
     command = [sys.executable, "-m", "lab.bench.snapshot", "--read", bootstrap]
-    done = subprocess.run(command, cwd=launch.HOME, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr[-2000:])
     return dict(json.loads(done.stdout))

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import launch
 from lab.bench import anchors, nights, usage
 
@@ -95,7 +96,7 @@ def audit(lake: str) -> Figures:
     """A whole audit of the recorded night, as `make audit` runs it."""
     command = [str(launch.spark_python()), "-m", "kafka_hindsight.cli.main", "audit", "--lake", lake]
     with usage.metered() as used:
-        done = subprocess.run(command, cwd=launch.HOME, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
     return used.figures()
@@ -161,7 +162,7 @@ def measured(work: str, cores: str, **given: Any) -> Figures:
     """
     command = [str(launch.spark_python()), "-m", "lab.bench.works", work, cores, json.dumps(given)]
     environment = {**os.environ, **launch.environment()}
-    done = subprocess.run(command, cwd=launch.HOME, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=HOME, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         why = done.stderr[max(done.stderr.rfind("Traceback"), 0) :][-6000:]
         raise RuntimeError(f"{work} {given} failed. Its last words:\n{done.stdout[-1000:]}{why}")

@@ -24,14 +24,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kafka_hindsight.cli.audit import SAMPLE
-from kafka_hindsight.start import launch
+from kafka_hindsight.settings.home import HOME
 from lab.chaos import disks, inputs, stores
 from lab.chaos.kills import Tried, kills
 from lab.chaos.lakes import contents
 from lab.chaos.night import HALF, LAST, LATE, cut_night
 from lab.chaos.worker import Worker
 
-_RECORDS = launch.HOME / "tests" / "excerpts" / "group_records.jsonl"
+_RECORDS = HOME / "tests" / "excerpts" / "group_records.jsonl"
 _PARTS = ("kills", "disks", "inputs", "stores")
 _NIGHT = ("ingest", "rebuild", "publish")
 _FIRST, _SECOND, _THIRD = "first night", "more logs", "late logs"

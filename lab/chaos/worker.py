@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import launch
 
 _SPARK = {"spark.sql.shuffle.partitions": "2"}
@@ -100,7 +101,7 @@ class Worker:
                 stderr=subprocess.STDOUT,
                 text=True,
                 start_new_session=True,
-                env={**os.environ, **launch.environment(), "PYTHONPATH": str(launch.HOME)},
+                env={**os.environ, **launch.environment(), "PYTHONPATH": str(HOME)},
             )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_hindsight.catalog.codes import Confidence
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from lab.drill.absences import DOUBTFUL, RIGHT, WRONG
 from lab.drill.match import Row, Tables
 from lab.drill.month import MONTH, agreement_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import maven
-from kafka_hindsight.start.launch import HOME
 from kafka_hindsight.start.maven import CannotFetch
 
 NEWEST = "4.3.1"

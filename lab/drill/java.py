@@ -15,7 +15,8 @@ from typing import Any
 from py4j.java_gateway import GatewayParameters, JavaGateway
 from py4j.protocol import Py4JNetworkError
 
-from kafka_hindsight.start.launch import HOME, spark_home
+from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.start.launch import spark_home
 from lab.drill import processes
 from lab.drill.jars import uses_log4j2
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import maven
-from kafka_hindsight.start.launch import HOME
 
 JAVA = "java"
 """Kafka's own consumer, of the Kafka that is played."""

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from lab.drill import libraries, processes
 from lab.drill.java import Jvm
 

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from lab.drill.absences import NIGHT_ENDS, WRONG, Agreement, Away, agreement, away_of
 from lab.drill.match import Row
 from lab.drill.record import DRILLS

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from lab.drill import processes
 from lab.drill.libraries import ENVIRONMENT
 from lab.drill.members import MemberFault

@@ -17,7 +17,7 @@ from typing import Any
 
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.snapshot import Unreachable, take
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from lab.drill import processes
 
 EVERY = 10.0

@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.start.launch import HOME
 
 DRILLS = HOME / ".drill"
 """Where drills lie, each in a folder that begins with the instant it was started at."""

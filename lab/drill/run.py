@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kafka_hindsight.settings.config import INPUTS
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
-from kafka_hindsight.start.launch import HOME
 from kafka_hindsight.start.maven import CannotFetch
 from lab.drill import libraries, machine, processes, score
 from lab.drill.admin import Admin

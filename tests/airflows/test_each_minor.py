@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import embedded_airflow
-from kafka_hindsight.start.launch import HOME, jars, spark_environment
+from kafka_hindsight.start.launch import jars, spark_environment
 from setup.build import UV, build_environment
 from tests.support.lake import contents, rows
 from tests.support.nights import EXCERPTS

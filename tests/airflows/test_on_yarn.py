@@ -8,8 +8,9 @@ import re
 import subprocess
 from pathlib import Path
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import embedded_airflow
-from kafka_hindsight.start.launch import HOME, spark_home
+from kafka_hindsight.start.launch import spark_home
 from tests.support.hadoop import QUEUE, yarn
 from tests.support.lake import rows
 from tests.support.nights import EXCERPTS

@@ -6,8 +6,9 @@ import os
 import subprocess
 from pathlib import Path
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import embedded_airflow
-from kafka_hindsight.start.launch import HOME, spark_python
+from kafka_hindsight.start.launch import spark_python
 from setup.build import build_environment
 
 

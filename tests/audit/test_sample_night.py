@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared import words
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
-from kafka_hindsight.start.launch import HOME, jars
+from kafka_hindsight.start.launch import jars
 from lab.drill.score import read_gold, score
 from tests.support.lake import contents, rows
 from tests.support.package import build, install

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from tests.support.package import build
 
 LOADED = """

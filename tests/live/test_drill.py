@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from kafka_hindsight.logs.plain_reader import read_logs
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from lab.drill.jars import NEWEST
 
 KAFKA = os.environ.get("KAFKA") or NEWEST

@@ -20,7 +20,7 @@ from typing import Any, cast
 import pytest
 from py4j.protocol import Py4JNetworkError
 
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from lab.drill.admin import Admin
 from lab.drill.cluster import Cluster
 from lab.drill.jars import NEWEST, libs

@@ -17,8 +17,8 @@ from confluent_kafka.admin import (
 
 from kafka_hindsight.kafka import snapshot
 from kafka_hindsight.kafka.connection import Connection
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.start.launch import HOME
 from tests.live.conftest import USERS, GuardedCluster
 from tests.support.live import connection, documented_rights, guarded, reader_of_this_process, within
 

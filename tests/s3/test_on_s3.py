@@ -23,7 +23,7 @@ import pytest
 from obstore.store import S3Store
 
 from kafka_hindsight.cli.audit import SAMPLE
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from tests.support.aws import bucket, served_by_moto
 from tests.support.duck_extensions import install_extensions
 from tests.support.lake import contents, rows

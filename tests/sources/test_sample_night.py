@@ -23,8 +23,8 @@ from pyspark.sql import SparkSession
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.steps import PUBLISH
 from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.sources.model import batched
-from kafka_hindsight.start.launch import HOME
 from lab.drill.cluster import Cluster
 from lab.drill.jars import NEWEST
 from spark_jobs import publish

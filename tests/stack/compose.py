@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from lab.drill.cluster import free_ports
 
 IMAGE_HOME = "/opt/hindsight"

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import embedded_airflow
-from kafka_hindsight.start.launch import HOME
 from lab.drill.cluster import free_ports
 
 BIN = embedded_airflow.PROGRAM.parent

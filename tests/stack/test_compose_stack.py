@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog.steps import STEPS
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from lab.drill import score
 from setup import stack as setup_stack
 from tests.stack.compose import Outside, stack

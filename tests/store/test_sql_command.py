@@ -17,13 +17,13 @@ from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, BadInput
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.duck_types import quoted_text
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.line_editor import read_history
 from kafka_hindsight.sql.named_queries import named_queries
-from kafka_hindsight.start.launch import HOME
 from tests.support.asked_lake import LAKE, answers
 from tests.support.lake import write_lake
 from tests.support.rows import QUOTE

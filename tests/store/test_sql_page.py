@@ -12,9 +12,9 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.cli import main as cli
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.spark.session import for_few_rows
 from kafka_hindsight.sql.named_queries import named_queries, named_question
-from kafka_hindsight.start.launch import HOME
 from tests.store.test_named_queries import LAKE
 from tests.support.duck_extensions import install_extensions
 from tests.support.lake import write_lake

@@ -20,9 +20,10 @@ from pyspark.sql import SparkSession
 
 from kafka_hindsight.lake.ddl import literal
 from kafka_hindsight.lake.publication import list_versions
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.spark.thrift import thrift_rules, thrift_server
-from kafka_hindsight.start.launch import HOME, jars, spark_home
+from kafka_hindsight.start.launch import jars, spark_home
 from lab.sql_fuzz.__main__ import lines
 from lab.sql_fuzz.engines import ask_served
 from tests.support.rows import AT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 
 PAGES = {p.name: p.read_text(encoding="utf-8") for p in (HOME / "README.md", *sorted((HOME / "docs").glob("*.md")))}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from confluent_kafka.admin import AclBinding, AclOperation, AclPermissionType, ResourcePatternType, ResourceType
 
 from kafka_hindsight.kafka.connection import Connection
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from tests.live.conftest import USERS, GuardedCluster
 
 OPERATIONS = {

@@ -20,12 +20,12 @@ from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality_verdicts import LATE_WINDOWS
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.frames import snapshot_rows as snapshots
 from kafka_hindsight.spark.session import cut_off, for_few_rows
 from kafka_hindsight.spark.tables.store import Store
-from kafka_hindsight.start.launch import HOME
 from spark_jobs import collect, ingest, rebuild
 from spark_jobs.parsing import PARSED
 from tests.support.lake import content_of, naive_rows

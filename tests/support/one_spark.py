@@ -19,6 +19,7 @@ from py4j.clientserver import ClientServer
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.spark import session
 from kafka_hindsight.start import launch
 from tests.support.leash import FOLDER, LEASH, held
@@ -84,7 +85,7 @@ def _start(folder: Path) -> None:
     with (folder / _LOG).open("w") as log:
         server = subprocess.Popen(
             command,
-            cwd=launch.HOME,
+            cwd=HOME,
             env=environment,
             stdout=log,
             stderr=log,

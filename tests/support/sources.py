@@ -20,9 +20,9 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_hindsight.logs import plain_reader
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.sources.land import number_of
 from kafka_hindsight.sources.model import Period
-from kafka_hindsight.start.launch import HOME
 
 UNTIL = datetime(2026, 11, 22, tzinfo=UTC)
 PERIOD = Period(UNTIL - timedelta(days=7), UNTIL)

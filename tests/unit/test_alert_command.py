@@ -20,10 +20,10 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.cli import alert
 from kafka_hindsight.lake.lock import held
 from kafka_hindsight.settings.clusters import FILE_VARIABLE
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.shared.page_names import page_name
 from kafka_hindsight.shared.plain import shortened
-from kafka_hindsight.start.launch import HOME
 from tests.support.lake import write_lake
 from tests.support.receivers import Box, mail_server, pagers, webhook
 from tests.support.rows import AT, values

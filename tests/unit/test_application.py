@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import format_exit_summary
 from kafka_hindsight.start.application import AHEAD_VARIABLE, Place, begin, hand_over, place_of, serve
-from kafka_hindsight.start.launch import HOME
 
 PARENT = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
 """Stands for the JVM: what started the application, and lives as long."""

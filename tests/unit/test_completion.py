@@ -12,7 +12,7 @@ import pytest
 
 from kafka_hindsight.cli import completion
 from kafka_hindsight.cli import main as cli
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 
 WORDS = {"--format": ("table", "csv", "json")}
 VERBS = set(re.findall(r"^    ([a-z]+)\b", cli.parser().format_help(), flags=re.MULTILINE))

@@ -19,7 +19,8 @@ import yaml
 from kafka_hindsight import __version__
 from kafka_hindsight.alerts.routes import DEFAULT_ROUTE
 from kafka_hindsight.settings.config import INPUTS, KEEP
-from kafka_hindsight.start.launch import HOME, spark_environment, spark_home
+from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.start.launch import spark_environment, spark_home
 from lab.drill import everyday
 from lab.drill.jars import NEWEST
 from lab.drill.scenarios import SCENARIOS

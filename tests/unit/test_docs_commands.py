@@ -20,8 +20,8 @@ import yaml
 from kafka_hindsight.cli import main as cli
 from kafka_hindsight.cli.completion import ELSEWHERE
 from kafka_hindsight.kafka.connection import Connection, properties_of
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.sql.named_queries import named_queries, named_question
-from kafka_hindsight.start.launch import HOME
 from tests.support.docs import PAGES, examples
 
 MAKEFILE = (HOME / "Makefile").read_text(encoding="utf-8")

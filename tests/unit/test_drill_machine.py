@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.start.launch import HOME
 from lab.drill import hosts, machine, processes
 from lab.drill.metadata_log import elected_uncleanly
 from lab.drill.run import chosen, played_here

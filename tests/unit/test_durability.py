@@ -13,7 +13,7 @@ from kafka_hindsight.catalog.rows import BrokerSnapshot, Finding, PartitionSnaps
 from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, settings_of
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.knowledge.rules import durability as rules
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 from tests.support.rows import AT, row
 from tests.support.settings import line_of_broker, line_of_topic
 

@@ -82,5 +82,5 @@ def test_set_up_needs_the_standard_library_alone() -> None:
     assert foreign(imported(HOME / "setup" / "build.py")) == {*ours, "setup.needs"}
     assert foreign(imported(HOME / "setup" / "needs.py")) == {"kafka_hindsight.start.java"}
     doctor = HOME / "kafka_hindsight" / "cli" / "doctor.py"
-    plain = {"kafka_hindsight.settings.config", "kafka_hindsight.start.java", "kafka_hindsight.start.launch"}
+    plain = {f"kafka_hindsight.{name}" for name in ("settings.config", "settings.home", "start.java", "start.launch")}
     assert foreign(imported(doctor)) == {"setup", *plain}

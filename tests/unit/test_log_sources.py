@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from kafka_hindsight.knowledge.layouts import source_of
 from kafka_hindsight.logs.files import Place
 from kafka_hindsight.settings.config import Settings, missing_inputs
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources import land as landing
 from kafka_hindsight.sources.known import KINDS, source_at
@@ -23,7 +24,6 @@ from kafka_hindsight.sources.land import land, log_of
 from kafka_hindsight.sources.model import Batch, Line, Period, SourceFails, written_by
 from kafka_hindsight.sources.places import dated, ready
 from kafka_hindsight.sources.ties import Ties
-from kafka_hindsight.start.launch import HOME
 from tests.support.logs import RUN_AT, line, resigned, settings
 from tests.support.sources import PERIOD, killed_and_read_again, landed
 

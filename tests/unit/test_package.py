@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight import __version__
-from kafka_hindsight.start.launch import DELTA_LOCK, HOME
+from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.start.launch import DELTA_LOCK
 from tests.support.package import build
 
 PARTS = (

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, PUBLISH, REBUILD
+from kafka_hindsight.cli import follow, step
 from kafka_hindsight.cli import main as cli
-from kafka_hindsight.cli import step
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.start import launch
 
 SUBMIT = f"""#!{sys.executable}
 import json, os, sys
@@ -46,7 +45,8 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     submit.write_text(SUBMIT)
     submit.chmod(0o755)
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
-    monkeypatch.setattr(launch, "RUNS", tmp_path / "airflow" / "runs")
+    for module in (step, follow):
+        monkeypatch.setattr(module, "RUNS", tmp_path / "airflow" / "runs")
     monkeypatch.setenv("LAKE", str(tmp_path / "lake"))
     monkeypatch.setenv("LOGS", str(tmp_path))
     return submit

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import launch
-from kafka_hindsight.start.launch import HOME
 from tools.supply import by_licence, folders, other_jars, said_last, vulnerable
 
 

@@ -25,10 +25,10 @@ from kafka_hindsight.knowledge.remedies import REMEDIES
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.vocabulary import FAILOVER_LABELS, OUT_OF_SYNC_LABELS
 from kafka_hindsight.settings.config import INPUTS, KEEP, Input
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.spark.apply import in_order
 from kafka_hindsight.spark.judgements import PUBLISHED
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
-from kafka_hindsight.start.launch import HOME
 from tools.pages import boards
 from tools.pages.design_page import design_page
 from tools.pages.kept_answers import keep_answers, kept_answers

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.sql.answers import picture
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries, named_question, variables_set
 from kafka_hindsight.sql.prompt import Session
-from kafka_hindsight.start.launch import HOME
 
 FOLDER = HOME / "docs" / "answers"
 _MOST_ROWS = 5

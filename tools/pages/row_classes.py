@@ -13,7 +13,7 @@ from types import ModuleType
 from kafka_hindsight.catalog import bronze, codes, gold, internal, quality, quality_metadata, quality_verdicts, silver
 from kafka_hindsight.catalog.codes import Code
 from kafka_hindsight.catalog.model import Column, Table
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 
 STRUCTS = {
     "Quote": ("line_id*", "source*", "happened_at*", "text*"),

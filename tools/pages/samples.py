@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from kafka_hindsight.knowledge.model import Layout, Noise, Pattern, Sample
-from kafka_hindsight.start.launch import HOME
+from kafka_hindsight.settings.home import HOME
 
 FOLDER = HOME / "kafka_hindsight" / "knowledge" / "samples"
 SHOWS_NOISE = "noise"

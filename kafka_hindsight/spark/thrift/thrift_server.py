@@ -21,6 +21,7 @@ from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.lake import publication
 from kafka_hindsight.lake.ddl import literal, quoted
 from kafka_hindsight.lake.half_done import state_of
+from kafka_hindsight.settings.home import WORK
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.spark import session
@@ -28,7 +29,7 @@ from kafka_hindsight.spark.tables.store import Store
 from kafka_hindsight.spark.thrift import thrift_rules
 from kafka_hindsight.start import launch
 
-PASSWORD_FILE = launch.WORK / ".thrift-password"
+PASSWORD_FILE = WORK / ".thrift-password"
 """Where the password lies that the server draws at its first start."""
 
 _GUARD = Path(__file__).with_name("ThriftGuard.java")
