@@ -24,12 +24,8 @@ ELSEWHERE: Mapping[str, Verb] = {
         flags=("--json", "--repair"),
         valued=("--bootstrap", "--lake", "--logs", "--client-logs", "--pattern", "--client-pattern"),
     ),
-    "drill": Verb(
-        flags=("--no-audit", "--list"),
-        valued=("--kafka", "--layout", "--brokers", "--scenarios", "--lesson", "--seed", "--keep"),
-    ),
 }
-"""Verbs with a command line of their own: one runs before anything is built, the other is the drill's."""
+"""Verbs with a command line of their own: this one runs before anything is built."""
 
 _SCRIPT = """\
 # Completion of hindsight, made by `hindsight completion {shell}`.

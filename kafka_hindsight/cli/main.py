@@ -14,7 +14,6 @@ from kafka_hindsight import __version__
 from kafka_hindsight.catalog.steps import BY_NAME, STEPS
 from kafka_hindsight.cli import alert, audit, clusters_file, completion, doctor, look, snapshot, step
 from kafka_hindsight.settings.config import INPUTS, is_uri, masked
-from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, sentences_of
 from kafka_hindsight.start import first_use, launch
 
@@ -154,8 +153,6 @@ def parser() -> argparse.ArgumentParser:
         verbs, "doctor", "what is missing on this machine, in a lake, in a cluster or in logs"
     )
     look_around.set_defaults(verb=lambda given: doctor.main(given.options))
-    if (HOME / "lab").is_dir():
-        _add_drills(verbs)
 
     known = verbs.add_parser("completion", help="the script by which a shell completes hindsight")
     known.set_defaults(verb=_completion)
@@ -177,26 +174,6 @@ def _add_with_options_of_its_own(
     handed_on = verbs.add_parser(name, help=meaning, prefix_chars="+", add_help=False)
     handed_on.add_argument("options", nargs="*")
     return handed_on
-
-
-def _add_drills(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """The verbs of `drill/`, which pip does not install: its clusters need Kafka's own jars."""
-    faults = "put a real cluster through real faults, and score what the audit says"
-    _add_with_options_of_its_own(verbs, "drill", faults).set_defaults(verb=_drill)
-
-    keep = verbs.add_parser("record", help="keep a drill without a path of this machine, so that it becomes a test")
-    keep.set_defaults(verb=_record)
-    keep.add_argument("to", type=Path, help="a new folder, or a file that ends in .tar.gz")
-    keep.add_argument("--drill", type=Path, help="the drill's folder; without it the newest drill", metavar="FOLDER")
-
-    again = verbs.add_parser(
-        "render", help="a folder of logs in Kafka's layout, written again in another and in envelopes"
-    )
-    again.set_defaults(verb=_render)
-    again.add_argument("logs", type=Path, help="the folder")
-    again.add_argument("to", type=Path, help="a new folder")
-    again.add_argument("--layout", default="apache", help="a layout that is known by name, or a pattern of log4j")
-    again.add_argument("--envelopes", default="", help="names with commas between them, the innermost first")
 
 
 def _add_inputs(verb: argparse.ArgumentParser) -> None:
@@ -274,27 +251,6 @@ def _thrift(given: argparse.Namespace) -> int:
     place = lake if is_uri(lake) else str(Path(lake).expanduser().absolute())
     password_file = given.password_file or thrift_server.PASSWORD_FILE
     thrift_server.serve(place, given.host, given.port, password_file.expanduser().absolute())
-    return DONE
-
-
-def _drill(given: argparse.Namespace) -> int:
-    from lab.drill import run  # Py4J and Kafka's client are loaded only where a cluster is started
-
-    return run.main(given.options)
-
-
-def _render(given: argparse.Namespace) -> int:
-    from lab.drill.render import render_folder
-
-    envelopes = [name.strip() for name in given.envelopes.split(",") if name.strip()]
-    print(f"{len(render_folder(given.logs, given.to, given.layout, envelopes))} files in {given.to}")
-    return DONE
-
-
-def _record(given: argparse.Namespace) -> int:
-    from lab.drill.record import record
-
-    print(record(given.drill, given.to))
     return DONE
 
 

@@ -1,10 +1,14 @@
-"""A drill kept as a recording: what a site would have, and the truth, with nothing of this machine in it."""
+"""A drill kept as a recording: what a site would have, and the truth, with nothing of this machine in it.
+
+`python -m lab.drill.record night.tar.gz` keeps the newest drill, so that a night that was judged wrong becomes a test.
+"""
 
 from __future__ import annotations
 
+import argparse
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kafka_hindsight.settings.home import HOME
@@ -15,6 +19,17 @@ DRILLS = HOME / ".drill"
 
 KEPT = ("logs/**/*.log*", "clients/*.log", "snapshots.jsonl", "truth.jsonl", "cluster.json")
 NEEDED = ("logs", "truth.jsonl")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m lab.drill.record", description="Keep a drill as a recording.")
+    parser.add_argument("to", type=Path, help="a new folder, or a file that ends in .tar.gz")
+    parser.add_argument("--drill", type=Path, help="the drill's folder; default: the newest drill", metavar="FOLDER")
+    options = parser.parse_args(arguments)
+    try:
+        print(record(options.drill, options.to))
+    except BadInput as problem:
+        parser.error(" ".join(problem.sentences))
 
 
 def record(drill: Path | None, to: Path) -> Path:
@@ -80,3 +95,7 @@ def _of_nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
     member.uid = member.gid = 0
     member.uname = member.gname = "kafka"
     return member
+
+
+if __name__ == "__main__":
+    main()

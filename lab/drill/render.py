@@ -1,7 +1,11 @@
-"""Logs written in another layout: what Kafka would have written with another pattern in its settings."""
+"""Logs written in another layout: what Kafka would have written with another pattern in its settings.
+
+`python -m lab.drill.render LOGS NEW --layout strimzi --envelopes compose,docker` writes a folder of logs again.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -210,3 +214,24 @@ def render_folder(origin: Path, to: Path, layout: str, wraps: Sequence[str]) -> 
         place.write_text(render(text_of(path), layout, wraps, path.parent.name), encoding="utf-8", newline="")
         written.append(place)
     return written
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m lab.drill.render",
+        description="Write logs again in another layout and in envelopes.",
+    )
+    parser.add_argument("logs", type=Path, help="the folder, in Kafka's layout")
+    parser.add_argument("to", type=Path, help="a new folder")
+    parser.add_argument("--layout", default="apache", help="a layout that is known by name, or a pattern of log4j")
+    parser.add_argument("--envelopes", default="", help="names with commas between them, the innermost first")
+    options = parser.parse_args(arguments)
+    envelopes = [name.strip() for name in options.envelopes.split(",") if name.strip()]
+    try:
+        print(f"{len(render_folder(options.logs, options.to, options.layout, envelopes))} files in {options.to}")
+    except BadInput as problem:
+        parser.error(" ".join(problem.sentences))
+
+
+if __name__ == "__main__":
+    main()

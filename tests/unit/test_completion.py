@@ -51,7 +51,6 @@ def completed(queries: Path, *words: str) -> list[str]:
         (["alert", "--list", "--st"], ["--stdin"]),
         (["completion", ""], ["bash", "zsh"]),
         (["doctor", "--j"], ["--json"]),
-        (["drill", "--no"], ["--no-audit"]),
     ],
 )
 def test_bash_completes(queries: Path, words: list[str], expected: list[str]) -> None:
@@ -74,7 +73,6 @@ def test_zsh_takes_the_script(queries: Path) -> None:
     ("verb", "command"),
     [
         ("doctor", [sys.executable, "-m", "kafka_hindsight.cli.doctor"]),
-        ("drill", [sys.executable, "-m", "lab.drill.run"]),
     ],
 )
 def test_the_options_of_verbs_with_a_command_line_of_their_own_are_theirs(verb: str, command: list[str]) -> None:

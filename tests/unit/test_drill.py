@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
 from lab.drill.cluster import drawn_cluster_id, layouts_of
 from lab.drill.disks import fail, log_dirs, mend, partitions_in
 from lab.drill.glance import glance
 from lab.drill.names import Names
 from lab.drill.on_groups import do
-from lab.drill.record import HOME, record
+from lab.drill.record import main as keep
+from lab.drill.record import record
 from lab.drill.run import chosen, main, played_here, size_of
 from lab.drill.scenarios import SCENARIOS
 from lab.drill.scenarios.brokers import BROKER_SCENARIOS
@@ -288,3 +290,15 @@ def test_a_recording_is_not_written_over_another_nor_made_of_nothing(tmp_path: P
         record(drill, tmp_path / "night")
     with pytest.raises(BadInput, match="no logs and no truth"):
         record(tmp_path / "nothing", tmp_path / "other")
+
+
+def test_the_command_prints_where_a_drill_is_kept_and_refuses_a_name_that_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [str(tmp_path / "night"), "--drill", str(_drill(tmp_path / "drill"))]
+    keep(words)
+    assert capsys.readouterr().out == f"{tmp_path / 'night'}\n"
+    with pytest.raises(SystemExit) as end:
+        keep(words)
+    assert end.value.code == BAD_INPUT
+    assert "exists already" in capsys.readouterr().err

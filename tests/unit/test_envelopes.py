@@ -32,8 +32,9 @@ from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
 from kafka_hindsight.logs.unwrapped_bytes import Unwrapped, wrapped_as
 from kafka_hindsight.logs.wrapped_lines import lines_in
-from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
 from lab.drill.render import WRAPS, in_json, in_pattern, render, render_folder, wrapped
+from lab.drill.render import main as write_again
 from tools.pages.samples import samples_of
 
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
@@ -293,6 +294,19 @@ def test_a_folder_is_rendered_file_by_file(tmp_path: Path) -> None:
     for name, wraps in (("new", []), ("other", ["nowhere"])):
         with pytest.raises(BadInput, match="Needed"):
             render_folder(tmp_path / "logs", tmp_path / name, "strimzi", wraps)
+
+
+def test_the_command_says_how_many_files_it_wrote_and_which_envelope_it_does_not_know(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "server.log").write_text(f"{EVENTS[0].text}\n")
+    words = [str(tmp_path), str(tmp_path / "new"), "--layout", "strimzi", "--envelopes"]
+    write_again([*words, "compose, docker"])
+    assert capsys.readouterr().out == f"1 files in {tmp_path / 'new'}\n"
+    with pytest.raises(SystemExit) as end:
+        write_again([*words, "nowhere"])
+    assert end.value.code == BAD_INPUT
+    assert "'nowhere' is not an envelope" in capsys.readouterr().err
 
 
 def otlp(*records: object, pod: object = "kafka-0") -> dict[str, object]:
