@@ -19,14 +19,6 @@ class Verb:
     valued: Sequence[str]
 
 
-ELSEWHERE: Mapping[str, Verb] = {
-    "doctor": Verb(
-        flags=("--json", "--repair"),
-        valued=("--bootstrap", "--lake", "--logs", "--client-logs", "--pattern", "--client-pattern"),
-    ),
-}
-"""Verbs with a command line of their own: this one runs before anything is built."""
-
 _SCRIPT = """\
 # Completion of hindsight, made by `hindsight completion {shell}`.
 {prelude}_hindsight() {{
@@ -80,10 +72,9 @@ def script(shell: str, parser: argparse.ArgumentParser, values: Mapping[str, Ite
 
 
 def verbs_of(parser: argparse.ArgumentParser) -> dict[str, Verb]:
-    """Every verb with its options, those with a command line of their own included."""
+    """Every verb with its options."""
     (group,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    found: dict[str, Verb] = {name: _verb(of._actions) for name, of in group.choices.items()}
-    return dict(sorted((found | {name: verb for name, verb in ELSEWHERE.items() if name in found}).items()))
+    return {name: _verb(of._actions) for name, of in sorted(group.choices.items())}
 
 
 def _verb(actions: Sequence[argparse.Action]) -> Verb:

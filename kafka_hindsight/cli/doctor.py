@@ -39,8 +39,13 @@ _LOGS = (("LOGS", "--logs", "PATTERN"), ("CLIENT_LOGS", "--client-logs", "CLIENT
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Prints what was found. 0: nothing is missing; 2: something is, and the line says what to do."""
     parser = argparse.ArgumentParser(prog="hindsight doctor", description=__doc__.splitlines()[0])
+    add_options(parser)
+    return run(parser.parse_args(arguments))
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of the verb; the default of each is the variable of the same name."""
     parser.add_argument("--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers of a cluster to look at")
     parser.add_argument(
         "--lake", default=os.environ.get("LAKE", ""), help="the lake to look at; all its tables are checked"
@@ -50,7 +55,10 @@ def main(arguments: list[str] | None = None) -> int:
         parser.add_argument(option, default=os.environ.get(variable, ""), help=f"{variable}, of which to read a sample")
         parser.add_argument(f"--{pattern.lower().replace('_', '-')}", default=os.environ.get(pattern, ""), help=pattern)
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
-    given = parser.parse_args(arguments)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Prints what was found. 0: nothing is missing; 2: something is, and the line says what to do."""
     found = list(_found(given))
     if given.json:
         print(json.dumps([told._asdict() for told in found], indent=2))

@@ -149,10 +149,9 @@ def parser() -> argparse.ArgumentParser:
     several.add_argument("action", choices=("check", "schema"), help="check the file; or print its JSON Schema")
     several.add_argument("--file", type=Path, help="the file; default: the one that a schedule reads", metavar="FILE")
 
-    look_around = _add_with_options_of_its_own(
-        verbs, "doctor", "what is missing on this machine, in a lake, in a cluster or in logs"
-    )
-    look_around.set_defaults(verb=lambda given: doctor.main(given.options))
+    look_around = verbs.add_parser("doctor", help="what is missing on this machine, in a lake, in a cluster or in logs")
+    look_around.set_defaults(verb=doctor.run)
+    doctor.add_options(look_around)
 
     known = verbs.add_parser("completion", help="the script by which a shell completes hindsight")
     known.set_defaults(verb=_completion)
@@ -165,15 +164,6 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("--list", help="every night that was published, the newest first", action="store_true")
     show.add_argument("--json", help="print JSON", action="store_true")
     return top
-
-
-def _add_with_options_of_its_own(
-    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, meaning: str
-) -> argparse.ArgumentParser:
-    """A verb that has a parser elsewhere: with another prefix, what begins with a dash is handed on to it."""
-    handed_on = verbs.add_parser(name, help=meaning, prefix_chars="+", add_help=False)
-    handed_on.add_argument("options", nargs="*")
-    return handed_on
 
 
 def _add_inputs(verb: argparse.ArgumentParser) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -69,26 +68,12 @@ def test_zsh_takes_the_script(queries: Path) -> None:
     assert "_hindsight" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("verb", "command"),
-    [
-        ("doctor", [sys.executable, "-m", "kafka_hindsight.cli.doctor"]),
-    ],
-)
-def test_the_options_of_verbs_with_a_command_line_of_their_own_are_theirs(verb: str, command: list[str]) -> None:
-    told = subprocess.run([*command, "--help"], cwd=HOME, capture_output=True, text=True, check=True).stdout
-    options = dict(re.findall(r"^  (?:-h, )?(--[a-z-]+)( [A-Z_]+)?", told, flags=re.MULTILINE))
-    declared = completion.ELSEWHERE[verb]
-    assert set(declared.flags) == {option for option, value in options.items() if not value} - {"--help"}
-    assert set(declared.valued) == {option for option, value in options.items() if value}
-
-
 def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["completion", "bash"]) == 0
     assert str(HOME / "queries") in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("verb", sorted(VERBS - set(completion.ELSEWHERE)))
+@pytest.mark.parametrize("verb", sorted(VERBS))
 def test_every_verb_prints_its_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         cli.main([verb, "--help"])

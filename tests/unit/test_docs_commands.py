@@ -18,7 +18,6 @@ import pytest
 import yaml
 
 from kafka_hindsight.cli import main as cli
-from kafka_hindsight.cli.completion import ELSEWHERE
 from kafka_hindsight.kafka.connection import Connection, properties_of
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.sql.named_queries import named_queries, named_question
@@ -58,10 +57,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
 
 def hindsight(words: str) -> None:
     verb, *rest = [re.sub(r"\$\([^)]*\)", "X", word) for word in shlex.split(re.split(r" [<>] ", words)[0])]
-    if elsewhere := ELSEWHERE.get(verb):
-        assert {w for w in rest if w.startswith("--")} <= {*elsewhere.flags, *elsewhere.valued}
-    else:
-        cli.parser().parse_args([verb, *rest])
+    cli.parser().parse_args([verb, *rest])
 
 
 def make(words: str) -> None:
