@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
+import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +31,6 @@ class Told(NamedTuple):
     says: str
 
 
-_PYTHON = f"{'.'.join(map(str, sys.version_info[:3]))} ({sys.executable})"
 _MARKS = {"good": "✓", "missing": "✗", "later": "·"}
 
 
@@ -100,28 +99,13 @@ def of_machine() -> Iterator[Told]:
 
 
 def of_checkout() -> Iterator[Told]:
-    """Python, room, and what set-up builds."""
-    from setup import build, needs
-
-    yield _asked("Python", needs.require_python, _PYTHON)
-    yield _asked("room", needs.require_space, f"{shutil.disk_usage(HOME).free / 1e9:.1f} GB free")
-    for part in build.PARTS:
-        current = build.is_current(part)
-        says = "built" if current else f"`make setup` builds it: {part.sentence}"
-        yield Told("good" if current else "later", part.name, says)
-
-
-def _asked(what: str, require: Callable[[], None], found: str) -> Told:
-    try:
-        require()
-    except ValueError as problem:
-        return Told("missing", what, str(problem))
-    return Told("good", what, found)
+    """Python, room, and what set-up builds, by its own words."""
+    yield from _told_by("set-up", [sys.executable, str(HOME / "setup" / "doctor.py")])
 
 
 def of_package() -> Iterator[Told]:
     """Python, and what the first use fetches."""
-    yield Told("good", "Python", _PYTHON)
+    yield Told("good", "Python", f"{platform.python_version()} ({sys.executable})")
     is_there = launch.jars().exists()
     says = str(launch.jars()) if is_there else f"the first audit fetches them into {launch.jars()}"
     yield Told("good" if is_there else "later", "jars", says)
@@ -144,14 +128,13 @@ def of_tables(lake: str, is_to_repair: bool) -> Iterator[Told]:
     """What is not whole in a lake's tables, and with --repair what was mended."""
     if "://" not in lake and not Path(lake).exists():
         return
-    words = ["kafka_hindsight.cli.doctor_lake", lake, *(["--repair"] if is_to_repair else [])]
-    yield from _told_by("tables", words)
+    words = [lake, *(["--repair"] if is_to_repair else [])]
+    yield from _told_by("tables", _of_ours("doctor_lake", *words))
 
 
 def of_cluster(bootstrap: str) -> Iterator[Told]:
     """One reading of a live cluster: whether it answers, and which parts it does not tell, and why."""
-    words = ["kafka_hindsight.cli.main", "snapshot", "--bootstrap", bootstrap, "--print"]
-    reading = _of_child("cluster", words, cwd=WORK)
+    reading = _of_child("cluster", _of_ours("main", "snapshot", "--bootstrap", bootstrap, "--print"), cwd=WORK)
     if isinstance(reading, Told):
         yield reading
         return
@@ -169,23 +152,26 @@ def of_logs(variable: str, place: str, pattern: str) -> Iterator[Told]:
     if "://" in place or is_dated(place):
         yield Told("later", variable, f"{place}: only an audit can look there")
         return
-    words = ["kafka_hindsight.cli.doctor_logs", variable, place, *([pattern] if pattern else [])]
-    yield from _told_by(variable, words)
+    yield from _told_by(variable, _of_ours("doctor_logs", variable, place, *([pattern] if pattern else [])))
 
 
-def _told_by(what: str, words: list[str]) -> Iterator[Told]:
-    """What a module of ours finds."""
-    found = _of_child(what, words)
+def _of_ours(module: str, *words: str) -> list[str]:
+    """A command that runs a module of this folder in the Spark environment."""
+    return [str(launch.spark_python()), "-m", f"kafka_hindsight.cli.{module}", *words]
+
+
+def _told_by(what: str, command: list[str]) -> Iterator[Told]:
+    """What a program of ours finds."""
+    found = _of_child(what, command)
     yield from [found] if isinstance(found, Told) else (Told(*told) for told in found)
 
 
-def _of_child(what: str, words: list[str], cwd: Path | None = None) -> Any:
-    """What a module of ours prints as JSON, run in the Spark environment; why it does not, where it fails."""
-    python = launch.spark_python()
-    if not python.exists():
+def _of_child(what: str, command: list[str], cwd: Path | None = None) -> Any:
+    """What a program of ours prints as JSON; why it does not, where it fails."""
+    if not Path(command[0]).exists():
         return Told("later", what, "Needs set-up first. What to do: make setup")
     env = {**os.environ, "PYTHONPATH": str(HOME)}
-    done = subprocess.run([str(python), "-m", *words], capture_output=True, text=True, cwd=cwd, env=env)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env)
     if done.returncode:
         return Told("missing", what, done.stderr.strip().splitlines()[-1])
     return json.loads(done.stdout)
