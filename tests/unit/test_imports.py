@@ -1,10 +1,13 @@
-"""Who may import what, where import-linter does not look: DAGs, plugins and set-up."""
+"""Who may import what, where import-linter does not look: DAGs and plugins, and which packages a module needs."""
 
 from __future__ import annotations
 
 import ast
 import sys
 from pathlib import Path
+
+import grimp
+import pytest
 
 HOME = Path(__file__).resolve().parents[2]
 PLAIN = {
@@ -77,11 +80,34 @@ def test_what_airflow_loads_of_ours_needs_the_standard_library_alone() -> None:
         assert not wild - LATE.get(module, set()), module
 
 
-def test_set_up_needs_the_standard_library_alone() -> None:
-    ours = {"kafka_hindsight.start.embedded_airflow", "kafka_hindsight.start.launch", "kafka_hindsight.start.maven"}
-    assert foreign(imported(HOME / "setup" / "build.py")) == {*ours, "setup.needs"}
-    assert foreign(imported(HOME / "setup" / "needs.py")) == {"kafka_hindsight.start.java"}
-    assert foreign(imported(HOME / "setup" / "doctor.py")) == {"setup"}
-    doctor = HOME / "kafka_hindsight" / "cli" / "doctor.py"
-    plain = {f"kafka_hindsight.{name}" for name in ("settings.config", "settings.home", "start.java", "start.launch")}
-    assert foreign(imported(doctor)) == plain
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    """Who imports whom, within functions too. A module imports its package: Python runs that before it."""
+    graph = grimp.build_graph("kafka_hindsight", "setup", include_external_packages=True, cache_dir=None)
+    for module in graph.modules:
+        if module.count(".") > 1:
+            graph.add_import(importer=module, imported=module.rpartition(".")[0])
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("room", "packages"),
+    [
+        ("catalog", set()),
+        ("knowledge", set()),
+        ("shared", {"numpy", "pyarrow"}),
+        ("logs", {"numpy", "pyarrow"}),
+        ("judgements", {"numpy", "pyarrow"}),
+    ],
+)
+def test_a_room_needs_these_packages_at_most_by_whatever_it_imports(
+    room: str, packages: set[str], imports: grimp.ImportGraph
+) -> None:
+    needed = imports.find_upstream_modules(f"kafka_hindsight.{room}", as_package=True)
+    assert {n for n in foreign(needed) if not n.startswith("kafka_hindsight")} <= packages
+
+
+@pytest.mark.parametrize("module", ["setup.build", "setup.doctor", "setup.stack", "kafka_hindsight.cli.doctor"])
+def test_what_runs_before_set_up_needs_the_standard_library_alone(module: str, imports: grimp.ImportGraph) -> None:
+    needed = imports.find_upstream_modules(module)
+    assert not {n for n in foreign(needed) if not n.startswith(("kafka_hindsight", "setup"))}
