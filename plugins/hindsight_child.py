@@ -7,7 +7,7 @@ import subprocess
 
 from airflow.exceptions import AirflowFailException
 
-from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.settings.home import HOME, PYTHON_PATH
 from kafka_hindsight.start import launch
 
 CONTAINER = "HINDSIGHT_CONTAINER"
@@ -28,7 +28,7 @@ def child(*arguments: str) -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         text=True,
         cwd=HOME,
-        env={k: v for k, v in os.environ.items() if not k.startswith(launch.AIRFLOWS)} | {"PYTHONPATH": str(HOME)},
+        env={k: v for k, v in os.environ.items() if not k.startswith(launch.AIRFLOWS)} | {"PYTHONPATH": PYTHON_PATH},
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kafka_hindsight.settings.config import is_dated
-from kafka_hindsight.settings.home import HOME, IS_INSTALLED, LAKE, WORK
+from kafka_hindsight.settings.home import HOME, IS_INSTALLED, LAKE, PYTHON_PATH, WORK
 from kafka_hindsight.start import java, launch
 
 NEEDED_GIB = 4
@@ -170,7 +170,7 @@ def _of_child(what: str, command: list[str], cwd: Path | None = None) -> Any:
     """What a program of ours prints as JSON; why it does not, where it fails."""
     if not Path(command[0]).exists():
         return Told("later", what, "Needs set-up first. What to do: make setup")
-    env = {**os.environ, "PYTHONPATH": str(HOME)}
+    env = {**os.environ, "PYTHONPATH": PYTHON_PATH}
     done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env)
     if done.returncode:
         return Told("missing", what, done.stderr.strip().splitlines()[-1])

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka_hindsight.kafka.connection import Connection
-from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.settings.home import HOME, PYTHON_PATH
 from kafka_hindsight.shared.exits import BadInput
 
 Reading = dict[str, Any]
@@ -107,7 +107,7 @@ class Reader:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**environment, "PYTHONPATH": str(HOME)},
+            env={**environment, "PYTHONPATH": PYTHON_PATH},
             cwd=HOME,
         )
         self._rest = b""

@@ -15,6 +15,9 @@ IS_INSTALLED = _INSIDE.is_dir()
 HOME = _INSIDE if IS_INSTALLED else PACKAGE.parent
 """The folder that holds `spark_jobs`, `expectations`, `queries` and `locks`: the project, or a part of the wheel."""
 
+PYTHON_PATH = os.pathsep.join(dict.fromkeys((str(PACKAGE.parent), str(HOME))))
+"""PYTHONPATH of a process that we start: it finds the library, and what lies beside it."""
+
 WORK = Path.cwd() if IS_INSTALLED else HOME
 """Where lakes, runs and settings lie unless a user names another place. What pip installed is not written to."""
 

@@ -15,7 +15,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 
 from kafka_hindsight.settings.config import is_dated, is_uri
-from kafka_hindsight.settings.home import HOME, IS_INSTALLED, KEPT, PACKAGE
+from kafka_hindsight.settings.home import HOME, IS_INSTALLED, KEPT, PACKAGE, PYTHON_PATH
 from kafka_hindsight.shared.exits import BadInput
 
 RUN = HOME / "spark_jobs" / "run.py"
@@ -143,7 +143,7 @@ def environment() -> dict[str, str]:
         "SPARK_HOME": str(spark_home()),
         "PYSPARK_PYTHON": str(spark_python()),
         "PYSPARK_DRIVER_PYTHON": str(spark_python()),
-        "PYTHONPATH": os.pathsep.join(dict.fromkeys([str(PACKAGE.parent), str(HOME)])),
+        "PYTHONPATH": PYTHON_PATH,
         "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", ""),
         "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
         "GX_ANALYTICS_ENABLED": "false",

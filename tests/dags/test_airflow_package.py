@@ -96,3 +96,19 @@ def test_a_step_without_an_environment_for_spark_says_what_to_name(site: Path, t
     said = "import kafka_hindsight_airflow; from hindsight_child import child; child('sql')"
     done = subprocess.run([sys.executable, "-c", said], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert f"AirflowFailException: Found: no {tmp_path}/bin/spark-submit. Needed: " in done.stderr
+
+
+def test_a_verb_that_a_task_starts_runs_the_library_inside_the_package(site: Path, tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(site),
+        "HINDSIGHT_SPARK_ENV": str(HOME / ".venv-spark"),
+        "HINDSIGHT_CONTAINER": "image",
+    }
+    program = (
+        "import kafka_hindsight_airflow; from hindsight_child import child; print(*child('clusters', 'schema').stdout)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert '"$schema"' in done.stdout, done.stdout + done.stderr
