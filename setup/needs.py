@@ -13,6 +13,12 @@ from kafka_hindsight.start import java
 
 HOME = Path(__file__).resolve().parent.parent
 
+KAFKAS = HOME / ".kafka"
+"""The jars of each Kafka that the drill has started."""
+
+CLIENTS = HOME / ".clients"
+"""The clients' libraries that the drill has built."""
+
 OLDEST, NEWEST = (3, 11), (3, 13)
 """The Pythons for which both environments are locked."""
 

@@ -16,8 +16,7 @@ from typing import Any
 
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import launch, maven
-from lab.drill.jars import KAFKAS
-from lab.drill.libraries import JARS as CLIENTS
+from setup.needs import CLIENTS, KAFKAS
 
 TOOLS = HOME / ".build" / "supply" / "bin"
 ENVIRONMENTS = ("spark", "airflow")
@@ -43,7 +42,7 @@ def folders() -> dict[Path, Path]:
     kafkas = {KAFKAS / lock.stem.removeprefix("kafka-"): lock for lock in LOCKS.glob("kafka-*.sha256")}
     product = {launch.jars(): launch.DELTA_LOCK, **({s3: launch.S3_LOCK} if s3 else {})}
     tests = {HOME / ".build" / "hadoop": LOCKS / "hadoop.sha256"}
-    return {**product, **tests, CLIENTS: LOCKS / "clients.sha256", **kafkas}
+    return {**product, **tests, CLIENTS / "java": LOCKS / "clients.sha256", **kafkas}
 
 
 def other_jars(locks: Mapping[Path, Path]) -> Iterator[str]:

@@ -30,7 +30,7 @@ def glance(logs: Path, clients: Path) -> Glance:
     Edge case: a line of librdkafka names no group, so the logs of such members are not used here.
     """
     of_brokers = in_order(read_logs(logs, "broker", "drill")[0])
-    of_clients = in_order(read_logs(clients, "client", "drill")[0])
+    of_clients = in_order(read_logs(clients, "client", "drill")[0]) if clients.is_dir() else []
     first, last = of_brokers[0].happened_at, of_brokers[-1].happened_at
     window = Window(first, last + timedelta(seconds=1))
     outages = list(rebuild_outages(of_brokers, [], window))

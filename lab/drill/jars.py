@@ -8,12 +8,11 @@ from pathlib import Path
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import maven
 from kafka_hindsight.start.maven import CannotFetch
+from setup.needs import KAFKAS
 
 NEWEST = "4.3.1"
 VERSIONS = (NEWEST, "4.1.2", "4.0.0", "3.9.2", "3.7.2", "3.3.2", "3.0.2", "2.8.2", "2.6.3")
 """The Kafkas that a drill can start, each with its jars pinned in locks/kafka-<version>.sha256."""
-
-KAFKAS = HOME / ".kafka"
 
 _LOG4J2 = (
     maven.Module("org.apache.logging.log4j", "log4j-core", "2.24.3"),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import maven
+from setup.needs import CLIENTS
 
 JAVA = "java"
 """Kafka's own consumer, of the Kafka that is played."""
@@ -21,7 +22,6 @@ STREAMS, CONNECT, SHARE = "streams", "connect", "share"
 """Frameworks that form groups of their own, and consumers of a share group: lab.drill.frameworks has their members."""
 
 PROGRAMS = HOME / "lab" / "drill" / "clients"
-BUILT = HOME / ".clients"
 _BUILT_WITHIN = 600
 
 
@@ -82,7 +82,7 @@ def _node(to: Path) -> None:
 
 
 _OF_PYTHON = Toolchain(sys.executable, (HOME / "locks" / "clients.txt",), _python)
-JARS = BUILT / "java"
+JARS = CLIENTS / "java"
 """The jars of Kafka Streams and of a connector, beside those of the newest Kafka."""
 
 
@@ -90,7 +90,7 @@ def _java(to: Path) -> None:
     wanted = maven.locked(TOOLCHAINS["java"].made_from[0])
     modules = [maven.Module("org.apache.kafka", *name.removesuffix(".jar").rsplit("-", 1)) for name in wanted]
     try:
-        maven.fetch(modules, wanted, to, BUILT / "ivy", is_transitive=False)
+        maven.fetch(modules, wanted, to, CLIENTS / "ivy", is_transitive=False)
     except maven.CannotFetch as fault:
         raise CannotPlay(str(fault)) from None
 
@@ -103,8 +103,8 @@ TOOLCHAINS: Mapping[str, Toolchain] = {
 }
 
 _LIBRDKAFKA = (sys.executable, "-m", "lab.drill.librdkafka_member")
-_PYTHON = (str(BUILT / "python" / "bin" / "python"), str(PROGRAMS / "python" / "member.py"))
-_GO = str(BUILT / "go" / "member")
+_PYTHON = (str(CLIENTS / "python" / "bin" / "python"), str(PROGRAMS / "python" / "member.py"))
+_GO = str(CLIENTS / "go" / "member")
 
 LIBRARIES: Mapping[str, Library] = {
     LIBRDKAFKA: Library(None, _LIBRDKAFKA),
@@ -120,7 +120,7 @@ LIBRARIES: Mapping[str, Library] = {
     "kafkajs": Library("node", ("node", str(PROGRAMS / "node" / "member.js"))),
 }
 
-ENVIRONMENT = {"PYTHONPATH": str(HOME), "NODE_PATH": str(BUILT / "node" / "node_modules"), "TZ": "UTC"}
+ENVIRONMENT = {"PYTHONPATH": str(HOME), "NODE_PATH": str(CLIENTS / "node" / "node_modules"), "TZ": "UTC"}
 """What each program is given beside this process's environment."""
 
 
@@ -141,11 +141,11 @@ def _built(name: str) -> str | None:
     chain = TOOLCHAINS[name]
     if not shutil.which(chain.tool):
         return f"Found: no program {chain.tool}. Install it to play them."
-    stamp, made_from = BUILT / f"{name}.built", b"".join(path.read_bytes() for path in chain.made_from)
-    with maven.alone(BUILT / name):
+    stamp, made_from = CLIENTS / f"{name}.built", b"".join(path.read_bytes() for path in chain.made_from)
+    with maven.alone(CLIENTS / name):
         try:
             if not stamp.exists() or stamp.read_bytes() != made_from:
-                chain.build(BUILT / name)
+                chain.build(CLIENTS / name)
                 stamp.write_bytes(made_from)
         except CannotPlay as fault:
             return str(fault)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lab import combinations
 from tests.support.logs import line, resigned
-from tools import combinations
 
 LOG = "".join(resigned(n, f"01:44:29,{n}00") for n in range(4)) + line("x", logger="kafka.Other")
 

@@ -1,6 +1,6 @@
 """One log in every layout and envelope, and in two of these.
 
-`python -m tools.combinations LOG [--some N] [--seed S] [--processes P]`.
+`python -m lab.combinations LOG [--some N] [--seed S] [--processes P]`.
 
 An excerpt of a log of Kafka's own layout is written in each combination and read as a worker reads a file: its form is
 found by what it says. Its events are compared with those of the excerpt itself. Printed are the combinations that do
