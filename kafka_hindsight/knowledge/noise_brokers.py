@@ -48,6 +48,11 @@ NOISE: tuple[Noise, ...] = (
         " has no effect as the largest offset in the log is ",
     ),
     *noise(
+        ("kafka.log.Log", "kafka.log.UnifiedLog", "org.apache.kafka.storage.internals.log.UnifiedLog"),
+        "A follower takes its new leader's high watermark over, which begins below its own: no record is dropped.",
+        "segment=[-1:-1])",
+    ),
+    *noise(
         ("kafka.log.Log", "org.apache.kafka.storage.internals.log.UnifiedLog"),
         "Segments and producer state of a log: they change no leader and no group.",
         "Loading producer state till offset ",

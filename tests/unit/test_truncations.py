@@ -19,7 +19,8 @@ from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
 from kafka_hindsight.shared.windows import Window
-from tests.support.nights import WHOLE, at, events
+from lab.drill.plain_reader import read_folder
+from tests.support.nights import EXCERPTS, WHOLE, at, events
 from tests.support.rows import AT, row
 
 AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
@@ -49,10 +50,10 @@ def test_what_an_unclean_leader_lacked_is_cut(
     assert high_watermark is None or cut.high_watermark == high_watermark
 
 
-def cuts(found: list[Event]) -> list[Truncation]:
-    context = context_of(found, rebuild_outages(found, [], WHOLE))
-    failovers = rebuild_leaders(found, [], context, WHOLE).failovers
-    return rebuild_truncations(found, [], failovers, context.controller_epochs, WHOLE)
+def cuts(found: list[Event], window: Window = WHOLE) -> list[Truncation]:
+    context = context_of(found, rebuild_outages(found, [], window))
+    failovers = rebuild_leaders(found, [], context, window).failovers
+    return rebuild_truncations(found, [], failovers, context.controller_epochs, window)
 
 
 def without(found: list[Event], column: str, silent: object) -> list[Truncation]:
@@ -81,6 +82,18 @@ def test_a_follower_that_raised_its_high_watermark_before_it_cut_lost_nothing() 
     [cut] = rebuild_truncations(lines, [], failovers, context.controller_epochs, day)
     assert (cut.broker, cut.log_end_before, cut.truncated_to, cut.records_cut) == (1, 83, 74, 9)
     assert cut.verdict == "nothing_committed_lost"
+
+
+def test_a_follower_whose_high_watermark_goes_back_to_its_new_leaders_cut_nothing() -> None:
+    """Broker 3 had led up to 1722, and broker 2 begins to lead with all records and its own high watermark, 1721."""
+    lines, left = read_folder(EXCERPTS / "watermark-4.3", "watermark-4.3", "broker")
+    assert {logger: count for logger, count in left.noise.items() if "UnifiedLog" in logger} == {
+        "org.apache.kafka.storage.internals.log.UnifiedLog": 1
+    }
+    assert {(e.broker, e.leader_epoch, e.log_offset, e.high_watermark) for e in lines if e.leader_epoch == 2} == {
+        (1, 2, 1722, 1721), (2, 2, 1722, 1721), (3, 2, 1722, 1722),
+    }  # fmt: skip
+    assert cuts(lines, replace(WHOLE, end=WHOLE.end + timedelta(days=7))) == []
 
 
 @pytest.mark.parametrize("excerpt", LEFT_BEHIND)

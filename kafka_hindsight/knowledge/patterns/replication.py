@@ -10,6 +10,7 @@ _LOG_LOGGERS = ("kafka.log.Log", "kafka.log.UnifiedLog", "org.apache.kafka.stora
 _FETCHER_LOGGERS = ("kafka.server.ReplicaFetcherThread",)
 _PARTITION = rf"^\[Partition {TOPIC_PARTITION} broker=\d+\] "
 _LOG = rf"^\[(?:Unified)?Log partition={TOPIC_PARTITION}, dir=[^\]]*\] "
+_SEGMENT = r"segment=\[\d+:\d+\]"
 _FETCHER = r"^\[ReplicaFetcher replicaId=\d+, leaderId=(?P<node>\d+), fetcherId=\d+\] "
 _CUTTER = r"^\[ReplicaFetcher replicaId=\d+, leaderId=\d+, fetcherId=\d+\] "
 _SOURCE = "core/src/main/scala/kafka/cluster/Partition.scala"
@@ -95,6 +96,8 @@ PATTERNS = (
         versions="1.0-4.2",
         source="core/src/main/scala/kafka/log/UnifiedLog.scala truncateTo",
     ),
+    # A cut sets the high watermark to the new end of the log, which stands in a segment. One that only follows its leader's
+    # has none ([-1:-1]): a new leader begins below its predecessor until followers fetch, and no record is dropped.
     Pattern(
         pattern_id="log.high_watermark_lowered",
         kind=Kind.LOG_TRUNCATED,
@@ -102,9 +105,9 @@ PATTERNS = (
         contains="Non-monotonic update of high watermark from ",
         regex=_LOG
         + r"(?P<detail>Non-monotonic update of high watermark) from \(offset=(?P<high_watermark>\d+),[^()]*\) "
-        r"to \(offset=(?P<log_offset>\d+),[^()]*\)$",
+        rf"to \(offset=(?P<log_offset>\d+), {_SEGMENT}\)$",
         versions="3.5-4.2",
-        source="core/src/main/scala/kafka/log/UnifiedLog.scala updateHighWatermarkMetadata",
+        source="core/src/main/scala/kafka/log/UnifiedLog.scala truncateTo, updateHighWatermark, maybeUpdateHighWatermark; ReplicaFetcherThread.scala processPartitionData",
     ),
     # KAFKA-14704: from 2.7 to 3.4.0 a follower raised its high watermark to its own log end before it cut what never was
     # committed. So the one that such a line names proves nothing.
@@ -114,7 +117,7 @@ PATTERNS = (
         loggers=_LOG_LOGGERS,
         contains="Non-monotonic update of high watermark from ",
         regex=_LOG + r"(?P<detail>Non-monotonic update of high watermark) from \(offset=\d+ [^()]*\) "
-        r"to \(offset=(?P<log_offset>\d+) [^()]*\)$",
+        rf"to \(offset=(?P<log_offset>\d+) {_SEGMENT}\)$",
         versions="2.4-3.4",
         source="core/src/main/scala/kafka/log/Log.scala updateHighWatermarkMetadata; LogOffsetMetadata.scala toString",
     ),

@@ -3,6 +3,10 @@
 Source: KIP-101 and KIP-279: a follower cuts its log where it diverges from the leader's, by leader epochs. A record is
 committed once every replica in the ISR has it. So a leader from the ISR has all that is committed, and what a follower
 has beyond that leader's log never was committed. An unclean leader may lack committed records.
+
+A high watermark that goes back is not a cut. A new leader begins with its own, which lags behind its predecessor's
+until followers fetch (KIP-207), and a follower takes it over (ReplicaFetcherThread.processPartitionData,
+UnifiedLog.maybeUpdateHighWatermark).
 """
 
 from __future__ import annotations
@@ -206,7 +210,8 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         confidence=Confidence.CERTAIN,
         sentence="It knew that records up to offset {offset} were committed: committed records were lost.",
         proof=(cut_below_its_high_watermark,),
-        source="A replica's high watermark is never above what is committed: updateHighWatermark, since KAFKA-14704",
+        source="A replica's high watermark is never above what is committed, since KAFKA-14704; UnifiedLog.truncateTo."
+        " One that follows its new leader's back (maybeUpdateHighWatermark) cuts nothing: KIP-101, KIP-207",
         decides="unclean-4.1 fraud-risky-19-0 broker 1 01:53:02.499",
         looks_alike="truncation-3.0 __consumer_offsets-8 broker 1 22:25:03.164",
     ),
