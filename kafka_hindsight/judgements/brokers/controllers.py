@@ -24,8 +24,9 @@ MIGRATED = "zookeeper.controller_migrated"
 class ControllerEpoch:
     """One controller epoch: who was the active controller, from when to when.
 
-    `until` is None while no controller followed it and it did not resign. `is_change` says that a line shows the
-    change itself, rather than a node that has just started and learned who the controller is.
+    `until` is None while no controller followed it and it did not resign. `renounced_at`: when its controller knew that
+    it was over, by its own lines. `is_change` says that a line shows the change itself, rather than a node that has
+    just started and learned who the controller is.
     """
 
     epoch: int
@@ -34,6 +35,7 @@ class ControllerEpoch:
     until: datetime | None
     is_change: bool
     lines: tuple[Event, ...]
+    renounced_at: datetime | None = None
 
     @property
     def is_zookeepers(self) -> bool:
@@ -71,7 +73,7 @@ def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]
     named = [e for e in ordered if e.kind in _NAMING]
     by_zookeeper = _begun(filter(_is_zookeepers, named))
     by_quorum = _in_office(_begun(filterfalse(_is_zookeepers, named)), told.get("controller_waits", ()), by_zookeeper)
-    return _with_ends([*by_zookeeper, *by_quorum], told.get("controller_resigned", ()))
+    return _with_ends([*by_zookeeper, *by_quorum], told.get("controller_resigned", ()), named)
 
 
 def _in_office(
@@ -121,14 +123,19 @@ def _epoch_of(epoch: int, claims: Sequence[_Claim]) -> ControllerEpoch:
     return ControllerEpoch(epoch, controller, since, None, bool(news), lines)
 
 
-def _with_ends(begun: Sequence[ControllerEpoch], resignations: Sequence[Event]) -> tuple[ControllerEpoch, ...]:
+def _with_ends(
+    begun: Sequence[ControllerEpoch], resignations: Sequence[Event], named: Sequence[Event]
+) -> tuple[ControllerEpoch, ...]:
     """The epochs, each with its end: the next one began, or its controller resigned."""
     ended = []
     for epoch, following in zip(begun, [*begun[1:], None], strict=False):
-        ends = [following.since] if following else []
-        own = (r.happened_at for r in resignations if r.broker == epoch.controller)
-        ends += [at for at in own if at >= epoch.since][:1]
-        ended.append(replace(epoch, until=min(ends, default=None)))
+        own = [r for r in resignations if r.broker == epoch.controller and r.happened_at >= epoch.since]
+        ends = [*([following.since] if following else []), *(r.happened_at for r in own[:1])]
+        known = [r for r in own if r.controller_epoch == epoch.epoch] or [
+            e for e in named if e.broker == epoch.controller and (e.controller_epoch or 0) > epoch.epoch
+        ]
+        renounced_at = known[0].happened_at if known else None
+        ended.append(replace(epoch, until=min(ends, default=None), renounced_at=renounced_at))
     return tuple(ended)
 
 
@@ -145,3 +152,18 @@ def speaks_for_cluster(epochs: Sequence[ControllerEpoch], event: Event) -> bool:
     controller prints old changes again when it starts. A record of the metadata log is committed, whoever wrote it.
     """
     return event.origin == Origin.RECORD or active_at(epochs, event.happened_at) in (None, event.broker)
+
+
+def was_reverted(epochs: Sequence[ControllerEpoch], event: Event) -> bool:
+    """Whether a controller of KRaft decided something after another one took over, and before it learned of that.
+
+    A quorum that has elected another leader commits nothing of it, and the controller itself takes it back.
+    Source: KIP-595 (voters fetch from the leader of the newest epoch); QuorumController.renounce,
+    OffsetControlManager.deactivate, SnapshotRegistry.revertToSnapshot.
+    """
+    if event.origin == Origin.RECORD or not event.pattern_id.startswith("kraft."):
+        return False
+    at = event.happened_at
+    own = (e for e in epochs if e.controller == event.broker and e.until is not None and e.until <= at)
+    is_unaware = any(e.renounced_at is None or at <= e.renounced_at for e in own)
+    return is_unaware and active_at(epochs, at) != event.broker

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from kafka_hindsight.catalog.rows import Event, Failover
-from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, speaks_for_cluster
+from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, speaks_for_cluster, was_reverted
 from kafka_hindsight.judgements.partitions.readings import Partition as Partition
 from kafka_hindsight.judgements.partitions.readings import PartitionReadings, Readings, TopicReadings
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
@@ -93,11 +93,12 @@ def lives_of(
     """Each partition's events of the given kinds, in order, split where its topic was deleted or its epochs fall.
 
     Edge case: epochs begin again at 0 in a topic that is created again under its old name. Where that happened, what a
-    standby controller repeats is left out: it may be about the former incarnation.
+    standby controller repeats is left out: it may be about the former incarnation. What a controller decided and
+    reverted did not happen.
     """
     ordered = in_order(e for e in events if e.topic is not None)
     deleted = deletions_of(ordered, epochs)
-    lines = (e for e in ordered if e.partition is not None and e.kind in kinds)
+    lines = (e for e in ordered if e.partition is not None and e.kind in kinds and not was_reverted(epochs, e))
     return {key: _split(some, deleted[key[:2]], epochs) for key, some in sorted(by_partition(lines).items())}
 
 
