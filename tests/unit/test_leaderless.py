@@ -155,6 +155,18 @@ def test_a_partition_is_offline_until_a_broker_leads_it_again(excerpt: str, low:
     assert gone.leaderless_low_ms <= back.leaderless_ms <= gone.leaderless_high_ms
 
 
+def test_a_paused_leader_that_leads_again_has_not_led_in_between() -> None:
+    """Broker 3 is paused from 07:53:41.0 to 07:53:56.0, 15.1 s; it wrote last at 07:53:27.8, and leads again at once.
+
+    Shut down in order, it leads again too, and its own lines show both ends.
+    """
+    week = replace(WHOLE, end=WHOLE.end + timedelta(days=7))
+    paused, _, shut_down, _ = leaders(events("paused-leader-4.3"), [], week).failovers
+    assert (paused.leader_from, paused.leader_to, paused.leaderless_low_ms) == (3, -1, 3_213)
+    assert paused.leaderless_high_ms == 28_300
+    assert bounds(shut_down) == (11_639, None, 11_639)
+
+
 def test_a_later_leader_bounds_it_also_where_epochs_between_are_not_known() -> None:
     lines = [
         line("leader_started", 1, 0, leader_epoch=0),

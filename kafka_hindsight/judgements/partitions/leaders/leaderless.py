@@ -101,8 +101,12 @@ def _down_by(sudden: BrokerOutage | None, stopped_at: datetime | None) -> dateti
 
 
 def _last_led(change: LeaderChange, outage: BrokerOutage | None) -> datetime | None:
-    """The last proof that the last leader led, or lived."""
-    until = change.incarnation.events_by_time.until(change.at)
+    """The last proof that the last leader led, or lived, before the partition lost it.
+
+    Edge case: where it leads again after its return, its own lines of then show nothing of the time before.
+    """
+    lost_at = change.before.at if change.former == NOBODY else change.at
+    until = change.incarnation.events_by_time.until(lost_at or change.at)
     led_at = _first(e for e in reversed(until) if _leads(e, change.last_leader))
     heard_at = outage.last_heard_at if outage else None
     return max((at for at in (led_at, heard_at) if at), default=None)
