@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -22,12 +23,16 @@ from kafka_hindsight.catalog.gold import (
     TRUNCATIONS,
 )
 from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Failover, Incident, IsrSpan
+from kafka_hindsight.judgements.brokers.aftermath import explain_outages
+from kafka_hindsight.judgements.brokers.cluster_restarts import rebuild_rolling_restarts
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.judgements.incidents.headlines import fate
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import HARM_OF_RULE, INCIDENT_RULES, RULE_BY_ID, STANDING_RULES
 from kafka_hindsight.shared.windows import Window
+from tests.support.nights import events
 from tests.support.rows import AT, row
 
 WINDOW = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))
@@ -214,9 +219,33 @@ def test_a_restart_and_stops_within_a_minute_are_one_act_and_crashes_are_not() -
     assert [i.ended_at for i in incidents if i.planned and i.kind == IncidentKind.BROKER_OUTAGE] == [None]
 
 
-def test_a_broker_that_was_stopped_twice_within_a_minute_is_told_as_one_broker() -> None:
-    (twice,) = told(outages=[stop(1, 0, up_after=10), stop(1, 30, up_after=10)])
-    assert twice.headline == f"Broker 1 was shut down twice from {AT:%H:%M:%S} on"
+def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
+    """Brokers 1 and 2 are shut down at 07:55:00 and come back at 07:55:34; at 07:55:48 all three go for good."""
+    found = Window(datetime(2026, 11, 24, tzinfo=UTC), datetime(2026, 11, 25, tzinfo=UTC))
+    away = rebuild_outages(events("stopped-again-4.3"), [], found)
+    restarts, restart_of = rebuild_rolling_restarts(away, [], [1, 2, 3])
+    absences = explain_outages(away, restart_of)
+    assert [r.brokers for r in restarts] == [[1, 2, 3]]
+    incidents = judge_incidents("c", Found(found, outages=absences)).incidents
+    assert [(i.headline, f"{i.ended_at:%H:%M:%S}" if i.ended_at else None) for i in by_start(incidents)] == [
+        ("Brokers 1, 2 and 3 were restarted one after another from 07:54:09 on", "07:54:44"),
+        ("Brokers 1 and 2 were shut down at 07:55:00", "07:55:34"),
+        ("Brokers 1, 2 and 3 were shut down at 07:55:48 and had not all come back by the end", None),
+    ]
+
+
+def test_stops_are_one_act_while_any_broker_of_it_is_away() -> None:
+    def acts(*stops: BrokerOutage) -> list[list[int] | None]:
+        return [i.brokers for i in by_start(told(outages=stops))]
+
+    assert acts(stop(1, 0, up_after=10), stop(1, 30)) == [[1], [1]]
+    assert acts(stop(1, 0, up_after=30), stop(2, 10, up_after=5), stop(3, 29)) == [[1, 2, 3]]
+    assert acts(stop(1, 0, up_after=30), stop(2, 10, up_after=5), stop(3, 30)) == [[1, 2], [3]]
+    assert acts(stop(1, 0, up_after=90), stop(2, 61)) == [[1], [2]]
+
+
+def by_start(incidents: Iterable[Incident]) -> list[Incident]:
+    return sorted(incidents, key=lambda i: i.started_at)
 
 
 def test_a_leader_that_came_back_belongs_to_what_had_taken_it() -> None:

@@ -34,7 +34,7 @@ from kafka_hindsight.shared.windows import Window
 
 TOGETHER = timedelta(minutes=1)
 """Shutdowns, or losses of leaders or controllers, within this of one another are one act. Our choice: a script that
-stops all brokers, or a disk that takes its partitions along, needs seconds."""
+stops all brokers, or a disk that takes its partitions along, needs seconds. A stop after all are back is another."""
 
 HARMFUL = frozenset({FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED})
 """Changes of leaders that are an incident even where no broker was away."""
@@ -171,12 +171,26 @@ def _with_failovers(found: Found) -> Iterator[tuple[str | None, Truncation]]:
 
 
 def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
-    """Absences that are one act: a rolling restart, shutdowns within a minute, each other one for itself."""
+    """Absences that are one act: a rolling restart, shutdowns within a minute while one of their brokers is still
+    away, each other one for itself.
+    """
     ordered = sorted(outages, key=lambda o: (o.down_at, o.broker, o.outage_id))
     together = grouped(ordered, lambda o: o.restart_id or ("" if o.planned else o.outage_id))
     shutdowns = together.pop("", [])
     yield from (list(act) for act in together.values())
-    yield from _within(shutdowns, lambda o: o.down_at)
+    for stops in _within(shutdowns, lambda o: o.down_at):
+        yield from _while_away(stops)
+
+
+def _while_away(stops: Iterable[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
+    """Shutdowns in order of time, cut where every broker that went before has come back."""
+    act: list[BrokerOutage] = []
+    for stop in stops:
+        if act and all(o.up_at is not None and o.up_at <= stop.down_at for o in act):
+            yield act
+            act = []
+        act.append(stop)
+    yield act
 
 
 def _within(

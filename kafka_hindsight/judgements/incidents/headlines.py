@@ -103,11 +103,7 @@ def _away(happening: Happening) -> str:
     brokers = words.listed([str(b) for b in names], 8)
     if happening.kind == IncidentKind.CLUSTER_RESTART:
         return f"brokers {brokers} were restarted one after another from {rows[0].down_at:%H:%M:%S} on"
-    are_back = all(o.up_at for o in rows)
-    if len(names) == 1:
-        back = "" if are_back else " and had not come back by the end"
-        return f"broker {brokers} was shut down {words.times(len(rows))} from {rows[0].down_at:%H:%M:%S} on{back}"
-    back = "" if are_back else " and had not all come back by the end"
+    back = "" if all(o.up_at for o in rows) else " and had not all come back by the end"
     return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{back}"
 
 
