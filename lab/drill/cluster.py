@@ -132,6 +132,11 @@ class Cluster:
         """Where clients begin."""
         return ",".join(f"{self.address}:{self.ports[f'broker-{i}']}" for i in self.brokers)
 
+    @property
+    def is_up(self) -> bool:
+        """Whether any broker runs."""
+        return any(node.is_running() for node in self.brokers.values())
+
     def reach(self, library: str) -> dict[str, str]:
         """The settings with which a client of a library reaches the brokers."""
         return {"bootstrap.servers": self.bootstrap}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,7 +21,9 @@ from lab.drill.spoil import SPOILS
 from lab.drill.steps import SetTopic
 from lab.drill.steps_on_brokers import (
     CancelReassignment,
+    DeclareMaintenance,
     Detected,
+    EndMaintenance,
     FailStart,
     Imbalance,
     InSync,
@@ -36,11 +39,13 @@ from lab.drill.steps_on_brokers import (
     ResumeBroker,
     RotateLogs,
     SetClock,
+    StartAll,
     StartBroker,
+    StopAll,
     StopBroker,
     Upgrade,
 )
-from lab.drill.truth import START_ENDED
+from lab.drill.truth import MAINTENANCE_DECLARED, START_ENDED
 
 _ELECTS_WITHIN = 90
 _FAILS_WITHIN = 120
@@ -68,9 +73,43 @@ def _tell_controller(role: str, scene: Scene) -> None:
 def _(step: StopBroker, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     _tell_controller(step.broker, scene)
-    act = scene.act("broker_controlled_shutdown", broker=broker, expect=step.expect)
+    _stop(broker, step.expect, scene)
+
+
+def _stop(broker: int, expect: str | None, scene: Scene) -> None:
+    act = scene.act("broker_controlled_shutdown", broker=broker, expect=expect)
     scene.stage.cluster.broker(broker).stop()
-    scene.stage.truth.amend(act, ended=datetime.now(UTC).isoformat(timespec="milliseconds"))
+    scene.stage.truth.amend(act, ended=_now())
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@do.register
+def _(step: StopAll, scene: Scene) -> None:
+    with ThreadPoolExecutor() as threads:
+        stops = [threads.submit(_stop, broker, step.expect, scene) for broker in scene.stage.cluster.brokers]
+    for stop in stops:
+        stop.result()
+
+
+@do.register
+def _(step: StartAll, scene: Scene) -> None:
+    for broker, node in scene.stage.cluster.brokers.items():
+        scene.act("broker_start", broker=broker, expect=step.expect)
+        node.start()
+    scene.stage.cluster.wait_until_up()
+
+
+@do.register
+def _(step: DeclareMaintenance, scene: Scene) -> None:
+    scene.maintenance = scene.act(MAINTENANCE_DECLARED, **{"from": _now()}, reason=step.reason, expect=step.expect)
+
+
+@do.register
+def _(step: EndMaintenance, scene: Scene) -> None:
+    scene.stage.truth.amend(scene.maintenance, to=_now())
 
 
 @do.register

@@ -149,13 +149,16 @@ def _(step: CreateTopic, scene: Scene) -> None:
     topic = scene.topic(step.topic)
     matched = scene.act("topic_matched", group=scene.group, topic=topic, expect=step.expect) if step.expect else None
     placed = {p: [scene.broker(role) for role in roles] for p, roles in enumerate(step.placed)}
-    scene.stage.truth.write("topic_created", topic=topic, partitions=len(placed) or step.partitions)
+    partitions = len(placed) or step.partitions
+    scene.stage.truth.write("topic_created", topic=topic, partitions=partitions)
     scene.stage.admin.create_topic(topic, step.partitions, step.replicas, placed, step.configs)
+    scene.watch(step.topic, partitions)
     scene.last = matched or scene.last
 
 
 @do.register
 def _(step: DeleteTopic, scene: Scene) -> None:
+    scene.forget(step.topic)
     scene.act("topic_deleted", group=scene.group, topic=scene.topic(step.topic), expect=step.expect)
     scene.stage.admin.delete_topic(scene.topic(step.topic))
 
@@ -165,6 +168,7 @@ def _(step: AddPartitions, scene: Scene) -> None:
     topic = scene.topic(step.topic)
     scene.act("partitions_added", group=scene.group, topic=topic, to=step.to, expect=step.expect)
     scene.stage.admin.add_partitions(topic, step.to)
+    scene.watch(step.topic, step.to)
 
 
 @do.register

@@ -58,7 +58,7 @@ def play(stage: Stage, scenarios: Sequence[Scenario], rng: random.Random, tell: 
     on_brokers = [s for s in scenarios if s.on_brokers]
     rng.shuffle(on_groups)
     rng.shuffle(on_brokers)
-    on_brokers.sort(key=lambda scenario: scenario.is_last)
+    on_brokers.sort(key=lambda scenario: (scenario.is_for_good, scenario.is_last))
     scenes = {s.name: Scene(stage, s, random.Random(rng.getrandbits(32))) for s in (*on_groups, *on_brokers)}
     lanes = ThreadPoolExecutor(LANES)
     try:

@@ -1,4 +1,4 @@
-"""Transactional producers, one process each."""
+"""Programs that do what they are asked, one process each: transactional producers, and the canaries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,17 @@ DONE = "done"
 _ANSWERS_WITHIN = 120
 
 
-class TransactionalProducer:
-    """A producer in a process of its own, which has its producer id when it is made."""
+class Program:
+    """A module of this project in a process of its own, which answers each line of JSON with a line.
 
-    def __init__(self, log: Path, config: Mapping[str, str]) -> None:
+    Threads may share it. Raises: MemberFault where it does not answer.
+    """
+
+    def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
+        self._module = module
         with log.open("ab") as stderr:
             self._process = processes.start(
-                [sys.executable, "-m", "lab.drill.transactional_producer"],
+                [sys.executable, "-m", module, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
@@ -37,27 +42,24 @@ class TransactionalProducer:
                 text=True,
             )
         self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._lock = threading.Lock()
         threading.Thread(target=self._read, daemon=True).start()
-        if (said := self.ask(config)) != DONE:
-            raise MemberFault(f"{config['transactional.id']} could not begin: {said}.")
 
     def ask(self, what: Mapping[str, Any]) -> str:
-        """What it answers: DONE, or the name of the error. Raises: MemberFault where it does not answer."""
+        """What it answers: DONE, or the name of the error."""
         assert self._process.stdin
         try:
-            self._process.stdin.write(json.dumps(what) + "\n")
-            self._process.stdin.flush()
-            return self._answers.get(timeout=_ANSWERS_WITHIN)
+            with self._lock:
+                self._process.stdin.write(json.dumps(what) + "\n")
+                self._process.stdin.flush()
+                return self._answers.get(timeout=_ANSWERS_WITHIN)
         except (BrokenPipeError, queue.Empty):
-            raise MemberFault(f"A transactional producer did not answer {what.get('do', 'its start')}.") from None
+            raise MemberFault(f"{self._module} did not answer {what.get('do', 'its start')}.") from None
 
-    def pause(self) -> None:
-        """Its process is stopped (SIGSTOP)."""
-        self._process.send_signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        """Its process goes on (SIGCONT)."""
-        self._process.send_signal(signal.SIGCONT)
+    def finish(self) -> None:
+        """Ends its input, and waits until it has ended by itself."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.communicate(timeout=_ANSWERS_WITHIN)
 
     def end(self) -> None:
         """Kills its process."""
@@ -67,3 +69,54 @@ class TransactionalProducer:
         assert self._process.stdout
         for line in self._process.stdout:
             self._answers.put(line.strip())
+
+
+class TransactionalProducer(Program):
+    """A producer which has its producer id when it is made."""
+
+    def __init__(self, log: Path, config: Mapping[str, str]) -> None:
+        super().__init__("lab.drill.transactional_producer", (), log)
+        if (answer := self.ask(config)) != DONE:
+            raise MemberFault(f"{config['transactional.id']} could not begin: {answer}.")
+
+    def pause(self) -> None:
+        """Its process is stopped (SIGSTOP)."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Its process goes on (SIGCONT)."""
+        self._process.send_signal(signal.SIGCONT)
+
+
+class Canaries(Program):
+    """The canaries of a drill (lab.drill.canary)."""
+
+    def __init__(self, bootstrap: str, folder: Path) -> None:
+        super().__init__("lab.drill.canary", (bootstrap, str(folder / CANARY)), folder / "canary.log")
+
+    def watch(self, topic: str, partitions: range) -> None:
+        """Gives canaries to partitions."""
+        self.ask({"do": "watch", "topic": topic, "partitions": [*partitions]})
+
+    def leave(self, topic: str) -> None:
+        """Takes the canaries off a topic; it is swept at the end."""
+        self.ask({"do": "leave", "topic": topic})
+
+    def forget(self, topic: str) -> None:
+        """Takes the canaries off a topic that is about to be deleted."""
+        self.ask({"do": "forget", "topic": topic})
+
+
+CANARY = "canary.jsonl"
+"""What canaries measured, in the folder of a drill."""
+
+
+@contextmanager
+def canaries(bootstrap: str, folder: Path) -> Iterator[Canaries]:
+    """Canaries for as long as the block lasts; at its end they sweep. A block that raises has no sweep."""
+    flock = Canaries(bootstrap, folder)
+    try:
+        yield flock
+        flock.finish()
+    finally:
+        flock.end()

@@ -32,12 +32,13 @@ from lab.drill.machine import HOSTS
 from lab.drill.metadata_log import unclean_elections
 from lab.drill.names import Names
 from lab.drill.play import FAULTS, Played, play, tell
+from lab.drill.producers import canaries
 from lab.drill.readings import readings
 from lab.drill.record import DRILLS, record
-from lab.drill.scenarios import REAL, SCENARIOS, USUAL
+from lab.drill.scenarios import ALL, REAL, SCENARIOS, STOPS, USUAL
 from lab.drill.scene import Stage
 from lab.drill.steps import Scenario
-from lab.drill.truth import ELECTED_UNCLEANLY
+from lab.drill.truth import ELECTED_UNCLEANLY, MAINTENANCE_DECLARED
 from lab.drill.truth_file import TruthFile
 
 VARIABLES = ("KAFKA", "LAYOUT", "BROKERS", "SCENARIOS", "LESSON", "SEED", "KEEP")
@@ -101,16 +102,19 @@ def drill(
     ):
         (folder / "cluster.json").write_text(json.dumps(_described(cluster), indent=1) + "\n")
         names = Names(rng)
-        stage = Stage(cluster, admin, truth, clients, names, names.topic(), member_config(rng), beside)
+        main = names.topic()
         truth.write("cluster_up", kafka=version, mode=layout, seed=seed)
-        truth.write("topic_created", topic=stage.main, partitions=MAIN_PARTITIONS)
-        admin.create_topic(stage.main, MAIN_PARTITIONS)
-        with readings(cluster.bootstrap, folder / "snapshots.jsonl"):
+        truth.write("topic_created", topic=main, partitions=MAIN_PARTITIONS)
+        admin.create_topic(main, MAIN_PARTITIONS)
+        with readings(cluster.bootstrap, folder / "snapshots.jsonl"), canaries(cluster.bootstrap, folder) as flock:
+            flock.watch(main, range(MAIN_PARTITIONS))
+            stage = Stage(cluster, admin, truth, clients, names, main, member_config(rng), beside, flock)
             played = play(stage, scenarios, rng, tell)
             time.sleep(2)
-        for election in unclean_elections(cluster) if cluster.layout != "zookeeper" else ():
-            truth.write(ELECTED_UNCLEANLY, **election)
-        truth.write("leaders_at_end", leaders=_leaders(admin))
+        if cluster.is_up:
+            for election in unclean_elections(cluster) if cluster.layout != "zookeeper" else ():
+                truth.write(ELECTED_UNCLEANLY, **election)
+            truth.write("leaders_at_end", leaders=_leaders(admin))
         truth.write("end")
         yield cluster, played
     for bulky in ("data", "config"):
@@ -149,11 +153,11 @@ def _leaders(admin: Admin) -> dict[str, dict[str, object]]:
     return found
 
 
-_SETS: Mapping[str, Mapping[str, Scenario]] = {"": USUAL, "real": REAL, "all": SCENARIOS}
+_SETS: Mapping[str, Mapping[str, Scenario]] = {"": USUAL, "real": REAL, "stops": STOPS, "all": ALL}
 
 
 def chosen(names: str, version: str, layout: str, brokers: int = 3) -> list[Scenario]:
-    """The scenarios asked for; without names, every usual one that fits; for `real`, those of real nights; or `all`.
+    """The scenarios asked for: names, or one of the sets that a drill knows; without either every usual one that fits.
 
     Raises: BadInput where a name is unknown, or does not fit this cluster.
     """
@@ -177,6 +181,7 @@ def audit(folder: Path, bootstrap: str) -> int:
     options = [word for name, path in said.items() for word in (f"--{name}", str(path))]
     of_users = {*VARIABLES, *(i.variable for i in INPUTS), "KAFKA_CONFIG"}
     environment = {k: v for k, v in os.environ.items() if k not in of_users} | {"BOOTSTRAP": bootstrap}
+    environment["MAINTENANCE"] = declared_windows((folder / "truth.jsonl").read_text(encoding="utf-8").splitlines())
     audited = subprocess.run(
         [sys.executable, "-m", "kafka_hindsight.cli.main", "audit", *options], env=environment, cwd=HOME
     )
@@ -256,7 +261,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kafka", default=said("KAFKA") or NEWEST, help="the Kafka to start")
     parser.add_argument("--layout", default=said("LAYOUT"), help="combined, separate or zookeeper")
     parser.add_argument(
-        "--scenarios", default=said("SCENARIOS"), help="names with commas between, real or all; default: the usual ones"
+        "--scenarios", default=said("SCENARIOS"), help="names with commas, real, stops or all; default: the usual ones"
     )
     parser.add_argument("--brokers", default=said("BROKERS"), help="how many, 3 to 9; default: 3")
     parser.add_argument("--lesson", default=said("LESSON"), help="failover or rebalance, step by step, for a person")

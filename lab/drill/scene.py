@@ -22,8 +22,9 @@ from lab.drill.libraries import CONNECT, JAVA, SHARE, STREAMS
 from lab.drill.members import JavaMember, Member, ProgramMember
 from lab.drill.names import Names
 from lab.drill.node import Node
-from lab.drill.producers import TransactionalProducer
+from lab.drill.producers import Canaries, TransactionalProducer
 from lab.drill.steps import MAIN, OFFSETS, Scenario, Start
+from lab.drill.steps_on_brokers import TakenOver
 from lab.drill.truth_file import Row, TruthFile
 
 FRAMEWORKS: Mapping[str, Callable[[Path, Mapping[str, str], Sequence[str]], Member]] = {
@@ -51,7 +52,7 @@ class SceneFault(Exception):
 @dataclass(frozen=True)
 class Stage:
     """What all scenarios of a drill share. `clients`: the members' logs; `over`: set when the drill is stopped;
-    `hosts`: where a scenario needs them."""
+    `hosts`: where a scenario needs them; `canaries`: None on a cluster that others run, and in lessons."""
 
     cluster: Cluster
     admin: Admin
@@ -61,13 +62,15 @@ class Stage:
     main: str
     member_config: Mapping[str, str]
     hosts: Hosts | None = None
+    canaries: Canaries | None = None
     over: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass
 class Scene:
     """One scenario in the play. `present`: the members that the group should have, by role; `failed`: the partitions
-    that brokers led whose directory failed."""
+    that brokers led whose directory failed; `watched`: how many partitions of a topic have canaries, by role;
+    `maintenance`: the act that declared it."""
 
     stage: Stage
     scenario: Scenario
@@ -82,8 +85,10 @@ class Scene:
     present: set[str] = field(default_factory=set)
     produced: dict[str, int] = field(default_factory=dict)
     failed: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+    watched: dict[str, int] = field(default_factory=dict)
     generation: int = -1
     last: Row = field(default_factory=dict)
+    maintenance: Row = field(default_factory=dict)
     stopped: threading.Event = field(default_factory=threading.Event)
     stopped_for: str = ""
 
@@ -120,6 +125,22 @@ class Scene:
     def topic(self, role: str) -> str:
         """The name of a topic by its role."""
         return self.topics.setdefault(role, f"{self.prefix}-{role}")
+
+    def watch(self, role: str, partitions: int) -> None:
+        """Gives canaries to those of so many partitions of a topic that have none.
+
+        Edge case: where the drill counts the records of partition 0 itself, that partition gets none.
+        """
+        if self.stage.canaries:
+            is_counted = any(role == getattr(s, "uncleanly", None) for s in self.scenario.steps)
+            is_counted |= any(isinstance(s, TakenOver) and s.topic == role for s in self.scenario.steps)
+            self.stage.canaries.watch(self.topic(role), range(self.watched.get(role, int(is_counted)), partitions))
+            self.watched[role] = partitions
+
+    def forget(self, role: str) -> None:
+        """Takes the canaries off a topic that is about to be deleted."""
+        if self.stage.canaries and self.watched.pop(role, None):
+            self.stage.canaries.forget(self.topic(role))
 
     def broker(self, role: str) -> int:
         """The broker that plays a role; who is coordinator or controller is asked once."""
@@ -312,10 +333,15 @@ class Scene:
             self.members[member].end()
 
     def end(self) -> None:
-        """Ends every member that is left; a scenario on brokers leaves all of them running."""
+        """Ends every member that is left. A scenario on brokers leaves them running, but one for good."""
         self._end_members()
-        if self.scenario.on_brokers and not self.stage.over.is_set():
+        if self.stage.over.is_set() or self.scenario.is_for_good:
+            return
+        if self.scenario.on_brokers:
             self._leave_running(self.stage.cluster)
+        if self.stage.canaries:
+            for role in self.watched:
+                self.stage.canaries.leave(self.topic(role))
 
     def _end_members(self) -> None:
         for member in list(self.members.values()):

@@ -256,7 +256,7 @@ class Scenario:
 
     `since`: the first Kafka that can do it, `kraft_since`: the first that can without ZooKeeper, `before`: the first
     that cannot. `layouts`: where it makes sense; `most_brokers`: a larger cluster keeps its majority; `is_last`:
-    afterwards the cluster is another one.
+    afterwards the cluster is another one; `is_for_good`: what it stops stays down, so nothing is played afterwards.
     """
 
     name: str
@@ -269,6 +269,7 @@ class Scenario:
     most_brokers: int = 9
     on_brokers: bool = False
     is_last: bool = False
+    is_for_good: bool = False
 
     @property
     def libraries(self) -> frozenset[str]:

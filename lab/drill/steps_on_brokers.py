@@ -37,6 +37,30 @@ class StopBroker(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
+class StopAll(Step):
+    """Every broker shuts down under control, all at once."""
+
+    expect: str | None = "failover_planned"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartAll(Step):
+    """Every broker starts again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclareMaintenance(Step):
+    """From now on an operator says that work is done on the cluster."""
+
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndMaintenance(Step):
+    """The work that was declared is done."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PauseBroker(OnBroker):
     """Its process is stopped (SIGSTOP)."""
 

@@ -64,6 +64,8 @@ START_ENDED = "broker_start_ended"
 """The action of a start that failed though nothing was done to make it fail: the cluster itself refused it."""
 ELECTED_UNCLEANLY = "elected_uncleanly"
 """The action of an election from outside the ISR that the metadata log holds, whether it was forced or not."""
+MAINTENANCE_DECLARED = "maintenance_declared"
+"""The action of an operator who declares maintenance: `from`, `to`, `reason`. `to` is missing while it lasts."""
 OWN = (
     *(LOG_DIR_FAILED, AUTOMATIC_ELECTION, NO_FAILOVER, CONTROLLER_CHANGE, ISR_LAPSE, BROKERS_ROLLED),
     *(RECORDS_LOST, RECORDS_TRUNCATED, UNDER_MIN_ISR, FAILED_START, QUORUM_LOST, HOST_SILENT),

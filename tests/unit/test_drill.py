@@ -7,19 +7,23 @@ import random
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
+from unittest.mock import Mock
 
 import pytest
 
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
-from lab.drill.cluster import drawn_cluster_id, layouts_of
+from lab.drill.cluster import Cluster, drawn_cluster_id, layouts_of
 from lab.drill.disks import fail, log_dirs, mend, partitions_in
 from lab.drill.glance import glance
 from lab.drill.names import Names
+from lab.drill.node import Node
 from lab.drill.on_groups import do
+from lab.drill.producers import Canaries
 from lab.drill.record import main as keep
 from lab.drill.record import record
-from lab.drill.run import chosen, main, played_here, size_of
+from lab.drill.run import chosen, declared_windows, main, played_here, size_of
 from lab.drill.scenarios import SCENARIOS
 from lab.drill.scenarios.brokers import BROKER_SCENARIOS
 from lab.drill.scenarios.groups import GROUP_SCENARIOS
@@ -28,9 +32,21 @@ from lab.drill.scenarios.libraries import LIBRARY_SCENARIOS
 from lab.drill.scenarios.logs import LOG_SCENARIOS
 from lab.drill.scenarios.real import REAL_SCENARIOS
 from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
+from lab.drill.scenarios.stops import ALL_STOPPED_FOR_GOOD, STOP_SCENARIOS
 from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS
 from lab.drill.scenarios.uncommon import UNCOMMON_SCENARIOS
-from lab.drill.steps import Close, Gone, Kill, OnMember, Scenario, Start
+from lab.drill.scene import Scene, Stage
+from lab.drill.steps import (
+    AddPartitions,
+    Close,
+    CreateTopic,
+    DeleteTopic,
+    Gone,
+    Kill,
+    OnMember,
+    Scenario,
+    Start,
+)
 from lab.drill.steps_on_brokers import (
     FailDirectory,
     Halted,
@@ -58,6 +74,8 @@ ALL = (
     *LOG_SCENARIOS,
     *HOST_SCENARIOS,
     *TRANSACTION_SCENARIOS,
+    *STOP_SCENARIOS,
+    ALL_STOPPED_FOR_GOOD,
 )
 each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
 
@@ -121,7 +139,7 @@ GIVES: dict[str, tuple[type[OnBroker], ...]] = {
 }
 
 
-@each_scenario
+@pytest.mark.parametrize("scenario", [s for s in ALL if not s.is_for_good], ids=lambda s: s.name)
 def test_what_is_taken_from_a_broker_is_given_back(scenario: Scenario) -> None:
     taken: list[tuple[str, str]] = []
     for step in (s for s in scenario.steps if isinstance(s, OnBroker)):
@@ -170,6 +188,11 @@ def test_a_drill_plays_what_its_kafka_can_do() -> None:
     assert [s.name for s in chosen("slow, leave", "4.3.1", "combined")] == ["slow", "leave"]
     assert "disk_failed" in {s.name for s in chosen("", "3.3.2", "zookeeper")}
     assert "disk_failed" not in {s.name for s in chosen("", "3.3.2", "combined")}
+    stops = [s.name for s in chosen("stops", "2.8.2", "zookeeper")]
+    assert stops == ["stopped", "all_stopped", "drained", "maintenance", "stopped_for_good"]
+    assert set(stops) <= names
+    assert "all_stopped_for_good" not in {s.name for s in chosen("all", "4.3.1", "combined")}
+    assert [s.name for s in chosen("all_stopped_for_good", "4.3.1", "combined")] == ["all_stopped_for_good"]
     assert "quorum_killed" in {s.name for s in chosen("real", "4.3.1", "combined", 3)}
     assert "quorum_killed" not in {s.name for s in chosen("real", "4.3.1", "combined", 5)}
 
@@ -237,6 +260,78 @@ def test_the_truth_can_be_scored_at_every_instant_and_takes_back_what_did_not_ha
     assert "expect" not in json.loads(line) and json.loads(line)["note"] == "nothing followed"
 
 
+def test_maintenance_is_declared_to_the_audit_as_it_was_in_the_drill(tmp_path: Path) -> None:
+    rows = (
+        {"at": "2026-11-24T08:00:00.000+00:00", "action": "cluster_up"},
+        {
+            **DECLARED,
+            "from": "2026-11-24T08:01:00.000+00:00",
+            "to": "2026-11-24T08:02:00.000+00:00",
+            "reason": "a disk",
+        },
+        {**DECLARED, "from": "2026-11-24T08:05:00.000+00:00", "reason": "not ended"},
+        {"at": "2026-11-24T08:09:00.000+00:00", "action": "end"},
+    )
+    assert declared_windows([json.dumps(row) for row in rows]) == (
+        "2026-11-24T08:01:00.000+00:00/2026-11-24T08:02:00.000+00:00 a disk;"
+        "2026-11-24T08:05:00.000+00:00/2026-11-24T08:09:00.000+00:00 not ended"
+    )
+    assert declared_windows([json.dumps(rows[0])]) == ""
+
+
+DECLARED = {"at": "2026-11-24T08:01:00.000+00:00", "action": "maintenance_declared"}
+
+
+class Watched:
+    """Canaries that write down what they are asked for."""
+
+    def __init__(self) -> None:
+        self.orders: list[tuple[str, str, list[int]]] = []
+
+    def watch(self, topic: str, partitions: range) -> None:
+        self.orders.append(("watch", topic, [*partitions]))
+
+    def leave(self, topic: str) -> None:
+        self.orders.append(("leave", topic, []))
+
+    def forget(self, topic: str) -> None:
+        self.orders.append(("forget", topic, []))
+
+
+def _watched(scenario: str, tmp_path: Path) -> tuple[Scene, Watched]:
+    brokers = {i: Node(f"broker-{i}", (), tmp_path) for i in (1, 2, 3)}
+    cluster = Cluster("4.3.1", "combined", tmp_path, tmp_path, "", {}, {}, brokers=brokers)
+    truth, canaries = TruthFile(tmp_path / "truth.jsonl"), Watched()
+    names = Names(random.Random(1))
+    stage = Stage(cluster, Mock(), truth, tmp_path, names, "main", {}, canaries=cast("Canaries", canaries))
+    return Scene(stage, SCENARIOS[scenario], random.Random(1)), canaries
+
+
+def test_every_partition_that_is_made_gets_canaries_and_those_that_are_added_later_too(tmp_path: Path) -> None:
+    scene, canaries = _watched("partitions", tmp_path)
+    for step in (CreateTopic(topic="t"), AddPartitions(topic="t", to=5), DeleteTopic(topic="t")):
+        do(step, scene)
+    scene.end()
+    topic = scene.topic("t")
+    assert canaries.orders == [("watch", topic, [0, 1, 2]), ("watch", topic, [3, 4]), ("forget", topic, [])]
+
+
+@pytest.mark.parametrize("scenario", ["unclean_election", "truncation"])
+def test_a_partition_whose_records_the_drill_counts_has_no_canaries(scenario: str, tmp_path: Path) -> None:
+    scene, canaries = _watched(scenario, tmp_path)
+    do(next(s for s in scene.scenario.steps if isinstance(s, CreateTopic)), scene)
+    assert [partitions for _, _, partitions in canaries.orders] == [[1]]
+
+
+def test_canaries_leave_with_the_scenario_of_their_topic_but_where_it_is_for_good(tmp_path: Path) -> None:
+    for scenario, orders in (("subscription", ["watch", "leave"]), ("stopped_for_good", ["watch"])):
+        (tmp_path / scenario).mkdir()
+        scene, canaries = _watched(scenario, tmp_path / scenario)
+        do(CreateTopic(topic="t"), scene)
+        scene.end()
+        assert [what for what, _, _ in canaries.orders] == orders
+
+
 def _drill(folder: Path) -> Path:
     """A drill's folder with this machine's paths in every file that a recording keeps."""
     here = f"{folder.resolve()}/data {HOME}/.kafka/lib.jar {Path.home()}/x"
@@ -246,6 +341,8 @@ def _drill(folder: Path) -> Path:
         "snapshots.jsonl": "{}\n",
         "truth.jsonl": '{"at": "2026-11-21T00:00:00+00:00", "action": "end"}\n',
         "cluster.json": json.dumps({"log.dirs": here}),
+        "canary.jsonl": "{}\n",
+        "canary.log": "not kept",
         "data/broker-1/secret.bin": "not kept",
         "drill.log": "not kept",
     }
@@ -264,7 +361,8 @@ def test_a_recording_has_every_line_and_no_path_of_this_machine(tmp_path: Path) 
     drill = _drill(tmp_path / "drill")
     kept = record(drill, tmp_path / "kept" / "night")
     found = {str(p.relative_to(kept)) for p in kept.rglob("*") if p.is_file()}
-    assert found == {"logs/broker-1/server.log", "clients/a.log", "snapshots.jsonl", "truth.jsonl", "cluster.json"}
+    whole = {"snapshots.jsonl", "truth.jsonl", "cluster.json", "canary.jsonl"}
+    assert found == {"logs/broker-1/server.log", "clients/a.log", *whole}
     for path in (str(tmp_path), str(HOME), f"{Path.home()}/x"):
         assert not any(path.encode() in text for text in _texts(kept)), path
     log = (kept / "logs/broker-1/server.log").read_bytes()

@@ -11,13 +11,17 @@ from lab.drill.scenarios.libraries import LIBRARY_SCENARIOS
 from lab.drill.scenarios.logs import LOG_SCENARIOS
 from lab.drill.scenarios.real import REAL_SCENARIOS
 from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
+from lab.drill.scenarios.stops import ALL_STOPPED_FOR_GOOD, STOP_SCENARIOS
 from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS
 from lab.drill.scenarios.uncommon import UNCOMMON_SCENARIOS
 from lab.drill.steps import Scenario
 
 USUAL: Mapping[str, Scenario] = {
     s.name: s
-    for s in (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *LIBRARY_SCENARIOS, *BROKER_SCENARIOS, *REPLICA_SCENARIOS)
+    for s in (
+        *(*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *LIBRARY_SCENARIOS),
+        *(*BROKER_SCENARIOS, *REPLICA_SCENARIOS, *STOP_SCENARIOS),
+    )
 }
 """What a drill plays that is asked for nothing else."""
 
@@ -26,4 +30,11 @@ REAL: Mapping[str, Scenario] = {
 }
 """What `SCENARIOS=real` plays."""
 
-SCENARIOS: Mapping[str, Scenario] = {**USUAL, **REAL}
+ALL: Mapping[str, Scenario] = {**USUAL, **REAL}
+"""What `SCENARIOS=all` plays."""
+
+STOPS: Mapping[str, Scenario] = {s.name: s for s in STOP_SCENARIOS}
+"""What `SCENARIOS=stops` plays."""
+
+SCENARIOS: Mapping[str, Scenario] = {**ALL, ALL_STOPPED_FOR_GOOD.name: ALL_STOPPED_FOR_GOOD}
+"""What can be asked for by name."""

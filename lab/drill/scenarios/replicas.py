@@ -137,7 +137,7 @@ REPLICA_SCENARIOS: tuple[Scenario, ...] = (
         "truncation",
         "What one replica alone has taken is cut off when another leads: nothing that was committed is lost.",
         (
-            CreateTopic(topic="t", placed=(("x", "y"),)),
+            CreateTopic(topic="t", placed=(("x", "y"), ("x", "y"))),
             Produce(topic="t", count=15),
             Wait(seconds=2),
             PauseBroker(broker="y", expect=None),
