@@ -18,8 +18,10 @@ from typing import Any
 from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.settings.home import HOME
 from lab.drill.absences import DOUBTFUL, RIGHT, WRONG
+from lab.drill.canary_score import HEADS, CanaryCounts, cells, compare_folder
 from lab.drill.match import Row, Tables
 from lab.drill.month import MONTH, agreement_of
+from lab.drill.producers import CANARY
 from lab.drill.result import Verdict
 from lab.drill.score import read_gold, score
 from lab.drill.scored import ROW_IDS, TIME_COLUMNS
@@ -67,7 +69,7 @@ class Month:
 
 @dataclass(frozen=True)
 class Drill:
-    """One drill, as its audit was scored."""
+    """One drill, as its audit was scored; `canaries` None: it had none."""
 
     name: str
     kafka: str
@@ -75,6 +77,7 @@ class Drill:
     expected: int
     met: int
     counts: tuple[Count, ...]
+    canaries: CanaryCounts | None = None
 
 
 def count(folder: Path) -> Drill | Month:
@@ -100,7 +103,8 @@ def _count_drill(folder: Path) -> Drill:
     verdicts = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts)
     wrong = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts if v.wrong)
     counts = tuple(Count(*of, verdicts[of], wrong[of]) for of in sorted(verdicts))
-    return Drill(folder.name, cluster["kafka"], cluster["mode"], len(result.expectations), result.met, counts)
+    measured = compare_folder(folder, str(folder / "lake")).counts if (folder / CANARY).exists() else None
+    return Drill(folder.name, cluster["kafka"], cluster["mode"], len(result.expectations), result.met, counts, measured)
 
 
 def _key(verdict: Verdict) -> tuple[object, ...]:
@@ -146,6 +150,7 @@ def calibration_page(kept: Sequence[Drill | Month]) -> str:
         as_table(("evidence", *_LEVELS), _grouped(drills, lambda c: c.witness)),
         "## By table",
         as_table(("table of gold", *_LEVELS), _grouped(drills, lambda c: f"`{c.table}`")),
+        *_against_canaries(drills),
         "## Months with files missing",
         _ABOUT_MONTHS,
         as_table(_MONTHS, map(_month_cells, months)),
@@ -155,6 +160,15 @@ def calibration_page(kept: Sequence[Drill | Month]) -> str:
     )
 
 
+def _against_canaries(drills: Iterable[Drill]) -> tuple[str, ...]:
+    rows = [(d.kafka, d.mode, *cells(d.canaries)) for d in drills if d.canaries]
+    return ("## Against canaries", _ABOUT_CANARIES, as_table(("Kafka", "cluster", *HEADS), rows)) if rows else ()
+
+
+_ABOUT_CANARIES = (
+    "A row for each drill with canaries: clients outside of every group that wrote to its partitions and read them back"
+    " ([how](drill.md#canaries)). Only what lasted longer than 1.5 s is compared."
+)
 _ABOUT_MONTHS = (
     "A night laid end to end for weeks, with files taken out at random, and audited as one folder"
     " ([how](drill.md#months)). A reader of its own compares the absences of brokers with what was done. Between two"
@@ -201,7 +215,10 @@ def read_ledger(text: str) -> dict[str, Drill | Month]:
 
 def _read(told: dict[str, Any]) -> Drill | Month:
     counts = told.get("counts")
-    return Month(**told) if counts is None else Drill(**{**told, "counts": tuple(Count(**c) for c in counts)})
+    if counts is None:
+        return Month(**told)
+    measured = CanaryCounts(**told["canaries"]) if told.get("canaries") else None
+    return Drill(**{**told, "counts": tuple(Count(**c) for c in counts), "canaries": measured})
 
 
 def written_ledger(drills: Mapping[str, Drill | Month]) -> str:

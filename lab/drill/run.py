@@ -21,7 +21,7 @@ from kafka_hindsight.settings.config import INPUTS
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.start.maven import CannotFetch
-from lab.drill import libraries, machine, processes, score
+from lab.drill import canary_score, libraries, machine, processes, score
 from lab.drill.admin import Admin
 from lab.drill.cluster import LOCALHOST, Cluster, layouts_of
 from lab.drill.hosts import hosts
@@ -189,7 +189,16 @@ def audit(folder: Path, bootstrap: str) -> int:
         print(f"The audit ended with {audited.returncode}; what was recorded lies in {folder}.", file=sys.stderr)
         return audited.returncode
     print()
-    return score.main(["--lake", str(folder / "lake"), "--truth", str(folder / "truth.jsonl")])
+    scored = score.main(["--lake", str(folder / "lake"), "--truth", str(folder / "truth.jsonl")])
+    print()
+    return canary_score.main([str(folder), str(folder / "lake")]) or scored
+
+
+def declared_windows(truth: Sequence[str]) -> str:
+    """The maintenance that was declared in a drill, as the audit takes it. What was not ended lasts to the last act."""
+    rows = [json.loads(line) for line in truth]
+    declared = (row for row in rows if row["action"] == MAINTENANCE_DECLARED)
+    return ";".join(f"{row['from']}/{row.get('to', rows[-1]['at'])} {row['reason']}" for row in declared)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from lab.drill.calibration import Count, Drill, Month, calibration_page, read_ledger, written_ledger
+from lab.drill.canary_score import CanaryCounts
 
 OUTAGES = Count("broker_outages", "broker logs", "certain", 20, 0)
 LEFT = Count("rebalances", "broker logs and client logs", "likely", 10, 1)
 GUESSED = Count("rebalances", "snapshots", "unknown", 4, 0)
-NEW = Drill("20261122T120000-4.3.1-7", "4.3.1", "combined", 40, 40, (OUTAGES, LEFT, GUESSED))
+MEASURED = CanaryCounts(12, 11, 9, 0, swept=30, missing_all=4, missing_one=7, losses_wrong=0)
+NEW = Drill("20261122T120000-4.3.1-7", "4.3.1", "combined", 40, 40, (OUTAGES, LEFT, GUESSED), MEASURED)
 OLD = Drill("20261122T110000-2.6.3-8", "2.6.3", "zookeeper", 30, 29, (OUTAGES,))
 
 
@@ -24,6 +26,12 @@ def test_the_page_counts_right_verdicts_by_kafka_by_witness_and_by_table() -> No
     assert rows.index("| 4.3.1 | combined | 2 | 80 of 80 | 40 of 40 | 18 of 20 |  |") < rows.index(
         "| 2.6.3 | zookeeper | 1 | 29 of 30 | 20 of 20 |  |  |"
     )
+
+
+def test_the_page_has_a_row_for_each_drill_with_canaries() -> None:
+    rows = calibration_page([OLD, NEW, MONTH]).splitlines()
+    assert "| 4.3.1 | combined | 12 | 11 | 9 | 0 | 30 | 4 of acks=all, 7 of acks=1 | 0 |" in rows
+    assert not any(row.startswith("| 2.6.3 | zookeeper | 1") and "acks" in row for row in rows)
 
 
 def test_what_is_kept_of_a_drill_is_read_as_it_was_written() -> None:

@@ -1,0 +1,177 @@
+"""The ledger and the losses of an audit against what canaries measured."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.drill.canary_score import CanaryCounts, Comparison, compare, main, read_canaries
+from lab.drill.truth import TruthError
+
+NIGHT = datetime(2026, 11, 24, 8, tzinfo=UTC)
+WRITER = {
+    "socket.timeout.ms": 1000,
+    "reconnect.backoff.max.ms": 300,
+    "retry.backoff.max.ms": 200,
+    "topic.metadata.refresh.fast.interval.ms": 100,
+}
+SETTINGS = {"row": "settings", "every_ms": 150, "writer": WRITER}
+"""A gap may begin 0.168 s before an outage (see `_alive`), and end 2.75 s after it."""
+
+Row = dict[str, Any]
+
+
+def _at(seconds: float) -> str:
+    return (NIGHT + timedelta(seconds=seconds)).isoformat(timespec="milliseconds")
+
+
+def _alive(kind: str, first: float = 0, until: float = 100) -> Row:
+    times = {"first_at": _at(first), "last_at": _at(until), "until": _at(until), "normal_p99_ms": 168}
+    return {"row": "summary", "topic": "orders", "partition": 0, "kind": kind, **times}
+
+
+def _gap(start: float, end: float | None, kind: str = "write_all", stall: int = 0) -> Row:
+    length = round(((100 if end is None else end) - start) * 1000)
+    times = {"from": _at(start), "to": None if end is None else _at(end), "ms": length, "own_stall_ms": stall}
+    return {"row": "gap", "topic": "orders", "partition": 0, "kind": kind, "errors": {}, **times}
+
+
+def _swept(missing_all: list[int], missing_one: list[int], partition: int = 0) -> Row:
+    counts = {"missing_all": len(missing_all), "missing_one": len(missing_one)}
+    offsets = {"offsets_all": missing_all, "offsets_one": missing_one}
+    return {"row": "sweep", "topic": "orders", "partition": partition, **counts, **offsets}
+
+
+def _interval(start: float, end: float | None, kind: str = "no_leader", low: float = 0, high: float | None = 90) -> Row:
+    return {
+        **{"topic": "orders", "partition": 0, "kind": kind},
+        "started_at": NIGHT + timedelta(seconds=start),
+        "ended_at": None if end is None else NIGHT + timedelta(seconds=end),
+        "low_ms": round(low * 1000),
+        "high_ms": None if high is None else round(high * 1000),
+    }
+
+
+def _unclean(low: int | None, high: int | None) -> Row:
+    bounds = {"records_lost_low": low, "records_lost_high": high}
+    return {"topic": "orders", "partition": 0, "kind": "unclean_election", **bounds}
+
+
+def _compared(rows: list[Row], ledger: list[Row], truth: tuple[Row, ...] = (), **tables: list[Row]) -> Comparison:
+    alive = [_alive(kind) for kind in ("write_all", "write_one", "read")]
+    return compare(read_canaries([SETTINGS, *alive, *rows], truth), {"unavailability": ledger, **tables})
+
+
+def _both(start: float, end: float | None) -> list[Row]:
+    return [_gap(start, end), _gap(start, end, "write_one")]
+
+
+def test_a_gap_within_an_interval_is_met() -> None:
+    found = _compared(_both(10, 20), [_interval(10.1, 18, low=7.5, high=8)])
+    assert found.unmatched == ()
+    assert (found.counts.gaps, found.counts.met, found.counts.intervals, found.counts.without_gap) == (1, 1, 1, 0)
+
+
+def test_a_gap_may_be_longer_than_its_interval_only_by_what_the_clients_wait_for() -> None:
+    late = _compared(_both(10, 20.9), [_interval(10.1, 18)])
+    assert "nothing from 08:00:18" in late.unmatched[0]
+    early = _compared(_both(9.5, 20), [_interval(10.1, 18)])
+    assert "nothing from 08:00:09" in early.unmatched[0]
+
+
+def test_a_gap_may_be_met_by_intervals_that_follow_one_another() -> None:
+    hung, leaderless = _interval(10, 14, "acks_all_hung"), _interval(16, 22)
+    assert _compared([_gap(10, 22), _gap(16, 22, "write_one")], [leaderless, hung]).unmatched == ()
+    apart = _compared([_gap(10, 22), _gap(16, 22, "write_one")], [_interval(10, 12, "acks_all_hung"), leaderless])
+    assert "nothing from 08:00:12.000000 to 08:00:16" in apart.unmatched[0]
+
+
+def test_a_gap_that_the_ledger_does_not_have_is_named() -> None:
+    found = _compared(_both(10, 20), [])
+    assert found.unmatched == ("orders-0 write_all 2026-11-24 08:00:10.000 to 08:00:20.000: the ledger has nothing",)
+    assert (found.counts.gaps, found.counts.met) == (1, 0)
+
+
+def test_a_gap_longer_than_the_ledger_has_at_most_is_named() -> None:
+    assert "4.0 s at most" in _compared(_both(10, 20), [_interval(9, 20, high=4)]).unmatched[0]
+    assert _compared(_both(10, 20), [_interval(9, 20, high=None)]).unmatched == ()
+
+
+def test_a_gap_that_is_not_over_is_met_by_an_interval_that_is_not_over() -> None:
+    assert _compared(_both(40, None), [_interval(40.1, None, high=None)]).unmatched == ()
+    assert "nothing from 08:01:00" in _compared(_both(40, None), [_interval(40.1, 60)]).unmatched[0]
+
+
+def test_an_interval_without_a_gap_is_named() -> None:
+    found = _compared([], [_interval(10, 20)])
+    assert found.unmatched == (
+        "orders-0 no_leader 2026-11-24 08:00:10.000 to 08:00:20.000: the canary write_one went on",
+    )
+    assert (found.counts.intervals, found.counts.without_gap) == (1, 1)
+
+
+def test_a_partition_is_not_without_a_leader_while_acks_1_is_written() -> None:
+    assert "write_one went on" in _compared([_gap(10, 20)], [_interval(10.1, 18)]).unmatched[0]
+    assert _compared([_gap(10, 20)], [_interval(10.1, 18, "acks_all_refused")]).unmatched == ()
+
+
+def test_an_interval_that_lasted_longer_at_least_than_was_measured_is_named() -> None:
+    found = _compared(_both(10, 13), [_interval(9, 30, low=15)])
+    assert found.unmatched[0].endswith("15.0 s at least, and the canary write_one had 3.0 s")
+
+
+def test_what_is_short_or_a_stall_of_the_canaries_is_not_compared() -> None:
+    found = _compared([*_both(10, 11.4), _gap(20, 24, stall=2800)], [_interval(40, 41.2)])
+    assert (found.counts.gaps, found.counts.intervals, found.unmatched) == (0, 0, ())
+
+
+def test_an_interval_before_or_after_the_canaries_of_its_partition_is_not_compared() -> None:
+    assert _compared([], [_interval(-30, 1), _interval(101, None)]).counts.intervals == 0
+    assert _compared([], [{**_interval(10, 20), "partition": 1}]).counts.intervals == 0
+    assert _compared([], [{**_interval(10, 20), "kind": "no_consumer", "partition": None}]).counts.intervals == 0
+
+
+def test_times_whose_logs_were_taken_away_and_those_of_a_moved_clock_are_not_compared() -> None:
+    rotated = ({"at": _at(5), "action": "logs_rotated", "keeps": True},)
+    truth = (*rotated, {"at": _at(25), "action": "logs_rotated", "keeps": False})
+    assert _compared([*_both(10, 20), *_both(60, 70)], [_interval(60, 70)], truth).unmatched == ()
+    moved = tuple({"at": _at(at), "action": "broker_clock_set", "ahead_s": s} for at, s in ((5, 7), (25, 0)))
+    assert _compared(_both(10, 20), [_interval(17, 27)], moved).counts.gaps == 0
+
+
+def test_a_loss_is_what_the_sweep_does_not_find() -> None:
+    lost = _swept([105, 107], [104, 106, 109])
+    assert _compared([lost], [], failovers=[_unclean(6, 6)]).unmatched == ()
+    assert _compared([lost], [], failovers=[_unclean(0, None)]).unmatched == ()
+    assert "0 to 0 records lost, and 5" in _compared([lost], []).unmatched[0]
+    assert "4 to 4 records lost" in _compared([lost], [], failovers=[_unclean(4, 4)]).unmatched[0]
+    assert "60 to 60 records lost" in _compared([lost], [], failovers=[_unclean(60, 60)]).unmatched[0]
+
+
+def test_a_loss_that_the_sweep_does_not_confirm_is_named() -> None:
+    cut = {"topic": "orders", "partition": 0, "records_cut": 3, "verdict": "committed_lost"}
+    found = _compared([_swept([], [104])], [], truncations=[cut])
+    assert found.unmatched == ("orders-0: 3 records lost at least, and the sweep found each acknowledged one",)
+    assert _compared([_swept([], [104])], [], truncations=[{**cut, "verdict": "uncommitted"}]).unmatched == ()
+    assert _compared([_swept([], [], partition=1)], [], truncations=[cut]).unmatched == (), "it was not swept"
+
+
+def test_canaries_that_did_not_come_to_their_end_cannot_be_compared() -> None:
+    with pytest.raises(TruthError, match="their end"):
+        read_canaries([SETTINGS, _gap(10, 20)])
+
+
+def test_a_lake_without_a_ledger_cannot_be_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "canary.jsonl").write_text(json.dumps(SETTINGS))
+    assert main([str(tmp_path), str(tmp_path / "lake")]) == 2
+    assert "found no gold.unavailability" in capsys.readouterr().err
+
+
+def test_counts_sum_the_sweeps() -> None:
+    rows = [_swept([5], [6, 7]), _swept([], [1], partition=1)]
+    found = _compared(rows, [], failovers=[_unclean(3, 3)]).counts
+    assert found == CanaryCounts(0, 0, 0, 0, swept=2, missing_all=1, missing_one=3, losses_wrong=0)
