@@ -1,9 +1,9 @@
 """Canaries: clients outside of every group that write to partitions, read them back, and record when they could not.
 
 `python -m lab.drill.canary BOOTSTRAP FILE` takes one JSON object a line on its standard input, does what it asks for
-and answers `done`: {"do": "watch", "topic": T, "partitions": [0, 1]}, {"do": "leave", "topic": T} or
-{"do": "forget", "topic": T}, for a topic that is about to be deleted. When its input ends it sweeps: it reads every
-partition from its start and lists the acknowledged records that are missing. docs/drill.md describes the rows of FILE.
+and answers `done`: {"do": "watch", "topic": T, "partitions": [0, 1]}, {"do": "leave", "topic": T}, {"do": "forget",
+"topic": T} for a topic that is about to be deleted, and {"do": "sweep"}: it reads every partition from its start and
+lists the acknowledged records that are missing. It sweeps when its input ends, too. docs/drill.md describes FILE.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import confluent_kafka
-from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
 from lab.drill.canary_rows import (
     ACKS,
@@ -91,19 +91,29 @@ class Writer:
         self._record = record
         self._acked = acked
         self._sent = 0
-        self._producer = Producer({**_WRITER, "bootstrap.servers": bootstrap, "acks": ACKS[series.kind]})
+        self._settings = {**_WRITER, "bootstrap.servers": bootstrap, "acks": ACKS[series.kind]}
+        self._producer = Producer(self._settings)
 
     def write(self) -> None:
-        """Writes one record, and falls due again."""
+        """Writes one record, and falls due again.
+
+        Edge case: a broker that has just started may answer that it knows no such topic or partition. librdkafka then
+        refuses each record for half a minute, without another question: a new producer asks.
+        """
         number, series = self._sent, self.series
         self._sent += 1
-        self._producer.produce(
-            series.topic,
-            value_of(series.kind, number),
-            partition=series.partition,
-            on_delivery=partial(self._delivered, number),
-        )
         self.due = max(self.due + EVERY_MS / 1000, now())
+        try:
+            self._producer.produce(
+                series.topic,
+                value_of(series.kind, number),
+                partition=series.partition,
+                on_delivery=partial(self._delivered, number),
+            )
+        except KafkaException as refusal:
+            series.fail(now(), refusal.args[0].name())
+            self.poll()
+            self._producer = Producer(self._settings)
 
     def poll(self) -> int:
         """Takes the answers that came. Gives: how many are still open."""
@@ -158,6 +168,7 @@ class Flock:
         self._bootstrap = bootstrap
         self._record = record
         self._stalls = Stalls()
+        self._round_ended_at = now()
         self._writers: list[Writer] = []
         self._leaving: list[Writer] = []
         self._readers: list[tuple[str, Reader]] = []
@@ -197,7 +208,6 @@ class Flock:
 
     def round(self) -> None:
         """Writes what is due, and takes what came."""
-        began = now()
         for writer in self._writers:
             if writer.due <= now():
                 writer.write()
@@ -206,7 +216,8 @@ class Flock:
             reader.poll()
         self._leaving = [w for w in self._leaving if w.poll()]
         time.sleep(_ROUND)
-        self._stalls.add(began, now())
+        began, self._round_ended_at = self._round_ended_at, now()
+        self._stalls.add(began, self._round_ended_at)
 
     def end(self) -> None:
         """Takes every canary off and sweeps."""
@@ -217,6 +228,10 @@ class Flock:
             self.round()
         stalls = [in_ms(b - a) for a, b in self._stalls.spans]
         self._record.keep({"row": "stalls", f"over_{STALL_MS}_ms": len(stalls), "longest_ms": max(stalls, default=0)})
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Looks for acknowledged records that are missing."""
         self._record.keep(*sweep(self._acked, self._bootstrap))
 
 
@@ -266,6 +281,8 @@ def main() -> int:
                         flock.leave(topic)
                     case {"do": "forget", "topic": topic}:
                         flock.forget(topic)
+                    case {"do": "sweep"}:
+                        flock.sweep()
                     case None:
                         flock.end()
                         return 0

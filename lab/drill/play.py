@@ -110,6 +110,8 @@ def _play(scene: Scene, tell: Tell) -> Played:
     try:
         if scene.scenario.on_brokers:
             do(InSync(), scene)
+        if scene.stage.canaries and scene.scenario.is_for_good:
+            scene.stage.canaries.sweep()  # Afterwards not every partition can be read.
         scene.stage.truth.write("scenario", name=name)
         for step in scene.scenario.steps:
             scene.rest(0)

@@ -106,6 +106,10 @@ class Canaries(Program):
         """Takes the canaries off a topic that is about to be deleted."""
         self.ask({"do": "forget", "topic": topic})
 
+    def sweep(self) -> None:
+        """Looks for acknowledged records that are missing, before the end."""
+        self.ask({"do": "sweep"})
+
 
 CANARY = "canary.jsonl"
 """What canaries measured, in the folder of a drill."""
