@@ -80,7 +80,7 @@ const zone = (() => {
     const bodies = scroll.querySelector("table").tBodies, count = bodies.length > 1 ? bodies.length : bodies[0].rows.length;
     if (count <= BRIEF) continue;
     const all = document.createElement("button");
-    Object.assign(all, { type: "button", className: "plain all", textContent: "Show all rows" });
+    Object.assign(all, { type: "button", className: "button all", textContent: "Show all rows" });
     all.addEventListener("click", () => unfold(all.closest("section")));
     scroll.classList.add("brief");
     scroll.append(all);
