@@ -1,12 +1,10 @@
--- Who owned a partition at one minute, and since when?
--- at: the minute in UTC, such as 2026-11-20 03:15; the last one known where not set
+-- Who owned a partition at one instant, and since when?
+-- at: the instant in UTC, such as 2026-11-20T03:15:20; the last one known where not set
 -- group_id: the group; every group where not set
 -- topic: the topic; every topic where not set
 -- partition: the partition; every partition where not set
 WITH asked AS (
-    SELECT
-        cluster,
-        date_trunc('minute', coalesce(getvariable('at')::TIMESTAMPTZ, max(valid_to))) AS minute
+    SELECT cluster, max(valid_to) AS last_known_at, coalesce(getvariable('at')::TIMESTAMPTZ, last_known_at) AS asked_at
     FROM gold.ownership
     GROUP BY cluster
 )
@@ -15,8 +13,8 @@ SELECT
     o.valid_from, o.valid_to, o.is_open, o.generation
 FROM gold.ownership AS o
 JOIN asked USING (cluster)
-WHERE o.valid_from < minute + INTERVAL 1 MINUTE
-    AND o.valid_to >= minute
+WHERE o.valid_from <= asked_at
+    AND (o.valid_to > asked_at OR o.valid_to = last_known_at AND asked_at = last_known_at)
     AND o.group_id = coalesce(getvariable('group_id')::VARCHAR, o.group_id)
     AND o.topic = coalesce(getvariable('topic')::VARCHAR, o.topic)
     AND o.partition = coalesce(getvariable('partition')::INTEGER, o.partition)

@@ -36,11 +36,14 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"group_id": "orders", "partition": 1, "client_id": "c"},
         {"group_id": "pay", "partition": 0, "client_id": "d"},
     ],
-    "partition_owner at='2026-10-01 03:10' group_id=orders topic=t partition=0": [
+    "partition_owner at='2026-10-01 03:09:59' group_id=orders topic=t partition=0": [
         {"client_id": "a", "valid_to": "2026-10-01T03:10:00.000Z"},
+    ],
+    "partition_owner at=2026-10-01T03:10 group_id=orders topic=t partition=0": [],
+    "partition_owner at=2026-10-01T03:10:29Z group_id=orders topic=t partition=0": [],
+    "partition_owner at=2026-10-01T03:10:30Z group_id=orders topic=t partition=0": [
         {"client_id": "b", "valid_from": "2026-10-01T03:10:30.000Z"},
     ],
-    "partition_owner at=2026-10-01T03:05:59Z group_id=orders partition=0": [{"client_id": "a"}],
     "rebalances_by_cause": [
         {"cause": "member_left", "rebalances": 2, "groups": 1, "certain": 1, "likely": 0, "unsure": 1,
          "total_seconds": 10.0, "longest_seconds": 9.5, "longest_in_group": "orders"},

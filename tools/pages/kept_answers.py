@@ -24,7 +24,7 @@ ASKED_WITH: Mapping[str, str] = {
     "leader_timeline": "topic=fraud-risky-19 partition=1",
     "longest_rebalances": "limit=3",
     "outage_effects": "broker=2",
-    "partition_owner": "at='2026-11-21 01:50' group_id=audit-drag-16 partition=3",
+    "partition_owner": "at=2026-11-21T01:50:20 group_id=audit-drag-16 partition=3",
     "rebalances_by_cause": "group_id=crm-storm-8",
     "settings_of_groups": "group_id=ads-etl-1",
     "without_leader": "at='2026-11-21 01:53' topic=crm-single-20",
