@@ -27,8 +27,8 @@ from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.shared.page_names import NEWEST, page_name
 
 SUBJECT = (
-    "the id of a row, its first six characters or more, or its address in the report; a group; a partition; latest:"
-    " the most harmful incident of the newest night"
+    "the id of a row, its first six characters or more, or its address in the report; a group; a partition; worst:"
+    " the most harmful incident of the newest night; latest: the incident that started last"
 )
 
 

@@ -127,7 +127,7 @@ def parser() -> argparse.ArgumentParser:
         "explain", help="one rebalance, failover, outage, ... as a story with the lines that prove it"
     )
     why.set_defaults(verb=look.explain)
-    why.add_argument("subject", metavar="ID|GROUP|TOPIC-PARTITION|latest", help=look.SUBJECT)
+    why.add_argument("subject", metavar="ID|GROUP|TOPIC-PARTITION|worst|latest", help=look.SUBJECT)
     why.add_argument("--lake", help="the lake that holds it", metavar="LAKE")
     why.add_argument("--json", help="print the row, with what it names and what names it", action="store_true")
 

@@ -1,4 +1,4 @@
-"""A group or a partition with all rows of gold that are about it; and what was gravest last night."""
+"""A group or a partition with all rows of gold that are about it; and the worst and the latest incident."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from kafka_hindsight.shared.plain import visible
 from kafka_hindsight.shared.words import did_you_mean
 from kafka_hindsight.sql.related_rows import TOLD, counted, id_in, row_with_relations, where_readable
 
-LATEST = "latest"
 _FIRST = (INCIDENTS, FINDINGS)
 _OTHERS = tuple(t for t in TOLD if t not in _FIRST)
 _SUBJECTS = {
@@ -32,22 +31,27 @@ _SUBJECTS = {
 }
 """Where the names of subjects are found."""
 
-_GRAVEST = """
-    SELECT incident_id FROM gold.incidents AS i
-    JOIN (SELECT cluster, window_from, window_to FROM quality.publications ORDER BY run_published_at DESC LIMIT 1) AS w
-        ON i.cluster = w.cluster AND i.started_at >= w.window_from AND i.started_at < w.window_to
-    ORDER BY harm_rank NULLS LAST, started_at LIMIT 1"""
+_INCIDENT_OF_WORD = {
+    "worst": """
+        SELECT incident_id FROM gold.incidents AS i
+        JOIN (
+            SELECT cluster, window_from, window_to FROM quality.publications ORDER BY run_published_at DESC LIMIT 1
+        ) AS w ON i.cluster = w.cluster AND i.started_at >= w.window_from AND i.started_at < w.window_to
+        ORDER BY harm_rank NULLS LAST, started_at LIMIT 1""",
+    "latest": "SELECT incident_id FROM gold.incidents ORDER BY started_at DESC, harm_rank NULLS LAST LIMIT 1",
+}
+"""The most harmful incident of the newest night; the incident that started last."""
 
 
 def story_of(connection: duckdb.DuckDBPyConnection, asked: str) -> Story | Subject:
-    """What was asked for: a group, a partition as topic-number, a row by its id, or the gravest incident of last night.
+    """What was asked for: a group, a partition as topic-number, a row by its id, or the worst or latest incident.
 
     Order: of a group or a partition incidents and findings come first, then the tables as the catalog has them.
     Raises: BadInput where the lake has nothing of that name.
     """
     asked = asked.strip()
-    if asked == LATEST:
-        return row_with_relations(connection, _gravest_of_the_newest_night(connection))
+    if asked in _INCIDENT_OF_WORD:
+        return row_with_relations(connection, _incident_of(connection, asked))
     names = {kind: _names(connection, queries) for kind, queries in _SUBJECTS.items()}
     kind = next((kind for kind, known in names.items() if asked in known), None)
     if kind:
@@ -59,15 +63,16 @@ def story_of(connection: duckdb.DuckDBPyConnection, asked: str) -> Story | Subje
     raise BadInput(
         f"{visible(asked)!r} is not an id, a group or a partition of this lake.{near} Needed: the id of a row of gold"
         " (32 characters of 0-9 and a-f) or its first six or more, an address in the report that ends in one, a group"
-        " id, topic-partition, or latest. `hindsight sql` finds ids."
+        " id, topic-partition, worst or latest. `hindsight sql` finds ids."
     )
 
 
-def _gravest_of_the_newest_night(connection: duckdb.DuckDBPyConnection) -> str:
-    found = connection.execute(_GRAVEST).fetchone()
-    if found is None:
-        raise BadInput("The newest night has no incident, or no night was published. Audit a night, or ask for an id.")
-    return str(found[0])
+def _incident_of(connection: duckdb.DuckDBPyConnection, word: str) -> str:
+    row = connection.execute(_INCIDENT_OF_WORD[word]).fetchone()
+    if row is None:
+        where = "The newest night" if word == "worst" else "The lake"
+        raise BadInput(f"{where} has no incident, or no night was published. Audit a night, or ask for an id.")
+    return str(row[0])
 
 
 def _names(connection: duckdb.DuckDBPyConnection, queries: Iterable[str]) -> set[str]:

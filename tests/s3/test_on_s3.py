@@ -119,7 +119,7 @@ def test_sql_explain_and_doctor_read_it(audited: subprocess.CompletedProcess[str
     lost = "select max(records_lost_low) as lost from gold.incidents"
     answer = hindsight("sql", lost, "--format", "json", "--lake", LAKE)
     assert json.loads(answer.stdout) == [{"lost": 40}], answer.stderr
-    assert "Broker 1 ended without a shutdown" in hindsight("explain", "latest", "--lake", LAKE).stdout
+    assert "Broker 1 ended without a shutdown" in hindsight("explain", "worst", "--lake", LAKE).stdout
     whole = hindsight("doctor", "--lake", LAKE)
     assert "each commit and each file is whole" in whole.stdout, whole.stdout
 

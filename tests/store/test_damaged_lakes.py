@@ -139,12 +139,12 @@ def test_explain_tells_all_that_can_be_read(
     assert re.match(said, line)
 
 
-def test_beside_a_commit_that_is_cut_short_an_id_a_group_and_the_latest_incident_are_told(
+def test_beside_a_commit_that_is_cut_short_an_id_a_group_the_worst_and_the_latest_incident_are_told(
     night: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _cut(night / "gold/findings")
     with open_views(str(night)) as opened:
-        for asked in ("abcdef", "orders", "latest"):
+        for asked in ("abcdef", "orders", "worst", "latest"):
             assert "abcdef0123" in "\n".join(as_lines(story_of(opened, asked)))
     (line,) = capsys.readouterr().err.splitlines()
     assert re.match(

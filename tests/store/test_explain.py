@@ -178,7 +178,7 @@ def test_a_group_with_a_name_like_an_id_is_found_before_the_id(tmp_path: Path) -
         assert story(opened, "orders-deadbeef").startswith("Group orders-deadbeef: 1 rebalance.")
 
 
-def test_latest_is_the_most_harmful_incident_of_the_newest_night(tmp_path: Path) -> None:
+def test_worst_is_the_most_harmful_incident_of_the_newest_night_and_latest_the_last_to_start(tmp_path: Path) -> None:
     incidents, windows = BY_NAME["gold.incidents"], BY_NAME["quality.publications"]
     hour = timedelta(hours=1)
     place = write_lake(
@@ -186,7 +186,7 @@ def test_latest_is_the_most_harmful_incident_of_the_newest_night(tmp_path: Path)
         {
             "gold.incidents": [
                 values(incidents, cluster="c", incident_id=i * 32, harm_rank=rank, started_at=AT + at)
-                for i, rank, at in (("a", 1, -5 * hour), ("b", 2, hour), ("c", 1, 2 * hour))
+                for i, rank, at in (("a", 1, -5 * hour), ("b", 2, 3 * hour), ("c", 1, 2 * hour))
             ],
             "quality.publications": [
                 values(windows, cluster="c", window_from=AT, window_to=AT + 24 * hour, run_published_at=AT + 25 * hour)
@@ -194,4 +194,5 @@ def test_latest_is_the_most_harmful_incident_of_the_newest_night(tmp_path: Path)
         },
     )
     with open_views(str(place)) as opened:
-        assert story(opened, "latest").startswith(f"Incident {'c' * 32}")
+        assert story(opened, "worst").startswith(f"Incident {'c' * 32}")
+        assert story(opened, "latest").startswith(f"Incident {'b' * 32}")
