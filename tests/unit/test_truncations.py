@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lab.drill.plain_reader import read_folder
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.gold import FAILOVERS
@@ -19,7 +20,6 @@ from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
 from kafka_hindsight.shared.windows import Window
-from lab.drill.plain_reader import read_folder
 from tests.support.nights import EXCERPTS, WHOLE, at, events
 from tests.support.rows import AT, row
 
