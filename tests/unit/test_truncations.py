@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lab.drill.plain_reader import read_folder
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.gold import FAILOVERS
@@ -19,6 +18,7 @@ from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import EXCERPTS, WHOLE, at, events
 from tests.support.rows import AT, row
@@ -86,7 +86,7 @@ def test_a_follower_that_raised_its_high_watermark_before_it_cut_lost_nothing() 
 
 def test_a_follower_whose_high_watermark_goes_back_to_its_new_leaders_cut_nothing() -> None:
     """Broker 3 had led up to 1722, and broker 2 begins to lead with all records and its own high watermark, 1721."""
-    lines, left = read_folder(EXCERPTS / "watermark-4.3", "watermark-4.3", "broker")
+    lines, left = read_logs(EXCERPTS / "watermark-4.3", "broker", "watermark-4.3")
     assert {logger: count for logger, count in left.noise.items() if "UnifiedLog" in logger} == {
         "org.apache.kafka.storage.internals.log.UnifiedLog": 1
     }

@@ -131,12 +131,15 @@ def _with_ends(
     for epoch, following in zip(begun, [*begun[1:], None], strict=False):
         own = [r for r in resignations if r.broker == epoch.controller and r.happened_at >= epoch.since]
         ends = [*([following.since] if following else []), *(r.happened_at for r in own[:1])]
-        known = [r for r in own if r.controller_epoch == epoch.epoch] or [
-            e for e in named if e.broker == epoch.controller and (e.controller_epoch or 0) > epoch.epoch
-        ]
-        renounced_at = known[0].happened_at if known else None
-        ended.append(replace(epoch, until=min(ends, default=None), renounced_at=renounced_at))
+        ended.append(replace(epoch, until=min(ends, default=None), renounced_at=_renounced_at(epoch, own, named)))
     return tuple(ended)
+
+
+def _renounced_at(epoch: ControllerEpoch, own: Iterable[Event], named: Iterable[Event]) -> datetime | None:
+    """When its controller learned that its epoch is over: it resigned that epoch, else it first named a later one."""
+    resigned = [r.happened_at for r in own if r.controller_epoch == epoch.epoch]
+    later = (e.happened_at for e in named if e.broker == epoch.controller and (e.controller_epoch or 0) > epoch.epoch)
+    return resigned[0] if resigned else next(later, None)
 
 
 def active_at(epochs: Sequence[ControllerEpoch], instant: datetime) -> int | None:
