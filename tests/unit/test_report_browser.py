@@ -4,19 +4,15 @@ import base64
 import re
 import zlib
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.report.build import build_report, read_rows
-from kafka_hindsight.report.fleet import Fleet, fleet_page
+from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.html import render_html
-from kafka_hindsight.report.nights import night_of
 from tests.support.report_browser import Browser, found
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import HOSTILE, Night, night, poisoned_night
-from tests.support.report_rows import END
 
 pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
 
@@ -38,13 +34,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("pages")
-    tables, about = night()
-    nights = {
-        "usual": (tables, about),
-        "crowded": crowded_night(5_000),
-        "hostile": poisoned_night(HOSTILE),
-        "across midnight": (tables, about | {"window_to": END + timedelta(hours=1)}),
-    }
+    nights = {"usual": night(), "crowded": crowded_night(5_000), "hostile": poisoned_night(HOSTILE)}
     return {name: _written(folder / f"{name}.html", made) for name, made in nights.items()}
 
 
@@ -63,39 +53,6 @@ def test_it_opens_at_every_size_in_both_schemes_and_asks_and_complains_of_nothin
     assert browser.tell("document.documentElement.scrollWidth") == width
     dark = browser.tell("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
     assert dark == (scheme == "dark")
-
-
-def test_a_plain_statement_does_not_look_like_a_button(browser, places):
-    browser.open(places["usual"])
-    borders = "[...document.querySelectorAll('{}')].map(e => getComputedStyle(e).borderTopWidth)"
-    assert set(browser.tell(borders.format(".statements .plain"))) == {"0px"}
-    assert set(browser.tell(borders.format("#zone, button.all"))) == {"1px"}
-
-
-CUT = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel)"
-UNFOLDED = "document.querySelectorAll('details').forEach(e => { e.open = true; })"
-
-
-def test_no_table_is_cut_on_a_small_desk_screen(browser, places, tmp_path):
-    page = read_rows(*night())
-    fleet = Fleet.of([night_of(page, "run", END).as_dict() | {"cluster": "M3qSc9eLQMSD2A9RXcqTKA"}], [], END)
-    (tmp_path / "fleet.html").write_text(render_html(fleet_page(fleet)), encoding="utf-8")
-    for address in (places["usual"], (tmp_path / "fleet.html").as_uri()):
-        browser.open(address, 1280)
-        browser.tell(UNFOLDED)
-        assert browser.tell(CUT) == []
-
-
-def test_where_the_window_crosses_midnight_no_date_covers_what_follows_it(browser, places):
-    browser.open(places["across midnight"], 1280)
-    browser.tell(UNFOLDED)
-    for row, following in ((".row > summary", ".what"), (".rebalances tr:not(.story)", ":scope > :nth-child(2)")):
-        rows = f"[...document.querySelectorAll('{row}')].filter(e => e.querySelector('time'))"
-        gaps = browser.tell(
-            f"{rows}.map(e => [e.querySelector('time').textContent, e.querySelector('{following}')"
-            ".getBoundingClientRect().left - e.querySelector('time').getBoundingClientRect().right])"
-        )
-        assert gaps and all(at.startswith("2026-10-03 ") and gap > 0 for at, gap in gaps)
 
 
 def test_five_thousand_rebalances_wait_as_text_until_they_are_wanted(browser, places):
@@ -267,8 +224,8 @@ def test_a_phone_shows_the_first_rows_of_a_long_table_until_all_are_asked_for(br
 
 
 def test_on_paper_a_night_takes_under_ten_pages(browser, places):
-    for name in ("usual", "crowded"):
-        browser.open(places[name])
+    for night_of in ("usual", "crowded"):
+        browser.open(places[night_of])
         paper = browser.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"]
         assert len(re.findall(rb"/Type\s*/Page[^s]", base64.b64decode(paper))) < 10
 

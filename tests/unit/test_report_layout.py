@@ -1,0 +1,66 @@
+"""The page in a real browser: nothing is cut, covered, or looks like what it is not."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from kafka_hindsight.report.blocks import Page
+from kafka_hindsight.report.build import build_report, read_rows
+from kafka_hindsight.report.fleet import Fleet, fleet_page
+from kafka_hindsight.report.html import render_html
+from kafka_hindsight.report.nights import night_of
+from tests.support.report_browser import Browser, found
+from tests.support.report_night import night
+from tests.support.report_rows import END
+
+pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
+
+INSTALLED = found() or ""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(INSTALLED, tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+def _written(folder: Path, page: Page) -> str:
+    place = folder / "page.html"
+    place.write_text(render_html(page), encoding="utf-8")
+    return place.as_uri()
+
+
+def test_a_plain_statement_does_not_look_like_a_button(browser, tmp_path):
+    browser.open(_written(tmp_path, build_report(*night())))
+    borders = "[...document.querySelectorAll('{}')].map(e => getComputedStyle(e).borderTopWidth)"
+    assert set(browser.tell(borders.format(".statements .plain"))) == {"0px"}
+    assert set(browser.tell(borders.format("#zone, button.all"))) == {"1px"}
+
+
+CUT = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel)"
+UNFOLDED = "document.querySelectorAll('details').forEach(e => { e.open = true; })"
+
+
+def test_no_table_is_cut_on_a_small_desk_screen(browser, tmp_path):
+    page = read_rows(*night())
+    fleet = Fleet.of([night_of(page, "run", END).as_dict() | {"cluster": "M3qSc9eLQMSD2A9RXcqTKA"}], [], END)
+    for shown in (build_report(*night()), fleet_page(fleet)):
+        browser.open(_written(tmp_path, shown), 1280)
+        browser.tell(UNFOLDED)
+        assert browser.tell(CUT) == []
+
+
+def test_where_the_window_crosses_midnight_no_date_covers_what_follows_it(browser, tmp_path):
+    tables, about = night()
+    about["window_to"] = END + timedelta(hours=1)
+    browser.open(_written(tmp_path, build_report(tables, about)), 1280)
+    browser.tell(UNFOLDED)
+    for row, following in ((".row > summary", ".what"), (".rebalances tr:not(.story)", ":scope > :nth-child(2)")):
+        rows = f"[...document.querySelectorAll('{row}')].filter(e => e.querySelector('time'))"
+        gaps = browser.tell(
+            f"{rows}.map(e => [e.querySelector('time').textContent, e.querySelector('{following}')"
+            ".getBoundingClientRect().left - e.querySelector('time').getBoundingClientRect().right])"
+        )
+        assert gaps and all(at.startswith("2026-10-03 ") and gap > 0 for at, gap in gaps)
