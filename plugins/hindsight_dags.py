@@ -23,7 +23,7 @@ from kafka_hindsight.settings.config import KEEP, LOOK_AHEAD_HOURS
 from kafka_hindsight.settings.owners import fits
 
 NIGHT = f"""
-What happened to the consumer groups and the leaders in one night, why, and the proof that nothing was missed.
+What happened to the consumer groups and the leaders in one night, why, and an account of every log line that was read.
 
 {chr(10).join(f"{n}. **{s.name}**: {s.sentence}." for n, s in enumerate(STEPS, start=1))}
 
@@ -72,7 +72,7 @@ receivers are Airflow connections `hindsight_alerts_<route>`, or variables `HIND
 """
 
 TITLES = {
-    "kafka_night_audit": "What happened in one night, why, what it cost, and the proof that nothing was missed",
+    "kafka_night_audit": "What happened in one night, why, what it cost, and an account of every log line read",
     "kafka_collect": "Logs and readings into the lake, while they grow",
     "kafka_maintenance": "Small files made large ones; what is older than retention removed",
     "kafka_reclassify": "Nights of the past, judged with today's knowledge",
