@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -73,9 +73,14 @@ def publish_and_report(spark: SparkSession, lake: str, run: Run) -> dict[str, An
     store, window = Store(spark, lake), Window(run["window_from"], run["window_to"])
     with for_few_rows(spark), _open(store, run["cluster"], window) as (tables, views, validation):
         given = _contents(tables)
-        checked = _check(store, run, tables, views, validation, given)
+        empty = _without_rows(tables, given)
+        checked = _check(store, run, tables, views, validation, empty)
         published = _publish(store, window, run, checked, given)
-        progress.say(f"{published['expectations']} expectations checked, {len(published['warnings'])} warnings")
+        counts = published["expectations"]
+        progress.say(
+            f"{counts['evaluated']} expectations evaluated, {counts['failed']} failed; "
+            f"{counts['vacuous']} had no row to judge; {len(published['warnings'])} warnings"
+        )
         told = {**run, "warnings": [*run.get("warnings", ()), *checked.sentences]}
         return {**published, **write_report(store, told)}
 
@@ -85,8 +90,8 @@ def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
 
     Takes: staged gold, and coverage and generation gaps of the window; `run` names run_id, cluster, window_from,
         window_to and run_at
-    Gives: `published` (rows and version of each gold table), `expectations` (how many were checked), `warnings`
-        (sentences) and `validation_page`
+    Gives: `published` (rows and version of each gold table), `expectations` (how many were `evaluated`,
+        `vacuous` and `failed`), `warnings` (sentences) and `validation_page`
     Order: gold.TABLES in the waves of catalog.order, one commit for each that changes, then quality.publications in
         one, then the list of the versions that readers see: by it all of them become visible together
     Keeps: run again, after whatever end, it leaves the same gold; quality.validation_results and the page are
@@ -98,7 +103,8 @@ def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
     store, window = Store(spark, lake), Window(run["window_from"], run["window_to"])
     with for_few_rows(spark), _open(store, run["cluster"], window) as (tables, views, validation):
         given = _contents(tables)
-        return _publish(store, window, run, _check(store, run, tables, views, validation, given), given)
+        checked = _check(store, run, tables, views, validation, _without_rows(tables, given))
+        return _publish(store, window, run, checked, given)
 
 
 def _contents(tables: Frames) -> Contents:
@@ -108,15 +114,19 @@ def _contents(tables: Frames) -> Contents:
     return dict(zip(GOLD, contents(*((t, tables[t.full_name]) for t in GOLD)), strict=True))
 
 
-def _without_rows(given: Contents) -> frozenset[str]:
+def _without_rows(tables: Frames, given: Contents) -> frozenset[str]:
     """The names of the tables that have no row: none is looked for."""
-    return frozenset(t.full_name for t, content in given.items() if not content.row_count)
+    of_gold = (t.full_name for t, content in given.items() if not content.row_count)
+    of_quality = (t.full_name for t in (COVERAGE, GENERATION_GAPS) if tables[t.full_name].isEmpty())
+    return frozenset((*of_gold, *of_quality))
 
 
-def _check(store: Store, run: Run, tables: Frames, views: Frames, validation: ModuleType, given: Contents) -> Checked:
+def _check(
+    store: Store, run: Run, tables: Frames, views: Frames, validation: ModuleType, empty: Container[str]
+) -> Checked:
     """What may be published: the tables, without the rows that break a law by themselves where the rest is sound."""
     of_window = {name: run[name] for name in ("cluster", "window_from", "window_to")}
-    found = Checked(tables, validation.validate(store.spark, tables, views, of_window, _without_rows(given)))
+    found = Checked(tables, validation.validate(store.spark, tables, views, of_window, empty))
     rest = withhold(found)
     if not rest.rows or rest.misleads:
         return found
@@ -141,7 +151,11 @@ def _publish(store: Store, window: Window, run: Run, checked: Checked, given: Co
     list_newest(store.lake)
     return {
         "published": published,
-        "expectations": len(verdicts),
+        "expectations": {
+            "evaluated": sum(not v["is_vacuous"] for v in verdicts),
+            "vacuous": sum(v["is_vacuous"] for v in verdicts),
+            "failed": sum(not v["success"] for v in verdicts),
+        },
         "warnings": [*checked.sentences, *_sentences(verdicts, "warning")],
         "validation_page": page,
     }

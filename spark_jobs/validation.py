@@ -35,10 +35,11 @@ def validate(
 
     Takes: frames by the full name of their table; what else the laws look at, by the name they give it;
         `cluster`, `window_from` and `window_to`; the names of tables known to have no row, so none breaks a law
-    Gives: for each expectation of each table, in order: table, expectation, says, severity, success, observed,
-        unexpected_count, sentences (columns of quality.validation_results)
+    Gives: for each expectation of each table, in order: table, expectation, description, severity, success,
+        is_vacuous, observed, unexpected_count, sentences (columns of quality.validation_results)
     Raises: RuntimeError where an expectation could not be checked: that is a fault, not a breach
     Edge case: where the columns of any table are wrong, columns are all that is judged; laws could not even be asked.
+        Of a table without a row the columns alone are judged: the other expectations are vacuous.
     """
     expected = {name: expectations_of(BY_NAME[name]) for name in tables}
     sound = all(set(frame.columns) == set(BY_NAME[name].column_names) for name, frame in tables.items())
@@ -54,7 +55,7 @@ def validate(
             found = dict(
                 zip(asked, pool.map(lambda name: _verdicts(batches[name], expected[name]), asked), strict=True)
             )
-        return [verdict for name in tables for verdict in found.get(name) or map(_verdict, expected[name])]
+        return [verdict for name in tables for verdict in found.get(name) or map(_verdict_on_no_row, expected[name])]
 
 
 def _view(table: str) -> str:
@@ -132,6 +133,10 @@ def _fault(exception_info: Mapping[str, Any] | None) -> str:
     return "; ".join(str(e["exception_message"]) for e in entries if e["raised_exception"])
 
 
+def _verdict_on_no_row(expectation: Expectation) -> Verdict:
+    return _verdict(expectation) | {"is_vacuous": expectation.kind != "columns"}
+
+
 def _verdict(expectation: Expectation, broken: ExpectationValidationResult | None = None) -> Verdict:
     verdict: Verdict = {
         "table": expectation.table,
@@ -139,6 +144,7 @@ def _verdict(expectation: Expectation, broken: ExpectationValidationResult | Non
         "description": expectation.says,
         "severity": expectation.severity,
         "success": broken is None,
+        "is_vacuous": False,
         "observed": None,
         "unexpected_count": None if expectation.kind == "columns" else 0,
         "sentences": None,

@@ -28,7 +28,7 @@ def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
     broken = {s: [r for r in rows if not r.success and r.severity == s] for s in CheckSeverity}
     critical, warnings = (len(broken[s]) for s in CheckSeverity)
     window = f"{instant(about.window_from)} to {instant(about.window_to)} UTC"
-    verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph(_verdict(len(rows), critical, warnings)),))
+    verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph(_verdict(rows, critical, warnings)),))
     sections = (
         ui.ShownSection("verdict", "", "Verdict", None, (verdict,)),
         ui.ShownSection("broken", "What does not hold", "Broken", critical + warnings, tuple(_broken(broken))),
@@ -52,8 +52,12 @@ def _headline(critical: int, warnings: int) -> str:
     return "Every critical expectation holds" if warnings else "Every expectation holds"
 
 
-def _verdict(asked: int, critical: int, warnings: int) -> str:
-    said = f"{counted(asked, 'expectation')} {verb(asked, 'was', 'were')} checked."
+def _verdict(rows: Sequence[ValidationResult], critical: int, warnings: int) -> str:
+    vacuous = sum(bool(r.is_vacuous) for r in rows)
+    evaluated = len(rows) - vacuous
+    said = f"{sentence(counted(evaluated, 'expectation'))} {verb(evaluated, 'was', 'were')} evaluated."
+    if vacuous:
+        said += f" {sentence(counted(vacuous, 'further expectation'))} had no row to judge."
     if critical:
         said += (
             f" {sentence(counted(critical, 'critical one'))} {verb(critical, 'is', 'are')} broken, so gold stays as it"
@@ -71,14 +75,16 @@ def _broken(broken: Mapping[CheckSeverity, Sequence[ValidationResult]]) -> Itera
 
 def _checked(rows: Sequence[ValidationResult]) -> Iterator[ui.Block]:
     for name, verdicts in grouped(rows, lambda r: r.table).items():
-        wrong = sum(not v.success for v in verdicts)
-        count = f"{exact(len(verdicts))} checked{f', {wrong} broken' if wrong else ''}"
+        wrong, vacuous = sum(not v.success for v in verdicts), sum(bool(v.is_vacuous) for v in verdicts)
+        numbers = ((len(verdicts) - vacuous, "evaluated"), (vacuous, "without a row to judge"), (wrong, "broken"))
+        count = ", ".join(f"{exact(number)} {what}" for number, what in numbers if number)
         table = ui.Table(name, HEADINGS, tuple(_row(v) for v in verdicts))
         yield ui.Expandable((f"{name} ", ui.Quiet(count)), (table,))
 
 
 def _row(verdict: ValidationResult) -> ui.TableRow:
-    result = "held" if verdict.success else verdict.observed or "did not hold"
+    held = "no row to judge" if verdict.is_vacuous else "held"
+    result = held if verdict.success else verdict.observed or "did not hold"
     style = "" if verdict.success else _tone(verdict)
     return ui.TableRow((verdict.expectation, verdict.description, verdict.severity, ui.Cell(result, style)))
 

@@ -120,6 +120,16 @@ def test_an_empty_night_breaks_nothing(spark: SparkSession) -> None:
     assert judged(spark, rows, *rows) == {}
 
 
+def test_of_a_table_without_a_row_the_columns_alone_are_judged(spark: SparkSession) -> None:
+    tables = {t.full_name: frame_of(spark, [], t) for t in (gold.FINDINGS, gold.LAG_VERDICTS)}
+    verdicts = validate(spark, tables, {}, WINDOW, {"gold.findings"})
+    assert all(v["success"] for v in verdicts)
+    of_findings = [v for v in verdicts if v["table"] == "gold.findings"]
+    assert [v["expectation"] for v in of_findings if not v["is_vacuous"]] == ["columns_match"]
+    assert len(of_findings) == len(expectations_of(gold.FINDINGS))
+    assert not any(v["is_vacuous"] for v in verdicts if v["table"] == "gold.lag_verdicts")
+
+
 def finding(number: int, **columns: Any) -> dict[str, Any]:
     return values(gold.FINDINGS, finding_id=f"f-{number}", **columns)
 
@@ -239,6 +249,7 @@ def test_a_rebalance_that_ends_before_it_starts_is_named(
         "description": "a rebalance ends no earlier than it starts",
         "severity": "critical",
         "success": False,
+        "is_vacuous": False,
         "observed": "1 of 2 rows",
         "unexpected_count": 1,
         "sentences": [

@@ -139,6 +139,14 @@ def outage(broker: int, down: datetime, kind: str, **columns: Any) -> dict[str, 
     return made("gold.broker_outages", **{**defaults, **columns})
 
 
+def coverage(**columns: Any) -> dict[str, Any]:
+    """A source all of whose lines but those given were ignored."""
+    lost = columns.get("unparsed", 0) + columns.get("quarantined", 0)
+    lines = columns.pop("lines_in", 1_000)
+    counts = {"events": 0, "unparsed": 0, "quarantined": 0, "ignored": lines - lost, "lines_in": lines}
+    return made("quality.coverage", **(counts | columns))
+
+
 def empty() -> Tables:
     """Every table that a report may be given, without a row."""
     return {name: [] for name in BY_NAME if name.startswith(("gold.", "quality."))}

@@ -10,7 +10,7 @@ from kafka_hindsight.report.marks import ticks
 from tests.support import report_blocks as seen
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import night
-from tests.support.report_rows import DAY, at, empty, failover, incident, made, outage, rebalance, run
+from tests.support.report_rows import DAY, at, coverage, empty, failover, incident, made, outage, rebalance, run
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +22,6 @@ def told(**tables):
     """The verdict of a night that holds these rows."""
     rows = {name.replace("__", "."): rows for name, rows in tables.items()}
     return seen.sentences(build_report(empty() | rows, run()))
-
-
-def coverage(**columns):
-    """A source all of whose lines but those given were ignored."""
-    lost = columns.get("unparsed", 0) + columns.get("quarantined", 0)
-    lines = columns.pop("lines_in", 1_000)
-    counts = {"events": 0, "unparsed": 0, "quarantined": 0, "ignored": lines - lost, "lines_in": lines}
-    return made("quality.coverage", **(counts | columns))
 
 
 def test_the_verdict_counts_rebalances_by_their_events_and_says_what_was_not_seen(report):
@@ -171,20 +163,6 @@ def test_a_refused_publication_says_so_before_anything_else():
         "What follows is what had been published before, if anything had.",
         "gold.rebalances: ends_after_start. Rebalance 4f ends before it starts.",
     )
-
-
-def test_coverage_names_layouts_that_are_not_kafkas_own():
-    rows = [coverage(source="a", layouts=["apache"]), coverage(source="b", layouts=["docker>strimzi", "<b>%d %m"])]
-    page = build_report({"quality.coverage": rows}, run())
-    said = "Layouts of the lines: apache in 1 source, docker>strimzi in 1 source and <b>%d %m in 1 source."
-    assert ("plain", said) in seen.statements(page, "coverage")
-    own = build_report({"quality.coverage": [coverage(layouts=["apache", "librdkafka"])]}, run())
-    assert not any("Layouts" in text for _, text in seen.statements(own, "coverage"))
-
-
-def test_coverage_names_the_input_that_is_missing():
-    statements = seen.statements(build_report({"quality.coverage": [coverage(origin="broker")]}, run()), "coverage")
-    assert any("no client's log" in s and "no snapshot" in s and "no broker" not in s for _, s in statements)
 
 
 def test_lines_that_do_not_add_up_are_no_small_print():

@@ -14,7 +14,7 @@ RUN = {"run_id": "run-1", "cluster": "prod", "window_from": AT, "window_to": AT 
 
 
 def held(**columns: Any) -> dict[str, Any]:
-    return values(VALIDATION_RESULTS, success=True, table="gold.rebalances", **columns)
+    return values(VALIDATION_RESULTS, **{"success": True, "is_vacuous": False, "table": "gold.rebalances"} | columns)
 
 
 def broken(severity: str, sentence: str) -> dict[str, Any]:
@@ -33,6 +33,12 @@ def test_a_night_without_a_breach() -> None:
     assert "prod, 2026-10-01 03:00:00 to 2026-10-02 03:00:00 UTC, run run-1" in page
     assert "key_unique" in page
     assert "What does not hold" not in page
+
+
+def test_what_had_no_row_to_judge_does_not_count_as_evaluated() -> None:
+    page = validation_page([held(), *(held(is_vacuous=True, table="gold.restarts") for _ in range(2))], RUN)
+    assert "1 expectation was evaluated. 2 further expectations had no row to judge." in page
+    assert "2 without a row to judge" in page and "1 evaluated" in page
 
 
 def test_a_warning_is_told_and_refuses_nothing() -> None:

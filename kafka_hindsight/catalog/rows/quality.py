@@ -198,6 +198,7 @@ class ValidationResult(Row):
     description: str
     severity: CheckSeverity
     success: bool
+    is_vacuous: bool | None = None
     observed: str | None = None
     unexpected_count: int | None = None
     sentences: list[str] | None = None

@@ -131,16 +131,18 @@ def broken_expectations(page: PageRows, severity: str = "") -> list[ValidationRe
 
 
 def expectations_sentence(page: PageRows) -> str:
-    """How many expectations on the tables held."""
-    checked = len(page.of(ValidationResult))
+    """How many expectations on the tables were evaluated and held, and how many had no row to judge."""
+    vacuous = sum(bool(r.is_vacuous) for r in page.of(ValidationResult))
+    evaluated = len(page.of(ValidationResult)) - vacuous
     broken, critical = len(broken_expectations(page)), len(broken_expectations(page, "critical"))
-    if not checked:
-        return "No expectation was checked."
+    without_row = f" {words.counted(vacuous, 'further expectation')} had no row to judge." if vacuous else ""
+    if not evaluated:
+        return f"No expectation was evaluated.{without_row}"
     if not broken:
-        return f"All {words.counted(checked, 'expectation')} on the tables held."
+        return f"All {words.counted(evaluated, 'evaluated expectation')} on the tables held.{without_row}"
     gate = f"; {words.number(critical)} of them {words.verb(critical, 'gates', 'gate')} the publication"
-    of = f"{words.number(broken)} of {words.counted(checked, 'expectation')}"
-    return f"{of} on the tables did not hold{gate if critical else ''}."
+    of = f"{words.number(broken)} of {words.counted(evaluated, 'evaluated expectation')}"
+    return f"{of} on the tables did not hold{gate if critical else ''}.{without_row}"
 
 
 def _good(is_good: bool) -> str:

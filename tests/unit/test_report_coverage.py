@@ -1,0 +1,45 @@
+"""What a report says of its input: what was read, what was not, and which expectations were evaluated."""
+
+from kafka_hindsight.report.blocks import Paragraph
+from kafka_hindsight.report.build import build_report
+from tests.support import report_blocks as seen
+from tests.support.report_rows import coverage, made, run
+
+
+def test_coverage_names_layouts_that_are_not_kafkas_own():
+    rows = [coverage(source="a", layouts=["apache"]), coverage(source="b", layouts=["docker>strimzi", "<b>%d %m"])]
+    page = build_report({"quality.coverage": rows}, run())
+    said = "Layouts of the lines: apache in 1 source, docker>strimzi in 1 source and <b>%d %m in 1 source."
+    assert ("plain", said) in seen.statements(page, "coverage")
+    own = build_report({"quality.coverage": [coverage(layouts=["apache", "librdkafka"])]}, run())
+    assert not any("Layouts" in text for _, text in seen.statements(own, "coverage"))
+
+
+def test_coverage_names_the_input_that_is_missing():
+    statements = seen.statements(build_report({"quality.coverage": [coverage(origin="broker")]}, run()), "coverage")
+    assert any("no client's log" in s and "no snapshot" in s and "no broker" not in s for _, s in statements)
+
+
+def test_expectations_without_a_row_to_judge_are_counted_apart():
+    checks = [
+        made("quality.validation_results", expectation=f"e-{i}", success=True, is_vacuous=vacuous)
+        for i, vacuous in enumerate((False, False, True, None))
+    ]
+    broken = made("quality.validation_results", severity="warning", success=False, sentences=["Odd."])
+    for rows, said in (
+        (checks, "All 3 evaluated expectations on the tables held. 1 further expectation had no row to judge."),
+        (
+            [*checks, broken],
+            "1 of 4 evaluated expectations on the tables did not hold. 1 further expectation had no row to judge.",
+        ),
+        (checks[:2], "All 2 evaluated expectations on the tables held."),
+        (checks[2:3], "No expectation was evaluated. 1 further expectation had no row to judge."),
+    ):
+        page = build_report({"quality.validation_results": rows}, run())
+        assert said in [text for _, text in seen.statements(page, "coverage")]
+
+
+def test_a_calm_page_counts_only_the_expectations_that_were_evaluated():
+    checks = [made("quality.validation_results", success=True, is_vacuous=vacuous) for vacuous in (False, True)]
+    page = build_report({"quality.coverage": [coverage()], "quality.validation_results": checks}, run())
+    assert any("1 expectation on the tables" in seen.text(p) for p in seen.found(Paragraph, page))
