@@ -44,7 +44,8 @@ Summary = dict[str, Any]
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> Summary:
     """Keeps every record once, parses those around the window, and counts every line.
 
-    Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); window_from,
+    Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); inputs: the
+        origins that were given, whatever their times; window_from,
     window_to; lines: what they became, as quality.coverage counts them; clocks_apart_ms: by how much those of
         brokers are known to differ beyond what verdicts allow for;
     input_bytes.
@@ -86,7 +87,14 @@ def _tell(night: Night, of_window: Sequence[str]) -> Summary:
     clocks = night.clocks_apart()
     warnings = [*said["warnings"], *of_window, *(error.sentence for error in clocks), *late, *night.waits()]
     apart_ms = max((error.by // MS for error in clocks), default=0)
-    return {**said, **window, "lines": lines, "clocks_apart_ms": apart_ms, "warnings": warnings}
+    return {
+        **said,
+        **window,
+        "inputs": night.inputs(),
+        "lines": lines,
+        "clocks_apart_ms": apart_ms,
+        "warnings": warnings,
+    }
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,15 @@ class Night:
     def around(self) -> Window:
         """The window with what is looked at before and after it."""
         return _around(self.window, self.settings)
+
+    def inputs(self) -> list[Origin]:
+        """The origins of which this run was given something, whether or not it lies in the window."""
+        has = {
+            Origin.BROKER: True,
+            Origin.CLIENT: self.settings.client_logs is not None,
+            Origin.SNAPSHOT: self.settings.snapshots is not None or self.collected.readings.count > 0,
+        }
+        return [origin for origin, is_there in has.items() if is_there]
 
     def waits(self) -> list[str]:
         """A sentence about last records that are held back, where the window reaches into their files."""

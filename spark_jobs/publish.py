@@ -62,6 +62,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         "window_to": datetime.fromisoformat(said["window_to"]),
         "files_not_read": said["files_not_read"],
         "warnings": said["warnings"],
+        "inputs": said.get("inputs", ()),
         "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
         "owners": settings.owners,
     }

@@ -65,7 +65,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         "window_from": window.start,
         "window_to": window.end,
         "owners": settings.owners,
-        **{name: told.get(name, []) for name in ("files_not_read", "warnings")},
+        **{name: told.get(name, []) for name in ("files_not_read", "warnings", "inputs")},
     }
     if settings.run_id in runs:
         with for_few_rows(spark):

@@ -97,6 +97,7 @@ class PageRun(Row):
     versions: Mapping[str, str] | None = None
     files_not_read: Sequence[str] | None = None
     warnings: Sequence[str] | None = None
+    inputs: Sequence[str] | None = None
     history: History | None = None
     owners: Sequence[Owner] | None = None
 

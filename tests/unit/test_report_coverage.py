@@ -20,6 +20,22 @@ def test_coverage_names_the_input_that_is_missing():
     assert any("no client's log" in s and "no snapshot" in s and "no broker" not in s for _, s in statements)
 
 
+def test_an_input_that_was_given_is_not_called_missing_where_none_of_it_lies_in_the_window():
+    tables = {"quality.coverage": [coverage(origin="broker")]}
+
+    def statements(*inputs):
+        shown = seen.statements(build_report(tables, run(inputs=inputs)), "coverage")
+        return [said for _, said in shown if said.startswith(("The input holds", "No line", "No snapshot"))]
+
+    assert statements("client", "snapshot") == [
+        "No line of the client logs lies in this window.",
+        "No snapshot that shows leaders and replicas lies in this window.",
+    ]
+    missing, outside = statements("client")
+    assert missing.startswith("The input holds no snapshot of the cluster (")
+    assert outside == "No line of the client logs lies in this window."
+
+
 def test_expectations_without_a_row_to_judge_are_counted_apart():
     checks = [
         made("quality.validation_results", expectation=f"e-{i}", success=True, is_vacuous=vacuous)

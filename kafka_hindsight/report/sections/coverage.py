@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.rows import (
     Coverage,
     Failover,
@@ -194,16 +195,26 @@ def _leaders(page: PageRows) -> Iterator[Statement]:
         yield "good", "Every leader epoch that was seen follows from the one before."
 
 
+_MISSING = {
+    Origin.BROKER: "no broker's log",
+    Origin.CLIENT: "no client's log (often only that shows why a member left, or how long it was busy)",
+    Origin.SNAPSHOT: "no snapshot of the cluster (lag, imbalance and who owned what come from those)",
+}
+_OUTSIDE = {
+    Origin.BROKER: "No line of the brokers' logs lies in this window.",
+    Origin.CLIENT: "No line of the client logs lies in this window.",
+    Origin.SNAPSHOT: "No snapshot that shows leaders and replicas lies in this window.",
+}
+
+
 def _missing_input(page: PageRows) -> Iterator[Statement]:
-    origins = {row.origin for row in page.of(Coverage)}
-    missing = (
-        ("broker" in origins, "no broker's log"),
-        ("client" in origins, "no client's log (often only that shows why a member left, or how long it was busy)"),
-        (page.of(LeaderImbalance), "no snapshot of the cluster (lag, imbalance and who owned what come from those)"),
-    )
-    absent = [what for is_there, what in missing if not is_there]
-    if absent:
-        yield "warn", f"The input holds {words.listed(absent)}."
+    """Which kinds of input the run did not have, and which have nothing in the window."""
+    origins = {row.origin for row in page.of(Coverage)} | ({Origin.SNAPSHOT} if page.of(LeaderImbalance) else set())
+    inputs = page.run.inputs or ()
+    missing = [what for origin, what in _MISSING.items() if origin not in (*origins, *inputs)]
+    if missing:
+        yield "warn", f"The input holds {words.listed(missing)}."
+    yield from (("warn", what) for origin, what in _OUTSIDE.items() if origin in inputs and origin not in origins)
 
 
 def _missing_logs(page: PageRows) -> Iterator[Statement]:
