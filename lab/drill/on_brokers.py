@@ -76,9 +76,14 @@ def _(step: StopBroker, scene: Scene) -> None:
     _stop(broker, step.expect, scene)
 
 
-def _stop(broker: int, expect: str | None, scene: Scene) -> None:
+def _stop(broker: int, expect: str | None, scene: Scene, is_killed_late: bool = False) -> None:
     act = scene.act("broker_controlled_shutdown", broker=broker, expect=expect)
-    scene.stage.cluster.broker(broker).stop()
+    try:
+        scene.stage.cluster.broker(broker).stop()
+    except ClusterFault as fault:
+        if not is_killed_late:
+            raise
+        scene.stage.truth.leave_open(act, str(fault))
     scene.stage.truth.amend(act, ended=_now())
 
 
@@ -88,8 +93,10 @@ def _now() -> str:
 
 @do.register
 def _(step: StopAll, scene: Scene) -> None:
+    """Edge case: a broker of KRaft that no controller answers any more waits for five minutes, and is killed before, as
+    an orchestrator would. Source: BrokerServer.shutdown."""
     with ThreadPoolExecutor() as threads:
-        stops = [threads.submit(_stop, broker, step.expect, scene) for broker in scene.stage.cluster.brokers]
+        stops = [threads.submit(_stop, broker, step.expect, scene, True) for broker in scene.stage.cluster.brokers]
     for stop in stops:
         stop.result()
 

@@ -18,7 +18,7 @@ from lab.drill.cluster import Cluster, drawn_cluster_id, layouts_of
 from lab.drill.disks import fail, log_dirs, mend, partitions_in
 from lab.drill.glance import glance
 from lab.drill.names import Names
-from lab.drill.node import Node
+from lab.drill.node import ClusterFault, Node
 from lab.drill.on_groups import do
 from lab.drill.producers import Canaries
 from lab.drill.record import main as keep
@@ -56,6 +56,7 @@ from lab.drill.steps_on_brokers import (
     PauseBroker,
     ResumeBroker,
     StartBroker,
+    StopAll,
     StopBroker,
     Throttle,
     Unthrottle,
@@ -277,6 +278,26 @@ def test_maintenance_is_declared_to_the_audit_as_it_was_in_the_drill(tmp_path: P
         "2026-11-24T08:05:00.000+00:00/2026-11-24T08:09:00.000+00:00 not ended"
     )
     assert declared_windows([json.dumps(rows[0])]) == ""
+
+
+class Stopping:
+    """A broker that ends when it is asked to, or does not."""
+
+    def __init__(self, ends: bool) -> None:
+        self.ends = ends
+
+    def stop(self) -> None:
+        if not self.ends:
+            raise ClusterFault("broker-3 did not end within 60 s; it was killed.")
+
+
+def test_a_broker_that_no_controller_lets_go_leaves_open_what_its_end_is_called(tmp_path: Path) -> None:
+    scene, _ = _watched("all_stopped", tmp_path)
+    scene.stage.cluster.brokers.update({i: cast("Node", Stopping(ends=i != 3)) for i in (1, 2, 3)})
+    do(StopAll(), scene)
+    rows = {row["broker"]: row for row in scene.stage.truth.rows()}
+    assert {i: row.get("expect") for i, row in rows.items()} == {1: "failover_planned", 2: "failover_planned", 3: None}
+    assert rows[3]["undecided"] == "failover_planned" and "was killed" in rows[3]["note"] and rows[3]["ended"]
 
 
 DECLARED = {"at": "2026-11-24T08:01:00.000+00:00", "action": "maintenance_declared"}
