@@ -249,10 +249,17 @@ def _wrong_gap(gap: Gap, intervals: Iterable[Interval], canaries: Canaries) -> s
 
 
 def _is_judged(interval: Interval, canaries: Canaries) -> bool:
-    """Whether a canary lived through more of an interval than is not compared."""
+    """Whether a canary lived through a whole interval, or through so much that it must have met what lasted at least.
+
+    Edge case: an interval that is not over is judged to where the last canary ended.
+    """
     alive = canaries.alive.get((interval.place, SHOWS[interval.kind]))
-    is_seen = alive is not None and interval.cut(alive).length > COMPARED
-    return is_seen and not any(map(interval.meets, canaries.blind))
+    if alive is None or any(map(interval.meets, canaries.blind)):
+        return False
+    whole = interval.cut(Span(LONG_AGO, max(span.end for span in canaries.alive.values())))
+    lived = whole.cut(alive).length
+    outside = whole.length - lived
+    return lived > COMPARED and (not outside or interval.low - outside > COMPARED)
 
 
 def _wrong_interval(interval: Interval, canaries: Canaries) -> str | None:

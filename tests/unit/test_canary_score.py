@@ -135,6 +135,17 @@ def test_an_interval_before_or_after_the_canaries_of_its_partition_is_not_compar
     assert _compared([], [{**_interval(10, 20), "kind": "no_consumer", "partition": None}]).counts.intervals == 0
 
 
+def test_an_interval_that_a_canary_did_not_live_through_is_judged_by_what_it_lasted_at_least() -> None:
+    rows = [_alive("write_one", until=12), {**_alive("read"), "partition": 1}]
+    assert (
+        compare(read_canaries([SETTINGS, *rows]), {"unavailability": [_interval(10, 20, low=9)]}).counts.intervals == 0
+    )
+    certain = compare(read_canaries([SETTINGS, *rows]), {"unavailability": [_interval(10, 20, low=9.9)]})
+    assert certain.counts.without_gap == 1
+    is_open = [_interval(10, None, low=89.8, high=None)]
+    assert compare(read_canaries([SETTINGS, *rows]), {"unavailability": is_open}).counts.without_gap == 1
+
+
 def test_times_whose_logs_were_taken_away_and_those_of_a_moved_clock_are_not_compared() -> None:
     rotated = ({"at": _at(5), "action": "logs_rotated", "keeps": True},)
     truth = (*rotated, {"at": _at(25), "action": "logs_rotated", "keeps": False})

@@ -7,20 +7,16 @@ import random
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
-from unittest.mock import Mock
 
 import pytest
 
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
-from lab.drill.cluster import Cluster, drawn_cluster_id, layouts_of
+from lab.drill.cluster import drawn_cluster_id, layouts_of
 from lab.drill.disks import fail, log_dirs, mend, partitions_in
 from lab.drill.glance import glance
 from lab.drill.names import Names
-from lab.drill.node import ClusterFault, Node
 from lab.drill.on_groups import do
-from lab.drill.producers import Canaries
 from lab.drill.record import main as keep
 from lab.drill.record import record
 from lab.drill.run import chosen, declared_windows, main, played_here, size_of
@@ -35,12 +31,8 @@ from lab.drill.scenarios.replicas import REPLICA_SCENARIOS
 from lab.drill.scenarios.stops import ALL_STOPPED_FOR_GOOD, STOP_SCENARIOS
 from lab.drill.scenarios.transactions import TRANSACTION_SCENARIOS
 from lab.drill.scenarios.uncommon import UNCOMMON_SCENARIOS
-from lab.drill.scene import Scene, Stage
 from lab.drill.steps import (
-    AddPartitions,
     Close,
-    CreateTopic,
-    DeleteTopic,
     Gone,
     Kill,
     OnMember,
@@ -56,7 +48,6 @@ from lab.drill.steps_on_brokers import (
     PauseBroker,
     ResumeBroker,
     StartBroker,
-    StopAll,
     StopBroker,
     Throttle,
     Unthrottle,
@@ -280,77 +271,7 @@ def test_maintenance_is_declared_to_the_audit_as_it_was_in_the_drill(tmp_path: P
     assert declared_windows([json.dumps(rows[0])]) == ""
 
 
-class Stopping:
-    """A broker that ends when it is asked to, or does not."""
-
-    def __init__(self, ends: bool) -> None:
-        self.ends = ends
-
-    def stop(self) -> None:
-        if not self.ends:
-            raise ClusterFault("broker-3 did not end within 60 s; it was killed.")
-
-
-def test_a_broker_that_no_controller_lets_go_leaves_open_what_its_end_is_called(tmp_path: Path) -> None:
-    scene, _ = _watched("all_stopped", tmp_path)
-    scene.stage.cluster.brokers.update({i: cast("Node", Stopping(ends=i != 3)) for i in (1, 2, 3)})
-    do(StopAll(), scene)
-    rows = {row["broker"]: row for row in scene.stage.truth.rows()}
-    assert {i: row.get("expect") for i, row in rows.items()} == {1: "failover_planned", 2: "failover_planned", 3: None}
-    assert rows[3]["undecided"] == "failover_planned" and "was killed" in rows[3]["note"] and rows[3]["ended"]
-
-
 DECLARED = {"at": "2026-11-24T08:01:00.000+00:00", "action": "maintenance_declared"}
-
-
-class Watched:
-    """Canaries that write down what they are asked for."""
-
-    def __init__(self) -> None:
-        self.orders: list[tuple[str, str, list[int]]] = []
-
-    def watch(self, topic: str, partitions: range) -> None:
-        self.orders.append(("watch", topic, [*partitions]))
-
-    def leave(self, topic: str) -> None:
-        self.orders.append(("leave", topic, []))
-
-    def forget(self, topic: str) -> None:
-        self.orders.append(("forget", topic, []))
-
-
-def _watched(scenario: str, tmp_path: Path) -> tuple[Scene, Watched]:
-    brokers = {i: Node(f"broker-{i}", (), tmp_path) for i in (1, 2, 3)}
-    cluster = Cluster("4.3.1", "combined", tmp_path, tmp_path, "", {}, {}, brokers=brokers)
-    truth, canaries = TruthFile(tmp_path / "truth.jsonl"), Watched()
-    names = Names(random.Random(1))
-    stage = Stage(cluster, Mock(), truth, tmp_path, names, "main", {}, canaries=cast("Canaries", canaries))
-    return Scene(stage, SCENARIOS[scenario], random.Random(1)), canaries
-
-
-def test_every_partition_that_is_made_gets_canaries_and_those_that_are_added_later_too(tmp_path: Path) -> None:
-    scene, canaries = _watched("partitions", tmp_path)
-    for step in (CreateTopic(topic="t"), AddPartitions(topic="t", to=5), DeleteTopic(topic="t")):
-        do(step, scene)
-    scene.end()
-    topic = scene.topic("t")
-    assert canaries.orders == [("watch", topic, [0, 1, 2]), ("watch", topic, [3, 4]), ("forget", topic, [])]
-
-
-@pytest.mark.parametrize("scenario", ["unclean_election", "truncation"])
-def test_a_partition_whose_records_the_drill_counts_has_no_canaries(scenario: str, tmp_path: Path) -> None:
-    scene, canaries = _watched(scenario, tmp_path)
-    do(next(s for s in scene.scenario.steps if isinstance(s, CreateTopic)), scene)
-    assert [partitions for _, _, partitions in canaries.orders] == [[1]]
-
-
-def test_canaries_leave_with_the_scenario_of_their_topic_but_where_it_is_for_good(tmp_path: Path) -> None:
-    for scenario, orders in (("subscription", ["watch", "leave"]), ("stopped_for_good", ["watch"])):
-        (tmp_path / scenario).mkdir()
-        scene, canaries = _watched(scenario, tmp_path / scenario)
-        do(CreateTopic(topic="t"), scene)
-        scene.end()
-        assert [what for what, _, _ in canaries.orders] == orders
 
 
 def _drill(folder: Path) -> Path:
