@@ -12,16 +12,15 @@ incidents AS (
         CASE WHEN bool_and(harm <> 'records_lost' OR records_lost_high IS NOT NULL)
             THEN coalesce(sum(records_lost_high) FILTER (WHERE harm = 'records_lost'), 0)::BIGINT END
             AS records_lost_high,
-        coalesce(sum(partitions_offline) FILTER (WHERE NOT planned), 0)::INTEGER AS partitions_offline,
-        max(offline_ms) FILTER (WHERE NOT planned AND partitions_offline > 0) AS offline_ms,
+        coalesce(sum(partitions_offline), 0)::INTEGER AS partitions_offline,
+        max(offline_ms) FILTER (WHERE partitions_offline > 0) AS offline_ms,
         len(list_distinct(flatten(list(group_ids) FILTER (
-            WHERE rebalance_count > 0 AND harm NOT IN ('lag_grew', 'posture', 'routine', 'planned')
+            WHERE rebalance_count > 0 AND harm <> 'lag_grew'
+                AND (harm NOT IN ('posture', 'routine') OR NOT coalesce(is_over, true))
         )))) AS groups_stopped
     FROM (
         -- Rows of an earlier version do not say what they did: they are rebalances.
-        SELECT
-            * EXCLUDE (harm),
-            coalesce(harm, CASE WHEN planned THEN 'planned' ELSE 'consumers_stopped' END) AS harm
+        SELECT * EXCLUDE (harm), coalesce(harm, 'consumers_stopped') AS harm
         FROM gold.incidents
     ) AS i
     JOIN nights AS n USING (cluster)
@@ -31,8 +30,8 @@ incidents AS (
 outages AS (
     SELECT
         cluster, window_from,
-        count(*) FILTER (WHERE NOT planned)::INTEGER AS unplanned_absences,
-        count(*) FILTER (WHERE planned)::INTEGER AS planned_absences
+        count(*) FILTER (WHERE kind <> 'controlled_shutdown')::INTEGER AS sudden_absences,
+        count(*) FILTER (WHERE kind = 'controlled_shutdown')::INTEGER AS orderly_absences
     FROM gold.broker_outages AS o
     JOIN nights AS n USING (cluster)
     WHERE o.down_at >= n.window_from AND o.down_at < n.window_to
@@ -71,7 +70,7 @@ SELECT
     coalesce(i.records_lost_low, 0) AS records_lost_low,
     CASE WHEN i.cluster IS NULL THEN 0 ELSE i.records_lost_high END AS records_lost_high,
     coalesce(i.partitions_offline, 0) AS partitions_offline, i.offline_ms,
-    coalesce(o.unplanned_absences, 0) AS unplanned_absences, coalesce(o.planned_absences, 0) AS planned_absences,
+    coalesce(o.sudden_absences, 0) AS sudden_absences, coalesce(o.orderly_absences, 0) AS orderly_absences,
     coalesce(i.groups_stopped, 0) AS groups_stopped,
     coalesce(f.findings_critical, 0) AS findings_critical, coalesce(f.findings_warning, 0) AS findings_warning,
     coalesce(r.rebalances, 0) AS rebalances, coalesce(r.partition_seconds, 0) AS partition_seconds,

@@ -19,7 +19,7 @@ moved AS (
     GROUP BY ALL
 )
 SELECT
-    o.cluster, o.broker, o.kind, o.planned, o.confidence, o.down_at,
+    o.cluster, o.broker, o.kind, o.intent, o.confidence, o.down_at,
     round(date_diff('ms', o.down_at, o.detected_at) / 1000, 1) AS seconds_to_detect,
     round(date_diff('ms', o.down_at, o.up_at) / 1000, 1) AS seconds_down,
     round(date_diff('ms', o.down_at, o.isr_recovered_at) / 1000, 1) AS seconds_to_full_isr,

@@ -68,20 +68,27 @@ class IncidentKind(Code):
     QUORUM_LOST = "quorum_lost", "The controllers had no majority, and the cluster had no controller."
 
 
+class Intent(Code):
+    """Whether what happened had been declared. It labels: how something stopped says nothing of what was meant."""
+
+    DECLARED = "declared", "A maintenance window covers its beginning, or a line shows an operator's command."
+    UNDECLARED = "undeclared", "Nothing declared it."
+    UNKNOWN = "unknown", "It may have begun within a maintenance window or outside, or nothing was compared."
+
+
 class Harm(Code):
     """The gravest thing that an incident did; from the gravest down."""
 
     RECORDS_LOST = "records_lost", "Committed records were lost, or may have been."
-    PARTITIONS_OFFLINE = "partitions_offline", "Partitions had no leader, and no replica in sync could take over."
+    PARTITIONS_OFFLINE = "partitions_offline", "Partitions had no leader for a second or longer."
     WRITES_REFUSED = "writes_refused", "Fewer replicas than min.insync.replicas were in sync: acks=all was refused."
-    BROKER_LOST = "broker_lost", "A broker was away, and its absence was not planned."
+    BROKER_LOST = "broker_lost", "A broker was not shut down in order, or had not come back by the end."
     NO_CONTROLLER = "no_controller", "The cluster had no controller: no leader could be elected, and no topic changed."
     DATA_AT_RISK = "data_at_risk", "Replicas were missing: one more failure could lose records or stop partitions."
     CONSUMERS_STOPPED = "consumers_stopped", "Consumers stopped because something failed."
     LAG_GREW = "lag_grew", "A group fell behind."
     POSTURE = "posture", "Nothing happened; a setting or a placement would make a failure worse."
     ROUTINE = "routine", "Members came and went, or topics changed: consumers paused, and nothing failed."
-    PLANNED = "planned", "Planned work, told apart."
 
 
 class Fingerprint(Code):

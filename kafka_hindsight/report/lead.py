@@ -12,7 +12,7 @@ from kafka_hindsight.knowledge.rules import RULES, UNREAD, UNSEEN
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.phrases import incident_headline
+from kafka_hindsight.report.phrases import declared, incident_headline
 from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.report.unread_logs import absence, unread_first
 from kafka_hindsight.shared import plain, words
@@ -21,7 +21,7 @@ from kafka_hindsight.shared.grouping import grouped
 SENTENCES = 3
 NAMED = 4
 NOTHING = (
-    "No record was lost, no partition was offline, no broker was away unplanned, and no group stopped because something"
+    "No record was lost, no partition was without a leader, no broker was away, and no group stopped because something"
     " failed."
 )
 
@@ -29,9 +29,7 @@ NOTHING = (
 def lead(page: PageRows) -> ui.Box:
     """The badge, what could not be seen, then at most three sentences: what happened, for how long, what to do."""
     state = figures.state_of(page.of(Incident), page.of(Finding))
-    grave = [
-        (harm, rows) for harm, rows in figures.by_harm(page.of(Incident)).items() if HARM_NOTES[harm].state != "calm"
-    ][:SENTENCES]
+    grave = _grave(page)[:SENTENCES]
     items = [_sentence(page, harm, rows) for harm, rows in grave]
     calm = () if items else tuple(_calm(page))
     return ui.Box(
@@ -42,9 +40,16 @@ def lead(page: PageRows) -> ui.Box:
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
             *ui.said(_certainty([row for _, rows in grave for row in rows])),
-            *ui.said(_planned(page)),
         ),
     )
+
+
+def _grave(page: PageRows) -> list[tuple[Harm, Sequence[Incident]]]:
+    """What asks its reader for something: what is not over, then the rest by harm, the gravest first."""
+    rows = figures.ranked(i for i in page.of(Incident) if figures.needs(i) != "calm")
+    lasting = [i for i in rows if figures.is_going_on(i)]
+    over = figures.by_harm(i for i in rows if not figures.is_going_on(i)).items()
+    return [(figures.harm_of(lasting[0]), lasting), *over] if lasting else [*over]
 
 
 def _calm(page: PageRows) -> Iterator[ui.Block]:
@@ -77,7 +82,7 @@ def _subjects(rows: Sequence[Finding]) -> str:
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
     """What happened, each with the way to it, and what to do about the worst of it."""
-    said = [incident_headline(row) for row in rows[:NAMED]]
+    said = [f"{incident_headline(row)}{declared(row)}" for row in rows[:NAMED]]
     links = [
         ui.Link(f"{s[:1].lower()}{s[1:]}" if i else s, plain.anchor("incident", row.incident_id))
         for i, (s, row) in enumerate(zip(said, rows))
@@ -87,7 +92,7 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
     what: ui.Words = (ui.separated(links, "; "), more, ".")
     label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
     whose = f" {label}: {owners}." if owners else ""
-    return ui.Item((ui.Strong(what), " ", HARM_NOTES[harm].now, whose), HARM_NOTES[harm].state)
+    return ui.Item((ui.Strong(what), " ", HARM_NOTES[harm].now, whose), figures.needs(rows[0]))
 
 
 def _certainty(rows: Sequence[Incident]) -> str:
@@ -97,14 +102,6 @@ def _certainty(rows: Sequence[Incident]) -> str:
         return "The cause of each is certain." if rows else ""
     said = words.listed([f"{sure} for {words.number(counts[sure])}" for sure in Confidence if counts[sure]])
     return f"The cause is {said} of the {words.number(len(rows))} incidents."
-
-
-def _planned(page: PageRows) -> str:
-    """Planned work, told apart."""
-    rows = [i for i in figures.ranked(page.of(Incident)) if i.planned and figures.harm_of(i) == Harm.PLANNED]
-    said = [incident_headline(row) for row in sorted(rows, key=lambda i: i.started_at)]
-    more = f"; and {words.number(len(said) - NAMED)} more" if len(said) > NAMED else ""
-    return f"Planned: {'; '.join(f'{s[:1].lower()}{s[1:]}' for s in said[:NAMED])}{more}." if said else ""
 
 
 def tiles(page: PageRows) -> Iterator[ui.Tile]:
@@ -123,9 +120,9 @@ def tiles(page: PageRows) -> Iterator[ui.Tile]:
         "bad",
         _at(first, Harm.PARTITIONS_OFFLINE),
     )
-    planned = f", {words.number(away.planned)} planned" if away.planned else ""
-    noun = words.verb(away.unplanned, "unplanned absence of a broker", "unplanned absences of brokers")
-    yield _tile(words.number(away.unplanned), f"{noun}{planned}", bool(away.unplanned), "bad", "outages")
+    yield _tile(
+        *_absences(away), bool(away.sudden + away.orderly), "bad" if away.sudden + away.gone else "warn", "outages"
+    )
     noun = words.verb(len(stopped), "group stopped by a failure", "groups stopped by a failure")
     yield _tile(words.number(len(stopped)), noun, bool(stopped), "warn", _at(first, Harm.CONSUMERS_STOPPED))
     noun = words.verb(len(critical), "critical finding", "critical findings")
@@ -135,13 +132,22 @@ def tiles(page: PageRows) -> Iterator[ui.Tile]:
 
 
 def _offline(offline: figures.Offline) -> tuple[str, str]:
-    """The longest time that a partition was offline, and how many were."""
-    if not offline.partitions:
-        return "0", "partitions offline"
-    longest = words.duration(offline.longest_ms) or "0 s"
-    count = words.counted(offline.partitions, "partition")
-    which = count if offline.partitions == 1 else f"the longest of {count}"
-    return f"{longest}{'+' if offline.is_open else ''}", f"offline at least: {which}"
+    """How many partitions had no leader, the longest time and all of it."""
+    still = [f"{words.number(offline.still)} still had none when the logs end"] if offline.still else []
+    lasted = []
+    if offline.longest_ms is not None:
+        longest = f"the longest for {words.duration(offline.longest_ms)} at least"
+        lasted = [longest, words.counted(round(offline.seconds), "partition-second")]
+    noun = words.verb(offline.partitions, "partition without a leader", "partitions without a leader")
+    return words.number(offline.partitions), ", ".join([noun, *still, *lasted])
+
+
+def _absences(away: figures.Absences) -> tuple[str, str]:
+    """How often brokers were away, and how."""
+    count = away.sudden + away.orderly
+    manners = ((away.orderly, "shut down in order"), (away.gone, "not back"))
+    said = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
+    return words.number(count), f"{words.verb(count, 'absence of a broker', 'absences of brokers')}{said}"
 
 
 def _at(first: dict[Harm, Incident], harm: Harm) -> str:

@@ -53,8 +53,8 @@ LAKE = {
     ),
     "gold.incidents": rows_of(
         "gold.incidents",
-        {"incident_id": "i", "first_outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5, "planned": True,
-         "harm": "planned", "harm_rank": 2, "headline": "Broker 2 was shut down"},
+        {"incident_id": "i", "first_outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5,
+         "intent": "declared", "harm": "data_at_risk", "harm_rank": 2, "headline": "Broker 2 was shut down"},
         {"incident_id": "j", "rebalance_count": 8, "kind": "storm", "group_ids": ["orders"], "fingerprint": "steady",
          "harm": "consumers_stopped", "harm_rank": 1},
     ),
@@ -87,7 +87,7 @@ LAKE = {
     ),
     "gold.rolling_restarts": rows_of(
         "gold.rolling_restarts",
-        {"restart_id": "r", "is_complete": True, "planned": True,
+        {"restart_id": "r", "is_complete": True, "intent": "declared",
          "scorecard": [score(1, 0, 11_000, None), score(2, 1, None, True)]},
     ),
     "gold.partition_risks": rows_of(
@@ -184,9 +184,9 @@ LAKE = {
     "quality.rule_firings": rows_of(
         "quality.rule_firings",
         *({"rule_id": "session_short", "window_from": at(m), "window_to": at(m + 1), "fired": fired,
-           "fired_in_planned": fired // 2, "suppressed": 0, "first_at": at(m) if fired else None,
+           "fired_in_restarts": fired // 2, "suppressed": 0, "first_at": at(m) if fired else None,
            "last_at": at(m + 0.5) if fired else None} for m, fired in enumerate((4, 0, 2, 9))),
-        {"rule_id": "lag_growing", "window_from": at(0), "window_to": at(1), "fired": 0, "fired_in_planned": 0,
+        {"rule_id": "lag_growing", "window_from": at(0), "window_to": at(1), "fired": 0, "fired_in_restarts": 0,
          "suppressed": 0, "first_at": None, "last_at": None},
     ),
     "quality.verdict_changes": rows_of(

@@ -1,14 +1,15 @@
-"""One figure, one function: page, terminal and alerts show the same numbers, and planned work is told apart."""
+"""One figure, one function: page, terminal and alerts show the same numbers, whatever was declared."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.catalog.codes import Harm
+from kafka_hindsight.catalog.codes import Harm, Intent
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident
 from kafka_hindsight.knowledge.harms import HARM_NOTES
@@ -21,7 +22,7 @@ from kafka_hindsight.shared import words
 from tests.support import report_blocks as seen
 from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END
-from tests.support.rows import row
+from tests.support.rows import AT, row
 
 
 def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
@@ -33,8 +34,12 @@ def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
     offline, critical = figures.offline(incidents), figures.critical(findings)
     assert [(t.value, t.label) for t in seen.found(Tile, seen.section(page, "verdict"))] == [
         (lost.number, "committed records lost"),
-        (words.duration(offline.longest_ms), f"offline at least: {offline.partitions} partition"),
-        (f"{away.unplanned}", f"unplanned absence of a broker, {away.planned} planned"),
+        (
+            f"{offline.partitions}",
+            f"partitions without a leader, the longest for {words.duration(offline.longest_ms)} at least,"
+            f" {round(offline.seconds)} partition-seconds",
+        ),
+        (f"{away.sudden + away.orderly}", f"absences of brokers, {away.orderly} shut down in order"),
         (f"{len(figures.groups_stopped(incidents))}", "groups stopped by a failure"),
         (f"{len(critical)}", "critical findings"),
         (f"{len(figures.unseen(findings))}", "gap in what was seen"),
@@ -43,12 +48,13 @@ def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
     of_rules = sightings.of_findings([f.as_dict() for f in findings], [window], [])
     of_incidents = [f for f in critical if f.rule_id in INCIDENT_RULES]
     assert sum(s.severity == "critical" for s in of_rules) + len(of_incidents) == len(critical)
-    told = sightings.of_incidents([i.as_dict() for i in incidents if not i.planned], [window])
+    told = sightings.of_incidents([i.as_dict() for i in incidents], [window])
     terminal = " ".join(render_terminal(page).split())
     acted = [i for i in figures.ranked(incidents) if figures.needs(i) == "act"]
     assert [s.subject for s in told] == [i.headline for i in acted]
     assert all(str(i.headline) in terminal for i in acted)
-    assert sum(s.rule == Harm.BROKER_LOST for s in told) == away.unplanned
+    sudden = {r["outage_id"] for r in tables["gold.broker_outages"] if r["kind"] != "controlled_shutdown"}
+    assert sudden <= {i.first_outage_id for i in acted} and len(sudden) == away.sudden
 
 
 def incident(**columns: Any) -> Incident:
@@ -57,33 +63,33 @@ def incident(**columns: Any) -> Incident:
 
 @st.composite
 def incidents_of_a_night(draw: st.DrawFn) -> list[Incident]:
-    planned = [incident(planned=True, harm=Harm.PLANNED, partitions_offline=3, offline_ms=9_000, group_ids=["p"])]
-    harms = draw(st.lists(st.sampled_from([h for h in Harm if h not in (Harm.PLANNED, Harm.POSTURE)]), max_size=8))
+    kinds = st.tuples(st.sampled_from([h for h in Harm if h != Harm.POSTURE]), st.booleans())
     rows = [
-        incident(incident_id=f"i{n}", planned=False, harm=harm, harm_rank=n, group_ids=[f"g{n}"], rebalance_count=n)
-        for n, harm in enumerate(harms)
+        incident(incident_id=f"i{n}", harm=harm, is_over=is_over, harm_rank=n, group_ids=[f"g{n}"], rebalance_count=n)
+        for n, (harm, is_over) in enumerate(draw(st.lists(kinds, min_size=1, max_size=8)))
     ]
-    return draw(st.permutations([*rows, *planned]))
+    return draw(st.permutations(rows))
 
 
-@given(incidents_of_a_night())
-def test_planned_work_is_in_no_figure_and_never_the_first(rows: list[Incident]) -> None:
-    unplanned = [r for r in rows if not r.planned]
+@given(incidents_of_a_night(), st.sampled_from(Intent))
+def test_what_was_declared_changes_no_figure_no_order_and_no_state(rows: list[Incident], intent: Intent) -> None:
+    labelled = [replace(r, intent=intent) for r in rows]
     for figure in (figures.lost_records, figures.offline, figures.groups_stopped):
-        assert figure(rows) == figure(unplanned)
-    assert figures.state_of(rows, ()) == figures.state_of(unplanned, ())
-    assert figures.ranked(rows)[-1].planned
+        assert figure(rows) == figure(labelled)
+    assert figures.state_of(rows, ()) == figures.state_of(labelled, ())
+    assert [i.incident_id for i in figures.ranked(rows)] == [i.incident_id for i in figures.ranked(labelled)]
     order = [list(Harm).index(figures.harm_of(r)) for r in figures.ranked(rows)]
     assert order == sorted(order)
     worst = figures.ranked(rows)[0]
-    assert figures.state_of(rows, ()) == HARM_NOTES[figures.harm_of(worst)].state
+    lasting = any(r.is_over is False for r in rows)
+    assert figures.state_of(rows, ()) == ("act" if lasting else HARM_NOTES[figures.harm_of(worst)].state)
 
 
-def test_absences_are_counted_apart() -> None:
-    rows = [row(BROKER_OUTAGES, planned=planned) for planned in (True, False, True)]
-    assert figures.absences(rows) == figures.Absences(unplanned=1, planned=2)
+def test_absences_are_counted_by_how_brokers_went_and_whether_they_came_back() -> None:
+    kinds = (("crash", AT), ("controlled_shutdown", None), ("controlled_shutdown", AT))
+    rows = [row(BROKER_OUTAGES, kind=kind, up_at=up_at) for kind, up_at in kinds]
+    assert figures.absences(rows) == figures.Absences(sudden=1, orderly=2, gone=1)
 
 
 def test_a_row_of_an_earlier_version_has_a_harm_too() -> None:
-    assert figures.harm_of(incident(harm=None, planned=True)) == Harm.PLANNED
-    assert figures.harm_of(incident(harm=None, planned=False)) == Harm.CONSUMERS_STOPPED
+    assert figures.harm_of(incident(harm=None)) == Harm.CONSUMERS_STOPPED

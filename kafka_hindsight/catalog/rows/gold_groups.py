@@ -13,6 +13,7 @@ from kafka_hindsight.catalog.codes import (
     Fingerprint,
     Harm,
     IncidentKind,
+    Intent,
     LagStatus,
     MoveEffect,
     Outcome,
@@ -30,6 +31,7 @@ class Incident(Row):
     TABLE: ClassVar[str] = "gold.incidents"
     CODES: ClassVar[Mapping[str, type[str]]] = {
         "kind": IncidentKind,
+        "intent": Intent,
         "harm": Harm,
         "cause": Cause,
         "confidence": Confidence,
@@ -40,12 +42,14 @@ class Incident(Row):
     cluster: str
     incident_id: str
     kind: IncidentKind
-    planned: bool
+    intent: Intent
+    declared_until: datetime | None = None
     harm: Harm | None = None
     harm_rank: int | None = None
     headline: str | None = None
     started_at: datetime
     ended_at: datetime | None = None
+    is_over: bool | None = None
     group_ids: list[str]
     rebalance_count: int
     cause: Cause | None = None
@@ -56,7 +60,9 @@ class Incident(Row):
     topics: list[str] | None = None
     failover_count: int | None = None
     partitions_offline: int | None = None
+    partitions_still_offline: int | None = None
     offline_ms: int | None = None
+    offline_partition_seconds: float | None = None
     partitions_refusing: int | None = None
     records_lost_low: int | None = None
     records_lost_high: int | None = None

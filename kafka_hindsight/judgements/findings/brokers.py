@@ -9,8 +9,8 @@ from kafka_hindsight.catalog.codes import FailoverKind, TruncationVerdict
 from kafka_hindsight.catalog.rows import Failover, Finding, PartitionSnapshot, Truncation
 from kafka_hindsight.judgements.findings.facts import Facts, finding_of
 from kafka_hindsight.judgements.findings.replicas import missing_brokers
+from kafka_hindsight.judgements.incidents.happenings import leaderless_at_least
 from kafka_hindsight.judgements.incidents.headlines import fate
-from kafka_hindsight.judgements.incidents.impact import leaderless_at_least
 from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import times, verb
@@ -63,12 +63,9 @@ def _lacking_replicas(facts: Facts, rule_id: str, partitions: Sequence[Partition
 
 
 def _leaderless(facts: Facts) -> Iterator[Finding]:
-    """One finding for each outage, or topic, that left partitions without a leader, however many of them.
-
-    Edge case: a planned shutdown raises none, although partitions have no leader meanwhile.
-    """
+    """One finding for each incident that left partitions without a leader, however many of them."""
     restored = {(f.topic, f.partition, f.epoch_from): f.happened_at for f in facts.failovers}
-    for _, rows in sorted(grouped(_offline(facts), lambda f: f.outage_id or f.topic).items()):
+    for _, rows in sorted(grouped(_offline(facts), lambda f: f.incident_id or f.topic).items()):
         ends = [(f, restored[place]) for f in rows if (place := (f.topic, f.partition, f.epoch_to)) in restored]
         first = min([*(f.happened_at for f in rows), *(_begun(f, end) for f, end in ends)])
         last = max([first, *(end for _, end in ends)])
@@ -93,12 +90,11 @@ def _begun(failover: Failover, restored_at: datetime) -> datetime:
 
 
 def _offline(facts: Facts) -> list[Failover]:
-    planned = {o.outage_id for o in facts.outages if o.planned}
-    return [f for f in facts.failovers if f.kind == FailoverKind.OFFLINE and f.outage_id not in planned]
+    return [f for f in facts.failovers if f.kind == FailoverKind.OFFLINE]
 
 
 def _lost(facts: Facts) -> Iterator[Finding]:
-    """One finding for each absence of a broker that was not planned."""
+    """One finding for each broker that was not shut down in order, or had not come back."""
     for outage in facts.lost_brokers:
         rule = "broker_lost" if outage.up_at else "broker_gone"
         ends = outage.up_at or outage.down_at

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from kafka_hindsight.catalog.codes import Confidence, Harm
+from kafka_hindsight.catalog.codes import Confidence, Harm, Intent
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     ControllerChange,
@@ -23,7 +23,9 @@ from kafka_hindsight.judgements.incidents.happenings import Happening, gather
 from kafka_hindsight.judgements.incidents.headlines import headline_of
 from kafka_hindsight.judgements.incidents.impact import Impact
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
 from kafka_hindsight.knowledge.harms import HARM_NOTES, OUTAGE_ADVICE
+from kafka_hindsight.settings.maintenance import MaintenanceWindow
 from kafka_hindsight.shared import words
 
 _SUBJECTS = 3
@@ -43,15 +45,19 @@ class IncidentList:
         """Absences with the incident that each belongs to."""
         return [replace(o, incident_id=self.of_outage.get(o.outage_id)) for o in outages]
 
+    def name_failovers(self, failovers: Iterable[Failover]) -> list[Failover]:
+        """Changes of leaders with the incident that each belongs to."""
+        return [replace(f, incident_id=self.of_failover.get(f.failover_id)) for f in failovers]
 
-def judge_incidents(cluster: str, found: Found) -> IncidentList:
+
+def judge_incidents(cluster: str, found: Found, maintenance: Sequence[MaintenanceWindow] = ()) -> IncidentList:
     """One list of incidents of every kind.
 
-    Takes: what was found in the window of one cluster, with look-back and look-ahead.
+    Takes: what was found in the window of one cluster, with look-back and look-ahead; when maintenance was declared.
     Order: by harm, then by its size, then by time: the place of each is its `harm_rank`.
-    Keeps: each outage and each rebalance is part of exactly one incident; planned work never ranks as harm.
+    Keeps: each outage and each rebalance is part of exactly one incident; what was declared never changes a rank.
     """
-    rows = [(happening, _row(cluster, Impact(happening))) for happening in gather(found)]
+    rows = [(happening, _row(cluster, Impact(happening), maintenance)) for happening in gather(found)]
     inside = sorted((row for _, row in rows if found.window.holds(row.started_at)), key=_rank)
     return IncidentList(
         [replace(row, harm_rank=place) for place, row in enumerate(inside, 1)],
@@ -65,8 +71,9 @@ def _rank(row: Incident) -> tuple[object, ...]:
     return (
         list(Harm).index(row.harm or Harm.ROUTINE),
         -max(row.records_lost_low or 0, row.records_lost_high or 0),
-        -(row.partitions_offline or 0),
+        bool(row.is_over),
         -(row.offline_ms or 0),
+        -(row.partitions_offline or 0),
         -(row.partitions_refusing or 0),
         -(row.failover_count or 0),
         -(row.partition_seconds or 0.0),
@@ -76,19 +83,22 @@ def _rank(row: Incident) -> tuple[object, ...]:
     )
 
 
-def _row(cluster: str, impact: Impact) -> Incident:
-    happening, harm = impact.of, impact.harm
+def _row(cluster: str, impact: Impact, maintenance: Sequence[MaintenanceWindow]) -> Incident:
+    happening, harm, offline = impact.of, impact.harm, impact.offline
+    declared = _declaration(happening, maintenance)
     lost = impact.lost
     first = next(iter(happening.of_groups), None)
     row = Incident(
         cluster=cluster,
         incident_id=_id(happening),
         kind=happening.kind,
-        planned=happening.planned,
+        intent=declared.intent,
+        declared_until=declared.window.end if declared.window else None,
         harm=harm,
         headline=headline_of(impact),
         started_at=min(happening.begins),
         ended_at=impact.ended_at,
+        is_over=impact.is_over,
         group_ids=impact.groups,
         rebalance_count=impact.rebalances,
         cause=first.cause if first else None,
@@ -98,13 +108,15 @@ def _row(cluster: str, impact: Impact) -> Incident:
         brokers=impact.brokers,
         topics=impact.topics,
         failover_count=len(happening.failovers),
-        partitions_offline=len(impact.offline),
-        offline_ms=impact.offline_ms,
+        partitions_offline=len(offline.places),
+        partitions_still_offline=len(offline.still),
+        offline_ms=offline.longest_ms,
+        offline_partition_seconds=offline.total_ms / 1000,
         partitions_refusing=len(impact.refusing),
         records_lost_low=lost[0] if lost else None,
         records_lost_high=lost[1] if lost else None,
         partition_seconds=impact.partition_seconds,
-        explanation=" ".join(dict.fromkeys(_explanations(happening))),
+        explanation=" ".join(dict.fromkeys(filter(None, (*_explanations(happening), declared.sentence)))),
         advice=" ".join(dict.fromkeys(filter(None, _advice(happening, harm)))),
         prevention=HARM_NOTES[harm].prevention or None,
         evidence=evidence_of(_quotes(happening)),
@@ -125,6 +137,14 @@ def _id(happening: Happening) -> str:
         *(f"{v.group_id} {v.topic} {v.partition} {v.window_from.isoformat()}" for v in happening.lag),
     )
     return row_id("incident", happening.kind, *parts)
+
+
+def _declaration(happening: Happening, maintenance: Sequence[MaintenanceWindow]) -> Declaration:
+    if happening.is_of_groups and happening.of_groups[0].intent == Intent.DECLARED:
+        return Declaration(Intent.DECLARED)
+    began_at = min(happening.begins)
+    began = [beginning_of(o) for o in happening.outages] or [(began_at, began_at)]
+    return declaration_of(began, maintenance)
 
 
 def _first_outage(happening: Happening) -> str | None:
@@ -163,9 +183,8 @@ def _explanations(happening: Happening) -> Iterator[str]:
 
 def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
     yield HARM_NOTES[harm].advice
-    if harm != Harm.PLANNED:
-        yield from (OUTAGE_ADVICE[o.kind] for o in happening.outages if not o.planned)
-        yield from (p.advice for p in happening.periods)
+    yield from (OUTAGE_ADVICE[o.kind] for o in happening.outages)
+    yield from (p.advice for p in happening.periods)
     if not happening.outages:
         yield from (i.advice for i in happening.of_groups)
     if happening.kind in ("leaders_lost", "log_cut"):
@@ -203,4 +222,4 @@ def _recurrence(row: Incident, happening: Happening) -> str:
     """What is the same when it happens again: its kind, its cause, and the brokers or the groups that began it."""
     began = row.brokers or row.group_ids
     kinds = sorted({o.kind for o in happening.outages})
-    return row_id("recurrence", row.cluster, row.kind, row.planned, row.cause or "", *kinds, *began)
+    return row_id("recurrence", row.cluster, row.kind, row.cause or "", *kinds, *began)

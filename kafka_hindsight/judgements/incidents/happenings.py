@@ -28,6 +28,8 @@ from kafka_hindsight.catalog.rows import (
     PartitionRisk,
     Truncation,
 )
+from kafka_hindsight.knowledge.harms import NOTICED_MS
+from kafka_hindsight.shared.absences import is_orderly
 from kafka_hindsight.shared.durations import MS, NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
@@ -37,10 +39,10 @@ TOGETHER = timedelta(minutes=1)
 stops all brokers, or a disk that takes its partitions along, needs seconds."""
 
 HARMFUL = frozenset({FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED})
-"""Changes of leaders that are an incident even where no broker was away."""
+"""Changes of leaders that are an incident even where no broker was away, however short."""
 
 TROUBLED = frozenset({OutOfSyncKind.SLOW, OutOfSyncKind.DISK, OutOfSyncKind.UNKNOWN})
-"""Reasons to be out of sync that no operator planned and no absence explains."""
+"""Reasons to be out of sync that are trouble, and that no absence explains."""
 
 R = TypeVar("R")
 
@@ -66,7 +68,6 @@ class Happening:
     """What happened as one thing, in order of time. `refusing`: partitions below min.insync.replicas through it."""
 
     kind: IncidentKind
-    planned: bool = False
     outages: Sequence[BrokerOutage] = ()
     of_groups: Sequence[Incident] = ()
     failovers: Sequence[Failover] = ()
@@ -113,6 +114,17 @@ class Happening:
         ]
 
 
+def leaderless_at_least(failover: Failover) -> int | None:
+    """How long its partition had no leader, at least; None where nothing bounds it."""
+    return failover.leaderless_low_ms if failover.leaderless_ms is None else failover.leaderless_ms
+
+
+def is_noticed(failover: Failover) -> bool:
+    """Whether clients notice that its partition had no leader, or still has none."""
+    least = leaderless_at_least(failover)
+    return failover.kind == FailoverKind.OFFLINE if least is None else least >= NOTICED_MS
+
+
 def uncontrolled_since(change: ControllerChange) -> datetime:
     """Since when there was no controller, at the latest. Where none followed, the change is its beginning."""
     lasted = 0 if change.controller_to == NOBODY else change.uncontrolled_low_ms or 0
@@ -134,7 +146,6 @@ def gather(found: Found) -> list[Happening]:
     absences = [
         Happening(
             IncidentKind.CLUSTER_RESTART if len(act) > 1 and act[0].restart_id else IncidentKind.BROKER_OUTAGE,
-            all(o.planned for o in act),
             act,
             groups.get(n, ()),
             failovers.get(n, ()),
@@ -143,7 +154,7 @@ def gather(found: Found) -> list[Happening]:
         )
         for n, act in enumerate(acts)
     ]
-    of_groups = [Happening(i.kind, i.planned, of_groups=(i,)) for i in groups.get(None, ())]
+    of_groups = [Happening(i.kind, of_groups=(i,)) for i in groups.get(None, ())]
     others = _without_outage(found, failovers.get(None, ()), truncations.get(None, ()))
     return [*absences, *of_groups, *others, *_behind(found.lag), *_without_controller(found.controllers)]
 
@@ -173,7 +184,7 @@ def _with_failovers(found: Found) -> Iterator[tuple[str | None, Truncation]]:
 def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
     """Absences that are one act: a rolling restart, shutdowns within a minute, each other one for itself."""
     ordered = sorted(outages, key=lambda o: (o.down_at, o.broker, o.outage_id))
-    together = grouped(ordered, lambda o: o.restart_id or ("" if o.planned else o.outage_id))
+    together = grouped(ordered, lambda o: o.restart_id or ("" if is_orderly(o) else o.outage_id))
     shutdowns = together.pop("", [])
     yield from (list(act) for act in together.values())
     yield from _within(shutdowns, lambda o: o.down_at)
@@ -205,12 +216,12 @@ def _with_outages(failovers: Sequence[Failover]) -> Iterator[tuple[str | None, F
 
 
 def _with_shrinks(found: Found) -> Iterator[tuple[str | None, PartitionRisk]]:
-    """Partitions that refused writes, with the absence that had shrunk their ISR: an unplanned one before others."""
-    planned = {o.outage_id: o.planned for o in found.outages}
-    shrinks = grouped((s for s in found.spans if s.outage_id in planned), lambda s: (s.topic, s.partition))
+    """Partitions that refused writes, with the absence that had shrunk their ISR: one that was not in order first."""
+    orderly = {o.outage_id: is_orderly(o) for o in found.outages}
+    shrinks = grouped((s for s in found.spans if s.outage_id in orderly), lambda s: (s.topic, s.partition))
     for risk in found.risks:
         spans = shrinks.get((risk.topic, risk.partition), ())
-        first = min(spans, key=lambda s: (planned[s.outage_id or ""], s.happened_at, s.outage_id), default=None)
+        first = min(spans, key=lambda s: (orderly[s.outage_id or ""], s.happened_at, s.outage_id), default=None)
         yield first.outage_id if first else None, risk
 
 
@@ -281,7 +292,7 @@ def _episodes(failovers: Iterable[Failover]) -> list[list[Failover]]:
         place = row.topic, row.partition
         if row.leader_from == NOBODY and place in last:
             last[place].append(row)
-        elif row.kind in HARMFUL:
+        elif row.kind in HARMFUL or is_noticed(row):
             last[place] = [row]
             episodes.append(last[place])
     return episodes

@@ -25,9 +25,8 @@ def headline_of(impact: Impact) -> str:
     """What happened, to what and for how long: one sentence without its full stop."""
     origin = _ORIGINS.get(impact.of.kind, _groups)(impact.of)
     effect = _EFFECTS[impact.harm](impact) if impact.harm in _EFFECTS else ""
-    if impact.of.planned and impact.offline:
-        effect = _offline(impact)
-        return f"{words.sentence(origin)}; {effect}"
+    if impact.harm == Harm.RECORDS_LOST and impact.offline.still:
+        effect = f"{effect}, and {_offline(impact)}"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
 
 
@@ -58,12 +57,15 @@ def _unclean(impact: Impact) -> str:
 
 
 def _offline(impact: Impact) -> str:
-    places = impact.offline
-    verb = words.verb(len(places), "was", "were")
-    if impact.is_still_offline:
-        return f"{_subject(places)} {verb} offline, and {verb} not back by the end"
-    lasted = words.bounded(impact.offline_ms, impact.offline_at_most_ms)
-    return f"{_subject(places)} {verb} offline{f' for {lasted}' if lasted else ''}"
+    offline = impact.offline
+    subject = f"{_subject(offline.places)} had no leader"
+    if offline.still:
+        few = f" for {len(offline.still)} of them" if len(offline.still) < len(offline.places) else ""
+        return f"{subject}, and it was not over{few} when the logs end"
+    lasted = words.bounded(offline.longest_ms, offline.longest_at_most_ms)
+    if not lasted:
+        return subject
+    return f"{subject}{', the longest' if len(offline.places) > 1 else ''} for {lasted}"
 
 
 def _refused(impact: Impact) -> str:
@@ -107,7 +109,8 @@ def _away(happening: Happening) -> str:
     if len(names) == 1:
         back = "" if are_back else " and had not come back by the end"
         return f"broker {brokers} was shut down {words.times(len(rows))} from {rows[0].down_at:%H:%M:%S} on{back}"
-    back = "" if are_back else " and had not all come back by the end"
+    nobody = "none of them" if not any(o.up_at for o in rows) else "not all of them"
+    back = "" if are_back else f", and {nobody} had come back by the end"
     return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{back}"
 
 
@@ -129,7 +132,8 @@ def _leaders_lost(happening: Happening) -> str:
         FailoverKind.UNCLEAN_ELECTION: "a replica out of sync became the leader",
     }
     kinds = {f.kind for f in happening.failovers}
-    return words.listed([sentence for kind, sentence in said.items() if kind in kinds])
+    clauses = [sentence for kind, sentence in said.items() if kind in kinds]
+    return words.listed(clauses) if clauses else f"the leader moved from {led}, and no line shows why"
 
 
 def _log_cut(happening: Happening) -> str:
@@ -183,7 +187,11 @@ def _groups(happening: Happening) -> str:
     often = f"rebalanced{f' {words.times(count)}' if count > 1 else ''}"
     verb = _GROUP_VERBS.get(incident.kind, often).format(words.counted(count, "rebalance"))
     lasted = f" {'within' if count > 1 else 'for'} {words.duration(gone)}" if gone else ""
-    why = f": {incident.cause.label}" if incident.cause is not None and not incident.planned else ""
+    why = (
+        f": {incident.cause.label}"
+        if incident.cause is not None and incident.kind != IncidentKind.ROLLING_RESTART
+        else ""
+    )
     return f"{who} {verb}{lasted}{_GROUP_NOTES.get(incident.kind, '')}{why}"
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from kafka_hindsight.catalog.causes import CauseFamily
-from kafka_hindsight.catalog.codes import FailoverKind, Harm, IncidentKind
+from kafka_hindsight.catalog.codes import NOBODY, FailoverKind, Harm, IncidentKind
 from kafka_hindsight.catalog.rows import Failover, Incident
-from kafka_hindsight.judgements.incidents.happenings import Happening
+from kafka_hindsight.judgements.incidents.happenings import Happening, is_noticed, leaderless_at_least
+from kafka_hindsight.shared.absences import is_lost
 
 _FAILED = frozenset({CauseFamily.LOST, CauseFamily.BROKER, CauseFamily.UNKNOWN})
 """Families of causes in which something failed, or may have failed."""
@@ -23,41 +24,66 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
+class Unavailability:
+    """Partitions that could not be used, each of them once.
+
+    Attributes:
+        places: The partitions.
+        longest_ms: The longest time, at least; None where nothing bounds it.
+        longest_at_most_ms: The longest time, at most; None where nothing bounds it.
+        total_ms: All times together, at least.
+        still: Those of them that could not be used by the end.
+    """
+
+    places: Sequence[Place]
+    longest_ms: int | None
+    longest_at_most_ms: int | None
+    total_ms: int
+    still: Sequence[Place]
+
+
+def unavailability_of(failovers: Sequence[Failover]) -> Unavailability:
+    """The partitions that had no leader for as long as clients notice, or that had none by the end.
+
+    Why a partition had no leader does not matter: no client reads or writes one without.
+    """
+    begun = {(f.topic, f.partition, f.epoch_to) for f in failovers if f.kind == FailoverKind.OFFLINE}
+    counted = {(f.topic, f.partition, f.epoch_from) for f in failovers if f.leader_from == NOBODY} & begun
+    rows = [f for f in failovers if (f.topic, f.partition, f.epoch_from) not in counted and is_noticed(f)]
+    lasted = [ms for f in rows if (ms := leaderless_at_least(f)) is not None]
+    return Unavailability(
+        _places(rows),
+        max(lasted, default=None),
+        max((f.leaderless_high_ms for f in rows if f.leaderless_high_ms is not None), default=None),
+        sum(lasted),
+        _places(filter(_is_open, rows)),
+    )
+
+
+def _places(failovers: Iterable[Failover]) -> list[Place]:
+    return sorted({(f.topic, f.partition) for f in failovers})
+
+
+def _is_open(failover: Failover) -> bool:
+    is_bounded = leaderless_at_least(failover) is not None or failover.leaderless_high_ms is not None
+    return failover.kind == FailoverKind.OFFLINE and not is_bounded
+
+
+@dataclass(frozen=True)
 class Impact:
     """The figures of one happening."""
 
     of: Happening
 
     @cached_property
-    def uncovered(self) -> list[Failover]:
-        """The changes of leaders while no replica in sync could take over."""
-        return [f for f in self.of.failovers if f.kind in (FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION)]
-
-    @cached_property
-    def offline(self) -> list[Place]:
-        """The partitions that no replica could lead."""
-        return _places(self.uncovered)
-
-    @property
-    def offline_ms(self) -> int | None:
-        """The longest time that one of them had no leader, at least; None where nothing bounds it."""
-        return max((ms for f in self.uncovered if (ms := leaderless_at_least(f)) is not None), default=None)
-
-    @property
-    def is_still_offline(self) -> bool:
-        """Whether one of them had no leader again by the end."""
-        taken = (f for f in self.uncovered if f.kind == FailoverKind.OFFLINE)
-        return any(leaderless_at_least(f) is None and f.leaderless_high_ms is None for f in taken)
-
-    @property
-    def offline_at_most_ms(self) -> int | None:
-        """The longest time that one of them had no leader, at most; None where nothing bounds it."""
-        return max((f.leaderless_high_ms for f in self.uncovered if f.leaderless_high_ms is not None), default=None)
+    def offline(self) -> Unavailability:
+        """The partitions that had no leader."""
+        return unavailability_of(self.of.failovers)
 
     @cached_property
     def refusing(self) -> list[Place]:
         """The partitions that had a leader and refused writes."""
-        return sorted({(r.topic, r.partition) for r in self.of.refusing} - {*self.offline})
+        return sorted({(r.topic, r.partition) for r in self.of.refusing} - {*self.offline.places})
 
     @cached_property
     def losses(self) -> dict[Place, tuple[int, int | None]]:
@@ -84,7 +110,7 @@ class Impact:
     @property
     def topics(self) -> list[str]:
         """The topics that lost records, had no leader or refused writes: the worst hit first."""
-        return list(dict.fromkeys(topic for topic, _ in (*self.losses, *self.offline, *self.refusing)))
+        return list(dict.fromkeys(topic for topic, _ in (*self.losses, *self.offline.places, *self.refusing)))
 
     @property
     def brokers(self) -> list[int]:
@@ -114,7 +140,13 @@ class Impact:
     def ended_at(self) -> datetime | None:
         """When all of it was over; None where a part was not."""
         known = [end for end in self.of.ends if end is not None]
-        return max(known) if known and len(known) == len(self.of.ends) and not self.is_still_offline else None
+        return max(known) if known and len(known) == len(self.of.ends) and not self.offline.still else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether each partition had a leader again, each broker was back, and there was a controller, by the end."""
+        is_led = all(c.controller_to != NOBODY for c in self.of.controllers[-1:])
+        return is_led and not self.offline.still and all(o.up_at for o in self.of.outages)
 
     @cached_property
     def harm(self) -> Harm:
@@ -132,16 +164,14 @@ class Impact:
         return any(_is_failure(i) for i in self.of.of_groups)
 
 
-_AWAY = frozenset({IncidentKind.BROKER_OUTAGE, IncidentKind.CLUSTER_RESTART})
 _AT_RISK = frozenset({IncidentKind.REPLICAS_OUT, IncidentKind.LEADERS_LOST})
-_LEVELS = (
+_LEVELS: tuple[tuple[Harm, Callable[[Impact], object]], ...] = (
     (Harm.RECORDS_LOST, lambda i: i.has_lost),
-    (Harm.PLANNED, lambda i: i.of.planned),
-    (Harm.PARTITIONS_OFFLINE, lambda i: i.offline),
+    (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.places),
     (Harm.WRITES_REFUSED, lambda i: i.refusing),
-    (Harm.BROKER_LOST, lambda i: i.of.kind in _AWAY),
+    (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.of.outages)),
     (Harm.NO_CONTROLLER, lambda i: i.of.controllers),
-    (Harm.DATA_AT_RISK, lambda i: i.of.kind in _AT_RISK),
+    (Harm.DATA_AT_RISK, lambda i: i.of.outages or i.of.kind in _AT_RISK),
     (Harm.CONSUMERS_STOPPED, lambda i: i.has_failed),
     (Harm.LAG_GREW, lambda i: i.of.lag),
     (Harm.ROUTINE, lambda i: True),
@@ -151,15 +181,6 @@ _LEVELS = (
 
 def _is_failure(incident: Incident) -> bool:
     return incident.kind in _TROUBLE or (incident.cause is not None and incident.cause.family in _FAILED)
-
-
-def _places(failovers: Iterable[Failover]) -> list[Place]:
-    return sorted({(f.topic, f.partition) for f in failovers})
-
-
-def leaderless_at_least(failover: Failover) -> int | None:
-    """How long its partition had no leader, at least; None where nothing bounds it."""
-    return failover.leaderless_low_ms if failover.leaderless_ms is None else failover.leaderless_ms
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

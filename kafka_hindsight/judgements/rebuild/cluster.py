@@ -20,8 +20,10 @@ from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.judgements.partitions.leaders.imbalance_periods import rebuild_imbalance_periods
 from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
+from kafka_hindsight.judgements.reasoning.intents import declare
 from kafka_hindsight.judgements.rebuild.backtest import back_test
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
+from kafka_hindsight.shared.absences import is_lost
 from kafka_hindsight.shared.windows import Window
 
 R = TypeVar("R")
@@ -74,7 +76,7 @@ def judge_cluster(
 ) -> ClusterHistory:
     """What happened to the cluster as a whole. Takes: `clusters`, its one row, so that a quiet window is judged too."""
     window = scope.window
-    away = add_impact(outages, failovers, isr_spans, moves, led_before, out_of_sync)
+    away = add_impact(declare(outages, scope.maintenance), failovers, isr_spans, moves, led_before, out_of_sync)
     judged = _inside(window, rebalances, lambda r: r.started_at)
     losses = losses_of_groups((r.group_id for r in judged), failovers, facts.offsets_partitions)
     of_groups, incident_of = group_incidents(judged, away, moves, losses, stays)
@@ -87,6 +89,7 @@ def judge_cluster(
     told = judge_incidents(
         scope.cluster,
         Found(window, of_groups, away, failovers, truncations, out_of_sync_periods, isr_spans, risks, lag, controllers),
+        scope.maintenance,
     )
     reading = Reading(
         partitions=sorted(last_partitions, key=lambda p: (p.topic, p.partition)),
@@ -98,7 +101,7 @@ def judge_cluster(
         cluster=scope.cluster,
         rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in judged],
         incidents=of_groups,
-        failovers=_inside(window, failovers, lambda f: f.happened_at),
+        failovers=told.name_failovers(_inside(window, failovers, lambda f: f.happened_at)),
         imbalance=[r for r in imbalance if r.over_threshold],
         imbalance_periods=imbalance_periods,
         truncations=_inside(window, truncations, lambda t: t.happened_at),
@@ -112,7 +115,7 @@ def judge_cluster(
         partial=partial,
         settings=member_settings,
         outages=away,
-        lost_brokers=[o for o in _inside(window, away, lambda o: o.down_at) if not o.planned],
+        lost_brokers=[*filter(is_lost, _inside(window, away, lambda o: o.down_at))],
         restarts=_inside(window, restarts, lambda r: r.started_at),
         out_of_sync_periods=out_of_sync_periods,
         isr_spans=isr_spans,
