@@ -195,6 +195,32 @@ class LossScope(Code):
     RACK = "rack", "All brokers of one rack."
 
 
+class UnavailabilityKind(Code):
+    """What a partition or a group could not be used for."""
+
+    NO_LEADER = (
+        "no_leader",
+        "The partition had no leader, whatever the reason: it could be neither written nor read. From the loss of one"
+        " leader to the begin of the next.",
+    )
+    ACKS_ALL_REFUSED = (
+        "acks_all_refused",
+        "The partition's leader refused writes with acks=all, since fewer replicas than min.insync.replicas were in"
+        " sync. Source: Partition.appendRecordsToLeader, NotEnoughReplicasException.",
+    )
+    ACKS_ALL_HUNG = (
+        "acks_all_hung",
+        "Writes with acks=all to the partition waited: a follower in the ISR was down or did not respond, and had not"
+        " been removed from it yet. Source: acks=all waits for every replica in the ISR; a leader removes a follower"
+        " after replica.lag.time.max.ms, a controller when the session of its broker expires.",
+    )
+    NO_CONSUMER = (
+        "no_consumer",
+        "No member of the group consumed: all had stopped in an eager rebalance, or it had no member. Source: KIP-429"
+        " (an eager member gives back everything before it joins again).",
+    )
+
+
 class TruncationVerdict(Code):
     """Whether a truncation took committed records."""
 

@@ -31,6 +31,7 @@ from kafka_hindsight.catalog.gold_losses import TRUNCATIONS as TRUNCATIONS
 from kafka_hindsight.catalog.gold_risk import LOSS_SIMULATIONS as LOSS_SIMULATIONS
 from kafka_hindsight.catalog.gold_risk import PARTITION_RISKS as PARTITION_RISKS
 from kafka_hindsight.catalog.gold_settings import MEMBER_SETTINGS as MEMBER_SETTINGS
+from kafka_hindsight.catalog.gold_unavailability import UNAVAILABILITY as UNAVAILABILITY
 from kafka_hindsight.catalog.model import Check, Table, optional, required
 from kafka_hindsight.catalog.order import in_waves
 

@@ -19,6 +19,7 @@ from kafka_hindsight.catalog.codes import (
     Outcome,
     Protocol,
     RemedySetting,
+    UnavailabilityKind,
 )
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows.structs import Contributor, Delay, Quote
@@ -238,5 +239,33 @@ class CoordinatorMove(Row):
     outage_id: str | None = None
     effect: MoveEffect | None = None
     rebalance_id: str | None = None
+    knowledge_version: str | None = None
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unavailability(Row):
+    """One interval in which one partition could not be used, or one group consumed nothing."""
+
+    TABLE: ClassVar[str] = "gold.unavailability"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"kind": UnavailabilityKind, "confidence": Confidence}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    unavailability_id: str
+    kind: UnavailabilityKind
+    topic: str | None = None
+    partition: int | None = None
+    group_id: str | None = None
+    started_at: datetime
+    ended_at: datetime | None = None
+    low_ms: int
+    high_ms: int | None = None
+    failover_id: str | None = None
+    rebalance_id: str | None = None
+    outage_id: str | None = None
+    incident_id: str | None = None
+    confidence: Confidence
+    explanation: str
     knowledge_version: str | None = None
     evidence: list[Quote]

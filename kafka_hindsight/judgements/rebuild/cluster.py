@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -62,6 +62,7 @@ def judge_cluster(
     imbalance: list[rows.LeaderImbalance],
     truncations: list[rows.Truncation],
     risks: list[rows.PartitionRisk],
+    unavailability: list[rows.Unavailability],
     lag: list[rows.LagVerdict],
     member_settings: list[rows.MemberSetting],
     coverage: list[rows.Coverage],
@@ -125,6 +126,7 @@ def judge_cluster(
         judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
     )
     links = {r: told.of_groups[i] for r, i in incident_of.items()} | told.of_failover
+    links |= {u.unavailability_id: i for u in unavailability if (i := _incident_of(u, links, told.of_outage))}
     return ClusterHistory(
         told.name(away),
         restarts,
@@ -136,6 +138,12 @@ def judge_cluster(
         judge_findings(found),
         back_test(found, window),
     )
+
+
+def _incident_of(row: rows.Unavailability, of_parts: Mapping[str, str], of_outages: Mapping[str, str]) -> str | None:
+    """The incident of the change or the rebalance that made something unavailable, else of the outage behind it."""
+    part = row.failover_id or row.rebalance_id
+    return of_parts.get(part or "") or of_outages.get(row.outage_id or "")
 
 
 def _inside(window: Window, found: Iterable[R], at: Callable[[R], datetime]) -> list[R]:

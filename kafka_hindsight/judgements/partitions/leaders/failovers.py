@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -10,18 +11,26 @@ from itertools import pairwise
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind
 from kafka_hindsight.catalog.rows import Event, Failover, LeadershipGap
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
-from kafka_hindsight.judgements.partitions.incarnations import Incarnation, incarnations_of
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, deletions_of, incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import requested_by_operator
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
-from kafka_hindsight.judgements.partitions.leaders.leaderless import Leaderless, leaderless_of, until_led_again
+from kafka_hindsight.judgements.partitions.leaders.leaderless import (
+    Leaderless,
+    leaderless_of,
+    length,
+    until_led_again,
+    without_leader,
+)
 from kafka_hindsight.judgements.partitions.leaders.leadership_gaps import Gap, gap_between, gap_row
 from kafka_hindsight.judgements.partitions.leaderships import LEADERSHIP_KINDS, Leadership, leaderships_of
 from kafka_hindsight.judgements.partitions.readings import Readings
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of
 from kafka_hindsight.judgements.partitions.replicas.losses import LOSS_KINDS, Loss, loss_of
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
+from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
 
@@ -29,14 +38,25 @@ _CAUSE_KINDS = ("partition_recovering", "preferred_election_completed", "reassig
 FAILOVER_KINDS = frozenset((*LEADERSHIP_KINDS, *ISR_KINDS, *LOSS_KINDS, *_CAUSE_KINDS))
 
 _Step = tuple[Leadership, Leadership]
+_Judged = tuple[LeaderChange, Leaderless, Failover]
+
+
+@dataclass(frozen=True)
+class LeaderLoss:
+    """What left a partition without a leader, and what gave it the next one: mostly one change, None where none did."""
+
+    taken: Failover
+    led: Failover | None
 
 
 @dataclass(frozen=True)
 class LeaderHistory:
-    """Rows of gold.failovers and of quality.leadership_gaps."""
+    """Rows of gold.failovers and of quality.leadership_gaps; who is known to have led, and when no broker led."""
 
     failovers: list[Failover]
     gaps: list[LeadershipGap]
+    leaders: defaultdict[Partition, list[Interval[int]]]
+    leaderless: defaultdict[Partition, list[BoundedInterval[LeaderLoss]]]
 
 
 def rebuild_leaders(
@@ -51,17 +71,57 @@ def rebuild_leaders(
     gap leads to its epoch; each epoch that a row skips is marked by a gap; epochs and instants do not fall; a line
     that is printed again, by another broker or after a start, adds no row; a creation is not a failover.
     """
-    history = LeaderHistory([], [])
-    for incarnation in incarnations_of(events, readings, FAILOVER_KINDS, context.controller_epochs):
-        steps = list(leader_changes_of(incarnation, context))
+    history = LeaderHistory([], [], defaultdict(list), defaultdict(list))
+    lines = list(events)
+    deleted = deletions_of(lines, context.controller_epochs)
+    lives = incarnations_of(lines, readings, FAILOVER_KINDS, context.controller_epochs)
+    for incarnation, following in zip(lives, [*lives[1:], None], strict=False):
+        leaderships = leaderships_of(incarnation, context)
+        steps = list(leader_changes_of(incarnation, leaderships, context))
         history.gaps.extend(gap_row(incarnation, gap) for _, gap in steps if gap and window.holds(gap.at))
         changes = [(change, gap) for change, gap in steps if change is not None]
-        history.failovers.extend(
-            _row(change, gap, leaderless)
+        judged = [
+            (change, leaderless, _row(change, gap, leaderless))
             for (change, gap), leaderless in zip(changes, _leaderless([c for c, _ in changes]), strict=True)
             if window.holds(change.at)
-        )
+        ]
+        history.failovers.extend(row for _, _, row in judged)
+        gone_at = _gone_at(incarnation, following, deleted[incarnation.key[:2]])
+        found = one_after_another(_losses(judged))
+        history.leaderless[incarnation.key] += found if gone_at is None else (i.over_by(gone_at) for i in found)
+        history.leaders[incarnation.key] += _led(leaderships, [gap for _, gap in steps], gone_at)
     return history
+
+
+def _losses(judged: Sequence[_Judged]) -> Iterator[BoundedInterval[LeaderLoss]]:
+    """When one incarnation of a partition had no leader, where anything proves that before a change."""
+    for before, now, after in zip([None, *judged], judged, [*judged[1:], None], strict=False):
+        change, leaderless, row = now
+        taken = before if before and before[0].new == NOBODY else now
+        if change.new != NOBODY and (taken is not now or leaderless != Leaderless()):
+            known = replace(leaderless, high=leaderless.high or taken[1].high)
+            yield without_leader(taken[0], change, known, LeaderLoss(taken[2], row))
+        elif change.new == NOBODY and after is None:
+            yield without_leader(change, None, leaderless, LeaderLoss(row, None))
+
+
+def _gone_at(incarnation: Incarnation, following: Incarnation | None, deleted: Sequence[datetime]) -> datetime | None:
+    """When the partition was there no more: its topic was deleted, or its next incarnation had begun."""
+    start = incarnation.events[0].happened_at if incarnation.events else None
+    ends = [at for at in deleted if start is None or at > start]
+    if following and following.key == incarnation.key:
+        ends += [following.events[0].happened_at]
+    return min(ends, default=None)
+
+
+def _led(
+    leaderships: Sequence[Leadership], gaps: Sequence[Gap | None], gone_at: datetime | None
+) -> Iterator[Interval[int]]:
+    """Who led, from when to when, where no other broker may have led in between. Takes: the gap after each but one."""
+    for now, after, gap in zip(leaderships, [*leaderships[1:], None], [*gaps, None], strict=True):
+        until = after.at if after else gone_at
+        if now.leader != NOBODY and now.at and not (gap and gap.hides_leaders) and (after is None or until):
+            yield Interval(now.at, until, now.leader)
 
 
 def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
@@ -73,15 +133,15 @@ def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
 
 
 def leader_changes_of(
-    incarnation: Incarnation, context: ClusterContext
+    incarnation: Incarnation, leaderships: Sequence[Leadership], context: ClusterContext
 ) -> Iterator[tuple[LeaderChange | None, Gap | None]]:
     """Each step from one leadership of a partition to the next: the change of leader, the gap in the epochs, or both.
 
-    Takes: a partition with its events of FAILOVER_KINDS.
+    Takes: a partition with its events of FAILOVER_KINDS, and its leaderships.
     """
     commits = commits_of(e for e in incarnation.events if e.kind in ISR_KINDS)
     last_leader: int | None = None
-    steps = list(pairwise(leaderships_of(incarnation, context)))
+    steps = list(pairwise(leaderships))
     for i, (before, after) in enumerate(steps):
         last_leader = last_leader if before.leader == NOBODY else before.leader
         at = _happened_at(before, after, context)
@@ -160,9 +220,9 @@ def _row(change: LeaderChange, gap: Gap | None, leaderless: Leaderless) -> Failo
         topic_incarnation=number,
         kind=kind,
         requested_by_operator=requested_by_operator(kind, change),
-        leaderless_ms=_ms(leaderless.shown),
-        leaderless_low_ms=_ms(leaderless.low),
-        leaderless_high_ms=_ms(leaderless.high),
+        leaderless_ms=_ms(length(leaderless.shown)),
+        leaderless_low_ms=_ms(length(leaderless.low)),
+        leaderless_high_ms=_ms(length(leaderless.high)),
         preferred_leader=replicas[0] if replicas else None,
         isr_before=sorted(change.isr_before) if change.isr_before is not None else None,
         isr_after=sorted(isr_after) if isr_after is not None else None,
