@@ -8,9 +8,9 @@ from datetime import datetime
 from kafka_hindsight.catalog.codes import Confidence, Outcome, UnavailabilityKind
 from kafka_hindsight.catalog.rows import Event, Rebalance, Unavailability
 from kafka_hindsight.judgements.groups.costs import Stop
-from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, span
 from kafka_hindsight.judgements.reasoning.ledger import ledger_row
-from kafka_hindsight.judgements.reasoning.timelines import Interval, by_instant
+from kafka_hindsight.judgements.reasoning.timelines import by_instant
 from kafka_hindsight.judgements.rebalances.records import BURIED
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import MS
@@ -93,14 +93,9 @@ def _interval(chain: _Chain, following: Rebalance | None) -> BoundedInterval[Non
     consumed_until = _consumed_until(first)
     stopped_at = next((at for at in map(_all_stopped_at, chain) if at), None)
     idle_until = last.started_at if end and last.protocol.has_epochs else end
-    is_proven = stopped_at and last.outcome != Outcome.UNFINISHED and (idle_until is None or stopped_at <= idle_until)
-    return BoundedInterval(
-        first.started_at,
-        end,
-        Interval(stopped_at, idle_until, None) if stopped_at and is_proven else None,
-        Interval(consumed_until, end, None) if consumed_until and (is_shown or end is None) else None,
-        None,
-    )
+    proven = None if last.outcome == Outcome.UNFINISHED else span(stopped_at, idle_until)
+    possible = span(consumed_until, end) if is_shown or end is None else None
+    return BoundedInterval(first.started_at, end, proven, possible, None)
 
 
 def _consumed_until(first: Rebalance) -> datetime | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, IsrChangeKind, OutageKind, UnavailabilityKind
@@ -10,10 +11,10 @@ from kafka_hindsight.catalog.rows import BrokerOutage, IsrChange, Unavailability
 from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.partitions.incarnations import by_partition
 from kafka_hindsight.judgements.partitions.replicas.replica_states import History, State
-from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another, span
 from kafka_hindsight.judgements.reasoning.ledger import ledger_row
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
-from kafka_hindsight.shared.durations import CATCHING_UP
+from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
 from kafka_hindsight.shared.windows import Window
 
 _States = Sequence[Interval[State]]
@@ -52,18 +53,18 @@ def rebuild_unavailability(
 def _without_leader(history: History, logs_end: datetime) -> Iterator[Unavailability]:
     """From the loss of a leader to the next one; none where a leader surely gave way to the next at once."""
     for interval in history.leaderless:
-        taken, led = interval.value.taken, interval.value.led
+        loss = interval.value
         if interval.high is None or interval.high:
             yield ledger_row(
                 UnavailabilityKind.NO_LEADER,
                 history.key,
                 interval,
                 logs_end,
-                taken.explanation,
-                taken.confidence,
-                [*taken.evidence, *(led.evidence if led else ())],
-                failover_id=taken.failover_id,
-                outage_id=taken.outage_id,
+                loss.explanation,
+                loss.confidence,
+                loss.quotes,
+                failover_id=loss.failover_id,
+                outage_id=loss.outage_id,
             )
 
 
@@ -75,21 +76,19 @@ def _refused(
     Edge case: in a time next to it in which the ISR or the setting is not known it is possible.
     """
     known = [s for s in states if s.value.least is not None]
-    for before, run, after in _runs(known, lambda s: s.is_under_min_isr() and s.leader != NOBODY and s.isr_size > 0):
-        start, end = run[0].start, run[-1].end or logs_end
-        is_open = after is None and end >= logs_end
-        proven = Interval(start, None if is_open else end, None)
-        possible = Interval(before.end or start, after.start if after else None, None) if before else None
-        state = run[0].value
-        shrink = next((s for s in reversed(shrinks) if s.happened_at <= start), None)
+    for run in _runs(known, lambda s: s.is_under_min_isr() and s.leader != NOBODY and s.isr_size > 0):
+        end = None if run.after is None and run.end >= logs_end else run.end
+        possible = span(run.before.end, run.after.start if run.after else end) if run.before else None
+        state = run.states[0].value
+        shrink = next((s for s in reversed(shrinks) if s.happened_at <= run.start), None)
         yield ledger_row(
             UnavailabilityKind.ACKS_ALL_REFUSED,
             history.key,
-            BoundedInterval(start, proven.end, proven, possible, None),
+            BoundedInterval(run.start, end, span(run.start, end), possible, None),
             logs_end,
             f"{state.isr_size} of {state.replicas} replicas were in sync, and min.insync.replicas is {state.least}.",
             Confidence.CERTAIN,
-            [q for piece in run for q in piece.value.quotes],
+            [q for piece in run.states for q in piece.value.quotes],
             outage_id=shrink.outage_id if shrink else None,
         )
 
@@ -126,37 +125,45 @@ def _hangs(states: Intervals[State], outage: BrokerOutage, logs_end: datetime) -
 
     down_at, up_at = outage.down_at, outage.up_at
     away = states.clip(down_at, max(up_at or logs_end, down_at))
-    for _, run, after in _runs(away.intervals, waits):
-        start, end = run[0].start, run[-1].end or logs_end
-        if start == down_at:
-            proof = outage.unreachable_at if outage.kind == OutageKind.CRASH else None
-            by, since = proof or outage.detected_at, outage.last_heard_at
-        else:
-            by = since = start
-        is_open = after is None and up_at is None and end >= logs_end
-        returned = end == up_at
-        yield BoundedInterval(
-            start,
-            None if is_open else end,
-            Interval(by, None if is_open else end, None) if by and (is_open or by <= end) else None,
-            Interval(min(since, start), None if is_open else end + returned * CATCHING_UP, None) if since else None,
-            (outage, run[0].value),
-        )
+    for run in _runs(away.intervals, waits):
+        proof = (outage.unreachable_at if outage.kind == OutageKind.CRASH else None) or outage.detected_at
+        by = max(run.start, proof) if proof else None
+        since = run.before.end if run.before else outage.last_heard_at
+        end = None if run.after is None and up_at is None and run.end >= logs_end else run.end
+        until = run.end + CATCHING_UP if run.end == up_at else run.after.start if run.after else end
+        yield BoundedInterval(run.start, end, span(by, end), span(since, until), (outage, run.states[0].value))
 
 
-def _runs(
-    states: _States, holds: Callable[[State], bool]
-) -> Iterator[tuple[Interval[State] | None, _States, Interval[State] | None]]:
-    """Stretches in which a condition holds without a break, each with the state known before it and after it."""
+@dataclass(frozen=True)
+class _Run:
+    """States in a row in which a condition holds, with the state known before them and the one after them."""
+
+    before: Interval[State] | None
+    states: _States
+    after: Interval[State] | None
+
+    @property
+    def start(self) -> datetime:
+        """When the first of them began."""
+        return self.states[0].start
+
+    @property
+    def end(self) -> datetime:
+        """When the last of them was over, or the logs."""
+        return self.states[-1].end or NEVER
+
+
+def _runs(states: _States, holds: Callable[[State], bool]) -> Iterator[_Run]:
+    """The stretches in which a condition holds without a break, in order."""
     run: list[Interval[State]] = []
     before: Interval[State] | None = None
     for state in states:
         if run and not (holds(state.value) and state.start == run[-1].end):
-            yield before, run, state
+            yield _Run(before, run, state)
             run, before = [], run[-1]
         if holds(state.value):
             run.append(state)
         else:
             before = state
     if run:
-        yield before, run, None
+        yield _Run(before, run, None)

@@ -58,6 +58,11 @@ class BoundedInterval(Generic[T]):
         )
 
 
+def span(start: datetime | None, end: datetime | None) -> Interval[None] | None:
+    """A part of an interval, without an end where that was not over; None where nothing shows it to begin before."""
+    return None if start is None or (end is not None and end < start) else Interval(start, end, None)
+
+
 def one_after_another(intervals: Iterable[BoundedInterval[T]]) -> Iterator[BoundedInterval[T]]:
     """The intervals of one thing in order of time, each without what belongs to one before it.
 
@@ -77,9 +82,7 @@ def one_after_another(intervals: Iterable[BoundedInterval[T]]) -> Iterator[Bound
 
 
 def _cut(interval: Interval[None], first: datetime | None, last: datetime | None) -> Interval[None] | None:
-    start = interval.start if first is None else max(interval.start, first)
-    end = _first(interval.end, last)
-    return Interval(start, end, None) if end is None or start <= end else None
+    return span(interval.start if first is None else max(interval.start, first), _first(interval.end, last))
 
 
 def _first(end: datetime | None, other: datetime | None) -> datetime | None:

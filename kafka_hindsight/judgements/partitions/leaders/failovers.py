@@ -15,19 +15,19 @@ from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Part
 from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import requested_by_operator
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
-from kafka_hindsight.judgements.partitions.leaders.leaderless import (
-    Leaderless,
-    leaderless_of,
-    length,
-    until_led_again,
-    without_leader,
+from kafka_hindsight.judgements.partitions.leaders.leader_losses import (
+    JudgedChange,
+    LeaderLoss,
+    known_leaders,
+    leader_losses,
 )
+from kafka_hindsight.judgements.partitions.leaders.leaderless import Leaderless, leaderless_of, length, until_led_again
 from kafka_hindsight.judgements.partitions.leaders.leadership_gaps import Gap, gap_between, gap_row
 from kafka_hindsight.judgements.partitions.leaderships import LEADERSHIP_KINDS, Leadership, leaderships_of
 from kafka_hindsight.judgements.partitions.readings import Readings
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of
 from kafka_hindsight.judgements.partitions.replicas.losses import LOSS_KINDS, Loss, loss_of
-from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
 from kafka_hindsight.judgements.reasoning.timelines import Interval
@@ -38,15 +38,6 @@ _CAUSE_KINDS = ("partition_recovering", "preferred_election_completed", "reassig
 FAILOVER_KINDS = frozenset((*LEADERSHIP_KINDS, *ISR_KINDS, *LOSS_KINDS, *_CAUSE_KINDS))
 
 _Step = tuple[Leadership, Leadership]
-_Judged = tuple[LeaderChange, Leaderless, Failover]
-
-
-@dataclass(frozen=True)
-class LeaderLoss:
-    """What left a partition without a leader, and what gave it the next one: mostly one change, None where none did."""
-
-    taken: Failover
-    led: Failover | None
 
 
 @dataclass(frozen=True)
@@ -81,28 +72,16 @@ def rebuild_leaders(
         history.gaps.extend(gap_row(incarnation, gap) for _, gap in steps if gap and window.holds(gap.at))
         changes = [(change, gap) for change, gap in steps if change is not None]
         judged = [
-            (change, leaderless, _row(change, gap, leaderless))
+            JudgedChange(change, leaderless, _row(change, gap, leaderless))
             for (change, gap), leaderless in zip(changes, _leaderless([c for c, _ in changes]), strict=True)
             if window.holds(change.at)
         ]
-        history.failovers.extend(row for _, _, row in judged)
+        history.failovers.extend(j.row for j in judged)
         gone_at = _gone_at(incarnation, following, deleted[incarnation.key[:2]])
-        found = one_after_another(_losses(judged))
-        history.leaderless[incarnation.key] += found if gone_at is None else (i.over_by(gone_at) for i in found)
-        history.leaders[incarnation.key] += _led(leaderships, [gap for _, gap in steps], gone_at)
+        led = known_leaders(leaderships, [gap for _, gap in steps], gone_at)
+        history.leaders[incarnation.key] += led
+        history.leaderless[incarnation.key] += leader_losses(incarnation, led, judged, gone_at, context)
     return history
-
-
-def _losses(judged: Sequence[_Judged]) -> Iterator[BoundedInterval[LeaderLoss]]:
-    """When one incarnation of a partition had no leader, where anything proves that before a change."""
-    for before, now, after in zip([None, *judged], judged, [*judged[1:], None], strict=False):
-        change, leaderless, row = now
-        taken = before if before and before[0].new == NOBODY else now
-        if change.new != NOBODY and (taken is not now or leaderless != Leaderless()):
-            known = replace(leaderless, high=leaderless.high or taken[1].high)
-            yield without_leader(taken[0], change, known, LeaderLoss(taken[2], row))
-        elif change.new == NOBODY and after is None:
-            yield without_leader(change, None, leaderless, LeaderLoss(row, None))
 
 
 def _gone_at(incarnation: Incarnation, following: Incarnation | None, deleted: Sequence[datetime]) -> datetime | None:
@@ -112,16 +91,6 @@ def _gone_at(incarnation: Incarnation, following: Incarnation | None, deleted: S
     if following and following.key == incarnation.key:
         ends += [following.events[0].happened_at]
     return min(ends, default=None)
-
-
-def _led(
-    leaderships: Sequence[Leadership], gaps: Sequence[Gap | None], gone_at: datetime | None
-) -> Iterator[Interval[int]]:
-    """Who led, from when to when, where no other broker may have led in between. Takes: the gap after each but one."""
-    for now, after, gap in zip(leaderships, [*leaderships[1:], None], [*gaps, None], strict=True):
-        until = after.at if after else gone_at
-        if now.leader != NOBODY and now.at and not (gap and gap.hides_leaders) and (after is None or until):
-            yield Interval(now.at, until, now.leader)
 
 
 def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:

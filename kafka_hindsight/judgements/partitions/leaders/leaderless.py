@@ -10,8 +10,9 @@ from typing import TypeVar
 from kafka_hindsight.catalog.codes import NOBODY, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event
 from kafka_hindsight.judgements.brokers.cluster_context import on_failed_disk
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation
 from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
-from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, span
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Interval
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO
 
@@ -110,8 +111,8 @@ def _still_without_leader(taken: LeaderChange, value: T) -> BoundedInterval[T]:
     error = apart + CLOCK_SKEW if apart else NO_SLACK
     by = min(at for at in (loss.by, taken.at) if at)
     start = min(at for at in (loss.at, by) if at)
-    possible = Interval(min(loss.led_until, start) - error, None, None) if loss.led_until else None
-    return BoundedInterval(start, None, Interval(by + error, None, None), possible, value)
+    since = min(loss.led_until, start) - error if loss.led_until else None
+    return BoundedInterval(start, None, span(by + error, None), span(since, None), value)
 
 
 def _around(shown: Span, low: Span | None, high: Span | None) -> Leaderless:
@@ -173,6 +174,11 @@ def _leads(event: Event, broker: int | None) -> bool:
 def _proved_at(change: LeaderChange) -> datetime | None:
     """The first later line that only the new leader writes."""
     return _first(e for e in change.incarnation.events_by_time.since(change.at) if _leads(e, change.new))
+
+
+def led_again_at(incarnation: Incarnation, leader: int, up_at: datetime) -> datetime | None:
+    """When a broker that was away wrote again what only leaders write."""
+    return _first(e for e in incarnation.events_by_time.since(up_at - CLOCK_SKEW) if _leads(e, leader))
 
 
 def _started_at(change: LeaderChange) -> datetime | None:
