@@ -10,10 +10,11 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kafka_hindsight.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, REBALANCES
+from kafka_hindsight.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, REBALANCES, UNAVAILABILITY
 from kafka_hindsight.catalog.quality import PUBLICATIONS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.shared.at_once import at_once
+from kafka_hindsight.shared.unavailability import NOTICED_MS
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.tables.store import Store
 
@@ -71,10 +72,16 @@ def _numbers(store: Store, cluster: str, windows: Sequence[Window]) -> list[dict
     rebalances = _counted(
         store.read(REBALANCES), cluster, windows, F.col("started_at"), rebalances=F.lit(1), **_cost("partition_seconds")
     )
-    failovers = _counted(
-        store.read(FAILOVERS), cluster, windows, F.col("happened_at"), failovers=F.lit(1), **_cost("leaderless_ms")
+    failovers = _counted(store.read(FAILOVERS), cluster, windows, F.col("happened_at"), failovers=F.lit(1))
+    lasted = F.expr("coalesce(timestampdiff(MILLISECOND, started_at, ended_at), low_ms)")
+    no_leader = store.read(UNAVAILABILITY).where((F.col("kind") == "no_leader") & (lasted >= NOTICED_MS))
+    leaderless = _counted(no_leader, cluster, windows, F.col("started_at"), leaderless_ms=lasted)
+    sums = (
+        rebalances.unionByName(failovers)
+        .unionByName(leaderless)
+        .groupBy("night")
+        .agg(*(F.sum(name).alias(name) for name in _NUMBERS))
     )
-    sums = rebalances.unionByName(failovers).groupBy("night").agg(*(F.sum(name).alias(name) for name in _NUMBERS))
     told = {row["night"]: row for row in sums.toArrow().to_pylist()}
     return [
         {"window_from": w.start, "window_to": w.end, **{name: told.get(i, {}).get(name) or 0 for name in _NUMBERS}}

@@ -65,6 +65,7 @@ class IncidentKind(Code):
     REPLICAS_OUT = "replicas_out", "Replicas fell out of sync though their broker was not away."
     LOG_CUT = "log_cut", "A replica cut committed records off its log, and no absence of a broker explains it."
     LAG = "lag", "A group fell behind."
+    WRITES_STOPPED = "writes_stopped", "Writes with acks=all stopped, and no absence of a broker explains it."
     QUORUM_LOST = "quorum_lost", "The controllers had no majority, and the cluster had no controller."
 
 
@@ -81,7 +82,7 @@ class Harm(Code):
 
     RECORDS_LOST = "records_lost", "Committed records were lost, or may have been."
     PARTITIONS_OFFLINE = "partitions_offline", "Partitions had no leader for a second or longer."
-    WRITES_REFUSED = "writes_refused", "Fewer replicas than min.insync.replicas were in sync: acks=all was refused."
+    WRITES_REFUSED = "writes_refused", "Writes with acks=all were refused or kept waiting, for a second or longer."
     BROKER_LOST = "broker_lost", "A broker was not shut down in order, or had not come back by the end."
     NO_CONTROLLER = "no_controller", "The cluster had no controller: no leader could be elected, and no topic changed."
     DATA_AT_RISK = "data_at_risk", "Replicas were missing: one more failure could lose records or stop partitions."

@@ -28,8 +28,8 @@ INCIDENTS = Table(
         optional(
             "is_over",
             "BOOLEAN",
-            "Whether each partition had a leader again, each broker was back and there was a controller when the logs"
-            " end; null in rows of an earlier version",
+            "Whether each partition could be used again, each broker was back and there was a controller when the logs"
+            " end, and groups that a failure had stopped consumed; null in rows of an earlier version",
         ),
         required("group_ids", "ARRAY<STRING>", "Groups that rebalanced or fell behind"),
         required("rebalance_count", "INT", "Rebalances in it"),
@@ -42,18 +42,23 @@ INCIDENTS = Table(
             "first_outage_id", "STRING", "The broker outage behind it; of several the first: broker_outages names them"
         ),
         optional("brokers", "ARRAY<INT>", "Brokers that were away, or whose replicas were out of sync"),
-        optional("topics", "ARRAY<STRING>", "Topics that lost records, had no leader or refused writes"),
+        optional("topics", "ARRAY<STRING>", "Topics that lost records, had no leader or took no writes"),
         optional("failover_count", "INT", "Changes of leaders in it"),
         optional("partitions_offline", "INT", "Partitions that had no leader for a second or longer"),
         optional("partitions_still_offline", "INT", "Of these, those that had none when the logs end"),
         optional(
             "offline_ms",
             "BIGINT",
-            "Longest that one of them had no leader, at least; null where nothing bounds it",
+            "Longest that one of them had no leader; where it was not over, at least",
             unit="ms",
         ),
-        optional("offline_partition_seconds", "DOUBLE", "What these add up to, at least", unit="partition seconds"),
-        optional("partitions_refusing", "INT", "Partitions that refused writes with acks=all, offline ones apart"),
+        optional("offline_partition_seconds", "DOUBLE", "What these times add up to", unit="partition seconds"),
+        optional(
+            "partitions_refusing",
+            "INT",
+            "Partitions that refused writes with acks=all, or kept them waiting, for a second or longer",
+        ),
+        optional("refusing_ms", "BIGINT", "Longest that one of them did; where it was not over, at least", unit="ms"),
         optional("records_lost_low", "BIGINT", "Records lost at least; null where none can be lost", unit="records"),
         optional(
             "records_lost_high",

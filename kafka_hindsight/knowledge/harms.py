@@ -9,10 +9,6 @@ from typing import Literal
 from kafka_hindsight.catalog.codes import Harm, OutageKind
 from kafka_hindsight.knowledge.failover_advice import FAILOVER_ADVICE
 
-NOTICED_MS = 1_000
-"""A time without a leader that clients notice. Shorter ones are part of any change of a leader: a client that finds
-none asks again after retry.backoff.max.ms at most, one second by default (KIP-580)."""
-
 State = Literal["act", "look", "calm"]
 """What a window asks of its reader: do something now, look when there is time, or nothing."""
 
@@ -70,7 +66,7 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     ),
     Harm.WRITES_REFUSED: HarmNote(
         "act",
-        "writes refused",
+        "writes stopped",
         "See that the missing replicas are back.",
         "See that the missing replicas are back. A lower min.insync.replicas gives up durability.",
         "Keep one replica more than min.insync.replicas, so that one broker may be away.",

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm
-from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance, Unavailability
 from kafka_hindsight.knowledge.harms import HARM_NOTES, State
 from kafka_hindsight.knowledge.rules import UNSEEN
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.absences import is_orderly
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.unavailability import NO_CONSUMER, Unused, unused
 
 _ORDER = {harm: place for place, harm in enumerate(Harm)}
 
@@ -85,27 +86,6 @@ def lost_records(incidents: Iterable[Incident]) -> Lost:
 
 
 @dataclass(frozen=True)
-class Offline:
-    """Partitions that had no leader. `still`: those that had none when the logs end. `seconds` adds up the others'."""
-
-    partitions: int
-    longest_ms: int | None
-    seconds: float
-    still: int
-
-
-def offline(incidents: Iterable[Incident]) -> Offline:
-    """How many partitions had no leader, each time counted, the longest of these times, and all of them together."""
-    rows = [i for i in incidents if i.partitions_offline]
-    return Offline(
-        sum(i.partitions_offline or 0 for i in rows),
-        max((i.offline_ms for i in rows if i.offline_ms is not None), default=None),
-        sum((i.offline_partition_seconds or 0.0 for i in rows), 0.0),
-        sum(i.partitions_still_offline or 0 for i in rows),
-    )
-
-
-@dataclass(frozen=True)
 class Absences:
     """How often brokers were away: shut down in order, or otherwise. `gone`: those that had not come back."""
 
@@ -121,10 +101,10 @@ def absences(outages: Iterable[BrokerOutage]) -> Absences:
     return Absences(len(rows) - orderly, orderly, sum(o.up_at is None for o in rows))
 
 
-def groups_stopped(incidents: Iterable[Incident]) -> set[str]:
-    """The groups whose consumers stopped since something failed."""
-    failed = (i for i in incidents if needs(i) != "calm" and harm_of(i) != Harm.LAG_GREW)
-    return {g for i in failed if i.rebalance_count for g in i.group_ids}
+def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]) -> Unused:
+    """The groups none of whose members consumed since something failed."""
+    failed = {i.incident_id for i in incidents if needs(i) != "calm"}
+    return unused((u for u in rows if u.incident_id in failed), NO_CONSUMER)
 
 
 def partition_seconds(rebalances: Iterable[Rebalance]) -> float:

@@ -175,7 +175,7 @@ def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
     state = next(s for s in STATES if s == night.state)
     orderly = f", {night.orderly_absences} in order" if night.orderly_absences else ""
     lost = figures.Lost(night.records_lost_low, night.records_lost_high).number
-    longest = words.duration(night.offline_ms) if night.offline_ms is not None else "not over"
+    longest = "not over" if night.partitions_still_offline else words.duration(night.offline_ms)
     return ui.TableRow(
         (
             ui.head(ui.PageLink(plain.shortened(night.cluster), night.page), "id"),

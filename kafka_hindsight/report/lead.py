@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import Confidence, Harm
-from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, ValidationResult
+from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, ValidationResult
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import RULES, UNREAD, UNSEEN
 from kafka_hindsight.report import blocks as ui
@@ -17,6 +17,7 @@ from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.report.unread_logs import absence, unread_first
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, Unused, unused
 
 SENTENCES = 3
 NAMED = 4
@@ -107,19 +108,19 @@ def _certainty(rows: Sequence[Incident]) -> str:
 def tiles(page: PageRows) -> Iterator[ui.Tile]:
     """The figures of harm, and what could not be seen."""
     incidents, findings = page.of(Incident), page.of(Finding)
-    lost, offline = figures.lost_records(incidents), figures.offline(incidents)
-    away, stopped = figures.absences(page.of(BrokerOutage)), figures.groups_stopped(incidents)
+    lost, away = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
+    offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))
+    stopped = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
     critical, unseen = figures.critical(findings), figures.unseen(findings)
     first = {harm: rows[0] for harm, rows in figures.by_harm(incidents).items()}
     yield _tile(
         lost.number, "committed records lost", bool(lost.low or lost.high != 0), "bad", _at(first, Harm.RECORDS_LOST)
     )
-    yield _tile(
-        *_offline(offline),
-        bool(offline.partitions),
-        "bad",
-        _at(first, Harm.PARTITIONS_OFFLINE),
-    )
+    for found, what, harm in (
+        (offline, "without a leader", Harm.PARTITIONS_OFFLINE),
+        (refusing, "without writes (acks=all)", Harm.WRITES_REFUSED),
+    ):
+        yield _tile(*_unused(found, what), bool(found.subjects), "bad", _at(first, harm))
     yield _tile(
         *_absences(away), bool(away.sudden + away.orderly), "bad" if away.sudden + away.gone else "warn", "outages"
     )
@@ -131,15 +132,16 @@ def tiles(page: PageRows) -> Iterator[ui.Tile]:
     yield _tile(words.number(len(unseen)), noun, bool(unseen), "warn", "coverage")
 
 
-def _offline(offline: figures.Offline) -> tuple[str, str]:
-    """How many partitions had no leader, the longest time and all of it."""
-    still = [f"{words.number(offline.still)} still had none when the logs end"] if offline.still else []
-    lasted = []
-    if offline.longest_ms is not None:
-        longest = f"the longest for {words.duration(offline.longest_ms)} at least"
-        lasted = [longest, words.counted(round(offline.seconds), "partition-second")]
-    noun = words.verb(offline.partitions, "partition without a leader", "partitions without a leader")
-    return words.number(offline.partitions), ", ".join([noun, *still, *lasted])
+def _unused(found: Unused, what: str) -> tuple[str, str]:
+    """How many partitions could not be used, the longest time and all of it."""
+    count = len(found.subjects)
+    said = [f"{words.verb(count, 'partition', 'partitions')} {what}"]
+    if found.still:
+        said.append(f"{words.number(len(found.still))} of them when the logs end")
+    if found.longest is not None:
+        said.append(f"the longest for {words.duration(found.longest_ms)}")
+        said.append(words.counted(round(found.total_ms / 1000), "partition-second"))
+    return words.number(count), ", ".join(said)
 
 
 def _absences(away: figures.Absences) -> tuple[str, str]:

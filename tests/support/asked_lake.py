@@ -73,6 +73,11 @@ LAKE = {
         {"failover_id": "3", "topic": "t", "partition": 1, "happened_at": at(3), "kind": "preferred_election",
          "leader_from": 1, "leader_to": 3, "epoch_to": 2},
     ),
+    "gold.unavailability": rows_of(
+        "gold.unavailability",
+        {"kind": "no_leader", "topic": "t", "partition": 0, "group_id": None, "started_at": at(1), "ended_at": at(3),
+         "low_ms": 100_000, "failover_id": "1", "outage_id": "o"},
+    ),
     "gold.out_of_sync_periods": rows_of(
         "gold.out_of_sync_periods",
         {"out_of_sync_period_id": "1", "broker": 2,

@@ -11,6 +11,7 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import values
+from tests.support.unavailability import without_consumer, without_leader
 
 DAY = datetime(2026, 10, 3, tzinfo=UTC)
 END = DAY + timedelta(days=1)
@@ -168,6 +169,10 @@ def judge(tables: Tables) -> None:
     def rows(name: str) -> list[Any]:
         return [ROW_CLASS[name].of(r) for r in tables[name]]
 
+    rebalances = rows("gold.rebalances")
+    tables["gold.unavailability"] = [
+        u.as_dict() for u in (*without_leader(rows("gold.failovers")), *without_consumer(rebalances))
+    ]
     found = Found(
         Window(DAY, END),
         rows("gold.incidents"),
@@ -175,6 +180,8 @@ def judge(tables: Tables) -> None:
         rows("gold.failovers"),
         rows("gold.truncations"),
         rows("gold.out_of_sync_periods"),
+        unavailability=rows("gold.unavailability"),
+        group_incident_of={r.rebalance_id: r.incident_id for r in rebalances},
         lag=[v for v in rows("gold.lag_verdicts") if v.status != "ok"],
     )
     told = judge_incidents(CLUSTER, found)
@@ -183,6 +190,7 @@ def judge(tables: Tables) -> None:
     for name, key, ids in (
         ("gold.rebalances", "incident_id", told.of_groups),
         ("gold.failovers", "failover_id", told.of_failover),
+        ("gold.unavailability", "unavailability_id", told.of_unavailability),
     ):
         for r in tables[name]:
             r["incident_id"] = ids.get(r[key])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import sightings
 from kafka_hindsight.catalog.codes import Harm, Intent
-from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS
-from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Unavailability
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import INCIDENT_RULES
 from kafka_hindsight.report import figures
@@ -19,10 +19,12 @@ from kafka_hindsight.report.blocks import Tile
 from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared import words
+from kafka_hindsight.shared.unavailability import NO_LEADER, unused
 from tests.support import report_blocks as seen
 from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END
 from tests.support.rows import AT, row
+from tests.support.unavailability import without_consumer
 
 
 def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
@@ -31,16 +33,18 @@ def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
     incidents = [Incident.of(r) for r in tables["gold.incidents"]]
     findings = [Finding.of(r) for r in tables["gold.findings"]]
     lost, away = figures.lost_records(incidents), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
-    offline, critical = figures.offline(incidents), figures.critical(findings)
+    rows = [Unavailability.of(r) for r in tables["gold.unavailability"]]
+    offline, critical = unused(rows, NO_LEADER), figures.critical(findings)
     assert [(t.value, t.label) for t in seen.found(Tile, seen.section(page, "verdict"))] == [
         (lost.number, "committed records lost"),
         (
-            f"{offline.partitions}",
-            f"partitions without a leader, the longest for {words.duration(offline.longest_ms)} at least,"
-            f" {round(offline.seconds)} partition-seconds",
+            f"{len(offline.subjects)}",
+            f"partitions without a leader, the longest for {words.duration(offline.longest_ms)},"
+            f" {round(offline.total_ms / 1000)} partition-seconds",
         ),
+        ("0", "partitions without writes (acks=all)"),
         (f"{away.sudden + away.orderly}", f"absences of brokers, {away.orderly} shut down in order"),
-        (f"{len(figures.groups_stopped(incidents))}", "groups stopped by a failure"),
+        (f"{len(figures.groups_stopped(incidents, rows).subjects)}", "groups stopped by a failure"),
         (f"{len(critical)}", "critical findings"),
         (f"{len(figures.unseen(findings))}", "gap in what was seen"),
     ]
@@ -74,8 +78,15 @@ def incidents_of_a_night(draw: st.DrawFn) -> list[Incident]:
 @given(incidents_of_a_night(), st.sampled_from(Intent))
 def test_what_was_declared_changes_no_figure_no_order_and_no_state(rows: list[Incident], intent: Intent) -> None:
     labelled = [replace(r, intent=intent) for r in rows]
-    for figure in (figures.lost_records, figures.offline, figures.groups_stopped):
-        assert figure(rows) == figure(labelled)
+    idle = without_consumer(
+        [
+            row(REBALANCES, rebalance_id=i.incident_id, group_id=g, incident_id=i.incident_id)
+            for i in rows
+            for g in i.group_ids
+        ]
+    )
+    assert figures.lost_records(rows) == figures.lost_records(labelled)
+    assert figures.groups_stopped(rows, idle) == figures.groups_stopped(labelled, idle)
     assert figures.state_of(rows, ()) == figures.state_of(labelled, ())
     assert [i.incident_id for i in figures.ranked(rows)] == [i.incident_id for i in figures.ranked(labelled)]
     order = [list(Harm).index(figures.harm_of(r)) for r in figures.ranked(rows)]

@@ -18,10 +18,10 @@ from kafka_hindsight.catalog.gold import (
     INCIDENTS,
     LAG_VERDICTS,
     OUT_OF_SYNC_PERIODS,
-    PARTITION_RISKS,
     TRUNCATIONS,
+    UNAVAILABILITY,
 )
-from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Failover, Incident, IsrSpan
+from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Failover, Incident, Unavailability
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.judgements.incidents.headlines import fate
@@ -31,6 +31,7 @@ from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.shared.absences import is_lost
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, row
+from tests.support.unavailability import without_leader
 
 WINDOW = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))
 
@@ -63,13 +64,26 @@ def unclean(low: int | None, high: int | None, **columns: Any) -> Failover:
     return failover("unclean_election", records_lost_low=low, records_lost_high=high, leaderless_ms=14_000, **columns)
 
 
+def stopped_writes(kind: str, partition: int, second: int = 0, seconds: float = 31.0, **columns: Any) -> Unavailability:
+    began = AT + timedelta(seconds=second)
+    known = {"started_at": began, "ended_at": began + timedelta(seconds=seconds), "low_ms": int(seconds * 1000)}
+    about = {"unavailability_id": f"{kind} {partition} {second}", "topic": "t", "partition": partition}
+    return row(UNAVAILABILITY, kind=kind, **{**about, **known, **columns})
+
+
 def of_groups(kind: str = "single", cause: str = "member_dead", **columns: Any) -> Incident:
     defaults = {"group_ids": ["g"], "rebalance_count": 1, "started_at": AT, "ended_at": AT, "intent": "unknown"}
     return row(INCIDENTS, kind=kind, cause=cause, **defaults | columns)
 
 
 def told(maintenance: str = "", **found: Any) -> list[Incident]:
-    return list(judge_incidents("c", Found(WINDOW, **found), maintenance_of(maintenance)).incidents)
+    return list(judge_incidents("c", found_in(**found), maintenance_of(maintenance)).incidents)
+
+
+def found_in(**found: Any) -> Found:
+    """What was found, with the times in which its partitions had no leader."""
+    unused = [*without_leader(found.get("failovers", ())), *found.pop("unavailability", ())]
+    return Found(WINDOW, unavailability=unused, **found)
 
 
 def harms(**found: Any) -> list[str | None]:
@@ -127,7 +141,7 @@ def test_a_crash_with_all_that_followed_is_one_incident() -> None:
         records_cut=40,
     )
     groups = of_groups("broker_outage", first_outage_id=crash.outage_id, rebalance_count=3, incident_id="of groups")
-    judged = judge_incidents("c", Found(WINDOW, [groups], [crash], rows, [cut]))
+    judged = judge_incidents("c", found_in(of_groups=[groups], outages=[crash], failovers=rows, truncations=[cut]))
     (incident,) = judged.incidents
     assert (incident.harm, incident.harm_rank, incident.records_lost_low, incident.records_lost_high) == (
         "records_lost", 1, 40, 40,
@@ -162,13 +176,9 @@ def test_harm_decides_the_order_and_how_a_broker_stopped_does_not() -> None:
 
 def test_partitions_without_a_leader_come_before_refused_writes_and_before_a_crash() -> None:
     offline, refusing, plain = outage(1), outage(2, 100), outage(3, 200)
-    span = IsrSpan(
-        cluster="c", topic="t", partition=7, broker=2, happened_at=AT, is_back=True, outage_id=refusing.outage_id,
-        isr_size=1, evidence=[],
-    )  # fmt: skip
-    risk = row(PARTITION_RISKS, topic="t", partition=7, under_min_isr_ms=680)
+    refused = stopped_writes("acks_all_refused", 7, outage_id=refusing.outage_id)
     lost = failover("offline", 1, outage_id=offline.outage_id, leader_to=-1, leaderless_low_ms=16_300)
-    incidents = told(outages=[offline, refusing, plain], failovers=[lost], spans=[span], risks=[risk])
+    incidents = told(outages=[offline, refusing, plain], failovers=[lost], unavailability=[refused])
     assert [(i.harm, i.partitions_offline, i.partitions_refusing) for i in incidents] == [
         ("partitions_offline", 1, 0), ("writes_refused", 0, 1), ("broker_lost", 0, 0),
     ]  # fmt: skip
@@ -230,13 +240,13 @@ def test_a_leader_that_came_back_belongs_to_what_had_taken_it() -> None:
     crash = outage()
     lost = failover("offline", outage_id=crash.outage_id, leader_to=-1)
     back = failover("leader_restored", second=20, leader_from=-1)
-    judged = judge_incidents("c", Found(WINDOW, outages=[crash], failovers=[back, lost]))
+    judged = judge_incidents("c", found_in(outages=[crash], failovers=[back, lost]))
     assert len({judged.of_failover[f.failover_id] for f in (lost, back)}) == 1
 
 
 def test_leaders_lost_without_an_absence_are_an_incident_until_they_are_back() -> None:
     rows = [
-        failover("offline", 0, 10, leader_to=-1),
+        failover("offline", 0, 10, leader_to=-1, leaderless_ms=80_000),
         unclean(0, 12, partition=0, second=90, leader_from=-1),
         failover("preferred_election", 5, 10),
     ]
@@ -292,7 +302,8 @@ def test_the_order_in_which_rows_come_changes_nothing(order: list[int]) -> None:
 def test_a_broker_that_went_suddenly_or_for_good_is_a_finding_and_one_that_was_restarted_in_order_is_none() -> None:
     away = [outage(1), outage(2, 100, up_after=None), stop(3, 200, up_after=None), stop(4, 300)]
     lost = [failover("offline", n, 205, incident_id=f"i{n}", leader_to=-1) for n in (0, 1)]
-    facts = Facts("c", outages=away, lost_brokers=[o for o in away if is_lost(o)], failovers=lost)
+    gone_for_good = [o for o in away if is_lost(o)]
+    facts = Facts("c", outages=away, lost_brokers=gone_for_good, failovers=lost, unavailability=without_leader(lost))
     assert [(f.rule_id, f.severity, f.subject) for f in judge_findings(facts)] == [
         ("broker_gone", "critical", "2"),
         ("broker_gone", "critical", "3"),

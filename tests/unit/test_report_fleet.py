@@ -51,9 +51,10 @@ def shifted(row, days):
 def test_a_nights_row_has_the_figures_of_the_first_screen():
     page = read_rows(*night())
     row = night_of(page, "run", AT)
-    lost, offline, away, stopped, critical, gaps = (tile.value for tile in tiles(page))
+    lost, offline, refusing, away, stopped, critical, gaps = (tile.value for tile in tiles(page))
     assert (row.records_lost_low, row.records_lost_high) == (40, 52)
     assert lost == figures.Lost(row.records_lost_low, row.records_lost_high).number
+    assert refusing == str(row.partitions_refusing) == "0" and row.offline_partition_seconds > 72
     assert offline == str(row.partitions_offline) == "31" and row.offline_ms == 72_000
     said = (row.sudden_absences + row.orderly_absences, row.groups_stopped, row.findings_critical, row.gaps)
     assert [str(figure) for figure in said] == [away, stopped, critical, gaps]

@@ -65,6 +65,7 @@ class Incident(Row):
     offline_ms: int | None = None
     offline_partition_seconds: float | None = None
     partitions_refusing: int | None = None
+    refusing_ms: int | None = None
     records_lost_low: int | None = None
     records_lost_high: int | None = None
     partition_seconds: float | None = None

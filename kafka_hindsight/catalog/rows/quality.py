@@ -254,7 +254,10 @@ class Night(Row):
     records_lost_low: int
     records_lost_high: int | None = None
     partitions_offline: int
+    partitions_still_offline: int | None = None
     offline_ms: int | None = None
+    offline_partition_seconds: float | None = None
+    partitions_refusing: int | None = None
     sudden_absences: int
     orderly_absences: int
     groups_stopped: int

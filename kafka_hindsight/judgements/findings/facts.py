@@ -29,6 +29,7 @@ class Facts:
     rebalances: Sequence[rows.Rebalance] = ()
     incidents: Sequence[rows.Incident] = ()
     failovers: Sequence[rows.Failover] = ()
+    unavailability: Sequence[rows.Unavailability] = ()
     imbalance: Sequence[rows.LeaderImbalance] = ()
     imbalance_periods: Sequence[rows.ImbalancePeriod] = ()
     truncations: Sequence[rows.Truncation] = ()

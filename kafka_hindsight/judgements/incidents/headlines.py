@@ -11,6 +11,7 @@ from kafka_hindsight.judgements.incidents.impact import Impact, Place
 from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.absences import away, starts_exactly
+from kafka_hindsight.shared.unavailability import Unused, lasted
 
 _NAMED = 3
 _HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
@@ -27,6 +28,8 @@ def headline_of(impact: Impact) -> str:
     effect = _EFFECTS[impact.harm](impact) if impact.harm in _EFFECTS else ""
     if impact.harm == Harm.RECORDS_LOST and impact.offline.still:
         effect = f"{effect}, and {_offline(impact)}"
+    if impact.harm == Harm.CONSUMERS_STOPPED and impact.idle.still:
+        origin = f"{origin}, and no member consumed when the logs end"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
 
 
@@ -57,19 +60,19 @@ def _unclean(impact: Impact) -> str:
 
 
 def _offline(impact: Impact) -> str:
-    offline = impact.offline
-    subject = f"{_subject(offline.places)} had no leader"
-    if offline.still:
-        few = f" for {len(offline.still)} of them" if len(offline.still) < len(offline.places) else ""
-        return f"{subject}, and it was not over{few} when the logs end"
-    lasted = words.bounded(offline.longest_ms, offline.longest_at_most_ms)
-    if not lasted:
-        return subject
-    return f"{subject}{', the longest' if len(offline.places) > 1 else ''} for {lasted}"
+    return f"{_subject(impact.offline.subjects)} had no leader{_for_how_long(impact.offline)}"
 
 
 def _refused(impact: Impact) -> str:
-    return f"{_subject(impact.refusing)} refused writes with acks=all"
+    return f"{_subject(impact.refusing.subjects)} took no writes with acks=all{_for_how_long(impact.refusing)}"
+
+
+def _for_how_long(found: Unused) -> str:
+    """How long the longest of them could not be used, after what that was."""
+    if found.still:
+        few = f" for {len(found.still)} of them" if len(found.still) < len(found.subjects) else ""
+        return f", and it was not over{few} when the logs end"
+    return f"{', the longest' if len(found.subjects) > 1 else ''} for {lasted(found.longest)}" if found.longest else ""
 
 
 def _subject(places: Sequence[Place]) -> str:
@@ -202,5 +205,6 @@ _ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
     IncidentKind.LOG_CUT: _log_cut,
     IncidentKind.LAG: _behind,
     IncidentKind.QUORUM_LOST: _without_controller,
+    IncidentKind.WRITES_STOPPED: lambda _: "no line shows which broker was missing",
     IncidentKind.BROKER_OUTAGE: lambda h: _away(h) if h.outages else _groups(h),
 }

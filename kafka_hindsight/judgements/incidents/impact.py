@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from kafka_hindsight.catalog.causes import CauseFamily
-from kafka_hindsight.catalog.codes import NOBODY, FailoverKind, Harm, IncidentKind
-from kafka_hindsight.catalog.rows import Failover, Incident
-from kafka_hindsight.judgements.incidents.happenings import Happening, is_noticed, leaderless_at_least
+from kafka_hindsight.catalog.codes import NOBODY, Harm, IncidentKind
+from kafka_hindsight.catalog.rows import Incident
+from kafka_hindsight.judgements.incidents.happenings import Happening, has_failed
 from kafka_hindsight.shared.absences import is_lost
-
-_FAILED = frozenset({CauseFamily.LOST, CauseFamily.BROKER, CauseFamily.UNKNOWN})
-"""Families of causes in which something failed, or may have failed."""
+from kafka_hindsight.shared.unavailability import NO_CONSUMER, NO_LEADER, NO_WRITES, Unused, unused
 
 _TROUBLE = frozenset({IncidentKind.STORM, IncidentKind.HOST_SILENT, IncidentKind.COORDINATOR_MOVE})
 """Kinds of incidents that are not routine, whatever began them."""
@@ -24,66 +21,25 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Unavailability:
-    """Partitions that could not be used, each of them once.
-
-    Attributes:
-        places: The partitions.
-        longest_ms: The longest time, at least; None where nothing bounds it.
-        longest_at_most_ms: The longest time, at most; None where nothing bounds it.
-        total_ms: All times together, at least.
-        still: Those of them that could not be used by the end.
-    """
-
-    places: Sequence[Place]
-    longest_ms: int | None
-    longest_at_most_ms: int | None
-    total_ms: int
-    still: Sequence[Place]
-
-
-def unavailability_of(failovers: Sequence[Failover]) -> Unavailability:
-    """The partitions that had no leader for as long as clients notice, or that had none by the end.
-
-    Why a partition had no leader does not matter: no client reads or writes one without.
-    """
-    begun = {(f.topic, f.partition, f.epoch_to) for f in failovers if f.kind == FailoverKind.OFFLINE}
-    counted = {(f.topic, f.partition, f.epoch_from) for f in failovers if f.leader_from == NOBODY} & begun
-    rows = [f for f in failovers if (f.topic, f.partition, f.epoch_from) not in counted and is_noticed(f)]
-    lasted = [ms for f in rows if (ms := leaderless_at_least(f)) is not None]
-    return Unavailability(
-        _places(rows),
-        max(lasted, default=None),
-        max((f.leaderless_high_ms for f in rows if f.leaderless_high_ms is not None), default=None),
-        sum(lasted),
-        _places(filter(_is_open, rows)),
-    )
-
-
-def _places(failovers: Iterable[Failover]) -> list[Place]:
-    return sorted({(f.topic, f.partition) for f in failovers})
-
-
-def _is_open(failover: Failover) -> bool:
-    is_bounded = leaderless_at_least(failover) is not None or failover.leaderless_high_ms is not None
-    return failover.kind == FailoverKind.OFFLINE and not is_bounded
-
-
-@dataclass(frozen=True)
 class Impact:
     """The figures of one happening."""
 
     of: Happening
 
     @cached_property
-    def offline(self) -> Unavailability:
+    def offline(self) -> Unused:
         """The partitions that had no leader."""
-        return unavailability_of(self.of.failovers)
+        return unused(self.of.unavailability, NO_LEADER)
 
     @cached_property
-    def refusing(self) -> list[Place]:
-        """The partitions that had a leader and refused writes."""
-        return sorted({(r.topic, r.partition) for r in self.of.refusing} - {*self.offline.places})
+    def refusing(self) -> Unused:
+        """The partitions that had a leader, and took no write with acks=all."""
+        return unused(self.of.unavailability, NO_WRITES)
+
+    @cached_property
+    def idle(self) -> Unused:
+        """The groups none of whose members consumed, since something failed."""
+        return unused((u for u in self.of.unavailability if u.rebalance_id in self.of.failed), NO_CONSUMER)
 
     @cached_property
     def losses(self) -> dict[Place, tuple[int, int | None]]:
@@ -109,8 +65,10 @@ class Impact:
 
     @property
     def topics(self) -> list[str]:
-        """The topics that lost records, had no leader or refused writes: the worst hit first."""
-        return list(dict.fromkeys(topic for topic, _ in (*self.losses, *self.offline.places, *self.refusing)))
+        """The topics that lost records, had no leader or took no writes: the worst hit first."""
+        return list(
+            dict.fromkeys(topic for topic, _ in (*self.losses, *self.offline.subjects, *self.refusing.subjects))
+        )
 
     @property
     def brokers(self) -> list[int]:
@@ -140,13 +98,17 @@ class Impact:
     def ended_at(self) -> datetime | None:
         """When all of it was over; None where a part was not."""
         known = [end for end in self.of.ends if end is not None]
-        return max(known) if known and len(known) == len(self.of.ends) and not self.offline.still else None
+        return max(known) if known and len(known) == len(self.of.ends) else None
 
     @property
     def is_over(self) -> bool:
-        """Whether each partition had a leader again, each broker was back, and there was a controller, by the end."""
+        """Whether each partition could be used again, each broker was back and there was a controller, by the end.
+
+        A group that a failure left without a consumer counts too; one whose members left does not.
+        """
         is_led = all(c.controller_to != NOBODY for c in self.of.controllers[-1:])
-        return is_led and not self.offline.still and all(o.up_at for o in self.of.outages)
+        is_usable = not (self.offline.still or self.refusing.still or self.idle.still)
+        return is_led and is_usable and all(o.up_at for o in self.of.outages)
 
     @cached_property
     def harm(self) -> Harm:
@@ -167,8 +129,8 @@ class Impact:
 _AT_RISK = frozenset({IncidentKind.REPLICAS_OUT, IncidentKind.LEADERS_LOST})
 _LEVELS: tuple[tuple[Harm, Callable[[Impact], object]], ...] = (
     (Harm.RECORDS_LOST, lambda i: i.has_lost),
-    (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.places),
-    (Harm.WRITES_REFUSED, lambda i: i.refusing),
+    (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.subjects),
+    (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
     (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.of.outages)),
     (Harm.NO_CONTROLLER, lambda i: i.of.controllers),
     (Harm.DATA_AT_RISK, lambda i: i.of.outages or i.of.kind in _AT_RISK),
@@ -180,7 +142,7 @@ _LEVELS: tuple[tuple[Harm, Callable[[Impact], object]], ...] = (
 
 
 def _is_failure(incident: Incident) -> bool:
-    return incident.kind in _TROUBLE or (incident.cause is not None and incident.cause.family in _FAILED)
+    return incident.kind in _TROUBLE or (incident.cause is not None and has_failed(incident.cause))
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.groups.coordinators import losses_of_groups
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
+from kafka_hindsight.judgements.incidents.happenings import has_failed
 from kafka_hindsight.judgements.partitions.leaders.imbalance_periods import rebuild_imbalance_periods
 from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
@@ -61,7 +62,6 @@ def judge_cluster(
     stays: list[rows.MemberStay],
     imbalance: list[rows.LeaderImbalance],
     truncations: list[rows.Truncation],
-    risks: list[rows.PartitionRisk],
     unavailability: list[rows.Unavailability],
     lag: list[rows.LagVerdict],
     member_settings: list[rows.MemberSetting],
@@ -89,7 +89,20 @@ def judge_cluster(
     imbalance_periods = rebuild_imbalance_periods(imbalance, failovers)
     told = judge_incidents(
         scope.cluster,
-        Found(window, of_groups, away, failovers, truncations, out_of_sync_periods, isr_spans, risks, lag, controllers),
+        Found(
+            window,
+            of_groups,
+            away,
+            failovers,
+            truncations,
+            out_of_sync_periods,
+            isr_spans,
+            unavailability,
+            incident_of,
+            {r.rebalance_id for r in judged if has_failed(r.cause)},
+            lag,
+            controllers,
+        ),
         scope.maintenance,
     )
     reading = Reading(
@@ -102,7 +115,8 @@ def judge_cluster(
         cluster=scope.cluster,
         rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in judged],
         incidents=of_groups,
-        failovers=told.name_failovers(_inside(window, failovers, lambda f: f.happened_at)),
+        failovers=_inside(window, failovers, lambda f: f.happened_at),
+        unavailability=told.name_unavailability(_inside(window, unavailability, lambda u: u.started_at)),
         imbalance=[r for r in imbalance if r.over_threshold],
         imbalance_periods=imbalance_periods,
         truncations=_inside(window, truncations, lambda t: t.happened_at),
@@ -125,8 +139,7 @@ def judge_cluster(
         broker_settings=reading.settings,
         judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
     )
-    links = {r: told.of_groups[i] for r, i in incident_of.items()} | told.of_failover
-    links |= {u.unavailability_id: i for u in unavailability if (i := _incident_of(u, links, told.of_outage))}
+    links = {r: told.of_groups[i] for r, i in incident_of.items()} | told.of_failover | told.of_unavailability
     return ClusterHistory(
         told.name(away),
         restarts,
@@ -138,12 +151,6 @@ def judge_cluster(
         judge_findings(found),
         back_test(found, window),
     )
-
-
-def _incident_of(row: rows.Unavailability, of_parts: Mapping[str, str], of_outages: Mapping[str, str]) -> str | None:
-    """The incident of the change or the rebalance that made something unavailable, else of the outage behind it."""
-    part = row.failover_id or row.rebalance_id
-    return of_parts.get(part or "") or of_outages.get(row.outage_id or "")
 
 
 def _inside(window: Window, found: Iterable[R], at: Callable[[R], datetime]) -> list[R]:

@@ -17,6 +17,7 @@ from kafka_hindsight.catalog.rows import (
     LeaderImbalance,
     OutOfSyncPeriod,
     Rebalance,
+    Unavailability,
 )
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
@@ -272,5 +273,6 @@ READS = (
     LeaderImbalance,
     OutOfSyncPeriod,
     Rebalance,
+    Unavailability,
 )
 SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline, READS)
