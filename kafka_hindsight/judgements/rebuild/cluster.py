@@ -123,7 +123,7 @@ def judge_cluster(
         judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
     )
     links = {r: told.of_groups[i] for r, i in incident_of.items()} | told.of_failover
-    links |= {u.unavailability_id: i for u in unavailability if (i := _incident_of(u, links, told.of_outage))}
+    links |= _links_of(unavailability, links, told.of_outage)
     return ClusterHistory(
         told.name(away),
         restarts,
@@ -137,10 +137,15 @@ def judge_cluster(
     )
 
 
-def _incident_of(row: rows.Unavailability, of_parts: Mapping[str, str], of_outages: Mapping[str, str]) -> str | None:
-    """The incident of the change or the rebalance that made something unavailable, else of the outage behind it."""
-    part = row.failover_id or row.rebalance_id
-    return of_parts.get(part or "") or of_outages.get(row.outage_id or "")
+def _links_of(
+    unavailability: Iterable[rows.Unavailability], of_parts: Mapping[str, str], of_outages: Mapping[str, str]
+) -> dict[str, str]:
+    """The incident of each time of unavailability: that of the change or rebalance behind it, else of the outage."""
+    found = {
+        u.unavailability_id: of_parts.get(u.failover_id or u.rebalance_id or "") or of_outages.get(u.outage_id or "")
+        for u in unavailability
+    }
+    return {row: incident for row, incident in found.items() if incident}
 
 
 def _inside(window: Window, found: Iterable[R], at: Callable[[R], datetime]) -> list[R]:
