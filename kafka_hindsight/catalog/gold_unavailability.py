@@ -47,9 +47,9 @@ UNAVAILABILITY = Table(
     checks=(
         Check(
             "one_subject",
-            "CASE WHEN kind = 'no_consumer' THEN group_id IS NOT NULL AND topic IS NULL AND `partition` IS NULL"
-            " ELSE group_id IS NULL AND topic IS NOT NULL AND `partition` IS NOT NULL END",
-            "it is about one partition, or about one group",
+            "(kind = 'no_consumer') = (group_id IS NOT NULL) AND (topic IS NULL) = (`partition` IS NULL)"
+            " AND (group_id IS NULL OR topic IS NULL)",
+            "it is about one partition, or where no member consumed about one group",
         ),
         Check("ends_after_start", "ended_at >= started_at", "it ends no earlier than it begins"),
         Check("bounded", "low_ms >= 0 AND coalesce(low_ms <= high_ms, true)", "a lower bound is not above the upper"),

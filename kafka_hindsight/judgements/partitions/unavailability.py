@@ -71,26 +71,32 @@ def _without_leader(history: History, logs_end: datetime) -> Iterator[Unavailabi
 def _refused(
     history: History, states: Intervals[State], shrinks: Sequence[IsrChange], logs_end: datetime
 ) -> Iterator[Unavailability]:
-    """While the partition had a leader, which is always in sync, and fewer in sync than min.insync.replicas.
-
-    Edge case: in a time next to it in which the ISR or the setting is not known it is possible.
-    """
+    """While the partition had a leader, which is always in sync, and fewer in sync than min.insync.replicas."""
     known = [s for s in states if s.value.least is not None]
-    for run in _runs(known, lambda s: s.is_under_min_isr() and s.leader != NOBODY and s.isr_size > 0):
-        end = None if run.after is None and run.end >= logs_end else run.end
-        possible = span(run.before.end, run.after.start if run.after else end) if run.before else None
+    for run in _runs(known, _refuses):
         state = run.states[0].value
         shrink = next((s for s in reversed(shrinks) if s.happened_at <= run.start), None)
         yield ledger_row(
             UnavailabilityKind.ACKS_ALL_REFUSED,
             history.key,
-            BoundedInterval(run.start, end, span(run.start, end), possible, None),
+            _refusal(run, logs_end),
             logs_end,
             f"{state.isr_size} of {state.replicas} replicas were in sync, and min.insync.replicas is {state.least}.",
             Confidence.CERTAIN,
             [q for piece in run.states for q in piece.value.quotes],
             outage_id=shrink.outage_id if shrink else None,
         )
+
+
+def _refuses(state: State) -> bool:
+    return state.is_under_min_isr() and state.leader != NOBODY and state.isr_size > 0
+
+
+def _refusal(run: _Run, logs_end: datetime) -> BoundedInterval[None]:
+    """The time of a run. In a time next to it in which the ISR or the setting is not known it is possible."""
+    end = None if run.after is None and run.end >= logs_end else run.end
+    possible = span(run.before.end, run.after.start if run.after else end) if run.before else None
+    return BoundedInterval(run.start, end, span(run.start, end), possible, None)
 
 
 def _hung(
@@ -123,15 +129,25 @@ def _hangs(states: Intervals[State], outage: BrokerOutage, logs_end: datetime) -
         is_led = state.leader not in (None, NOBODY, outage.broker)
         return is_led and outage.broker in state.known.isr and not state.is_under_min_isr()
 
-    down_at, up_at = outage.down_at, outage.up_at
-    away = states.clip(down_at, max(up_at or logs_end, down_at))
+    away = states.clip(outage.down_at, max(outage.up_at or logs_end, outage.down_at))
     for run in _runs(away.intervals, waits):
-        proof = (outage.unreachable_at if outage.kind == OutageKind.CRASH else None) or outage.detected_at
-        by = max(run.start, proof) if proof else None
-        since = run.before.end if run.before else outage.last_heard_at
-        end = None if run.after is None and up_at is None and run.end >= logs_end else run.end
-        until = run.end + CATCHING_UP if run.end == up_at else run.after.start if run.after else end
-        yield BoundedInterval(run.start, end, span(by, end), span(since, until), (outage, run.states[0].value))
+        yield _hang(run, outage, logs_end)
+
+
+def _hang(run: _Run, outage: BrokerOutage, logs_end: datetime) -> _Hang:
+    """The time of a run, with the bounds of the outage where that began it.
+
+    Edge case: a broker that is back may need seconds to catch up.
+    """
+    proof = (outage.unreachable_at if outage.kind is OutageKind.CRASH else None) or outage.detected_at
+    end = None if run.after is None and outage.up_at is None and run.end >= logs_end else run.end
+    latest = run.after.start if run.after else end
+    possible = span(
+        run.before.end if run.before else outage.last_heard_at,
+        run.end + CATCHING_UP if run.end == outage.up_at else latest,
+    )
+    proven = span(max(run.start, proof), end) if proof else None
+    return BoundedInterval(run.start, end, proven, possible, (outage, run.states[0].value))
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ ReplicaCounts = Timeline[tuple[datetime, int]]
 class State:
     """What holds while nothing changes: the ISR, how many replicas there are, the settings, and the leader.
 
-    `leader`: NOBODY where it has none, None where it is not known.
+    `leader` is -1 where it has none, and None where it is not known.
     """
 
     known: KnownIsr
@@ -130,7 +130,7 @@ class History:
         )
 
     def _leader_from(self, at: datetime) -> int | None:
-        """Who leads from an instant on: NOBODY where it has no leader, None where the leader is not known."""
+        """The leader from an instant on: -1 where it has none, None where it is not known."""
         if any(gap.end != at for gap in self.without_leader.at(at)):
             return NOBODY
         return next((led.value for led in reversed(self.leaders.at(at)) if led.end != at), None)
