@@ -14,7 +14,7 @@ COPY setup/build.py setup/needs.py setup/
 COPY kafka_hindsight/__init__.py kafka_hindsight/
 COPY kafka_hindsight/shared/__init__.py kafka_hindsight/shared/exits.py kafka_hindsight/shared/
 COPY kafka_hindsight/settings/__init__.py kafka_hindsight/settings/config.py kafka_hindsight/settings/home.py \
-    kafka_hindsight/settings/
+    kafka_hindsight/settings/maintenance.py kafka_hindsight/settings/
 COPY kafka_hindsight/start/__init__.py kafka_hindsight/start/java.py kafka_hindsight/start/launch.py \
     kafka_hindsight/start/maven.py kafka_hindsight/start/
 COPY lab/__init__.py lab/

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafka_hindsight.catalog.model import Check
+from kafka_hindsight.shared.unavailability import NOTICED_MS
 
 TOLERATED_BREAKS = 5
 TOLERATED_BREAK_SHARE = 0.25
@@ -33,7 +34,20 @@ def _outage_known(column: str) -> Check:
 
 
 _OUTAGE_KNOWN = _outage_known("outage_id")
+
+
+def _incident_known(row: str) -> Check:
+    return Check(
+        "incident_known",
+        "incident_id IS NULL OR incident_id IN (SELECT incident_id FROM incidents)"
+        " OR incident_id IN (SELECT incident_id FROM published_incidents)",
+        f"the incident that {row} names is a row of incidents; one that began before the first window is not",
+        severity="warning",
+    )
+
+
 _BEFORE = "OVER (PARTITION BY topic, `partition`, topic_incarnation ORDER BY epoch_to)"
+_NO_LEADER = "kind = 'no_leader'"
 _MARKED = "(SELECT topic, `partition`, topic_incarnation, next_epoch FROM leadership_gaps)"
 
 LAWS: Mapping[str, tuple[Check, ...]] = {
@@ -55,7 +69,41 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
             f"epoch_to = epoch_from + 1 OR (topic, `partition`, topic_incarnation, epoch_to) IN {_MARKED}",
             "a row of leadership_gaps marks each leader epoch that a failover skips",
         ),
+        Check(
+            "counted_in_ledger",
+            "leader_to = -1 OR coalesce(leaderless_low_ms, 0) = 0"
+            f" OR (topic, `partition`) IN (SELECT topic, `partition` FROM unavailability WHERE {_NO_LEADER})"
+            " OR unix_millis(happened_at) - coalesce(leaderless_high_ms, leaderless_low_ms)"
+            " < unix_millis((SELECT window_from FROM published_window))",
+            "a time without a leader that is proven is a row of unavailability in the window in which it began",
+        ),
         _OUTAGE_KNOWN,
+    ),
+    "gold.unavailability": (
+        Check(
+            "apart",
+            "started_at >= max(coalesce(ended_at, TIMESTAMP '9999-12-31 00:00:00')) OVER (PARTITION BY kind, topic,"
+            " `partition`, group_id ORDER BY started_at, ended_at NULLS LAST, unavailability_id"
+            " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)",
+            "no two times of one kind and one partition or group overlap: each counts once",
+        ),
+        Check(
+            "within_failover",
+            "failover_id IS NULL OR ended_at IS NULL OR low_ms <= coalesce((SELECT max(f.leaderless_low_ms)"
+            " FROM failovers f WHERE f.failover_id = unavailability.failover_id), low_ms)",
+            "a time without a leader is proven by the failover that it names",
+        ),
+        _incident_known("a row of unavailability"),
+        _OUTAGE_KNOWN,
+    ),
+    "gold.partition_risks": (
+        Check(
+            "counts_the_ledger",
+            "leaderless_low_ms >= coalesce((SELECT sum(u.low_ms) FROM unavailability u"
+            f" WHERE u.{_NO_LEADER} AND u.ended_at < (SELECT window_to FROM published_window)"
+            " AND u.topic = partition_risks.topic AND u.`partition` = partition_risks.`partition`), 0)",
+            "a partition was without a leader for as long as the rows of unavailability prove, at least",
+        ),
     ),
     "gold.controller_changes": (_OUTAGE_KNOWN,),
     "gold.coordinator_moves": (_OUTAGE_KNOWN,),
@@ -78,24 +126,18 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
             "harm_rank IS NULL OR count(*) OVER (PARTITION BY harm_rank) = 1",
             "no two incidents of a window have the same rank",
         ),
-    ),
-    "gold.broker_outages": (
         Check(
-            "incident_known",
-            "incident_id IS NULL OR incident_id IN (SELECT incident_id FROM incidents)"
-            " OR incident_id IN (SELECT incident_id FROM published_incidents)",
-            "the incident that an outage names is a row of incidents; one that began before the first window is not",
-            severity="warning",
+            "counts_the_ledger",
+            "coalesce(partitions_offline, 0) >= coalesce((SELECT count(DISTINCT struct(u.topic, u.`partition`))"
+            " FROM unavailability u WHERE u.incident_id = incidents.incident_id"
+            f" AND u.{_NO_LEADER} AND coalesce(timestampdiff(MILLISECOND, u.started_at, u.ended_at) >= {NOTICED_MS},"
+            " true)), 0)",
+            "an incident counts each partition that the rows of unavailability show without a leader",
         ),
     ),
+    "gold.broker_outages": (_incident_known("an outage"),),
     "gold.rebalances": (
-        Check(
-            "incident_known",
-            "incident_id IS NULL OR incident_id IN (SELECT incident_id FROM incidents)"
-            " OR incident_id IN (SELECT incident_id FROM published_incidents)",
-            "the incident a rebalance names is a row of incidents; one that began before the first window is not",
-            severity="warning",
-        ),
+        _incident_known("a rebalance"),
         Check(
             "generation_reached_once",
             "to_generation IS NULL OR count(*) OVER (PARTITION BY group_id, to_generation) = 1"

@@ -13,7 +13,7 @@ from hindsight_alerts import Failure, Look, done_in_time, tell
 from hindsight_operator import judged_anew, late_windows, params, patient, published_windows, step_operator
 from hindsight_snapshot import SnapshotOperator
 from hindsight_snapshot import clusters as clusters_read
-from hindsight_step import WINDOW
+from hindsight_step import JUDGED
 
 from kafka_hindsight.alerts.routes import owners_of
 from kafka_hindsight.catalog.steps import COLLECT, MAINTAIN, PUBLISH, RECLASSIFY, STEPS
@@ -134,7 +134,7 @@ def night_audits(clusters: Iterable[Cluster], **given: Any) -> None:
             NIGHT,
             cluster,
             owned,
-            params={**params(cluster.inputs, *WINDOW), **ASKED},
+            params={**params(cluster.inputs, *JUDGED), **ASKED},
             default_args={**patient(), "on_failure_callback": Failure(**about)},
             **({"deadline": deadline} if deadline else {}),
         ):
@@ -166,7 +166,7 @@ def reclassifying(clusters: Iterable[Cluster], **given: Any) -> None:
     """The past of each cluster with today's knowledge: a mapped task for each window between two instants."""
     owned = owners_of(file_path())
     for cluster in clusters:
-        asked = {"params": params(cluster.inputs, *WINDOW), "default_args": patient()}
+        asked = {"params": params(cluster.inputs, *JUDGED), "default_args": patient()}
         with _dag("kafka_reclassify", None, RECLASSIFYING, cluster, owned, **asked):
             judged_anew(published_windows(), cluster, **given)
 

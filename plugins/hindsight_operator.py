@@ -17,7 +17,7 @@ from hindsight_child import child, last_words
 from hindsight_container import contained
 from hindsight_lineage import lineage
 from hindsight_links import ReportLink, SparkLink
-from hindsight_step import WINDOW, failed, of_step, param_name, settings_of
+from hindsight_step import JUDGED, WINDOW, failed, of_step, param_name, settings_of
 
 from kafka_hindsight.catalog.steps import RECLASSIFY, Step
 from kafka_hindsight.settings.clusters import Cluster
@@ -201,10 +201,10 @@ def _windows(query: str, lake: str) -> list[dict[str, str]]:
 def params(inputs: Mapping[str, str], *asked: str) -> dict[str, Param]:
     """A form: what a run is asked comes first; inputs, with what a cluster says of them, are folded away below it.
 
-    Takes: `asked`, fields of the window, or `keep`; no other run has them
+    Takes: `asked`, of JUDGED or `keep`; no other run has them
     """
     known = {i.field: i for i in (*INPUTS, KEEP)}
-    folded = [field for field in known if field not in (*WINDOW, KEEP.field)]
+    folded = [field for field in known if field not in (*JUDGED, KEEP.field)]
     return {
         **{param_name(f): _param(known[f], inputs.get(f)) for f in asked},
         **{param_name(f): _param(known[f], inputs.get(f), section=_FOLDED) for f in folded},

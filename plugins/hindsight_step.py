@@ -35,6 +35,9 @@ POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
 WINDOW = ("window_from", "window_to")
 """What a run of one window, or of the past, is asked."""
 
+JUDGED = (*WINDOW, "maintenance")
+"""What the form of a run that judges has in front."""
+
 
 class Refused(AirflowFailException):
     """The publication was refused: the lake holds why."""

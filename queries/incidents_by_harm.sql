@@ -2,9 +2,10 @@
 -- from: the first instant in UTC, such as 2026-11-01; from the beginning where not set
 -- harm: only this harm, such as broker_lost
 SELECT
-    cluster, started_at, harm, planned, headline,
+    cluster, started_at, harm, is_over, intent, headline,
     records_lost_low, records_lost_high,
     partitions_offline, round(offline_ms / 1000, 1) AS offline_s,
+    round(offline_partition_seconds, 1) AS offline_partition_seconds, partitions_refusing,
     rebalance_count AS rebalances, round(partition_seconds, 1) AS partition_seconds,
     confidence, advice, incident_id
 FROM gold.incidents

@@ -11,28 +11,37 @@ incidents AS (
         coalesce(sum(records_lost_low) FILTER (WHERE harm = 'records_lost'), 0)::BIGINT AS records_lost_low,
         CASE WHEN bool_and(harm <> 'records_lost' OR records_lost_high IS NOT NULL)
             THEN coalesce(sum(records_lost_high) FILTER (WHERE harm = 'records_lost'), 0)::BIGINT END
-            AS records_lost_high,
-        coalesce(sum(partitions_offline) FILTER (WHERE NOT planned), 0)::INTEGER AS partitions_offline,
-        max(offline_ms) FILTER (WHERE NOT planned AND partitions_offline > 0) AS offline_ms,
-        len(list_distinct(flatten(list(group_ids) FILTER (
-            WHERE rebalance_count > 0 AND harm NOT IN ('lag_grew', 'posture', 'routine', 'planned')
-        )))) AS groups_stopped
-    FROM (
-        -- Rows of an earlier version do not say what they did: they are rebalances.
-        SELECT
-            * EXCLUDE (harm),
-            coalesce(harm, CASE WHEN planned THEN 'planned' ELSE 'consumers_stopped' END) AS harm
-        FROM gold.incidents
-    ) AS i
+            AS records_lost_high
+    FROM gold.incidents AS i
     JOIN nights AS n USING (cluster)
     WHERE i.started_at >= n.window_from AND i.started_at < n.window_to
     GROUP BY cluster, window_from
 ),
+unused AS (
+    -- What clients notice: a second or longer, or not over when the logs end.
+    SELECT
+        u.cluster, n.window_from,
+        count(DISTINCT (topic, "partition")) FILTER (WHERE u.kind = 'no_leader')::INTEGER AS partitions_offline,
+        count(DISTINCT (topic, "partition")) FILTER (WHERE u.kind = 'no_leader' AND u.ended_at IS NULL)::INTEGER
+            AS partitions_still_offline,
+        max(lasted_ms) FILTER (WHERE u.kind = 'no_leader') AS offline_ms,
+        sum(lasted_ms) FILTER (WHERE u.kind = 'no_leader') / 1000 AS offline_partition_seconds,
+        count(DISTINCT (topic, "partition")) FILTER (WHERE u.kind LIKE 'acks_all_%')::INTEGER AS partitions_refusing,
+        count(DISTINCT group_id) FILTER (WHERE u.kind = 'no_consumer' AND i.harm <> 'routine')::INTEGER
+            AS groups_stopped
+    FROM (
+        SELECT *, coalesce(date_sub('ms', started_at, ended_at), low_ms) AS lasted_ms FROM gold.unavailability
+    ) AS u
+    JOIN nights AS n USING (cluster)
+    LEFT JOIN gold.incidents AS i USING (cluster, incident_id)
+    WHERE u.started_at >= n.window_from AND u.started_at < n.window_to AND (u.ended_at IS NULL OR lasted_ms >= 1000)
+    GROUP BY u.cluster, n.window_from
+),
 outages AS (
     SELECT
         cluster, window_from,
-        count(*) FILTER (WHERE NOT planned)::INTEGER AS unplanned_absences,
-        count(*) FILTER (WHERE planned)::INTEGER AS planned_absences
+        count(*) FILTER (WHERE kind <> 'controlled_shutdown')::INTEGER AS sudden_absences,
+        count(*) FILTER (WHERE kind = 'controlled_shutdown')::INTEGER AS orderly_absences
     FROM gold.broker_outages AS o
     JOIN nights AS n USING (cluster)
     WHERE o.down_at >= n.window_from AND o.down_at < n.window_to
@@ -70,14 +79,18 @@ SELECT
     n.cluster, n.window_from, n.window_to,
     coalesce(i.records_lost_low, 0) AS records_lost_low,
     CASE WHEN i.cluster IS NULL THEN 0 ELSE i.records_lost_high END AS records_lost_high,
-    coalesce(i.partitions_offline, 0) AS partitions_offline, i.offline_ms,
-    coalesce(o.unplanned_absences, 0) AS unplanned_absences, coalesce(o.planned_absences, 0) AS planned_absences,
-    coalesce(i.groups_stopped, 0) AS groups_stopped,
+    coalesce(u.partitions_offline, 0) AS partitions_offline,
+    coalesce(u.partitions_still_offline, 0) AS partitions_still_offline, u.offline_ms,
+    coalesce(u.offline_partition_seconds, 0) AS offline_partition_seconds,
+    coalesce(u.partitions_refusing, 0) AS partitions_refusing,
+    coalesce(o.sudden_absences, 0) AS sudden_absences, coalesce(o.orderly_absences, 0) AS orderly_absences,
+    coalesce(u.groups_stopped, 0) AS groups_stopped,
     coalesce(f.findings_critical, 0) AS findings_critical, coalesce(f.findings_warning, 0) AS findings_warning,
     coalesce(r.rebalances, 0) AS rebalances, coalesce(r.partition_seconds, 0) AS partition_seconds,
     coalesce(l.lines_in, 0) AS lines_in, coalesce(l.lines_unread, 0) AS lines_unread
 FROM nights AS n
 LEFT JOIN incidents AS i USING (cluster, window_from)
+LEFT JOIN unused AS u USING (cluster, window_from)
 LEFT JOIN outages AS o USING (cluster, window_from)
 LEFT JOIN findings AS f USING (cluster, window_from)
 LEFT JOIN rebalances AS r USING (cluster, window_from)

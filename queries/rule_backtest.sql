@@ -1,11 +1,11 @@
--- How often would each rule have fired over the lake's history, and how often in planned work?
+-- How often would each rule have fired over the lake's history, and how often in restarts?
 -- rule_id: the rule; every rule where not set
 SELECT
     f.cluster, f.rule_id,
     count(*) AS windows,
     count(*) FILTER (WHERE f.fired > 0) AS windows_fired,
     sum(f.fired)::BIGINT AS fired,
-    sum(f.fired_in_planned)::BIGINT AS fired_in_planned,
+    sum(f.fired_in_restarts)::BIGINT AS fired_in_restarts,
     sum(f.suppressed)::BIGINT AS suppressed,
     min(f.first_at) AS first_at,
     max(f.last_at) AS last_at

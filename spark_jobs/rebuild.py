@@ -21,6 +21,7 @@ from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.judgements.rebuild.ruling_tables import VERSION
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.durations import MS
@@ -76,10 +77,11 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         window.end + timedelta(hours=settings.look_ahead_hours),
     )
     store = Store(spark, settings.lake)
+    scope = Scope(given["cluster"], window, seen, clocks_apart, maintenance_of(settings.maintenance))
     few = given["lines"]["events"] <= FEW_LINES
     keep = cut_off if few else DataFrame.persist
     sized = for_few_rows if few else for_many_rows
-    with sized(spark), rebuilt(store, Scope(given["cluster"], window, seen, clocks_apart), keep) as frames:
+    with sized(spark), rebuilt(store, scope, keep) as frames:
         store.create(*(BY_NAME[name] for name in KEPT if name in frames))
         at_once(*(lambda n=name: _write(store, n, frames[n], given["cluster"], window) for name in frames))
     return {name: given[name] for name in ("cluster", "window_from", "window_to")}

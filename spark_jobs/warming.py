@@ -33,7 +33,7 @@ _ROW = dict.fromkeys(RULE_FIRINGS.column_names, "x") | {
     "window_to": _AT,
     "first_at": None,
     "last_at": _AT,
-    **dict.fromkeys(("fired", "fired_in_planned", "suppressed"), 0),
+    **dict.fromkeys(("fired", "fired_in_restarts", "suppressed"), 0),
 }
 
 

@@ -39,7 +39,7 @@ def seen(
     """The ledger after a look at nights.
 
     Takes: `nights`, those that were published: what lasted and the newest of them no longer shows has ended.
-    Keeps: looking again changes nothing; what lasts is one entry; what is planned or muted is due to no receiver until
+    Keeps: looking again changes nothing; what lasts is one entry; what is declared or muted is due to no receiver until
     a night shows it that is neither.
     """
     routed = {k: _routed(e, settings, now) if e.held == UNROUTED else e for k, e in ledger.items()}
@@ -211,7 +211,7 @@ def _routed(entry: Entry, settings: AlertSettings, now: datetime) -> Entry:
 
 
 def _held(s: Sighting, settings: AlertSettings, now: datetime) -> str | None:
-    if s.planned:
-        return "planned"
+    if s.declared:
+        return "declared"
     mute = next((m for m in settings.mutes if m.covers(s, now)), None)
     return f"muted until {mute.until.isoformat()}: {mute.why}" if mute else None

@@ -13,6 +13,9 @@ from kafka_hindsight.catalog.ids import row_id
 Night = tuple[str, datetime, datetime]
 """A cluster, and the window of one of its nights."""
 
+_RENAMED = {"planned": "declared"}
+"""Fields of a sighting that an earlier version remembered under other names."""
+
 RECOVERED = "recovered"
 """The severity of a message that says that something is no longer so."""
 
@@ -22,9 +25,9 @@ class Sighting:
     """Something that a person should know, as one night shows it.
 
     `rule` is the rule that fired, or a kind of trouble of our own (sightings.OWN); `night_from` and `night_to` the
-    window that shows it; `began_at` when it began; `page` and `anchor` where the report says more; `planned` says that
-    it lies within planned work; `cannot_wait` that it is sent by itself, and not in the digest; `groups` and `topics`
-    are those that it concerns, for routes that ask.
+    window that shows it; `began_at` when it began; `page` and `anchor` where the report says more; `declared` says
+    that it was declared, and is not sent; `cannot_wait` that it is sent by itself, and not in the digest; `groups` and
+    `topics` are those that it concerns, for routes that ask.
     """
 
     cluster: str
@@ -39,7 +42,7 @@ class Sighting:
     advice: str
     page: str = ""
     anchor: str = ""
-    planned: bool = False
+    declared: bool = False
     cannot_wait: bool = False
     groups: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
@@ -61,7 +64,7 @@ class Entry:
 
     `sighting` is the one that is sent; `seen_from` and `seen_to` span the nights that showed it; `waiting` names the
     routes that still owe it, each with the receivers that have it; `told` when each route had sent it to all of its
-    receivers; `held` says why it is not sent: planned, or a mute; `ended_at` the end of the first night that no longer
+    receivers; `held` says why it is not sent: declared, or a mute; `ended_at` the end of the first night that no longer
     showed it: the routes that sent it send that too. `titles` are those of the pages that named it, by route and
     receiver: a pager knows its incident by the title.
     """
@@ -85,7 +88,11 @@ class Entry:
         said = json.loads(line)
         instants = ("night_from", "night_to", "began_at")
         seen: dict[str, Any] = {
-            k: datetime.fromisoformat(v) if k in instants else tuple(v) if k in ("groups", "topics") else v
+            _RENAMED.get(k, k): datetime.fromisoformat(v)
+            if k in instants
+            else tuple(v)
+            if k in ("groups", "topics")
+            else v
             for k, v in said["sighting"].items()
         }
         ended_at = said.get("ended_at")

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kafka_hindsight.alerts.model import Night, Sighting
-from kafka_hindsight.catalog.codes import Harm
+from kafka_hindsight.catalog.codes import Harm, Intent
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import INCIDENT_RULES, URGENT_RULES
 from kafka_hindsight.settings.owners import concerned
@@ -56,22 +56,23 @@ OWN = {
 
 
 def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sighting]:
-    """Takes: rows of gold.incidents that were not planned; the windows published.
+    """Takes: rows of gold.incidents; the windows published.
 
     Gives: one for each incident that asks its reader to act. It cannot wait where records or partitions were hit, or a
-    broker or the majority of controllers had not come back.
+    broker or the majority of controllers had not come back. What was declared is muted, unless it lost records, or was
+    not over when its maintenance window ended.
     """
     return [
         _of_incident(i, w)
         for w in windows
         for i in incidents
         if i["cluster"] == w["cluster"] and w["window_from"] <= i["started_at"] < w["window_to"]
-        if HARM_NOTES[Harm(i["harm"])].state == "act"
+        if i["is_over"] is False or HARM_NOTES[Harm(i["harm"])].state == "act"
     ]
 
 
 def _of_incident(incident: Row, window: Row) -> Sighting:
-    cannot_wait = incident["harm"] not in _OVER_ONCE_BACK or incident["ended_at"] is None
+    cannot_wait = incident["harm"] not in _OVER_ONCE_BACK or incident["is_over"] is False
     return Sighting(
         cluster=incident["cluster"],
         rule=incident["harm"],
@@ -85,18 +86,26 @@ def _of_incident(incident: Row, window: Row) -> Sighting:
         advice=incident["advice"],
         page=page_name(window["cluster"], window["window_from"], window["window_to"]),
         anchor=anchor("incident", incident["incident_id"]),
+        declared=_is_muted(incident),
         cannot_wait=cannot_wait,
         groups=tuple(incident["group_ids"]),
         topics=tuple(incident["topics"] or ()),
     )
 
 
-def of_findings(findings: Iterable[Row], windows: Sequence[Row], planned: Iterable[Row]) -> list[Sighting]:
-    """Takes: rows of gold.findings; the windows published; planned work: cluster, subject_kind, subject, from, to.
+def _is_muted(incident: Row) -> bool:
+    """Whether an incident was declared, was over in time, and lost nothing."""
+    ended_at, until = incident["ended_at"], incident["declared_until"]
+    is_in_time = ended_at is not None and (until is None or ended_at <= until)
+    return incident["intent"] == Intent.DECLARED and is_in_time and incident["harm"] != Harm.RECORDS_LOST
+
+
+def of_findings(findings: Iterable[Row], windows: Sequence[Row], declared: Iterable[Row]) -> list[Sighting]:
+    """Takes: rows of gold.findings; the windows published; declared work: cluster, subject_kind, subject, from, to.
 
     Gives: none for what is an incident of its own.
     """
-    work = list(planned)
+    work = list(declared)
     return [
         Sighting(
             cluster=f["cluster"],
@@ -111,7 +120,7 @@ def of_findings(findings: Iterable[Row], windows: Sequence[Row], planned: Iterab
             advice=f["advice"],
             page=page_name(w["cluster"], w["window_from"], w["window_to"]),
             anchor=anchor("finding", f["finding_id"]),
-            planned=any(_lies_within(f, p) for p in work),
+            declared=any(_lies_within(f, p) for p in work),
             cannot_wait=f["rule_id"] in URGENT_RULES,
             groups=groups,
             topics=topics,
@@ -204,7 +213,7 @@ def of_event(said: Mapping[str, Any]) -> Sighting:
 
 def _lies_within(finding: Row, work: Row) -> bool:
     about = ("cluster", "subject_kind", "subject")
-    inside = work["from"] <= finding["first_at"] and (work["to"] is None or finding["last_at"] <= work["to"])
+    inside = work["from"] <= finding["first_at"] and work["to"] is not None and finding["last_at"] <= work["to"]
     return inside and all(work[name] == finding[name] for name in about)
 
 

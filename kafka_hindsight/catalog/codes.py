@@ -65,23 +65,31 @@ class IncidentKind(Code):
     REPLICAS_OUT = "replicas_out", "Replicas fell out of sync though their broker was not away."
     LOG_CUT = "log_cut", "A replica cut committed records off its log, and no absence of a broker explains it."
     LAG = "lag", "A group fell behind."
+    WRITES_STOPPED = "writes_stopped", "Writes with acks=all stopped, and no absence of a broker explains it."
     QUORUM_LOST = "quorum_lost", "The controllers had no majority, and the cluster had no controller."
+
+
+class Intent(Code):
+    """Whether what happened had been declared. It labels: how something stopped says nothing of what was meant."""
+
+    DECLARED = "declared", "A maintenance window covers its beginning, or a line shows an operator's command."
+    UNDECLARED = "undeclared", "Nothing declared it."
+    UNKNOWN = "unknown", "It may have begun within a maintenance window or outside, or nothing was compared."
 
 
 class Harm(Code):
     """The gravest thing that an incident did; from the gravest down."""
 
     RECORDS_LOST = "records_lost", "Committed records were lost, or may have been."
-    PARTITIONS_OFFLINE = "partitions_offline", "Partitions had no leader, and no replica in sync could take over."
-    WRITES_REFUSED = "writes_refused", "Fewer replicas than min.insync.replicas were in sync: acks=all was refused."
-    BROKER_LOST = "broker_lost", "A broker was away, and its absence was not planned."
+    PARTITIONS_OFFLINE = "partitions_offline", "Partitions had no leader for a second or longer."
+    WRITES_REFUSED = "writes_refused", "Writes with acks=all were refused or kept waiting, for a second or longer."
+    BROKER_LOST = "broker_lost", "A broker was not shut down in order, or had not come back by the end."
     NO_CONTROLLER = "no_controller", "The cluster had no controller: no leader could be elected, and no topic changed."
     DATA_AT_RISK = "data_at_risk", "Replicas were missing: one more failure could lose records or stop partitions."
     CONSUMERS_STOPPED = "consumers_stopped", "Consumers stopped because something failed."
     LAG_GREW = "lag_grew", "A group fell behind."
     POSTURE = "posture", "Nothing happened; a setting or a placement would make a failure worse."
     ROUTINE = "routine", "Members came and went, or topics changed: consumers paused, and nothing failed."
-    PLANNED = "planned", "Planned work, told apart."
 
 
 class Fingerprint(Code):
@@ -186,6 +194,32 @@ class LossScope(Code):
 
     BROKER = "broker", "One broker."
     RACK = "rack", "All brokers of one rack."
+
+
+class UnavailabilityKind(Code):
+    """What a partition or a group could not be used for."""
+
+    NO_LEADER = (
+        "no_leader",
+        "The partition had no leader, whatever the reason: it could be neither written nor read. From the loss of one"
+        " leader to the begin of the next.",
+    )
+    ACKS_ALL_REFUSED = (
+        "acks_all_refused",
+        "The partition's leader refused writes with acks=all, since fewer replicas than min.insync.replicas were in"
+        " sync. Source: Partition.appendRecordsToLeader, NotEnoughReplicasException.",
+    )
+    ACKS_ALL_HUNG = (
+        "acks_all_hung",
+        "Writes with acks=all to the partition waited: a follower in the ISR was down or did not respond, and had not"
+        " been removed from it yet. Source: acks=all waits for every replica in the ISR; a leader removes a follower"
+        " after replica.lag.time.max.ms, a controller when the session of its broker expires.",
+    )
+    NO_CONSUMER = (
+        "no_consumer",
+        "No member of the group consumed: all had stopped in an eager rebalance, or it had no member. Source: KIP-429"
+        " (an eager member gives back everything before it joins again).",
+    )
 
 
 class TruncationVerdict(Code):

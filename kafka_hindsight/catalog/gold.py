@@ -10,6 +10,7 @@ from kafka_hindsight import catalog
 from kafka_hindsight.catalog.codes import (
     FailoverKind,
     FindingSeverity,
+    Intent,
     IsrChangeKind,
     LagStatus,
     MoveEffect,
@@ -30,6 +31,7 @@ from kafka_hindsight.catalog.gold_losses import TRUNCATIONS as TRUNCATIONS
 from kafka_hindsight.catalog.gold_risk import LOSS_SIMULATIONS as LOSS_SIMULATIONS
 from kafka_hindsight.catalog.gold_risk import PARTITION_RISKS as PARTITION_RISKS
 from kafka_hindsight.catalog.gold_settings import MEMBER_SETTINGS as MEMBER_SETTINGS
+from kafka_hindsight.catalog.gold_unavailability import UNAVAILABILITY as UNAVAILABILITY
 from kafka_hindsight.catalog.model import Check, Table, optional, required
 from kafka_hindsight.catalog.order import in_waves
 
@@ -121,7 +123,7 @@ BROKER_OUTAGES = Table(
         required("outage_id", "STRING", "Hash of what it is"),
         required("broker", "INT", "Broker id"),
         required("kind", "STRING", "Kind of absence", codes=OutageKind),
-        required("planned", "BOOLEAN", "Whether it was shut down in order"),
+        required("intent", "STRING", "Whether it had been declared", codes=Intent),
         required("down_at", "TIMESTAMP", "Start of its shutdown, or its last sign of life"),
         optional("detected_at", "TIMESTAMP", "When it was fenced, or missed by the controller"),
         optional(

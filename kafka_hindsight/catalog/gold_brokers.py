@@ -1,6 +1,6 @@
 """Gold: what brokers did to their replicas, how a cluster was restarted, and who was its controller."""
 
-from kafka_hindsight.catalog.codes import ControllerChangeCause, OutOfSyncKind
+from kafka_hindsight.catalog.codes import ControllerChangeCause, Intent, OutOfSyncKind
 from kafka_hindsight.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from kafka_hindsight.catalog.model import Check, Table, optional, required
 
@@ -82,7 +82,7 @@ ROLLING_RESTARTS = Table(
         required("started_at", "TIMESTAMP", "When the first broker was stopped"),
         optional("ended_at", "TIMESTAMP", "When the last broker served again; null where one has not"),
         required("brokers", "ARRAY<INT>", "Brokers in the order in which they were stopped"),
-        required("planned", "BOOLEAN", "Whether every one of them was shut down in order"),
+        required("intent", "STRING", "Whether each of these stops had been declared", codes=Intent),
         required("is_complete", "BOOLEAN", "Whether it holds every broker that is known of"),
         required(
             "scorecard",

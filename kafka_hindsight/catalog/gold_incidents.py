@@ -1,6 +1,6 @@
 """Gold: everything that happened in a window, each thing once, the most harmful first."""
 
-from kafka_hindsight.catalog.codes import Cause, Fingerprint, Harm, IncidentKind
+from kafka_hindsight.catalog.codes import Cause, Fingerprint, Harm, IncidentKind, Intent
 from kafka_hindsight.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from kafka_hindsight.catalog.model import Check, Table, optional, required
 
@@ -14,7 +14,8 @@ INCIDENTS = Table(
         CLUSTER,
         required("incident_id", "STRING", "Hash of what it is"),
         required("kind", "STRING", "Kind of incident", codes=IncidentKind),
-        required("planned", "BOOLEAN", "Whether it looks like planned work"),
+        required("intent", "STRING", "Whether it had been declared; it never changes a rank", codes=Intent),
+        optional("declared_until", "TIMESTAMP", "End of the maintenance window that declares it; null without one"),
         optional("harm", "STRING", "The gravest thing that it did; null in rows of an earlier version", codes=Harm),
         optional(
             "harm_rank",
@@ -24,6 +25,12 @@ INCIDENTS = Table(
         optional("headline", "STRING", "What happened, to what and for how long; null in rows of an earlier version"),
         required("started_at", "TIMESTAMP", "When it began"),
         optional("ended_at", "TIMESTAMP", "When the last of it was over; null while open"),
+        optional(
+            "is_over",
+            "BOOLEAN",
+            "Whether each partition could be used again, each broker was back and there was a controller when the logs"
+            " end, and groups that a failure had stopped consumed; null in rows of an earlier version",
+        ),
         required("group_ids", "ARRAY<STRING>", "Groups that rebalanced or fell behind"),
         required("rebalance_count", "INT", "Rebalances in it"),
         optional("cause", "STRING", "Why its rebalances began; null where it has none", codes=Cause),
@@ -35,16 +42,23 @@ INCIDENTS = Table(
             "first_outage_id", "STRING", "The broker outage behind it; of several the first: broker_outages names them"
         ),
         optional("brokers", "ARRAY<INT>", "Brokers that were away, or whose replicas were out of sync"),
-        optional("topics", "ARRAY<STRING>", "Topics that lost records, had no leader or refused writes"),
+        optional("topics", "ARRAY<STRING>", "Topics that lost records, had no leader or took no writes"),
         optional("failover_count", "INT", "Changes of leaders in it"),
-        optional("partitions_offline", "INT", "Partitions that had no leader while no replica in sync could take over"),
+        optional("partitions_offline", "INT", "Partitions that had no leader for a second or longer"),
+        optional("partitions_still_offline", "INT", "Of these, those that had none when the logs end"),
         optional(
             "offline_ms",
             "BIGINT",
-            "Longest that one of them had no leader, at least; null where nothing bounds it",
+            "Longest that one of them had no leader; where it was not over, at least",
             unit="ms",
         ),
-        optional("partitions_refusing", "INT", "Partitions that refused writes with acks=all, offline ones apart"),
+        optional("offline_partition_seconds", "DOUBLE", "What these times add up to", unit="partition seconds"),
+        optional(
+            "partitions_refusing",
+            "INT",
+            "Partitions that refused writes with acks=all, or kept them waiting, for a second or longer",
+        ),
+        optional("refusing_ms", "BIGINT", "Longest that one of them did; where it was not over, at least", unit="ms"),
         optional("records_lost_low", "BIGINT", "Records lost at least; null where none can be lost", unit="records"),
         optional(
             "records_lost_high",
@@ -79,9 +93,9 @@ INCIDENTS = Table(
             "the lower bound of a loss is not above the upper",
         ),
         Check(
-            "planned_is_no_harm",
-            "NOT planned OR harm IN ('planned', 'records_lost')",
-            "planned work does not rank as harm, unless records were lost",
+            "window_declares",
+            "declared_until IS NULL OR intent = 'declared'",
+            "only what was declared lies in a maintenance window",
         ),
         HAS_EVIDENCE,
     ),

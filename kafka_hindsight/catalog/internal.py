@@ -96,10 +96,10 @@ TOPIC_CHANGES = Table(
 INCIDENT_LINKS = Table(
     layer="internal",
     name="incident_links",
-    grain="one rebalance or one failover of one incident",
+    grain="one rebalance, one failover or one time of unavailability of one incident",
     key=("part_id",),
     columns=(
-        required("part_id", "STRING", "The rebalance or the failover"),
+        required("part_id", "STRING", "The rebalance, the failover or the row of gold.unavailability"),
         required("incident_id", "STRING", "The incident that it belongs to"),
     ),
 )

@@ -34,6 +34,8 @@ _TABLES = {
     "gold.loss_rehearsals": "gold.loss_simulations",
 }
 
+_WITH_INTENT = ("gold.broker_outages", "gold.incidents", "gold.rolling_restarts")
+
 UPGRADES: Mapping[int, Renames] = {
     2: Renames(
         tables=_TABLES,
@@ -79,6 +81,17 @@ UPGRADES: Mapping[int, Renames] = {
         },
     ),
     3: Renames(columns={"gold.incidents": {"outage_id": "first_outage_id"}}),
+    4: Renames(
+        columns={
+            **{table: {"planned": "intent"} for table in _WITH_INTENT},
+            "quality.nights": {"planned_absences": "orderly_absences", "unplanned_absences": "sudden_absences"},
+            "quality.rule_firings": {"fired_in_planned": "fired_in_restarts"},
+        },
+        values={
+            **{(table, "intent"): {"true": "unknown", "false": "unknown"} for table in _WITH_INTENT},
+            ("gold.incidents", "harm"): {"planned": "routine"},
+        },
+    ),
 }
 """The renames that lead to each version. Version 1 is what 28d0312 wrote, which keeps no version in the lake."""
 

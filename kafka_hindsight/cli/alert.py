@@ -199,7 +199,7 @@ def _seen(order: Order) -> tuple[list[Sighting], list[Night], list[Exception]]:
     rows = read_alert_rows(order.lake, since, since - sightings.FORMER_NIGHTS)
     found = [
         *sightings.of_incidents(rows.incidents, rows.windows),
-        *sightings.of_findings(rows.findings, rows.windows, rows.planned),
+        *sightings.of_findings(rows.findings, rows.windows, rows.declared),
         *sightings.of_validations(rows.broken),
         *sightings.of_coverage(rows.coverage, since),
     ]

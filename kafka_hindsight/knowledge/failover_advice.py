@@ -12,7 +12,7 @@ FAILOVER_ADVICE: dict[str, str] = {
     " `possible`, it is not known whether the new leader had every record: compare the topic with what consumers and"
     " other systems hold.",
     "reassignment": OUT_OF_SYNC_ADVICE[OutOfSyncKind.REASSIGNMENT],
-    "controlled_shutdown": "Nothing, if the shutdown was planned. If partitions had no leader meanwhile, see the"
+    "controlled_shutdown": "Nothing, if the broker came back. If partitions had no leader meanwhile, see the"
     " scorecard of the restart.",
     "broker_unresponsive": "The process ran, but the controller received no heartbeat: look for long pauses (GC, a"
     " suspended host, a disk that hangs) and for a network partition between the broker and the controller.",

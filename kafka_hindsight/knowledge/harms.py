@@ -54,17 +54,19 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     ),
     Harm.PARTITIONS_OFFLINE: HarmNote(
         "act",
-        "partitions offline",
-        "See that each has a leader again, and give the topic more replicas.",
+        "partitions without a leader",
+        "See that each has a leader again, and find out why the broker that led it went.",
         "See that each of these partitions has a leader again, and bring a replica of its last ISR back where it has"
         " none.",
-        "Give the topic three replicas on three brokers, and stop a broker only when no partition is under-replicated.",
+        "Give the topic three replicas on three brokers, and stop a broker only when no partition is under-replicated."
+        " What a dead broker led has no leader until its session ends: broker.session.timeout.ms, or with ZooKeeper"
+        " zookeeper.session.timeout.ms.",
         (_OFFLINE, _TOPIC),
         "OfflinePartitionsCount, normal 0 (Kafka operations guide)",
     ),
     Harm.WRITES_REFUSED: HarmNote(
         "act",
-        "writes refused",
+        "writes stopped",
         "See that the missing replicas are back.",
         "See that the missing replicas are back. A lower min.insync.replicas gives up durability.",
         "Keep one replica more than min.insync.replicas, so that one broker may be away.",
@@ -93,7 +95,7 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     Harm.DATA_AT_RISK: HarmNote(
         "look",
         "data at risk",
-        "Look at that broker's disks, network and pauses.",
+        "See that every replica is in sync again, and find out why some were not.",
         "",
         "Four replicas, or three and a broker that is brought back soon, leave room for one more failure.",
         (_MISSING,),
@@ -117,9 +119,6 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     ),
     Harm.POSTURE: HarmNote("look", "weak settings", source="Our choice: nothing has happened"),
     Harm.ROUTINE: HarmNote("calm", "routine", commands=(_MEMBERS,), source="Our choice: nothing failed"),
-    Harm.PLANNED: HarmNote(
-        "calm", "planned", "", "Nothing: it was planned.", source="Our choice: an operator meant it"
-    ),
 }
 """In the order of harm."""
 
@@ -133,7 +132,9 @@ OUTAGE_VERBS: Mapping[OutageKind, str] = {
 """What a broker did, after its name."""
 
 OUTAGE_ADVICE: Mapping[OutageKind, str] = {
-    OutageKind.CONTROLLED_SHUTDOWN: HARM_NOTES[Harm.PLANNED].advice,
+    OutageKind.CONTROLLED_SHUTDOWN: "Find out what stopped it, if it was not declared: a liveness probe, an"
+    " eviction, a node that is drained or reclaimed, an autoscaler and an operator all end a broker by SIGTERM. Declare"
+    " maintenance (MAINTENANCE) where it was meant.",
     OutageKind.CRASH: FAILOVER_ADVICE["broker_crash"],
     OutageKind.UNRESPONSIVE: FAILOVER_ADVICE["broker_unresponsive"],
     OutageKind.FAILED_START: "Read the last lines that the broker wrote: they name what it could not do, such as"

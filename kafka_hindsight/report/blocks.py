@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.report.lanes import Timeline
 
 # ---- Words: what stands in a line of text
@@ -172,7 +173,7 @@ class TableRow:
     anchor: str = ""
     noun: str = ""
     tone: str = ""
-    is_planned: bool = False
+    is_declared: bool = False
     detail: Expandable | None = None
 
 
@@ -343,7 +344,7 @@ class Page:
     own: str = ""
 
 
-PLANNED = Badge("planned")
+DECLARED = Badge("declared")
 
 
 def sure(confidence: str) -> Badge:
@@ -351,9 +352,9 @@ def sure(confidence: str) -> Badge:
     return Badge(confidence, f"sure {confidence}")
 
 
-def badges(planned: bool, confidence: str) -> tuple[Badge, ...]:
-    """Whether something was planned, and how sure its verdict is."""
-    return (*((PLANNED,) if planned else ()), sure(confidence))
+def badges(intent: str, confidence: str) -> tuple[Badge, ...]:
+    """Whether something was declared, and how sure its verdict is."""
+    return (*((DECLARED,) if intent == Intent.DECLARED else ()), sure(confidence))
 
 
 def head(content: Content, style: str = "") -> Cell:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate, groupby, pairwise
 
-from kafka_hindsight.catalog.codes import NOBODY, FailoverKind, IsrChangeKind, OutOfSyncKind
-from kafka_hindsight.catalog.rows import Failover, IsrChange
+from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
+from kafka_hindsight.catalog.rows import IsrChange, Unavailability
 from kafka_hindsight.report.lanes import CurveLane
 from kafka_hindsight.report.page_rows import LagReading, PageRows
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.unavailability import NO_LEADER
 
 Interval = tuple[datetime, datetime]
 Point = tuple[int, int]
@@ -33,24 +34,12 @@ def curves(page: PageRows) -> Iterator[CurveLane]:
 
 
 def without_leader(page: PageRows) -> Mapping[object, Sequence[Interval]]:
-    """When each partition had no leader. Left out: a change to no leader that may be the deletion of the topic."""
-    by_partition = grouped(page.failovers, lambda f: (f.topic, f.partition, f.topic_incarnation))
-    return {key: [*_gaps(rows), *_open(page, rows)] for key, rows in by_partition.items()}
-
-
-def _gaps(rows: Sequence[Failover]) -> Iterator[Interval]:
-    for row in rows:
-        lasted = row.leaderless_ms if row.leaderless_ms is not None else row.leaderless_low_ms
-        if row.leader_to != NOBODY and lasted:
-            yield row.happened_at - timedelta(milliseconds=lasted), row.happened_at
-
-
-def _open(page: PageRows, rows: Sequence[Failover]) -> Iterator[Interval]:
-    """From a change to no leader to the next change, or to the end."""
-    ends = [*(row.happened_at for row in rows[1:]), page.window[1]]
-    for row, end in zip(rows, ends, strict=True):
-        if row.leader_to == NOBODY and row.kind != FailoverKind.UNKNOWN:
-            yield row.happened_at, end
+    """When each partition had no leader."""
+    rows = (row for row in page.of(Unavailability) if row.kind in NO_LEADER)
+    return {
+        key: [(row.started_at, row.ended_at or page.window[1]) for row in own]
+        for key, own in grouped(rows, lambda r: (r.topic, r.partition)).items()
+    }
 
 
 def under_replicated(page: PageRows) -> Mapping[object, Sequence[Interval]]:

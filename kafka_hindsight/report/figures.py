@@ -1,7 +1,4 @@
-"""The figures of a window, each by one function: page, terminal and alerts take them from here.
-
-Planned work is told apart in every one of them.
-"""
+"""The figures of a window, each by one function: page, terminal and alerts take them from here."""
 
 from __future__ import annotations
 
@@ -9,20 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm
-from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance, Unavailability
 from kafka_hindsight.knowledge.harms import HARM_NOTES, State
 from kafka_hindsight.knowledge.rules import UNSEEN
 from kafka_hindsight.shared import words
+from kafka_hindsight.shared.absences import is_orderly
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.unavailability import NO_CONSUMER, Unused, unused
 
 _ORDER = {harm: place for place, harm in enumerate(Harm)}
 
 
 def harm_of(incident: Incident) -> Harm:
     """What an incident did. Edge case: rows of an earlier version hold rebalances alone, and do not say it."""
-    if incident.harm is not None:
-        return incident.harm
-    return Harm.PLANNED if incident.planned else Harm.CONSUMERS_STOPPED
+    return incident.harm or Harm.CONSUMERS_STOPPED
 
 
 def ranked(incidents: Iterable[Incident]) -> list[Incident]:
@@ -46,8 +43,13 @@ def by_harm(incidents: Iterable[Incident]) -> Mapping[Harm, Sequence[Incident]]:
 
 
 def needs(incident: Incident) -> State:
-    """What an incident asks of its reader."""
-    return HARM_NOTES[harm_of(incident)].state
+    """What an incident asks of its reader: to act where something was gone when the logs end, whatever it was."""
+    return "act" if is_going_on(incident) else HARM_NOTES[harm_of(incident)].state
+
+
+def is_going_on(incident: Incident) -> bool:
+    """Whether something was unavailable, or a broker or the controller gone, when the logs end."""
+    return incident.is_over is False
 
 
 def state_of(incidents: Iterable[Incident], findings: Iterable[Finding]) -> State:
@@ -84,43 +86,25 @@ def lost_records(incidents: Iterable[Incident]) -> Lost:
 
 
 @dataclass(frozen=True)
-class Offline:
-    """Partitions that had no leader while no replica in sync could take over, outside of planned work."""
-
-    partitions: int
-    longest_ms: int | None
-    is_open: bool
-
-
-def offline(incidents: Iterable[Incident]) -> Offline:
-    """How many partitions were offline through unplanned incidents, each time counted, and the longest of these."""
-    rows = [i for i in incidents if not i.planned and i.partitions_offline]
-    return Offline(
-        sum(i.partitions_offline or 0 for i in rows),
-        max((i.offline_ms for i in rows if i.offline_ms is not None), default=None),
-        any(i.offline_ms is None for i in rows),
-    )
-
-
-@dataclass(frozen=True)
 class Absences:
-    """How often brokers were away."""
+    """How often brokers were away: shut down in order, or otherwise. `gone`: those that had not come back."""
 
-    unplanned: int
-    planned: int
+    sudden: int
+    orderly: int
+    gone: int
 
 
 def absences(outages: Iterable[BrokerOutage]) -> Absences:
-    """How often brokers were away, and how often that was planned."""
+    """How often brokers were away, how often after a shutdown in order, and how many had not come back."""
     rows = list(outages)
-    planned = sum(o.planned for o in rows)
-    return Absences(len(rows) - planned, planned)
+    orderly = sum(map(is_orderly, rows))
+    return Absences(len(rows) - orderly, orderly, sum(o.up_at is None for o in rows))
 
 
-def groups_stopped(incidents: Iterable[Incident]) -> set[str]:
-    """The groups whose consumers stopped since something failed."""
-    failed = (i for i in incidents if needs(i) != "calm" and harm_of(i) != Harm.LAG_GREW)
-    return {g for i in failed if i.rebalance_count for g in i.group_ids}
+def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]) -> Unused:
+    """The groups none of whose members consumed since something failed."""
+    failed = {i.incident_id for i in incidents if needs(i) != "calm"}
+    return unused((u for u in rows if u.incident_id in failed), NO_CONSUMER)
 
 
 def partition_seconds(rebalances: Iterable[Rebalance]) -> float:

@@ -113,7 +113,7 @@ def newest_of(nights: Iterable[Night]) -> list[Night]:
 
 def _badness(night: Night) -> tuple[object, ...]:
     harm = list(HARM_NOTES).index(night.harm) if night.harm else len(HARM_NOTES)
-    figures_of_harm = (night.records_lost_low, night.partitions_offline, night.unplanned_absences, night.groups_stopped)
+    figures_of_harm = (night.records_lost_low, night.partitions_offline, night.sudden_absences, night.groups_stopped)
     return _URGENCY.index(night.state), harm, *(-f for f in figures_of_harm), -night.findings_critical, night.cluster
 
 
@@ -173,9 +173,9 @@ def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
     gravest = plain.shortened(night.headline or "", 160)
     anchor = plain.anchor("incident", night.incident_id) if night.incident_id else ""
     state = next(s for s in STATES if s == night.state)
-    planned = f", {night.planned_absences} planned" if night.planned_absences else ""
+    orderly = f", {night.orderly_absences} in order" if night.orderly_absences else ""
     lost = figures.Lost(night.records_lost_low, night.records_lost_high).number
-    longest = words.duration(night.offline_ms) if night.offline_ms is not None else "not over"
+    longest = "not over" if night.partitions_still_offline else words.duration(night.offline_ms)
     return ui.TableRow(
         (
             ui.head(ui.PageLink(plain.shortened(night.cluster), night.page), "id"),
@@ -184,7 +184,7 @@ def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
             ui.Cell(ui.PageLink(gravest, night.page, anchor) if gravest else "nothing", "left wide"),
             ui.Cell(lost, "bad" if night.records_lost_low else ""),
             ui.Cell(f"{night.partitions_offline}, {longest}" if night.partitions_offline else "0"),
-            f"{night.unplanned_absences}{planned}",
+            f"{night.sudden_absences}{orderly}",
             str(night.groups_stopped),
             ui.Cell(str(night.findings_critical), "bad" if night.findings_critical else ""),
             str(night.gaps),

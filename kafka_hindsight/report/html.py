@@ -136,6 +136,5 @@ def _stepped(curve: CurveLane) -> str:
 def _packed(items: Sequence[Item]) -> str:
     """Items as lines of fields: texts of a page hold neither tab nor line break."""
     return "\n".join(
-        "\t".join((i.shape, str(i.start_ms), str(i.length_ms), i.tone, "01"[i.is_planned], i.anchor, i.short, i.says))
-        for i in items
+        "\t".join((i.shape, str(i.start_ms), str(i.length_ms), i.tone, i.anchor, i.short, i.says)) for i in items
     )

@@ -19,7 +19,6 @@ class Mark:
     top: float
     height: float
     tone: str
-    is_planned: bool
     says: str
     anchor: str
 
@@ -35,7 +34,6 @@ class Item:
     start_ms: int
     length_ms: int
     tone: str
-    is_planned: bool
     says: str
     short: str
     anchor: str

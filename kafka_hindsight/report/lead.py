@@ -6,22 +6,23 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import Confidence, Harm
-from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, ValidationResult
+from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, ValidationResult
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import RULES, UNREAD, UNSEEN
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.phrases import incident_headline
+from kafka_hindsight.report.phrases import declared, incident_headline
 from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.report.unread_logs import absence, unread_first
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, Unused, unused
 
 SENTENCES = 3
 NAMED = 4
 NOTHING = (
-    "No record was lost, no partition was offline, no broker was away unplanned, and no group stopped because something"
+    "No record was lost, no partition was without a leader, no broker was away, and no group stopped because something"
     " failed."
 )
 
@@ -29,9 +30,7 @@ NOTHING = (
 def lead(page: PageRows) -> ui.Box:
     """The badge, what could not be seen, then at most three sentences: what happened, for how long, what to do."""
     state = figures.state_of(page.of(Incident), page.of(Finding))
-    grave = [
-        (harm, rows) for harm, rows in figures.by_harm(page.of(Incident)).items() if HARM_NOTES[harm].state != "calm"
-    ][:SENTENCES]
+    grave = _grave(page)[:SENTENCES]
     items = [_sentence(page, harm, rows) for harm, rows in grave]
     calm = () if items else tuple(_calm(page))
     return ui.Box(
@@ -42,9 +41,16 @@ def lead(page: PageRows) -> ui.Box:
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
             *ui.said(_certainty([row for _, rows in grave for row in rows])),
-            *ui.said(_planned(page)),
         ),
     )
+
+
+def _grave(page: PageRows) -> list[tuple[Harm, Sequence[Incident]]]:
+    """What asks its reader for something: what is not over, then the rest by harm, the gravest first."""
+    rows = figures.ranked(i for i in page.of(Incident) if figures.needs(i) != "calm")
+    lasting = [i for i in rows if figures.is_going_on(i)]
+    over = figures.by_harm(i for i in rows if not figures.is_going_on(i)).items()
+    return [(figures.harm_of(lasting[0]), lasting), *over] if lasting else [*over]
 
 
 def _calm(page: PageRows) -> Iterator[ui.Block]:
@@ -77,7 +83,7 @@ def _subjects(rows: Sequence[Finding]) -> str:
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
     """What happened, each with the way to it, and what to do about the worst of it."""
-    said = [incident_headline(row) for row in rows[:NAMED]]
+    said = [f"{incident_headline(row)}{declared(row)}" for row in rows[:NAMED]]
     links = [
         ui.Link(f"{s[:1].lower()}{s[1:]}" if i else s, plain.anchor("incident", row.incident_id))
         for i, (s, row) in enumerate(zip(said, rows))
@@ -87,7 +93,7 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
     what: ui.Words = (ui.separated(links, "; "), more, ".")
     label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
     whose = f" {label}: {owners}." if owners else ""
-    return ui.Item((ui.Strong(what), " ", HARM_NOTES[harm].now, whose), HARM_NOTES[harm].state)
+    return ui.Item((ui.Strong(what), " ", HARM_NOTES[harm].now, whose), figures.needs(rows[0]))
 
 
 def _certainty(rows: Sequence[Incident]) -> str:
@@ -99,33 +105,25 @@ def _certainty(rows: Sequence[Incident]) -> str:
     return f"The cause is {said} of the {words.number(len(rows))} incidents."
 
 
-def _planned(page: PageRows) -> str:
-    """Planned work, told apart."""
-    rows = [i for i in figures.ranked(page.of(Incident)) if i.planned and figures.harm_of(i) == Harm.PLANNED]
-    said = [incident_headline(row) for row in sorted(rows, key=lambda i: i.started_at)]
-    more = f"; and {words.number(len(said) - NAMED)} more" if len(said) > NAMED else ""
-    return f"Planned: {'; '.join(f'{s[:1].lower()}{s[1:]}' for s in said[:NAMED])}{more}." if said else ""
-
-
 def tiles(page: PageRows) -> Iterator[ui.Tile]:
     """The figures of harm, and what could not be seen."""
     incidents, findings = page.of(Incident), page.of(Finding)
-    lost, offline = figures.lost_records(incidents), figures.offline(incidents)
-    away, stopped = figures.absences(page.of(BrokerOutage)), figures.groups_stopped(incidents)
+    lost, away = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
+    offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))
+    stopped = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
     critical, unseen = figures.critical(findings), figures.unseen(findings)
     first = {harm: rows[0] for harm, rows in figures.by_harm(incidents).items()}
     yield _tile(
         lost.number, "committed records lost", bool(lost.low or lost.high != 0), "bad", _at(first, Harm.RECORDS_LOST)
     )
+    for found, what, harm in (
+        (offline, "without a leader", Harm.PARTITIONS_OFFLINE),
+        (refusing, "without writes (acks=all)", Harm.WRITES_REFUSED),
+    ):
+        yield _tile(*_unused(found, what), bool(found.subjects), "bad", _at(first, harm))
     yield _tile(
-        *_offline(offline),
-        bool(offline.partitions),
-        "bad",
-        _at(first, Harm.PARTITIONS_OFFLINE),
+        *_absences(away), bool(away.sudden + away.orderly), "bad" if away.sudden + away.gone else "warn", "outages"
     )
-    planned = f", {words.number(away.planned)} planned" if away.planned else ""
-    noun = words.verb(away.unplanned, "unplanned absence of a broker", "unplanned absences of brokers")
-    yield _tile(words.number(away.unplanned), f"{noun}{planned}", bool(away.unplanned), "bad", "outages")
     noun = words.verb(len(stopped), "group stopped by a failure", "groups stopped by a failure")
     yield _tile(words.number(len(stopped)), noun, bool(stopped), "warn", _at(first, Harm.CONSUMERS_STOPPED))
     noun = words.verb(len(critical), "critical finding", "critical findings")
@@ -134,14 +132,24 @@ def tiles(page: PageRows) -> Iterator[ui.Tile]:
     yield _tile(words.number(len(unseen)), noun, bool(unseen), "warn", "coverage")
 
 
-def _offline(offline: figures.Offline) -> tuple[str, str]:
-    """The longest time that a partition was offline, and how many were."""
-    if not offline.partitions:
-        return "0", "partitions offline"
-    longest = words.duration(offline.longest_ms) or "0 s"
-    count = words.counted(offline.partitions, "partition")
-    which = count if offline.partitions == 1 else f"the longest of {count}"
-    return f"{longest}{'+' if offline.is_open else ''}", f"offline at least: {which}"
+def _unused(found: Unused, what: str) -> tuple[str, str]:
+    """How many partitions could not be used, the longest time and all of it."""
+    count = len(found.subjects)
+    said = [f"{words.verb(count, 'partition', 'partitions')} {what}"]
+    if found.still:
+        said.append(f"{words.number(len(found.still))} of them when the logs end")
+    if found.longest is not None:
+        said.append(f"the longest for {words.duration(found.longest_ms)}")
+        said.append(words.counted(round(found.total_ms / 1000), "partition-second"))
+    return words.number(count), ", ".join(said)
+
+
+def _absences(away: figures.Absences) -> tuple[str, str]:
+    """How often brokers were away, and how."""
+    count = away.sudden + away.orderly
+    manners = ((away.orderly, "shut down in order"), (away.gone, "not back"))
+    said = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
+    return words.number(count), f"{words.verb(count, 'absence of a broker', 'absences of brokers')}{said}"
 
 
 def _at(first: dict[Harm, Incident], harm: Harm) -> str:

@@ -27,7 +27,6 @@ class Span:
     start: datetime
     end: datetime
     tone: str
-    is_planned: bool
     says: str
     short: str
     anchor: str
@@ -42,7 +41,7 @@ def items(page: PageRows, spans: Iterable[Span]) -> tuple[Item, ...]:
         return round(min(length, max(0.0, (at - first) / timedelta(milliseconds=1))))
 
     return tuple(
-        Item(s.shape, since(s.start), since(s.end) - since(s.start), s.tone, s.is_planned, s.says, s.short, s.anchor)
+        Item(s.shape, since(s.start), since(s.end) - since(s.start), s.tone, s.says, s.short, s.anchor)
         for s in sorted(spans, key=lambda s: (s.start, s.shape, s.anchor))
     )
 
@@ -76,9 +75,9 @@ def _clusters(page: PageRows, spans: Sequence[Span], near: float) -> list[list[S
 
 
 def _stack(page: PageRows, cluster: Sequence[Span]) -> Iterable[Mark]:
-    by_tone: defaultdict[tuple[str, bool], list[Span]] = defaultdict(list)
+    by_tone: defaultdict[str, list[Span]] = defaultdict(list)
     for span in cluster:
-        by_tone[span.tone, span.is_planned].append(span)
+        by_tone[span.tone].append(span)
     top = 0.0
     for run in by_tone.values():
         height = len(run) / len(cluster)
@@ -96,7 +95,7 @@ def _mark(page: PageRows, run: Sequence[Span], top: float, height: float) -> Mar
         when = f"{words.instant(first.start, page.day)} to {words.instant(run[-1].start, page.day)}"
         says = f"{when}: {tallied(Counter(span.short for span in run))}"
     place = (round(left, 3), round(width, 3), round(top, 3), round(height, 3))
-    return Mark(first.shape, *place, first.tone, first.is_planned, says, first.anchor)
+    return Mark(first.shape, *place, first.tone, says, first.anchor)
 
 
 def tallied(counts: Counter[str]) -> str:

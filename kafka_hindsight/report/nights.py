@@ -6,12 +6,13 @@ from collections import Counter
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity
-from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night, Unavailability
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.phrases import incident_headline
 from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.shared.page_names import page_name
+from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, unused
 
 
 def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
@@ -19,11 +20,8 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
     incidents, findings = figures.ranked(page.of(Incident)), page.of(Finding)
     asking = [i for i in incidents if figures.needs(i) != "calm"]
     worst = asking[0] if asking else None
-    lost, away, offline = (
-        figures.lost_records(incidents),
-        figures.absences(page.of(BrokerOutage)),
-        figures.offline(incidents),
-    )
+    lost, away = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
+    offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))
     severities, lines = Counter(f.severity for f in findings), coverage.totals(page)
     return Night(
         cluster=page.run.cluster,
@@ -36,11 +34,14 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
         incidents=len(asking),
         records_lost_low=lost.low,
         records_lost_high=lost.high,
-        partitions_offline=offline.partitions,
+        partitions_offline=len(offline.subjects),
+        partitions_still_offline=len(offline.still),
         offline_ms=offline.longest_ms,
-        unplanned_absences=away.unplanned,
-        planned_absences=away.planned,
-        groups_stopped=len(figures.groups_stopped(incidents)),
+        offline_partition_seconds=offline.total_ms / 1000,
+        partitions_refusing=len(refusing.subjects),
+        sudden_absences=away.sudden,
+        orderly_absences=away.orderly,
+        groups_stopped=len(figures.groups_stopped(incidents, page.of(Unavailability)).subjects),
         findings_critical=severities[FindingSeverity.CRITICAL],
         findings_warning=severities[FindingSeverity.WARNING],
         findings_info=severities[FindingSeverity.INFO],

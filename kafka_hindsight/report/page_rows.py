@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
+from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
@@ -224,10 +225,10 @@ class PageRows:
         history = self.run.history
         return {row.recurrence_id: row for row in history.incidents} if history else {}
 
-    def is_planned(self, rebalance: Rebalance) -> bool:
-        """Whether a rebalance belongs to planned work."""
+    def is_declared(self, rebalance: Rebalance) -> bool:
+        """Whether a rebalance belongs to what was declared."""
         incident = self.incidents.get(rebalance.incident_id)
-        return incident is not None and incident.planned
+        return incident is not None and incident.intent == Intent.DECLARED
 
     def whose(self, groups: Iterable[str], topics: Iterable[str]) -> tuple[str, str]:
         """Who owns the cluster, or one of these groups and topics: `Owners` and the names; none where none is known."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kafka_hindsight.catalog.rows import BrokerOutage, Contributor, ControllerChange, Delay, Incident, Rebalance
+from kafka_hindsight.catalog.codes import Intent
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    Contributor,
+    ControllerChange,
+    Delay,
+    Incident,
+    Rebalance,
+    RollingRestart,
+)
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
@@ -23,6 +32,11 @@ def outage_at(page: PageRows, outage: BrokerOutage) -> str:
 def incident_headline(incident: Incident) -> str:
     """An incident in one line. Edge case: rows of an earlier version have no headline."""
     return plain.shortened(incident.headline or incident.explanation.rstrip("."), 220)
+
+
+def declared(row: BrokerOutage | Incident | RollingRestart) -> str:
+    """The label of what was declared, after its headline; empty for anything else."""
+    return " (declared)" if row.intent == Intent.DECLARED else ""
 
 
 def groups_named(group_ids: Sequence[str]) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kafka_hindsight.catalog.codes import FailoverKind, OutOfSyncKind, TruncationVerdict
-from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, OutOfSyncPeriod, RollingRestart, Truncation
+from kafka_hindsight.catalog.rows import BrokerOutage, Failover, OutOfSyncPeriod, RollingRestart, Truncation
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.phrases import brokers_named, lost_records, outage_at
+from kafka_hindsight.report.phrases import brokers_named, declared, lost_records, outage_at
 from kafka_hindsight.report.sections.danger import exposure, worst_simulation
 from kafka_hindsight.report.sections.restarts import headline, in_order
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.absences import away
+from kafka_hindsight.shared.absences import away, is_orderly
 
 RESTARTS_NAMED = 2
+_IN_ORDER = frozenset({FailoverKind.CONTROLLED_SHUTDOWN, FailoverKind.PREFERRED_ELECTION, FailoverKind.REASSIGNMENT})
 
 
 def broker_sentences(page: PageRows, named: Collection[str]) -> tuple[str, ...]:
@@ -34,8 +35,7 @@ def broker_sentences(page: PageRows, named: Collection[str]) -> tuple[str, ...]:
 def _restarts(page: PageRows) -> Iterator[str]:
     rows = in_order(page)
     for row in rows[:RESTARTS_NAMED]:
-        said = headline(row)
-        yield f"{f'planned: {said[:1].lower()}{said[1:]}' if row.planned else said}, {_when(page, row)}."
+        yield f"{headline(row)}, {_when(page, row)}{declared(row)}."
     rest = len(rows) - RESTARTS_NAMED
     if rest > 0:
         yield f"{words.counted(rest, 'further rolling restart')}."
@@ -52,10 +52,10 @@ def _when(page: PageRows, row: RollingRestart) -> str:
 def _outages(page: PageRows, named: Collection[str]) -> Iterator[str]:
     restarts = {row.restart_id for row in page.of(RollingRestart)}
     rows = [o for o in page.outages.values() if o.outage_id not in named and o.restart_id not in restarts]
-    sudden = [_absence(page, row) for row in rows if not row.planned]
+    sudden = [_absence(page, row) for row in rows if not is_orderly(row)]
     if sudden:
         yield ("also " if any(named) else "") + words.listed(sudden, at_most=4)
-    yield from _shutdowns(page, [row for row in rows if row.planned])
+    yield from _shutdowns(page, [row for row in rows if is_orderly(row)])
     yield from _gone({row.broker: row for row in page.outages.values()})
 
 
@@ -65,11 +65,11 @@ def _gone(last_of: Mapping[int, BrokerOutage]) -> Iterator[str]:
         yield f"{brokers_named(brokers, 6)} had not come back by the end"
 
 
-def _shutdowns(page: PageRows, planned: Sequence[BrokerOutage]) -> Iterator[str]:
-    if len(planned) == 1:
-        yield f"planned: {outage_at(page, planned[0])}"
-    elif planned:
-        yield f"{len(planned)} planned shutdowns, of {brokers_named({row.broker for row in planned}, 6)}"
+def _shutdowns(page: PageRows, orderly: Sequence[BrokerOutage]) -> Iterator[str]:
+    if len(orderly) == 1:
+        yield f"{outage_at(page, orderly[0])}{declared(orderly[0])}"
+    elif orderly:
+        yield f"{len(orderly)} shutdowns in order, of {brokers_named({row.broker for row in orderly}, 6)}"
 
 
 def _absence(page: PageRows, outage: BrokerOutage) -> str:
@@ -78,14 +78,11 @@ def _absence(page: PageRows, outage: BrokerOutage) -> str:
 
 
 def _failovers(page: PageRows) -> str:
-    planned = {row.incident_id for row in page.of(Incident) if row.planned}
-    rows = [row for row in page.of(Failover) if row.incident_id not in planned]
+    rows = [row for row in page.of(Failover) if row.kind not in _IN_ORDER]
     apart = len(page.of(Failover)) - len(rows)
     if not rows and not apart:
         return ""
-    said = [
-        words.counted(len(rows), "leader change") + (f" besides {words.number(apart)} planned ones" if apart else "")
-    ]
+    said = [words.counted(len(rows), "leader change") + (f" besides {words.number(apart)} in order" if apart else "")]
     offline = sum(row.kind == FailoverKind.OFFLINE for row in rows)
     if offline:
         said.append(f"a partition was left without a leader {words.times(offline)}")

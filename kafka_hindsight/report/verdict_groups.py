@@ -167,6 +167,6 @@ def _event(page: PageRows, incident: Incident) -> str:
         case IncidentKind.COORDINATOR_MOVE:
             return f"a move of coordinators at {at}"
         case IncidentKind.ROLLING_RESTART:
-            return f"a {'planned ' if incident.planned else ''}rolling restart of {groups} at {at}"
+            return f"a rolling restart of {groups} at {at}"
     cause = vocabulary.HEDGES[incident.confidence] + (incident.cause.label if incident.cause else "no known cause")
     return f"a storm in {groups} from {at} on ({cause})"

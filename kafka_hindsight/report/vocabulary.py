@@ -38,7 +38,7 @@ STATES: Mapping[State, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
 
 TONES: Mapping[str, str] = {
     "lost": "Members lost, partitions without a leader",
-    "broker": "Brokers away unplanned, and what they moved",
+    "broker": "Brokers not shut down in order, and what they moved",
     "member": "Members came and went",
     "topic": "Topics, subscriptions, reassignments",
     "asked": "Asked for, leaders back",
@@ -123,7 +123,6 @@ _HARM_TONES: Mapping[Harm, str] = {
     Harm.LAG_GREW: "unknown",
     Harm.POSTURE: "unknown",
     Harm.ROUTINE: "member",
-    Harm.PLANNED: "protocol",
 }
 HARMS: Mapping[Harm, Look] = {
     harm: Look(note.label, _HARM_TONES.get(harm, "lost")) for harm, note in HARM_NOTES.items()

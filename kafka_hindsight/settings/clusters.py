@@ -34,7 +34,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _PLACES = ("logs", "client_logs", "snapshots", "lake")
 _OF_LINES = ("glob", "logs_tz", "client_tz", "pattern", "client_pattern")
 _HOURS = ("look_ahead_hours", "look_back_hours")
-_OF_A_CLUSTER = (*_PLACES, *_OF_LINES, *_HOURS, "keep")
+_OF_A_CLUSTER = (*_PLACES, *_OF_LINES, *_HOURS, "maintenance", "keep")
 
 CLUSTER_KEYS: Mapping[str, Key] = {
     "name": Key(

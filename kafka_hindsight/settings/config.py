@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from kafka_hindsight.settings.maintenance import EXAMPLE, maintenance_of
 from kafka_hindsight.shared.exits import BadInput
 
 
@@ -43,6 +44,7 @@ INPUTS: tuple[Input, ...] = (
     Input("client_pattern", "CLIENT_PATTERN", "layout of the lines in CLIENT_LOGS, as log4j or logback have it"),
     Input("look_ahead_hours", "LOOK_AHEAD_HOURS", "how long after the window its rebalances may end; default 2"),
     Input("look_back_hours", "LOOK_BACK_HOURS", "how far before the window open state is looked for; default 24"),
+    Input("maintenance", "MAINTENANCE", f"when maintenance was declared: {EXAMPLE}; several with ; between them"),
 )
 
 KEEP = Input(
@@ -92,6 +94,7 @@ class Settings:
     client_pattern: str | None = None
     look_ahead_hours: int = LOOK_AHEAD_HOURS
     look_back_hours: int = LOOK_BACK_HOURS
+    maintenance: str | None = None
     read_to_end: bool = False
     keep: str | None = None
     owners: Sequence[Mapping[str, Any]] | None = None
@@ -198,6 +201,7 @@ class _Reading:
             client_pattern=self.text("client_pattern"),
             look_ahead_hours=self.hours("look_ahead_hours", LOOK_AHEAD_HOURS),
             look_back_hours=self.hours("look_back_hours", LOOK_BACK_HOURS),
+            maintenance=self.maintenance(),
             read_to_end=self.given.get("read_to_end") is True,
             keep=self.text("keep"),
             owners=self.given.get("owners") or None,
@@ -280,6 +284,14 @@ class _Reading:
                 f"{self.called(field)} is {name!r}. Needed: a zone of the IANA database, such as Europe/Berlin or UTC."
             )
         return name
+
+    def maintenance(self) -> str | None:
+        text = self.text("maintenance")
+        try:
+            maintenance_of(text)
+        except BadInput as problem:
+            self.problems += problem.sentences
+        return text
 
     def hours(self, field: str, default: int) -> int:
         text = self.text(field)

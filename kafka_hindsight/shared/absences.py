@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from kafka_hindsight.catalog.codes import OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage
 from kafka_hindsight.shared import words
 
 
 def starts_exactly(outage: BrokerOutage) -> bool:
     """Whether the absence begins with more than the broker's last sign of life."""
-    return outage.planned or outage.unreachable_at is not None or outage.away_low_ms == outage.away_high_ms is not None
+    is_bounded = outage.away_low_ms == outage.away_high_ms is not None
+    return is_orderly(outage) or outage.unreachable_at is not None or is_bounded
+
+
+def is_orderly(outage: BrokerOutage) -> bool:
+    """Whether the broker was shut down in order: who wanted that is another question."""
+    return outage.kind == OutageKind.CONTROLLED_SHUTDOWN
+
+
+def is_lost(outage: BrokerOutage) -> bool:
+    """Whether the broker was not shut down in order, or had not come back by the end."""
+    return not is_orderly(outage) or outage.up_at is None
 
 
 def away(outage: BrokerOutage) -> str:

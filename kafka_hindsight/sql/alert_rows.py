@@ -23,16 +23,22 @@ _FINDINGS = """
     FROM gold.findings f
     WHERE first_at >= (SELECT min(window_from) FROM quality.publications WHERE window_to >= $since)"""
 _INCIDENTS = """
-    SELECT cluster, incident_id, harm, headline, advice, started_at, ended_at, group_ids, topics
+    SELECT cluster, incident_id, harm, headline, advice, started_at, ended_at, is_over, intent, declared_until,
+        group_ids, topics
     FROM gold.incidents
-    WHERE NOT planned AND harm IS NOT NULL
+    WHERE harm IS NOT NULL
         AND started_at >= (SELECT min(window_from) FROM quality.publications WHERE window_to >= $since)"""
-_PLANNED = """
-    SELECT cluster, 'group' AS subject_kind, unnest(group_ids) AS subject, started_at AS "from", ended_at AS "to"
-    FROM gold.incidents WHERE planned AND coalesce(ended_at, started_at) >= $former
+_DECLARED = """
+    WITH declared AS (
+        SELECT cluster, incident_id, group_ids, started_at, ended_at, declared_until FROM gold.incidents
+        WHERE intent = 'declared' AND ended_at >= $former
+    )
+    SELECT cluster, 'group' AS subject_kind, unnest(group_ids) AS subject, started_at AS "from",
+        least(ended_at, declared_until) AS "to"
+    FROM declared
     UNION ALL
-    SELECT cluster, 'broker', broker::VARCHAR, down_at, coalesce(isr_recovered_at, up_at)
-    FROM gold.broker_outages WHERE planned AND down_at >= $former"""
+    SELECT o.cluster, 'broker', broker::VARCHAR, down_at, least(coalesce(isr_recovered_at, up_at), declared_until)
+    FROM gold.broker_outages AS o JOIN declared USING (cluster, incident_id)"""
 _BROKEN = """
     SELECT cluster, window_from, window_to, "table", expectation, description, severity, sentences
     FROM (FROM quality.validation_results WHERE window_to >= $since
@@ -42,11 +48,11 @@ _COVERAGE = """
     SELECT cluster, source, window_from, window_to, lines_in, last_at, longest_silence_ms
     FROM quality.coverage WHERE window_to >= $former"""
 _PARTS = (
-    {"windows": _WINDOWS, "findings": _FINDINGS, "incidents": _INCIDENTS, "planned": _PLANNED},
+    {"windows": _WINDOWS, "findings": _FINDINGS, "incidents": _INCIDENTS, "declared": _DECLARED},
     {"broken": _BROKEN},
     {"coverage": _COVERAGE},
 )
-"""What is read together or not at all: a finding without what was planned would be sent to the people who planned
+"""What is read together or not at all: a finding without what was declared would be sent to the people who declared
 it.
 """
 
@@ -71,7 +77,7 @@ class AlertRows:
     windows: Rows = ()
     findings: Rows = ()
     incidents: Rows = ()
-    planned: Rows = ()
+    declared: Rows = ()
     broken: Rows = ()
     coverage: Rows = ()
     unread: tuple[str, ...] = ()

@@ -10,11 +10,12 @@ import duckdb
 
 from kafka_hindsight.catalog import BY_NAME, Table
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
-from kafka_hindsight.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, REBALANCES
+from kafka_hindsight.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, REBALANCES, UNAVAILABILITY
 from kafka_hindsight.catalog.quality import PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.report.sections import READS
 from kafka_hindsight.report.sections.danger import WORST_RISK
+from kafka_hindsight.shared.unavailability import NOTICED_MS
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.duck_types import quoted_name, view_name
 
@@ -24,7 +25,17 @@ MOST_ROWS = 20_000
 NIGHTS = 30
 
 READ: tuple[Table, ...] = tuple(
-    dict.fromkeys([*(BY_NAME[kind.TABLE] for kind in READS), PUBLICATIONS, FAILOVERS, FINDINGS, INCIDENTS, REBALANCES])
+    dict.fromkeys(
+        [
+            *(BY_NAME[kind.TABLE] for kind in READS),
+            PUBLICATIONS,
+            FAILOVERS,
+            FINDINGS,
+            INCIDENTS,
+            REBALANCES,
+            UNAVAILABILITY,
+        ]
+    )
 )
 """The tables that a report is made of."""
 
@@ -49,14 +60,19 @@ _PUBLISHED = """
 _NUMBERS = """
     SELECT w.window_from, w.window_to, coalesce(r.rebalances, 0)::DOUBLE AS rebalances,
         coalesce(r.partition_seconds, 0)::DOUBLE AS partition_seconds,
-        coalesce(f.failovers, 0)::DOUBLE AS failovers, coalesce(f.leaderless_ms, 0)::DOUBLE AS leaderless_ms
+        coalesce(f.failovers, 0)::DOUBLE AS failovers, coalesce(u.leaderless_ms, 0)::DOUBLE AS leaderless_ms
     FROM (SELECT unnest($starts::TIMESTAMPTZ[]) AS window_from, unnest($ends::TIMESTAMPTZ[]) AS window_to) AS w
     LEFT JOIN LATERAL (
         SELECT count(*) AS rebalances, sum(partition_seconds) AS partition_seconds FROM gold.rebalances
         WHERE cluster = $cluster AND started_at >= w.window_from AND started_at < w.window_to) AS r ON true
     LEFT JOIN LATERAL (
-        SELECT count(*) AS failovers, sum(leaderless_ms) AS leaderless_ms FROM gold.failovers
+        SELECT count(*) AS failovers FROM gold.failovers
         WHERE cluster = $cluster AND happened_at >= w.window_from AND happened_at < w.window_to) AS f ON true
+    LEFT JOIN LATERAL (
+        SELECT sum(coalesce(date_diff('millisecond', started_at, ended_at), low_ms)) AS leaderless_ms
+        FROM gold.unavailability
+        WHERE cluster = $cluster AND kind = 'no_leader' AND started_at >= w.window_from AND started_at < w.window_to
+            AND coalesce(date_diff('millisecond', started_at, ended_at), low_ms) >= $noticed_ms) AS u ON true
     ORDER BY w.window_from"""
 _FINDINGS = """
     SELECT rule_id, subject_kind, subject, severity, message FROM gold.findings
@@ -120,7 +136,7 @@ def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: W
     of_last = {"cluster": cluster, "start": before[-1].start, "end": before[-1].end}
     calm = [str(harm) for harm, note in HARM_NOTES.items() if note.state == "calm"]
     return {
-        "windows": _rows(connection, _NUMBERS, of_all),
+        "windows": _rows(connection, _NUMBERS, {**of_all, "noticed_ms": NOTICED_MS}),
         "findings": _rows(connection, _FINDINGS, of_last),
         "incidents": _rows(connection, _INCIDENTS, {**of_all, "calm": calm}),
     }, is_newest

@@ -27,7 +27,7 @@ _EVER = datetime(2000, 1, 1, tzinfo=UTC)
 _LATER = {PUBLICATIONS: {"version"}}
 """A run that was cut short and tried again leaves more versions."""
 
-_ALERTS = ("windows", "findings", "incidents", "planned")
+_ALERTS = ("windows", "findings", "incidents", "declared")
 """What an alert is made of that is published together."""
 
 

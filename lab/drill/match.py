@@ -66,10 +66,10 @@ def _is_called(act: Act, row: Row, codes: tuple[str, ...]) -> bool:
 
 def _rolling_restart(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """One incident must hold the whole roll: of several, the one that meets most of its acts counts."""
-    planned = {i["incident_id"] for i in tables.get("incidents", ()) if i["kind"] == "rolling_restart" and i["planned"]}
+    restarts = {i["incident_id"] for i in tables.get("incidents", ()) if i["kind"] == "rolling_restart"}
     codes = REBALANCE_CODES[ROLLING_RESTART]
     found = {
-        id(a): [r for r in _rows_called(a, tables, codes) if r.get("incident_id") in planned]
+        id(a): [r for r in _rows_called(a, tables, codes) if r.get("incident_id") in restarts]
         for a in _roll_of(act, acts)
     }
     votes = Counter(i for rows in found.values() for i in {r["incident_id"] for r in rows})

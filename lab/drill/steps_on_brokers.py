@@ -33,7 +33,7 @@ class KillBroker(OnBroker):
 class StopBroker(OnBroker):
     """It shuts down under control."""
 
-    expect: str | None = "failover_planned"
+    expect: str | None = "failover_orderly"
 
 
 @dataclass(frozen=True, kw_only=True)

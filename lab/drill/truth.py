@@ -34,10 +34,12 @@ EXPIRY_CODES = ("member_left", "member_dead")
 """No rebalance is expected until the member's session runs out; then it is one of these."""
 
 OUTAGE_KINDS: Mapping[str, str] = {
+    "failover_orderly": "controlled_shutdown",
     "failover_planned": "controlled_shutdown",
     "failover_crash": "crash",
     "failover_unresponsive": "unresponsive",
 }
+"""expect → the manner of an absence. Recordings from before say failover_planned for a shutdown in order."""
 FAILOVER_KINDS: Mapping[str, str] = {
     "preferred_election": "preferred_election",
     "unclean_election": "unclean_election",

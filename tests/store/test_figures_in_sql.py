@@ -23,6 +23,7 @@ from tests.support.rows import values
 
 NAMED = (
     "gold.incidents", "gold.broker_outages", "gold.findings", "gold.rebalances", "gold.failovers", "gold.truncations",
+    "gold.unavailability",
     "quality.coverage",
 )  # fmt: skip
 
@@ -60,9 +61,9 @@ def test_other_named_queries_add_up_to_the_same(seen: Any, capsys: Any) -> None:
     incidents = answers(session, "incidents_by_harm", capsys)
     assert sum(i["records_lost_low"] for i in incidents if i["harm"] == "records_lost") == row.records_lost_low
     absences = answers(session, "outage_effects", capsys)
-    assert [sum(o["planned"] is planned for o in absences) for planned in (False, True)] == [
-        row.unplanned_absences,
-        row.planned_absences,
+    assert [sum((o["kind"] == "controlled_shutdown") is orderly for o in absences) for orderly in (False, True)] == [
+        row.sudden_absences,
+        row.orderly_absences,
     ]
     findings = answers(session, "findings_worst_first", capsys)
     assert sum(f["severity"] == "critical" for f in findings) == row.findings_critical

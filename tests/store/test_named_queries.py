@@ -78,7 +78,7 @@ LAKE = {
     ),
     "gold.incidents": rows_of(
         "gold.incidents",
-        {"incident_id": "i", "kind": "rolling_restart", "planned": True, "rebalance_count": 2, "harm": "planned",
+        {"incident_id": "i", "kind": "rolling_restart", "intent": "declared", "rebalance_count": 2, "harm": "routine",
          "harm_rank": 2, "headline": "Group orders restarted its members"},
         {"incident_id": "j", "kind": "single", "rebalance_count": 1, "harm": "consumers_stopped", "harm_rank": 1},
     ),
@@ -181,9 +181,9 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     "outage_effects broker=2": [{"broker": 2}],
     "incidents_by_harm": [
         {"harm": "consumers_stopped", "rebalances": 1},
-        {"harm": "planned", "headline": "Group orders restarted its members"},
+        {"harm": "routine", "headline": "Group orders restarted its members"},
     ],
-    "incidents_by_harm harm=planned": [{"rebalances": 2}],
+    "incidents_by_harm harm=routine": [{"rebalances": 2}],
 }  # fmt: skip
 
 

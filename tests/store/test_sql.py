@@ -68,8 +68,8 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"cause": "unknown", "of_unknown_cost": 1, "partition_seconds": None},
     ],
     "cost_by_week group_id=orders": [
-        {"week_from": "2026-09-21", "rebalances": 1, "partition_seconds": 3.0, "planned_partition_seconds": None},
-        {"week_from": "2026-09-28", "rebalances": 1, "partition_seconds": 57.0, "planned_partition_seconds": 57.0},
+        {"week_from": "2026-09-21", "rebalances": 1, "partition_seconds": 3.0, "declared_partition_seconds": None},
+        {"week_from": "2026-09-28", "rebalances": 1, "partition_seconds": 57.0, "declared_partition_seconds": 57.0},
     ],
     "rebalances_caused_by_brokers": [{"broker": 2, "outages": 1, "rebalances": 3, "of_all": 3}],
     "storms": [{"group_id": "orders", "rebalances": 8, "fingerprint": "steady"}],
@@ -171,7 +171,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
          "witnesses": "client_log, member_line"},
     ],
     "rule_backtest": [
-        {"rule_id": "session_short", "windows": 3, "windows_fired": 2, "fired": 6, "fired_in_planned": 3,
+        {"rule_id": "session_short", "windows": 3, "windows_fired": 2, "fired": 6, "fired_in_restarts": 3,
          "suppressed": 0, "first_at": "2026-10-01T03:00:00.000Z", "last_at": "2026-10-01T03:02:30.000Z"},
         {"rule_id": "lag_growing", "windows": 1, "windows_fired": 0, "fired": 0, "first_at": None},
     ],

@@ -53,8 +53,8 @@ LAKE = {
     ),
     "gold.incidents": rows_of(
         "gold.incidents",
-        {"incident_id": "i", "first_outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5, "planned": True,
-         "harm": "planned", "harm_rank": 2, "headline": "Broker 2 was shut down"},
+        {"incident_id": "i", "first_outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5,
+         "intent": "declared", "harm": "data_at_risk", "harm_rank": 2, "headline": "Broker 2 was shut down"},
         {"incident_id": "j", "rebalance_count": 8, "kind": "storm", "group_ids": ["orders"], "fingerprint": "steady",
          "harm": "consumers_stopped", "harm_rank": 1},
     ),
@@ -73,6 +73,11 @@ LAKE = {
         {"failover_id": "3", "topic": "t", "partition": 1, "happened_at": at(3), "kind": "preferred_election",
          "leader_from": 1, "leader_to": 3, "epoch_to": 2},
     ),
+    "gold.unavailability": rows_of(
+        "gold.unavailability",
+        {"kind": "no_leader", "topic": "t", "partition": 0, "group_id": None, "started_at": at(1), "ended_at": at(3),
+         "low_ms": 100_000, "failover_id": "1", "outage_id": "o"},
+    ),
     "gold.out_of_sync_periods": rows_of(
         "gold.out_of_sync_periods",
         {"out_of_sync_period_id": "1", "broker": 2,
@@ -87,7 +92,7 @@ LAKE = {
     ),
     "gold.rolling_restarts": rows_of(
         "gold.rolling_restarts",
-        {"restart_id": "r", "is_complete": True, "planned": True,
+        {"restart_id": "r", "is_complete": True, "intent": "declared",
          "scorecard": [score(1, 0, 11_000, None), score(2, 1, None, True)]},
     ),
     "gold.partition_risks": rows_of(
@@ -184,9 +189,9 @@ LAKE = {
     "quality.rule_firings": rows_of(
         "quality.rule_firings",
         *({"rule_id": "session_short", "window_from": at(m), "window_to": at(m + 1), "fired": fired,
-           "fired_in_planned": fired // 2, "suppressed": 0, "first_at": at(m) if fired else None,
+           "fired_in_restarts": fired // 2, "suppressed": 0, "first_at": at(m) if fired else None,
            "last_at": at(m + 0.5) if fired else None} for m, fired in enumerate((4, 0, 2, 9))),
-        {"rule_id": "lag_growing", "window_from": at(0), "window_to": at(1), "fired": 0, "fired_in_planned": 0,
+        {"rule_id": "lag_growing", "window_from": at(0), "window_to": at(1), "fired": 0, "fired_in_restarts": 0,
          "suppressed": 0, "first_at": None, "last_at": None},
     ),
     "quality.verdict_changes": rows_of(

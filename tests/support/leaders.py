@@ -16,6 +16,7 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import (
     rebuild_leaders,
 )
 from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
+from kafka_hindsight.judgements.partitions.leaderships import leaderships_of
 from kafka_hindsight.shared.windows import Window
 
 
@@ -52,6 +53,6 @@ def changes_of(found: list[Event], outages: list[BrokerOutage]) -> dict[str, Lea
     return {
         f"{change.partition} epoch {change.after.epoch}": change
         for incarnation in incarnations_of(found, [], FAILOVER_KINDS, context.controller_epochs)
-        for change, _ in leader_changes_of(incarnation, context)
+        for change, _ in leader_changes_of(incarnation, leaderships_of(incarnation, context), context)
         if change is not None
     }

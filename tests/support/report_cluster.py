@@ -11,7 +11,7 @@ from tests.support.report_rows import DAY, END, Tables, at, made, outage, quote
 
 def told_by_replicas(tables: Tables) -> None:
     """Broker 1 is restarted before broker 3, which is slow at 05:30; what was cut, risked and would be lost now."""
-    (first,) = (o for o in tables["gold.broker_outages"] if o["planned"])
+    (first,) = (o for o in tables["gold.broker_outages"] if o["kind"] == "controlled_shutdown")
     tables["gold.rolling_restarts"].append(restart([first, outage(3, at("06:45:00"), "controlled_shutdown")]))
     tables["gold.out_of_sync_periods"].append(out_of_sync(3, at("05:30:00")))
     tables["gold.truncations"] += [
@@ -55,7 +55,7 @@ def restart(outages: list[dict[str, Any]], **columns: Any) -> dict[str, Any]:
         "started_at": outages[0]["down_at"],
         "ended_at": outages[-1]["up_at"],
         "brokers": [o["broker"] for o in outages],
-        "planned": True,
+        "intent": "declared",
         "is_complete": True,
         "scorecard": score,
         "elections": 90,

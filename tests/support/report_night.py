@@ -118,7 +118,7 @@ def _cut_off(tables: Tables) -> None:
 
 
 def _deployment(tables: Tables) -> None:
-    """A rolling restart of a group, and one of a broker: both planned."""
+    """A rolling restart of a group, and one of a broker: both declared."""
     causes = ("member_left", "member_rejoined", "cooperative_followup")
     rows = [
         rebalance(
@@ -132,8 +132,10 @@ def _deployment(tables: Tables) -> None:
         for i in range(9)
     ]
     tables["gold.rebalances"] += rows
-    tables["gold.incidents"].append(incident("rolling_restart", rows, planned=True))
-    tables["gold.broker_outages"].append(outage(1, at("06:38:00"), "controlled_shutdown", up_at=at("06:38:41")))
+    tables["gold.incidents"].append(incident("rolling_restart", rows, intent="declared"))
+    tables["gold.broker_outages"].append(
+        outage(1, at("06:38:00"), "controlled_shutdown", up_at=at("06:38:41"), intent="declared")
+    )
     tables["gold.controller_changes"].append(
         made("gold.controller_changes", happened_at=at("06:38:02"), controller_from=1, controller_to=3, epoch=8)
     )
@@ -192,7 +194,7 @@ def _troubles_of_groups(tables: Tables) -> None:
 
 def _lost_partition(tables: Tables) -> None:
     """A partition without a leader, until an unclean election loses records."""
-    gone = {"leader_to": -1, "leaderless_ms": None, "isr_after": [2]}
+    gone = {"leader_to": -1, "leaderless_ms": 72_000, "isr_after": [2]}
     back = {"leader_from": -1, "leader_to": 1, "epoch_from": 5, "epoch_to": 6, "leaderless_ms": 72_000}
     lost = {"records_lost_low": 40, "records_lost_high": 52, "isr_before": [2], "isr_after": [1]}
     tables["gold.failovers"] += [

@@ -11,6 +11,7 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import values
+from tests.support.unavailability import without_consumer, without_leader
 
 DAY = datetime(2026, 10, 3, tzinfo=UTC)
 END = DAY + timedelta(days=1)
@@ -85,7 +86,7 @@ def incident(kind: str, members: Rows, **columns: Any) -> dict[str, Any]:
     defaults = {
         "incident_id": incident_id,
         "kind": kind,
-        "planned": False,
+        "intent": "undeclared",
         "started_at": first["started_at"],
         "ended_at": max((m["ended_at"] for m in members if m["ended_at"]), default=None),
         "group_ids": sorted({m["group_id"] for m in members}),
@@ -127,7 +128,7 @@ def outage(broker: int, down: datetime, kind: str, **columns: Any) -> dict[str, 
         "outage_id": row_id("outage", broker, down),
         "broker": broker,
         "kind": kind,
-        "planned": kind == "controlled_shutdown",
+        "intent": "undeclared",
         "down_at": down,
         "detected_at": noticed,
         "last_heard_at": down,
@@ -176,6 +177,10 @@ def judge(tables: Tables) -> None:
     def rows(name: str) -> list[Any]:
         return [ROW_CLASS[name].of(r) for r in tables[name]]
 
+    rebalances = rows("gold.rebalances")
+    tables["gold.unavailability"] = [
+        u.as_dict() for u in (*without_leader(rows("gold.failovers")), *without_consumer(rebalances))
+    ]
     found = Found(
         Window(DAY, END),
         rows("gold.incidents"),
@@ -183,6 +188,8 @@ def judge(tables: Tables) -> None:
         rows("gold.failovers"),
         rows("gold.truncations"),
         rows("gold.out_of_sync_periods"),
+        unavailability=rows("gold.unavailability"),
+        group_incident_of={r.rebalance_id: r.incident_id for r in rebalances},
         lag=[v for v in rows("gold.lag_verdicts") if v.status != "ok"],
     )
     told = judge_incidents(CLUSTER, found)
@@ -191,6 +198,7 @@ def judge(tables: Tables) -> None:
     for name, key, ids in (
         ("gold.rebalances", "incident_id", told.of_groups),
         ("gold.failovers", "failover_id", told.of_failover),
+        ("gold.unavailability", "unavailability_id", told.of_unavailability),
     ):
         for r in tables[name]:
             r["incident_id"] = ids.get(r[key])

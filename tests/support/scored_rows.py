@@ -47,8 +47,8 @@ def failover(seconds: float, kind: str, topic: str = "t", leader_from: int = 1) 
     )  # fmt: skip
 
 
-def incident(incident_id: str, kind: str = "rolling_restart", planned: bool = True) -> Row:
-    return values(BY_NAME["gold.incidents"], incident_id=incident_id, kind=kind, planned=planned)
+def incident(incident_id: str, kind: str = "rolling_restart") -> Row:
+    return values(BY_NAME["gold.incidents"], incident_id=incident_id, kind=kind)
 
 
 def met(acts: list[Row], **tables: list[Row]) -> list[bool]:

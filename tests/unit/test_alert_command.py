@@ -71,7 +71,7 @@ def mail() -> Iterator[Box]:
 
 @pytest.fixture()
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A night: two critical findings, one muted, one planned, one a warning; one expectation that warned."""
+    """A night: two critical findings, one muted, one declared, one a warning; one expectation that warned."""
     (tmp_path / "hindsight.toml").write_text(ROUTES)
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
     window = {"cluster": "prod", "window_from": FROM, "window_to": TO}
@@ -84,9 +84,15 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
             finding("e", subject="orders", rule_id="rebalances_frequent", severity="warning"),
         ],
         "gold.incidents": [
-            {"planned": True, "group_ids": ["deployed"], "started_at": AT, "ended_at": AT + timedelta(hours=1)}
+            {
+                "intent": "declared",
+                "harm": "routine",
+                "group_ids": ["deployed"],
+                "started_at": AT,
+                "ended_at": AT + timedelta(hours=1),
+            }
         ],
-        "gold.broker_outages": [{"planned": False, "broker": 1}],
+        "gold.broker_outages": [{"broker": 1}],
         "quality.publications": [{**window, "table": "gold.findings"}],
         "quality.validation_results": [{**window, "severity": "warning", "success": False, "sentences": ["Odd rows."]}],
         "quality.coverage": [{**window, "lines_in": 1, "ignored": 1}],
@@ -237,7 +243,7 @@ def test_the_list_tells_what_was_told_what_waits_and_what_is_held(lake: str, pag
     told = alert.listed(lake)
     assert "rebalances_excessive orders: sent to mail, waits for pager" in told
     assert "rebalances_excessive known: muted until 2030-01-01T00:00:00+00:00: ticket 7" in told
-    assert "rebalances_excessive deployed: planned" in told
+    assert "rebalances_excessive deployed: declared" in told
 
 
 def test_without_receivers_nobody_is_told_and_nothing_is_lost(lake: str, pager: Box, mail: Box) -> None:

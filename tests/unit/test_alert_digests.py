@@ -175,16 +175,39 @@ def incident(harm: str, **given: Any) -> dict[str, Any]:
         "advice": "Look.",
     }
     times = {"started_at": NIGHT + timedelta(hours=1), "ended_at": NIGHT + timedelta(hours=2)}
-    return {**usual, **times, "group_ids": ["g"], "topics": None, **given}
+    intent = {"intent": "undeclared", "declared_until": None, "is_over": True}
+    return {**usual, **times, **intent, "group_ids": ["g"], "topics": None, **given}
 
 
 def test_an_incident_that_asks_to_act_is_told_and_what_cannot_be_undone_cannot_wait() -> None:
     window = {"cluster": "prod", "window_from": NIGHT, "window_to": NIGHT + DAY}
     harms = ("records_lost", "broker_lost", "consumers_stopped", "routine")
-    told = sightings.of_incidents([*map(incident, harms), incident("broker_lost", ended_at=None)], [window])
+    gone = [incident(harm, ended_at=None, is_over=False) for harm in ("broker_lost", "data_at_risk")]
+    told = sightings.of_incidents([*map(incident, harms), *gone], [window])
     assert [(s.rule, s.severity, s.cannot_wait) for s in told] == [
         ("records_lost", "critical", True),
         ("broker_lost", "warning", False),
         ("broker_lost", "critical", True),
+        ("data_at_risk", "critical", True),
     ]
     assert told[0].anchor == "incident-" + "a" * 32
+
+
+@pytest.mark.parametrize(
+    ("harm", "columns", "is_muted"),
+    [
+        ("partitions_offline", {}, True),
+        ("partitions_offline", {"declared_until": None}, True),
+        ("partitions_offline", {"intent": "unknown"}, False),
+        ("partitions_offline", {"declared_until": NIGHT + timedelta(minutes=90)}, False),
+        ("partitions_offline", {"ended_at": None, "is_over": False}, False),
+        ("records_lost", {}, False),
+    ],
+)
+def test_what_was_declared_is_muted_where_it_was_over_in_time_and_lost_nothing(
+    harm: str, columns: dict[str, Any], is_muted: bool
+) -> None:
+    window = {"cluster": "prod", "window_from": NIGHT, "window_to": NIGHT + DAY}
+    declared = {"intent": "declared", "declared_until": NIGHT + timedelta(hours=3), **columns}
+    (seen,) = sightings.of_incidents([incident(harm, **declared)], [window])
+    assert seen.declared is is_muted

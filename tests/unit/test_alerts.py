@@ -1,4 +1,4 @@
-"""Who is told what: once while it lasts, by severity, never of planned or muted things, never of history."""
+"""Who is told what: once while it lasts, by severity, never of declared or muted things, never of history."""
 
 from __future__ import annotations
 
@@ -97,10 +97,10 @@ def test_history_tells_nobody() -> None:
     assert ledger.seen({}, [sighting(nights_later=-2)], BOTH, MORNING) == {}
 
 
-def test_planned_work_tells_nobody_and_the_same_unplanned_does() -> None:
-    planned, none = told(ledger.seen({}, [sighting(planned=True)], BOTH, MORNING))
-    assert (none, next(iter(planned.values())).held) == ([], "planned")
-    _, messages = told(ledger.seen(planned, [sighting(nights_later=1)], BOTH, MORNING + DAY), now=MORNING + DAY)
+def test_declared_work_tells_nobody_and_the_same_undeclared_does() -> None:
+    declared, none = told(ledger.seen({}, [sighting(declared=True)], BOTH, MORNING))
+    assert (none, next(iter(declared.values())).held) == ([], "declared")
+    _, messages = told(ledger.seen(declared, [sighting(nights_later=1)], BOTH, MORNING + DAY), now=MORNING + DAY)
     assert len(messages) == 3
 
 
@@ -198,24 +198,24 @@ def finding(**given: Any) -> dict[str, Any]:
 def test_a_finding_is_told_with_its_page() -> None:
     (seen,) = sightings.of_findings([finding(), finding(cluster="other")], [WINDOW], [])
     assert (seen.page, seen.anchor) == (page_name("prod", NIGHT, NIGHT + DAY), "finding-" + "a" * 32)
-    assert not seen.planned
+    assert not seen.declared
 
 
 @pytest.mark.parametrize(
-    ("work", "planned"),
+    ("work", "declared"),
     [
         ({}, True),
-        ({"to": None}, True),
+        ({"to": None}, False),
         ({"subject": "other"}, False),
         ({"subject_kind": "broker"}, False),
         ({"from": NIGHT + timedelta(hours=4)}, False),
         ({"to": NIGHT + timedelta(hours=1)}, False),
     ],
 )
-def test_a_finding_within_planned_work_is_planned(work: dict[str, Any], planned: bool) -> None:
+def test_a_finding_within_declared_work_is_declared(work: dict[str, Any], declared: bool) -> None:
     usual = {"cluster": "prod", "subject_kind": "group", "subject": "g", "from": NIGHT, "to": NIGHT + DAY}
     (seen,) = sightings.of_findings([finding()], [WINDOW], [{**usual, **work}])
-    assert seen.planned is planned
+    assert seen.declared is declared
 
 
 def check(expectation: str, severity: str = "critical", **given: Any) -> dict[str, Any]:

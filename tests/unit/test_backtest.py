@@ -1,4 +1,4 @@
-"""How often each rule fires in a window, each group by itself, with what planned work keeps out of the findings."""
+"""How often each rule fires in a window, each group by itself, with what restarts keep out of the findings."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ MINUTE = timedelta(minutes=1)
 
 
 def fired(facts: Facts) -> dict[str, tuple[int, int, int]]:
-    """Of the rules that fired: how often, how often in planned work, and how often planned work suppressed them."""
+    """Of the rules that fired: how often, how often in restarts, and how often restarts suppressed them."""
     rows = back_test(facts, DAY)
-    return {r.rule_id: (r.fired, r.fired_in_planned, r.suppressed) for r in rows if r.fired}
+    return {r.rule_id: (r.fired, r.fired_in_restarts, r.suppressed) for r in rows if r.fired}
 
 
 def rebalances(count: int, group: str = "orders", **columns: Any) -> list[Rebalance]:
@@ -49,12 +49,14 @@ def rebalances(count: int, group: str = "orders", **columns: Any) -> list[Rebala
 def test_every_rule_is_counted_in_every_window_also_where_it_did_not_fire() -> None:
     rows = back_test(Facts("c"), DAY)
     assert [r.rule_id for r in rows] == [rule.rule_id for rule in RULES]
-    assert {(r.fired, r.fired_in_planned, r.suppressed, r.first_at) for r in rows} == {(0, 0, 0, None)}
+    assert {(r.fired, r.fired_in_restarts, r.suppressed, r.first_at) for r in rows} == {(0, 0, 0, None)}
     assert all(set(r.as_dict()) == set(RULE_FIRINGS.column_names) for r in rows)
 
 
-def test_what_planned_work_keeps_out_of_the_findings_is_counted() -> None:
-    deployed = row(INCIDENTS, incident_id="orders", group_ids=["orders"], planned=True, ended_at=AT + 10 * MINUTE)
+def test_what_restarts_keep_out_of_the_findings_is_counted() -> None:
+    deployed = row(
+        INCIDENTS, incident_id="orders", group_ids=["orders"], kind="rolling_restart", ended_at=AT + 10 * MINUTE
+    )
     facts = Facts("c", rebalances=[*rebalances(6), *rebalances(6, "bills")], incidents=[deployed])
     assert [(f.rule_id, f.subject) for f in judge_findings(facts)] == [("rebalances_frequent", "bills")]
     assert fired(facts) == {"rebalances_frequent": (2, 1, 1)}
@@ -67,8 +69,8 @@ def test_groups_that_one_finding_stands_for_are_counted_each() -> None:
     assert fired(facts) == {"session_short": (9, 0, 0)}
 
 
-def test_what_lies_within_a_planned_absence_of_a_broker_was_told_and_is_counted_as_planned() -> None:
-    away = row(BROKER_OUTAGES, broker=2, planned=True, down_at=AT, up_at=AT + MINUTE)
+def test_what_lies_within_a_shutdown_in_order_of_a_broker_was_told_and_is_counted_apart() -> None:
+    away = row(BROKER_OUTAGES, broker=2, kind="controlled_shutdown", down_at=AT, up_at=AT + MINUTE)
     offline = row(FAILOVERS, kind="offline", topic="t", partition=0, happened_at=AT + MINUTE, epoch_to=4)
     late = replace(offline, topic="u", happened_at=AT + 9 * MINUTE)
     led = [row(IMBALANCE_PERIODS, broker=b, first_reading_at=AT + MINUTE, max_ratio=0.5) for b in (2, 3)]

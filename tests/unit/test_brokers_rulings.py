@@ -230,7 +230,7 @@ def test_an_absence_before_a_controller_took_office_is_not_why_it_lost_it(kind: 
         for n, clock in enumerate(("03:00:00", "05:00:00", "05:20:00"), start=1)
     ]
     times = {"down_at": at("03:10:00"), "detected_at": None, "up_at": at("09:00:00"), column: at("03:10:00")}
-    away = row(BROKER_OUTAGES, broker=3, kind=kind, planned=kind == "controlled_shutdown", **times)
+    away = row(BROKER_OUTAGES, broker=3, kind=kind, **times)
     changes = rebuild_controller_changes(elections, [away], EVER)
     assert [c.cause for c in changes[1:]] == ["outage", "unknown"]
 
@@ -244,7 +244,15 @@ def test_of_two_absences_that_meet_at_a_change_the_newest_is_why() -> None:
     """The log of the return is lost: the shutdown at 05:19:59 shows that it served again, and that it went."""
     ends = (("03:10:00", "05:19:59"), ("05:19:59", "05:30:00"))
     first, second = (
-        row(BROKER_OUTAGES, broker=3, outage_id=down, planned=True, down_at=at(down), detected_at=None, up_at=at(up))
+        row(
+            BROKER_OUTAGES,
+            broker=3,
+            outage_id=down,
+            kind="controlled_shutdown",
+            down_at=at(down),
+            detected_at=None,
+            up_at=at(up),
+        )
         for down, up in ends
     )
     changes = rebuild_controller_changes(
@@ -254,7 +262,14 @@ def test_of_two_absences_that_meet_at_a_change_the_newest_is_why() -> None:
 
 
 def test_on_zookeeper_epochs_that_no_line_shows_hide_the_former_controller() -> None:
-    away = row(BROKER_OUTAGES, broker=3, planned=True, down_at=at("03:10:00"), detected_at=None, up_at=at("09:00:00"))
+    away = row(
+        BROKER_OUTAGES,
+        broker=3,
+        kind="controlled_shutdown",
+        down_at=at("03:10:00"),
+        detected_at=None,
+        up_at=at("09:00:00"),
+    )
     lines_of = [elected(e, clock, pattern_id="zookeeper.elected") for e, clock in ((1, "03:09:00"), (5, "03:12:00"))]
     change = rebuild_controller_changes(lines_of, [away], EVER)[-1]
     assert (change.controller_from, change.cause, change.uncontrolled_high_ms) == (None, "unknown", None)

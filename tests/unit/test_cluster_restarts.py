@@ -24,7 +24,7 @@ def away(broker: int, down: float, up: float | None, recovered: float | None = N
     kind = more.pop("kind", "controlled_shutdown")
     back = up if recovered is None else recovered
     columns = {
-        "outage_id": f"{broker}@{down}", "broker": broker, "kind": kind, "planned": kind == "controlled_shutdown",
+        "outage_id": f"{broker}@{down}", "broker": broker, "kind": kind, "intent": "undeclared",
         "down_at": after(down), "up_at": None if up is None else after(up), "leadership_restored_at": None,
         "isr_recovered_at": None if back is None else after(back), "elections": 4, "rebalances": 1,
     }  # fmt: skip
@@ -49,7 +49,7 @@ def test_one_after_another_each_once() -> None:
     rows, home = rebuild_rolling_restarts([three, one, two], spans, BROKERS)
     (restart,) = rows
     assert restart.brokers == [3, 1, 2]
-    assert (restart.is_complete, restart.planned, restart.confidence) == (True, True, "likely")
+    assert (restart.is_complete, restart.intent, restart.confidence) == (True, "undeclared", "likely")
     assert (restart.started_at, restart.ended_at) == (after(0), after(40))
     assert (restart.elections, restart.rebalances, restart.max_under_replicated) == (12, 3, 2)
     assert [(s.isr_recovered_ms, s.is_early) for s in restart.scorecard] == [
@@ -94,7 +94,7 @@ class TestEarly:
 class TestWhatBelongsToIt:
     def test_a_crash_in_between_is_told(self) -> None:
         (restart,) = restarts(away(1, 0, 10), away(2, 20, 30, kind="crash"), away(3, 40, 50))
-        assert (restart.brokers, restart.planned, restart.is_complete) == ([1, 2, 3], False, True)
+        assert (restart.brokers, restart.is_complete) == ([1, 2, 3], True)
         assert "Broker 2 was not shut down in order (crash)." in restart.explanation
 
     @pytest.mark.parametrize(
@@ -125,4 +125,4 @@ class TestWhatBelongsToIt:
         """As a drill had it: broker 2 alone, a crash of broker 1, and then 3, 2, 1 with little between."""
         before = (away(2, 0, 10), away(1, 117, 135, kind="crash"))
         (restart,) = restarts(*before, away(3, 149, 154), away(2, 156, 170), away(1, 172, 180), away(1, 270, 280))
-        assert (restart.brokers, restart.planned) == ([3, 2, 1], True)
+        assert restart.brokers == [3, 2, 1]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.settings import config
 from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.shared.exits import BadInput
 
 GOOD = {"logs": "/logs", "lake": "/lake", "run_id": "r-1", "run_at": "2026-11-21T03:00:00Z"}
@@ -129,3 +130,20 @@ def test_whatever_is_typed_gives_settings_or_sentences(typed: dict[str, str]) ->
         assert refusal.sentences
     else:
         assert Settings.of(json.loads(read.to_json())) == read
+
+
+def test_windows_of_maintenance_are_checked_with_all_else() -> None:
+    declared = "2026-11-20T01:00/2026-11-20T03:00+01:00 patching; 2026-11-21/2026-11-22"
+    assert settings(maintenance=declared).maintenance == declared
+    first, second = maintenance_of(declared)
+    assert (first.start, first.end, first.reason) == (
+        datetime(2026, 11, 20, 1, tzinfo=UTC),
+        datetime(2026, 11, 20, 2, tzinfo=UTC),
+        "patching",
+    )
+    assert (second.end, second.reason) == (datetime(2026, 11, 22, tzinfo=UTC), "")
+    backwards, unread, single = problems(maintenance="2026-11-22/2026-11-21; tonight; 2026-11-21T01:00Z patching")
+    assert "'2026-11-22/2026-11-21'" in backwards and "an end that lies after the start" in backwards
+    assert "'tonight'" in unread and "two instants with / between" in unread
+    assert "'2026-11-21T01:00Z patching'" in single
+    assert maintenance_of(None) == maintenance_of(" ; ") == ()

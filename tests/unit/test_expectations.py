@@ -81,6 +81,10 @@ def test_a_law_that_lost_evidence_can_break_does_not_gate() -> None:
     gates = {(t, law.name) for t, laws in LAWS.items() for law in laws if law.severity == "critical"}
     assert gates == {
         ("gold.failovers", "chain_unbroken"),
+        ("gold.failovers", "counted_in_ledger"),
+        ("gold.partition_risks", "counts_the_ledger"),
+        ("gold.unavailability", "apart"),
+        ("gold.unavailability", "within_failover"),
         ("gold.failovers", "epochs_rise"),
         ("gold.failovers", "skips_marked"),
         ("gold.incidents", "counts_its_rebalances"),

@@ -94,8 +94,8 @@ def test_an_eager_assignor_is_told_where_the_group_rebalances_often() -> None:
     often = rebalances(6)
     said = "range, 6 rebalances within 60 minutes"
 
-    def eager(rows: Sequence[Rebalance], planned: bool = False, **columns: Any) -> list[str]:
-        incidents = [row(INCIDENTS, incident_id="i", planned=planned)]
+    def eager(rows: Sequence[Rebalance], kind: str = "single", **columns: Any) -> list[str]:
+        incidents = [row(INCIDENTS, incident_id="i", kind=kind)]
         found = raised(member(**columns), rebalances=rows, incidents=incidents)
         return [told for rule_id, _, told in found if rule_id == "eager_often"]
 
@@ -105,7 +105,7 @@ def test_an_eager_assignor_is_told_where_the_group_rebalances_often() -> None:
     assert eager(often, assignors=["com.acme.OwnAssignor"]) == []
     assert eager(often, assignors=["range"], protocol="consumer") == []
     assert eager(often[:5], assignors=["range"]) == []
-    assert eager(often, planned=True, assignors=["range"]) == []
+    assert eager(often, kind="rolling_restart", assignors=["range"]) == []
 
 
 def test_restarts_within_a_session_would_have_cost_a_static_member_nothing() -> None:

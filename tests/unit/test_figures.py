@@ -1,16 +1,17 @@
-"""One figure, one function: page, terminal and alerts show the same numbers, and planned work is told apart."""
+"""One figure, one function: page, terminal and alerts show the same numbers, whatever was declared."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.catalog.codes import Harm
-from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS
-from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident
+from kafka_hindsight.catalog.codes import Harm, Intent
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS, REBALANCES
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Unavailability
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import INCIDENT_RULES
 from kafka_hindsight.report import figures
@@ -18,10 +19,12 @@ from kafka_hindsight.report.blocks import Tile
 from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared import words
+from kafka_hindsight.shared.unavailability import NO_LEADER, unused
 from tests.support import report_blocks as seen
 from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END
-from tests.support.rows import row
+from tests.support.rows import AT, row
+from tests.support.unavailability import without_consumer
 
 
 def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
@@ -30,12 +33,18 @@ def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
     incidents = [Incident.of(r) for r in tables["gold.incidents"]]
     findings = [Finding.of(r) for r in tables["gold.findings"]]
     lost, away = figures.lost_records(incidents), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
-    offline, critical = figures.offline(incidents), figures.critical(findings)
+    rows = [Unavailability.of(r) for r in tables["gold.unavailability"]]
+    offline, critical = unused(rows, NO_LEADER), figures.critical(findings)
     assert [(t.value, t.label) for t in seen.found(Tile, seen.section(page, "verdict"))] == [
         (lost.number, "committed records lost"),
-        (words.duration(offline.longest_ms), f"offline at least: {offline.partitions} partition"),
-        (f"{away.unplanned}", f"unplanned absence of a broker, {away.planned} planned"),
-        (f"{len(figures.groups_stopped(incidents))}", "groups stopped by a failure"),
+        (
+            f"{len(offline.subjects)}",
+            f"partitions without a leader, the longest for {words.duration(offline.longest_ms)},"
+            f" {round(offline.total_ms / 1000)} partition-seconds",
+        ),
+        ("0", "partitions without writes (acks=all)"),
+        (f"{away.sudden + away.orderly}", f"absences of brokers, {away.orderly} shut down in order"),
+        (f"{len(figures.groups_stopped(incidents, rows).subjects)}", "groups stopped by a failure"),
         (f"{len(critical)}", "critical findings"),
         (f"{len(figures.unseen(findings))}", "gap in what was seen"),
     ]
@@ -43,12 +52,13 @@ def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
     of_rules = sightings.of_findings([f.as_dict() for f in findings], [window], [])
     of_incidents = [f for f in critical if f.rule_id in INCIDENT_RULES]
     assert sum(s.severity == "critical" for s in of_rules) + len(of_incidents) == len(critical)
-    told = sightings.of_incidents([i.as_dict() for i in incidents if not i.planned], [window])
+    told = sightings.of_incidents([i.as_dict() for i in incidents], [window])
     terminal = " ".join(render_terminal(page).split())
     acted = [i for i in figures.ranked(incidents) if figures.needs(i) == "act"]
     assert [s.subject for s in told] == [i.headline for i in acted]
     assert all(str(i.headline) in terminal for i in acted)
-    assert sum(s.rule == Harm.BROKER_LOST for s in told) == away.unplanned
+    sudden = {r["outage_id"] for r in tables["gold.broker_outages"] if r["kind"] != "controlled_shutdown"}
+    assert sudden <= {i.first_outage_id for i in acted} and len(sudden) == away.sudden
 
 
 def incident(**columns: Any) -> Incident:
@@ -57,33 +67,40 @@ def incident(**columns: Any) -> Incident:
 
 @st.composite
 def incidents_of_a_night(draw: st.DrawFn) -> list[Incident]:
-    planned = [incident(planned=True, harm=Harm.PLANNED, partitions_offline=3, offline_ms=9_000, group_ids=["p"])]
-    harms = draw(st.lists(st.sampled_from([h for h in Harm if h not in (Harm.PLANNED, Harm.POSTURE)]), max_size=8))
+    kinds = st.tuples(st.sampled_from([h for h in Harm if h != Harm.POSTURE]), st.booleans())
     rows = [
-        incident(incident_id=f"i{n}", planned=False, harm=harm, harm_rank=n, group_ids=[f"g{n}"], rebalance_count=n)
-        for n, harm in enumerate(harms)
+        incident(incident_id=f"i{n}", harm=harm, is_over=is_over, harm_rank=n, group_ids=[f"g{n}"], rebalance_count=n)
+        for n, (harm, is_over) in enumerate(draw(st.lists(kinds, min_size=1, max_size=8)))
     ]
-    return draw(st.permutations([*rows, *planned]))
+    return draw(st.permutations(rows))
 
 
-@given(incidents_of_a_night())
-def test_planned_work_is_in_no_figure_and_never_the_first(rows: list[Incident]) -> None:
-    unplanned = [r for r in rows if not r.planned]
-    for figure in (figures.lost_records, figures.offline, figures.groups_stopped):
-        assert figure(rows) == figure(unplanned)
-    assert figures.state_of(rows, ()) == figures.state_of(unplanned, ())
-    assert figures.ranked(rows)[-1].planned
+@given(incidents_of_a_night(), st.sampled_from(Intent))
+def test_what_was_declared_changes_no_figure_no_order_and_no_state(rows: list[Incident], intent: Intent) -> None:
+    labelled = [replace(r, intent=intent) for r in rows]
+    idle = without_consumer(
+        [
+            row(REBALANCES, rebalance_id=i.incident_id, group_id=g, incident_id=i.incident_id)
+            for i in rows
+            for g in i.group_ids
+        ]
+    )
+    assert figures.lost_records(rows) == figures.lost_records(labelled)
+    assert figures.groups_stopped(rows, idle) == figures.groups_stopped(labelled, idle)
+    assert figures.state_of(rows, ()) == figures.state_of(labelled, ())
+    assert [i.incident_id for i in figures.ranked(rows)] == [i.incident_id for i in figures.ranked(labelled)]
     order = [list(Harm).index(figures.harm_of(r)) for r in figures.ranked(rows)]
     assert order == sorted(order)
     worst = figures.ranked(rows)[0]
-    assert figures.state_of(rows, ()) == HARM_NOTES[figures.harm_of(worst)].state
+    lasting = any(r.is_over is False for r in rows)
+    assert figures.state_of(rows, ()) == ("act" if lasting else HARM_NOTES[figures.harm_of(worst)].state)
 
 
-def test_absences_are_counted_apart() -> None:
-    rows = [row(BROKER_OUTAGES, planned=planned) for planned in (True, False, True)]
-    assert figures.absences(rows) == figures.Absences(unplanned=1, planned=2)
+def test_absences_are_counted_by_how_brokers_went_and_whether_they_came_back() -> None:
+    kinds = (("crash", AT), ("controlled_shutdown", None), ("controlled_shutdown", AT))
+    rows = [row(BROKER_OUTAGES, kind=kind, up_at=up_at) for kind, up_at in kinds]
+    assert figures.absences(rows) == figures.Absences(sudden=1, orderly=2, gone=1)
 
 
 def test_a_row_of_an_earlier_version_has_a_harm_too() -> None:
-    assert figures.harm_of(incident(harm=None, planned=True)) == Harm.PLANNED
-    assert figures.harm_of(incident(harm=None, planned=False)) == Harm.CONSUMERS_STOPPED
+    assert figures.harm_of(incident(harm=None)) == Harm.CONSUMERS_STOPPED

@@ -64,10 +64,10 @@ def test_the_advice_names_who_went_and_what_to_do_about_each_way_of_going() -> N
     )
 
 
-def test_planned_work_and_the_second_half_of_a_pair_do_not_count() -> None:
+def test_rolling_restarts_and_the_second_half_of_a_pair_do_not_count() -> None:
     many = rebalances(12, timedelta(minutes=1))
-    planned = [row(INCIDENTS, incident_id="i", planned=True)]
-    assert raised(Facts("c", rebalances=many, incidents=planned)) == []
+    restarts = [row(INCIDENTS, incident_id="i", kind="rolling_restart")]
+    assert raised(Facts("c", rebalances=many, incidents=restarts)) == []
     assert raised(Facts("c", rebalances=[replace(r, cause=Cause.COOPERATIVE_FOLLOWUP) for r in many])) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.catalog.codes import FailoverKind, Harm, IncidentKind, LagStatus, OutOfSyncKind
+from kafka_hindsight.catalog.codes import FailoverKind, Harm, LagStatus, OutOfSyncKind
 from kafka_hindsight.catalog.gold import (
     BROKER_OUTAGES,
     CONTROLLER_CHANGES,
@@ -19,10 +19,16 @@ from kafka_hindsight.catalog.gold import (
     INCIDENTS,
     LAG_VERDICTS,
     OUT_OF_SYNC_PERIODS,
-    PARTITION_RISKS,
     TRUNCATIONS,
+    UNAVAILABILITY,
 )
-from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Failover, Incident, IsrSpan
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    ControllerChange,
+    Failover,
+    Incident,
+    Unavailability,
+)
 from kafka_hindsight.judgements.brokers.aftermath import explain_outages
 from kafka_hindsight.judgements.brokers.cluster_restarts import rebuild_rolling_restarts
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
@@ -31,9 +37,12 @@ from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.judgements.incidents.headlines import fate
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import HARM_OF_RULE, INCIDENT_RULES, RULE_BY_ID, STANDING_RULES
+from kafka_hindsight.settings.maintenance import maintenance_of
+from kafka_hindsight.shared.absences import is_lost
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import events
 from tests.support.rows import AT, row
+from tests.support.unavailability import without_leader
 
 WINDOW = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))
 
@@ -44,7 +53,7 @@ def outage(broker: int = 1, second: int = 0, up_after: int | None = 20, **column
         "outage_id": f"o{broker}-{second}",
         "broker": broker,
         "kind": "crash",
-        "planned": False,
+        "intent": "unknown",
         "down_at": down,
         "up_at": None if up_after is None else down + timedelta(seconds=up_after),
         "confidence": "certain",
@@ -53,7 +62,7 @@ def outage(broker: int = 1, second: int = 0, up_after: int | None = 20, **column
 
 
 def stop(broker: int, second: int, **columns: Any) -> BrokerOutage:
-    return outage(broker, second, planned=True, kind="controlled_shutdown", **columns)
+    return outage(broker, second, kind="controlled_shutdown", **columns)
 
 
 def failover(kind: str, partition: int = 0, second: int = 10, topic: str = "t", **columns: Any) -> Failover:
@@ -66,13 +75,26 @@ def unclean(low: int | None, high: int | None, **columns: Any) -> Failover:
     return failover("unclean_election", records_lost_low=low, records_lost_high=high, leaderless_ms=14_000, **columns)
 
 
+def stopped_writes(kind: str, partition: int, second: int = 0, seconds: float = 31.0, **columns: Any) -> Unavailability:
+    began = AT + timedelta(seconds=second)
+    known = {"started_at": began, "ended_at": began + timedelta(seconds=seconds), "low_ms": int(seconds * 1000)}
+    about = {"unavailability_id": f"{kind} {partition} {second}", "topic": "t", "partition": partition}
+    return row(UNAVAILABILITY, kind=kind, **{**about, **known, **columns})
+
+
 def of_groups(kind: str = "single", cause: str = "member_dead", **columns: Any) -> Incident:
-    defaults = {"group_ids": ["g"], "rebalance_count": 1, "started_at": AT, "ended_at": AT, "planned": False}
+    defaults = {"group_ids": ["g"], "rebalance_count": 1, "started_at": AT, "ended_at": AT, "intent": "unknown"}
     return row(INCIDENTS, kind=kind, cause=cause, **defaults | columns)
 
 
-def told(**found: Any) -> list[Incident]:
-    return list(judge_incidents("c", Found(WINDOW, **found)).incidents)
+def told(maintenance: str = "", **found: Any) -> list[Incident]:
+    return list(judge_incidents("c", found_in(**found), maintenance_of(maintenance)).incidents)
+
+
+def found_in(**found: Any) -> Found:
+    """What was found, with the times in which its partitions had no leader."""
+    unused = [*without_leader(found.get("failovers", ())), *found.pop("unavailability", ())]
+    return Found(WINDOW, unavailability=unused, **found)
 
 
 def harms(**found: Any) -> list[str | None]:
@@ -130,7 +152,7 @@ def test_a_crash_with_all_that_followed_is_one_incident() -> None:
         records_cut=40,
     )
     groups = of_groups("broker_outage", first_outage_id=crash.outage_id, rebalance_count=3, incident_id="of groups")
-    judged = judge_incidents("c", Found(WINDOW, [groups], [crash], rows, [cut]))
+    judged = judge_incidents("c", found_in(of_groups=[groups], outages=[crash], failovers=rows, truncations=[cut]))
     (incident,) = judged.incidents
     assert (incident.harm, incident.harm_rank, incident.records_lost_low, incident.records_lost_high) == (
         "records_lost", 1, 40, 40,
@@ -145,50 +167,51 @@ def test_a_crash_with_all_that_followed_is_one_incident() -> None:
     assert [o.incident_id for o in judged.name([crash])] == [incident.incident_id]
 
 
-def test_harm_decides_the_order_and_planned_work_never_ranks_as_harm() -> None:
-    lossy, gone, planned = outage(1), outage(2, 100), stop(3, 200)
+def test_harm_decides_the_order_and_how_a_broker_stopped_does_not() -> None:
+    lossy, gone, stopped, back = outage(1), outage(2, 100), stop(3, 200), stop(3, 400)
     rows = [
         unclean(5, 9, outage_id=lossy.outage_id),
-        failover("offline", 1, 205, outage_id=planned.outage_id, leader_from=3, leader_to=-1),
+        failover("offline", 1, 205, outage_id=stopped.outage_id, leader_from=3, leader_to=-1, leaderless_low_ms=9_000),
+        failover("controlled_shutdown", 2, 405, outage_id=back.outage_id, leader_from=3, leaderless_ms=108),
     ]
     lag = row(LAG_VERDICTS, group_id="slow", status="stop", window_from=WINDOW.start, window_to=WINDOW.end)
     late = row(OUT_OF_SYNC_PERIODS, kind="slow", broker=3, partitions=4, started_at=AT, ended_at=None, outage_id=None)
     groups = [of_groups(incident_id="a"), of_groups(cause="member_joined", incident_id="b")]
-    incidents = told(of_groups=groups, outages=[planned, gone, lossy], failovers=rows, periods=[late], lag=[lag])
+    incidents = told(of_groups=groups, outages=[stopped, gone, back, lossy], failovers=rows, periods=[late], lag=[lag])
     assert [i.harm for i in incidents] == [
-        "records_lost", "broker_lost", "data_at_risk", "consumers_stopped", "lag_grew", "routine", "planned",
+        "records_lost", "partitions_offline", "broker_lost", "data_at_risk", "data_at_risk", "consumers_stopped",
+        "lag_grew", "routine",
     ]  # fmt: skip
-    assert [i.harm_rank for i in incidents] == [*range(1, 8)]
+    assert [i.harm_rank for i in incidents] == [*range(1, 9)]
 
 
 def test_partitions_without_a_leader_come_before_refused_writes_and_before_a_crash() -> None:
     offline, refusing, plain = outage(1), outage(2, 100), outage(3, 200)
-    span = IsrSpan(
-        cluster="c", topic="t", partition=7, broker=2, happened_at=AT, is_back=True, outage_id=refusing.outage_id,
-        isr_size=1, evidence=[],
-    )  # fmt: skip
-    risk = row(PARTITION_RISKS, topic="t", partition=7, under_min_isr_ms=680)
+    refused = stopped_writes("acks_all_refused", 7, outage_id=refusing.outage_id)
     lost = failover("offline", 1, outage_id=offline.outage_id, leader_to=-1, leaderless_low_ms=16_300)
-    incidents = told(outages=[offline, refusing, plain], failovers=[lost], spans=[span], risks=[risk])
+    incidents = told(outages=[offline, refusing, plain], failovers=[lost], unavailability=[refused])
     assert [(i.harm, i.partitions_offline, i.partitions_refusing) for i in incidents] == [
         ("partitions_offline", 1, 0), ("writes_refused", 0, 1), ("broker_lost", 0, 0),
     ]  # fmt: skip
-    assert str(incidents[0].headline).startswith("Partition t-1 was offline for at least 16.3 s: broker 1 crashed")
+    assert str(incidents[0].headline).startswith("Partition t-1 had no leader for at least 16.3 s: broker 1 crashed")
 
 
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"leaderless_ms": 16_300, "leaderless_low_ms": 16_286, "leaderless_high_ms": 16_351}, "offline for 16.3 s: "),
-        ({"leaderless_low_ms": 8_176, "leaderless_high_ms": 26_176}, "offline for 8.2 s to 26.2 s: "),
-        ({"leaderless_high_ms": 26_176}, "offline for at most 26.2 s: "),
-        ({}, "offline, and was not back by the end: "),
+        (
+            {"leaderless_ms": 16_300, "leaderless_low_ms": 16_286, "leaderless_high_ms": 16_351},
+            "had no leader for 16.3 s: ",
+        ),
+        ({"leaderless_low_ms": 8_176, "leaderless_high_ms": 26_176}, "had no leader for 8.2 s to 26.2 s: "),
+        ({"leaderless_high_ms": 26_176}, "had no leader for at most 26.2 s: "),
+        ({}, "had no leader, and it was not over when the logs end: "),
     ],
 )
 def test_how_long_partitions_were_offline_is_as_exact_as_it_is_known(columns: dict[str, int], said: str) -> None:
     crash = outage(1)
     lost = failover("offline", 1, outage_id=crash.outage_id, leader_to=-1, **columns)
-    assert f"t-1 was {said}" in str(told(outages=[crash], failovers=[lost])[0].headline)
+    assert f"t-1 {said}" in str(told(outages=[crash], failovers=[lost])[0].headline)
 
 
 @pytest.mark.parametrize(
@@ -210,13 +233,13 @@ def test_a_restart_and_stops_within_a_minute_are_one_act_and_crashes_are_not() -
     stopped = [stop(b, 1_000 + b, up_after=None) for b in (1, 2, 3)]
     crashes = [outage(b, 2_000 + b) for b in (1, 2)]
     incidents = told(outages=[*restart, *stopped, *crashes])
-    assert sorted((i.kind, i.planned, tuple(i.brokers or ())) for i in incidents) == [
-        ("broker_outage", False, (1,)),
-        ("broker_outage", False, (2,)),
-        ("broker_outage", True, (1, 2, 3)),
-        ("cluster_restart", True, (1, 2, 3)),
+    assert sorted((i.kind, i.harm, i.is_over, tuple(i.brokers or ())) for i in incidents) == [
+        ("broker_outage", "broker_lost", False, (1, 2, 3)),
+        ("broker_outage", "broker_lost", True, (1,)),
+        ("broker_outage", "broker_lost", True, (2,)),
+        ("cluster_restart", "data_at_risk", True, (1, 2, 3)),
     ]
-    assert [i.ended_at for i in incidents if i.planned and i.kind == IncidentKind.BROKER_OUTAGE] == [None]
+    assert [i.ended_at for i in incidents if not i.is_over] == [None]
 
 
 def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
@@ -230,7 +253,7 @@ def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
     assert [(i.headline, f"{i.ended_at:%H:%M:%S}" if i.ended_at else None) for i in by_start(incidents)] == [
         ("Brokers 1, 2 and 3 were restarted one after another from 07:54:09 on", "07:54:44"),
         ("Brokers 1 and 2 were shut down at 07:55:00", "07:55:34"),
-        ("Brokers 1, 2 and 3 were shut down at 07:55:48 and had not all come back by the end", None),
+        ("Brokers 1, 2 and 3 were shut down at 07:55:48, and none of them had come back by the end", None),
     ]
 
 
@@ -252,13 +275,13 @@ def test_a_leader_that_came_back_belongs_to_what_had_taken_it() -> None:
     crash = outage()
     lost = failover("offline", outage_id=crash.outage_id, leader_to=-1)
     back = failover("leader_restored", second=20, leader_from=-1)
-    judged = judge_incidents("c", Found(WINDOW, outages=[crash], failovers=[back, lost]))
+    judged = judge_incidents("c", found_in(outages=[crash], failovers=[back, lost]))
     assert len({judged.of_failover[f.failover_id] for f in (lost, back)}) == 1
 
 
 def test_leaders_lost_without_an_absence_are_an_incident_until_they_are_back() -> None:
     rows = [
-        failover("offline", 0, 10, leader_to=-1),
+        failover("offline", 0, 10, leader_to=-1, leaderless_ms=80_000),
         unclean(0, 12, partition=0, second=90, leader_from=-1),
         failover("preferred_election", 5, 10),
     ]
@@ -279,7 +302,7 @@ def test_a_disk_that_failed_takes_its_partitions_along_as_one_incident() -> None
     assert (incident.kind, incident.harm, incident.failover_count) == ("replicas_out", "data_at_risk", 2)
 
 
-def test_a_replica_that_was_away_as_planned_is_none() -> None:
+def test_a_replica_that_was_away_with_its_broker_or_moved_is_none() -> None:
     kinds = (OutOfSyncKind.OUTAGE, OutOfSyncKind.REASSIGNMENT)
     assert told(periods=[row(OUT_OF_SYNC_PERIODS, kind=kind, outage_id=None, started_at=AT) for kind in kinds]) == []
     assert told(lag=[row(LAG_VERDICTS, status=LagStatus.OK)]) == []
@@ -311,16 +334,20 @@ def test_the_order_in_which_rows_come_changes_nothing(order: list[int]) -> None:
     assert told(outages=[rows[n] for n in order]) == told(outages=rows)
 
 
-def test_each_unplanned_absence_is_a_finding_and_a_planned_stop_is_none() -> None:
-    crash, gone, planned = outage(1), outage(2, 100, up_after=None), stop(3, 200)
-    lost = [failover("offline", n, 205, outage_id=o.outage_id, leader_to=-1) for n, o in enumerate((crash, planned))]
-    facts = Facts("c", outages=[crash, gone, planned], lost_brokers=[crash, gone], failovers=lost)
+def test_a_broker_that_went_suddenly_or_for_good_is_a_finding_and_one_that_was_restarted_in_order_is_none() -> None:
+    away = [outage(1), outage(2, 100, up_after=None), stop(3, 200, up_after=None), stop(4, 300)]
+    lost = [failover("offline", n, 205, incident_id=f"i{n}", leader_to=-1) for n in (0, 1)]
+    gone_for_good = [o for o in away if is_lost(o)]
+    facts = Facts("c", outages=away, lost_brokers=gone_for_good, failovers=lost, unavailability=without_leader(lost))
     assert [(f.rule_id, f.severity, f.subject) for f in judge_findings(facts)] == [
         ("broker_gone", "critical", "2"),
+        ("broker_gone", "critical", "3"),
         ("offline_partitions", "critical", "t-0"),
+        ("offline_partitions", "critical", "t-1"),
         ("broker_lost", "warning", "1"),
     ]
-    (message,) = [f.message for f in judge_findings(facts) if f.rule_id == "broker_gone"]
+    gone = away[1]
+    (message,) = [f.message for f in judge_findings(facts) if f.rule_id == "broker_gone" and f.subject == "2"]
     at = gone.down_at
     assert message == f"Broker 2 crashed at {at:%H:%M:%S} and had not come back by the end"
 
@@ -335,3 +362,53 @@ def test_every_harm_is_noted_in_its_order_and_says_what_it_asks() -> None:
     assert all(note.source for note in HARM_NOTES.values())
     states = [note.state for note in HARM_NOTES.values()]
     assert states == sorted(states, key=["act", "look", "calm"].index)
+
+
+def test_a_cluster_that_was_shut_down_in_order_and_did_not_return_is_harm_that_is_not_over() -> None:
+    stops = [stop(b, b, up_after=None) for b in (1, 2, 3)]
+    moved = failover("controlled_shutdown", 0, 1, outage_id="o1-1", leaderless_ms=40)
+    lost = [failover("offline", p, 3, outage_id="o3-3", leader_from=3, leader_to=-1) for p in range(76)]
+    (incident,) = told(outages=stops, failovers=[moved, *lost])
+    assert (incident.harm, incident.is_over, incident.ended_at, incident.intent) == (
+        "partitions_offline", False, None, "undeclared",
+    )  # fmt: skip
+    assert (incident.partitions_offline, incident.partitions_still_offline) == (76, 76)
+    assert incident.headline == (
+        "76 partitions of t had no leader, and it was not over when the logs end: brokers 1, 2 and 3 were shut down at"
+        f" {AT + timedelta(seconds=1):%H:%M:%S}, and none of them had come back by the end"
+    )
+    assert "liveness probe" in incident.advice
+
+
+def test_partitions_count_whose_dead_leader_was_not_replaced_for_a_second_and_no_other() -> None:
+    crash = outage(1)
+    rows = [
+        failover("broker_crash", 0, outage_id=crash.outage_id, leaderless_ms=9_500, leaderless_high_ms=12_000),
+        failover("broker_crash", 1, outage_id=crash.outage_id, leaderless_low_ms=7_500, leaderless_high_ms=9_700),
+        failover("broker_crash", 2, outage_id=crash.outage_id, leaderless_ms=999),
+        failover("offline", 3, outage_id=crash.outage_id, leader_to=-1, epoch_to=7, leaderless_ms=4_000),
+        failover("leader_restored", 3, 14, leader_from=-1, epoch_from=7, leaderless_ms=4_000),
+    ]
+    (incident,) = told(outages=[crash], failovers=rows)
+    assert (incident.partitions_offline, incident.offline_ms, incident.offline_partition_seconds) == (3, 9_500, 21.0)
+    assert (incident.partitions_still_offline, incident.is_over) == (0, True)
+    assert str(incident.headline).startswith("3 partitions of t had no leader, the longest for 9.5 s to 12 s: broker 1")
+
+
+def test_a_leader_that_was_missed_without_an_absence_is_an_incident_whatever_its_kind() -> None:
+    (missed,) = told(failovers=[failover("unknown", 0, leaderless_ms=8_000), failover("unknown", 1, leaderless_ms=80)])
+    assert (missed.kind, missed.harm, missed.failover_count) == ("leaders_lost", "partitions_offline", 1)
+    assert missed.headline == (
+        "Partition t-0 had no leader for at least 8 s: the leader moved from broker 1, and no line shows why"
+    )
+
+
+def test_what_is_not_over_comes_first_of_its_harm_then_the_longest_then_the_most() -> None:
+    def lost(broker: int, *partitions: int, kind: str = "broker_crash", **columns: Any) -> list[Failover]:
+        about = {"outage_id": f"o{broker}-{broker * 100}", "leader_from": broker, **columns}
+        return [failover(kind, p, broker * 100, topic=f"t{broker}", **about) for p in partitions]
+
+    open_end = lost(4, 0, kind="offline", leader_to=-1)
+    rows = [*lost(1, 0, 1, leaderless_ms=5_000), *lost(2, 0, leaderless_ms=9_000), *lost(3, 0, leaderless_ms=5_000)]
+    incidents = told(outages=[outage(b, b * 100) for b in (1, 2, 3, 4)], failovers=[*rows, *open_end])
+    assert [i.brokers for i in incidents] == [[4], [2], [1], [3]]

@@ -130,7 +130,7 @@ class TestStory:
         return explain_outages(counted, {"o": "r"})[0]
 
     def test_it_says_when_it_was_over_and_who_was_disturbed(self) -> None:
-        story = self.explained(moves=2, explanation="Broker 1 was shut down in order.", planned=True)
+        story = self.explained(moves=2, explanation="Broker 1 was shut down in order.", kind="controlled_shutdown")
         assert story.explanation == (
             "Broker 1 was shut down in order. The controller released it after 2 s and it was in every ISR again"
             " after 15 s."

@@ -16,6 +16,7 @@ PLAIN = {
     "kafka_hindsight.settings.clusters",
     "kafka_hindsight.settings.home",
     "kafka_hindsight.settings.config",
+    "kafka_hindsight.settings.maintenance",
     "kafka_hindsight.shared.exits",
     "kafka_hindsight.start.java",
     "kafka_hindsight.settings.keys",

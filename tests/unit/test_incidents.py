@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 from hypothesis import given
@@ -34,22 +35,20 @@ def rebalance(second: int, cause: str, client: str = "a", group: str = "g", **co
 
 def told(
     rows: Sequence[Rebalance], outages: Sequence[BrokerOutage] = (), moves: Sequence[CoordinatorMove] = ()
-) -> list[tuple[str, bool, int]]:
+) -> list[tuple[str, int]]:
     incidents, _ = group_incidents(rows, outages, moves)
-    return [(i.kind, i.planned, i.rebalance_count) for i in incidents]
+    return [(i.kind, i.rebalance_count) for i in incidents]
 
 
 def test_a_cooperative_follow_up_belongs_to_what_began_it() -> None:
-    assert told([rebalance(0, "member_joined"), rebalance(1, "cooperative_followup")]) == [
-        ("cooperative_pair", False, 2)
-    ]
+    assert told([rebalance(0, "member_joined"), rebalance(1, "cooperative_followup")]) == [("cooperative_pair", 2)]
 
 
 def test_members_that_close_and_come_back_one_after_another_are_a_deployment() -> None:
     one = [rebalance(0, "member_left", "a"), rebalance(5, "member_rejoined", "a")]
     two = [rebalance(9, "member_left", "b"), rebalance(14, "member_rejoined", "b")]
-    assert told([*one, *two]) == [("rolling_restart", True, 4)]
-    assert told(one) == [("single", False, 1)] * 2
+    assert told([*one, *two]) == [("rolling_restart", 4)]
+    assert told(one) == [("single", 1)] * 2
 
 
 def test_members_that_crash_and_come_back_are_none() -> None:
@@ -58,33 +57,33 @@ def test_members_that_crash_and_come_back_are_none() -> None:
         for n, client in enumerate("ab")
         for s, cause in ((0, "member_dead"), (5, "member_rejoined"))
     ]
-    assert {kind for kind, _, _ in told(crashes)} == {"single"}
+    assert {kind for kind, _ in told(crashes)} == {"single"}
 
 
 def test_a_loop_of_removals_is_a_storm_and_a_start_up_is_none() -> None:
     loop = [rebalance(n * 60, "member_dead" if n % 2 else "member_joined", f"c{n}") for n in range(6)]
-    assert told(loop) == [("storm", False, 6)]
-    assert {kind for kind, _, _ in told([rebalance(n * 60, "member_joined", f"c{n}") for n in range(9)])} == {"single"}
+    assert told(loop) == [("storm", 6)]
+    assert {kind for kind, _ in told([rebalance(n * 60, "member_joined", f"c{n}") for n in range(9)])} == {"single"}
 
 
 def test_groups_that_a_broker_took_along_are_one_incident() -> None:
-    outage = row(BROKER_OUTAGES, outage_id="o", broker=7, down_at=AT, up_at=AT + timedelta(seconds=30), planned=False)
+    outage = row(BROKER_OUTAGES, outage_id="o", broker=7, down_at=AT, up_at=AT + timedelta(seconds=30))
     lost = [
         rebalance(20, "heartbeat_expired", group="g1", coordinator=7),
         rebalance(25, "heartbeat_expired", group="g2", coordinator=7),
         rebalance(25, "member_left", group="g3", coordinator=7),
     ]
-    assert told(lost, [outage]) == [("broker_outage", False, 2), ("single", False, 1)]
+    assert told(lost, [outage]) == [("broker_outage", 2), ("single", 1)]
     move = row(COORDINATOR_MOVES, group_id="g4", moved_at=AT + timedelta(seconds=9), outage_id="o")
     assert told([rebalance(10, "coordinator_moved", group="g4", coordinator=8)], [outage], [move]) == [
-        ("broker_outage", False, 1)
+        ("broker_outage", 1)
     ]
 
 
 def outage(broker: int = 7, outage_id: str = "o", up_after: int = 30) -> BrokerOutage:
     up_at = AT + timedelta(seconds=up_after)
     told = {"outage_id": outage_id, "broker": broker, "up_at": up_at, "isr_recovered_at": None}
-    return row(BROKER_OUTAGES, down_at=AT, planned=False, **told)
+    return row(BROKER_OUTAGES, down_at=AT, **told)
 
 
 def test_an_outage_says_for_how_many_of_all_rebalances_it_accounts() -> None:
@@ -121,7 +120,7 @@ def test_a_coordinator_that_cannot_write_owes_it_to_the_replica_that_is_away() -
         (incident,), _ = group_incidents(failed, outages, [])
         assert (incident.first_outage_id, incident.rebalance_count) == ("late", 2)
     over = rebalance(200, "storage_error", coordinator=7)
-    assert told([over], [own, late]) == [("single", False, 1)]
+    assert told([over], [own, late]) == [("single", 1)]
 
 
 def test_what_follows_from_an_outage_is_owed_to_it_and_a_crash_is_not() -> None:
@@ -132,24 +131,24 @@ def test_what_follows_from_an_outage_is_owed_to_it_and_a_crash_is_not() -> None:
     other = rebalance(61, "member_rejoined", "c", coordinator=8)
     dead = rebalance(62, "member_dead", "d", coordinator=7)
     assert told([cut, again, silent, back, other, dead], [outage()]) == [
-        ("broker_outage", False, 4),
-        ("single", False, 1),
-        ("single", False, 1),
+        ("broker_outage", 4),
+        ("single", 1),
+        ("single", 1),
     ]
 
 
-def test_a_crash_loop_is_never_planned() -> None:
+def test_a_crash_loop_is_no_rolling_restart() -> None:
     def restarts(client: str, at: int) -> list[Rebalance]:
         return [rebalance(at, "member_left", client), rebalance(at + 5, "member_rejoined", client)]
 
     deployed = [*restarts("a", 0), *restarts("b", 9)]
-    assert told(deployed) == [("rolling_restart", True, 4)]
+    assert told(deployed) == [("rolling_restart", 4)]
     # A client that closes and comes back again and again crashes in order: its application ends, and starts again.
     looping = [r for n in range(3) for r in (*restarts("a", 20 * n), *restarts("b", 20 * n + 9))]
-    assert {planned for _, planned, _ in told(looping)} == {False}
+    assert "rolling_restart" not in {kind for kind, _ in told(looping)}
     ran_out = Contributor(client_id="c", cause=Cause.MEMBER_DEAD, at=AT)
     broken = [replace(deployed[0], contributors=[ran_out]), *deployed[1:]]
-    assert {planned for _, planned, _ in told(broken)} == {False}
+    assert "rolling_restart" not in {kind for kind, _ in told(broken)}
 
 
 def test_a_group_that_only_grows_is_scaled_out_and_one_that_loses_members_is_not() -> None:
@@ -173,7 +172,7 @@ def test_a_rolling_restart_of_static_members_is_no_incident() -> None:
 
 def test_a_captured_deployment() -> None:
     incidents, _ = group_incidents(rebalances(lines("deployment-4.1", *BOTH)), [], [])
-    assert [i.rebalance_count for i in incidents if i.kind == "rolling_restart" and i.planned] == [4]
+    assert [i.rebalance_count for i in incidents if i.kind == "rolling_restart"] == [4]
 
 
 def test_the_cost_is_what_its_rebalances_cost_as_far_as_that_is_known() -> None:
@@ -201,3 +200,16 @@ def test_every_rebalance_is_in_exactly_one_incident_whatever_the_order(acts: lis
     assert sum(i.rebalance_count for i in incidents) == len(rows)
     chance.shuffle(rows)
     assert group_incidents(rows, outages, [])[0] == incidents
+
+
+def test_only_a_command_that_surely_began_each_of_them_declares_rebalances() -> None:
+    removed = rebalance(0, "removed_by_admin", confidence="certain")
+    deployed = [
+        rebalance(n, cause, c) for n, (cause, c) in enumerate(product(("member_left", "member_rejoined"), "ab"))
+    ]
+    for rows, intent in (
+        ([removed], "declared"),
+        ([replace(removed, confidence=Confidence.LIKELY)], "unknown"),
+        (deployed, "unknown"),
+    ):
+        assert {i.intent for i in group_incidents(rows, [], [])[0]} == {intent}

@@ -10,6 +10,7 @@ import pytest
 from kafka_hindsight.alerts.routes import settings_of
 from kafka_hindsight.alerts.sightings import OWN
 from kafka_hindsight.settings import clusters
+from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.settings.retention import retention_of
 
 HOME = Path(__file__).resolve().parents[2]
@@ -64,3 +65,11 @@ def test_retention_keeps_what_nights_read() -> None:
         retention_of("gold=9", 24, 2)
     with pytest.raises(ValueError, match="12 days or more"):
         retention_of("gold=10", 72, 2)
+
+
+def test_the_maintenance_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (example,) = re.findall(r"<!-- example: maintenance -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+    (tmp_path / "hindsight.toml").write_text(example)
+    monkeypatch.setenv(clusters.FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    (orders,) = clusters.clusters()
+    assert [w.reason for w in maintenance_of(orders.inputs["maintenance"])] == ["patching", "disks of broker 3"]

@@ -36,7 +36,6 @@ def said(rows: list[BrokerOutage]) -> list[tuple[object, ...]]:
 def test_one_absence(excerpt: str, broker: int, kind: str, down_at: str, detected_at: str, up_at: str) -> None:
     found = rebuild_outages(events(excerpt), [], WHOLE)
     assert said(found) == [(broker, kind, "certain", at(down_at), at(detected_at), at(up_at))]
-    assert found[0].planned == (kind == "controlled_shutdown")
     assert found[0].evidence
 
 
@@ -200,7 +199,7 @@ def test_a_failed_start_is_no_shutdown_and_a_loop_of_them_one_absence() -> None:
     loop = [line for clock in ("03:00", "03:01", "03:02") for line in failed_start(clock)]
     works = [own("broker_starting", "03:05:00"), own("broker_unfenced_self", "03:05:09")]
     [absence] = rebuild_outages([*loop, *works], [], WHOLE)
-    assert (absence.kind, absence.planned, absence.confidence) == ("failed_start", False, "likely")
+    assert (absence.kind, absence.confidence) == ("failed_start", "likely")
     assert (absence.down_at, absence.up_at) == (at("03:00:00"), at("03:05:09"))
     assert "failed 3 times: the controller quorum did not answer" in absence.explanation
 

@@ -29,14 +29,14 @@ def test_a_restart_has_a_line_for_each_stop_and_says_who_was_stopped_too_early()
     assert "stopped too early: broker 2" in " ".join(map(seen.text, found.blocks))
     assert [link.anchor for o in seen.entries(told, "outages") for link in seen.found(Link, o)] == [found.anchor] * 3
     assert seen.sentences(told)[0] == (
-        "Planned: the cluster was restarted broker by broker: 1, 2 and 3, from 04:10 to 04:34."
+        "The cluster was restarted broker by broker: 1, 2 and 3, from 04:10 to 04:34 (declared)."
     )
 
 
 def test_stops_of_a_restart_that_is_told_are_not_told_again():
     stops = [outage(b, at("04:00:00", plus=600.0 * b), "controlled_shutdown") for b in (1, 2)]
     sentences = seen.sentences(report(gold__broker_outages=stops, gold__rolling_restarts=[restart(stops)]))
-    assert not [s for s in sentences if "planned shutdowns" in s]
+    assert not [s for s in sentences if "shutdowns in order" in s]
 
 
 def test_who_was_slow_comes_before_who_was_away():

@@ -39,7 +39,7 @@ def a_night(**columns):
 
 def calm(**columns):
     nothing = dict.fromkeys(
-        ("incidents", "records_lost_low", "records_lost_high", "partitions_offline", "unplanned_absences",
+        ("incidents", "records_lost_low", "records_lost_high", "partitions_offline", "sudden_absences",
          "groups_stopped", "findings_critical", "findings_warning", "gaps", "lines_unread"), 0)  # fmt: skip
     return a_night(state="calm", harm=None, headline=None, incident_id=None, offline_ms=None, **nothing, **columns)
 
@@ -51,11 +51,12 @@ def shifted(row, days):
 def test_a_nights_row_has_the_figures_of_the_first_screen():
     page = read_rows(*night())
     row = night_of(page, "run", AT)
-    lost, offline, away, stopped, critical, gaps = (tile.value for tile in tiles(page))
+    lost, offline, refusing, away, stopped, critical, gaps = (tile.value for tile in tiles(page))
     assert (row.records_lost_low, row.records_lost_high) == (40, 52)
     assert lost == figures.Lost(row.records_lost_low, row.records_lost_high).number
-    assert offline == "1 min 12 s" and row.offline_ms == 72_000
-    said = (row.unplanned_absences, row.groups_stopped, row.findings_critical, row.gaps)
+    assert refusing == str(row.partitions_refusing) == "0" and row.offline_partition_seconds > 72
+    assert offline == str(row.partitions_offline) == "31" and row.offline_ms == 72_000
+    said = (row.sudden_absences + row.orderly_absences, row.groups_stopped, row.findings_critical, row.gaps)
     assert [str(figure) for figure in said] == [away, stopped, critical, gaps]
     assert row.harm == Harm.RECORDS_LOST
     assert row.headline == figures.ranked(page.of(Incident))[0].headline

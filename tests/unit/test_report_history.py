@@ -71,7 +71,7 @@ def test_nights_without_anything_have_bars_without_height():
 
 def nights_before(recurrence, *days_ago):
     """What an incident says of the nights before, where its trouble began so many days ago."""
-    crash = {"incident_id": "a" * 32, "kind": "broker_outage", "harm": "broker_lost", "harm_rank": 1, "planned": False}
+    crash = {"incident_id": "a" * 32, "kind": "broker_outage", "harm": "broker_lost", "harm_rank": 1}
     row = made("gold.incidents", **crash, recurrence_id="crash", headline="Broker 1 crashed", started_at=at("02:00:00"))
     days = [DAY - timedelta(days=n) + timedelta(hours=2) for n in sorted(days_ago, reverse=True)]
     earlier = [{"recurrence_id": recurrence, "nights": len(days), "first_at": days[0], "last_at": days[-1]}]

@@ -41,6 +41,11 @@ def finding(subject: str, at: datetime) -> dict[str, Any]:
     return values(BY_NAME["gold.findings"], first_at=at, last_at=at, **columns)
 
 
+def unavailability(name: str, at: datetime, ms: int, kind: str = "no_leader") -> dict[str, Any]:
+    columns = {"cluster": "prod", "unavailability_id": name, "kind": kind, "low_ms": ms}
+    return values(BY_NAME["gold.unavailability"], started_at=at, ended_at=at + timedelta(milliseconds=ms), **columns)
+
+
 def incident(
     incident_id: str, recurrence_id: str | None, at: datetime, harm: str | None = "broker_lost"
 ) -> dict[str, Any]:
@@ -65,6 +70,12 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCo
             rebalance(evening, 100.0, cluster="test"),
         ],
         "gold.failovers": [values(BY_NAME["gold.failovers"], cluster="prod", happened_at=evening, leaderless_ms=700)],
+        "gold.unavailability": [
+            unavailability("noticed", evening, 1_700),
+            unavailability("not noticed", evening, 300),
+            unavailability("writes alone", evening, 9_000, kind="acks_all_hung"),
+            unavailability("not over", evening, 2_000) | {"ended_at": None},
+        ],
         "gold.findings": [
             finding("orders", evening),
             finding("billing", night(2).start),
@@ -90,7 +101,7 @@ def test_the_nights_before_are_counted_from_gold_each_once(lake: duckdb.DuckDBPy
         (night(2).start, 1, 4.0),
         (night(1).start, 3, 12.5),
     ]
-    assert [(n["failovers"], n["leaderless_ms"]) for n in found["windows"]] == [(0, 0), (1, 700)]
+    assert [(n["failovers"], n["leaderless_ms"]) for n in found["windows"]] == [(0, 0), (1, 3_700)]
     assert [f["subject"] for f in found["findings"]] == ["orders"]
     (crash,) = found["incidents"]
     assert (crash["recurrence_id"], crash["nights"], crash["first_at"]) == ("crash", 2, night(2).start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,22 +20,39 @@ from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, s
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of
 from kafka_hindsight.judgements.partitions.replicas.risks import rebuild_risks
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
+from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
 
 SECOND = timedelta(seconds=1)
+KEY = ("cluster", "t", 0)
 TIMES = ("under_replicated_ms", "under_min_isr_ms", "at_min_isr_ms", "one_from_offline_ms", "one_from_unclean_ms")
 
 
 def risks_of_night(excerpt: str, settings: str | None, until: str) -> dict[int, PartitionRisk]:
     found = events(excerpt)
     context = context_of(found, rebuild_outages(found, [], WHOLE))
-    failovers = rebuild_leaders(found, [], context, WHOLE).failovers
+    history = rebuild_leaders(found, [], context, WHOLE)
     configured = settings_of(events(settings)) if settings else BrokerSettings()
-    rows = rebuild_risks(found, [], failovers, configured, context, at(until), WHOLE)
-    return {r.partition: r for r in rows}
+    histories = histories_of(found, [], history.leaders, history.leaderless, configured, context, at(until))
+    return {r.partition: r for r in rebuild_risks(histories, history.failovers, at(until), WHOLE)}
+
+
+def risks_of(
+    lines: list[Event],
+    over: Window,
+    logs_end: datetime,
+    readings: Sequence[PartitionSnapshot] = (),
+    configured: BrokerSettings | None = None,
+    failovers: Sequence[Failover] = (),
+    leaderless: Sequence[BoundedInterval[None]] = (),
+) -> list[PartitionRisk]:
+    histories = histories_of(lines, readings, {}, {KEY: leaderless}, configured or WITH, ClusterContext(), logs_end)
+    return rebuild_risks(histories, failovers, logs_end, over)
 
 
 def isr(second: int, brokers: str, version: int, partition: int = 0, **fields: object) -> Event:
@@ -57,6 +75,13 @@ def led(second: int, leader: int, low_ms: int | None = None, high_ms: int | None
     return row(FAILOVERS, topic="t", partition=0, leader_to=leader, happened_at=AT + second * SECOND, **bounds)
 
 
+def without_leader(since: int, until: int | None, low: int = 0, high: int = 0) -> BoundedInterval[None]:
+    """A time without a leader, with its bounds where it was over."""
+    start, end = AT + since * SECOND, None if until is None else AT + until * SECOND
+    proven, possible = (Interval(end - n * SECOND if end else start, end, None) for n in (low, high))
+    return BoundedInterval(start, end, proven, possible, None)
+
+
 def settings(**values: str) -> BrokerSettings:
     detail = "\n".join(f"{name.replace('_', '.')} = {value}" for name, value in values.items())
     return settings_of([row(EVENTS, kind="broker_configured", broker=1, detail=detail, happened_at=AT), OWN])
@@ -76,7 +101,7 @@ def judged(
     window: tuple[int, int] = (0, 100),
 ) -> PartitionRisk:
     over = Window(AT + window[0] * SECOND, AT + window[1] * SECOND)
-    rows = rebuild_risks(lines, readings or [], [], configured, ClusterContext(), AT + 100 * SECOND, over)
+    rows = risks_of(lines, over, AT + 100 * SECOND, readings or [], configured)
     return rows[0] if rows else NO_RISK
 
 
@@ -98,7 +123,7 @@ def test_a_partition_whose_epochs_begin_again_is_known_once_at_any_time() -> Non
         isr(5_010, "1,2,3", 7, leader_epoch=0),
     ]
     over = Window(AT, AT + 6_000 * SECOND)
-    [risk] = rebuild_risks(lines, [], [], WITH, ClusterContext(), over.end, over)
+    [risk] = risks_of(lines, over, over.end)
     assert (risk.known_ms, risk.under_replicated_ms) == (6_000_000, 10_000)
 
 
@@ -126,7 +151,7 @@ def test_short_of_replicas_at_and_below_the_minimum() -> None:
 
 
 def test_a_partition_without_a_risk_has_no_row() -> None:
-    assert rebuild_risks([isr(0, "1,2,3", 0)], [], [], WITH, ClusterContext(), AT + 9 * SECOND, WHOLE) == []
+    assert risks_of([isr(0, "1,2,3", 0)], WHOLE, AT + 9 * SECOND) == []
 
 
 def test_a_lone_replica_is_always_one_failure_from_offline_and_never_from_unclean() -> None:
@@ -152,15 +177,17 @@ def test_a_minimum_above_the_replicas_counts_as_their_number() -> None:
 
 def test_a_leaderless_partition_is_not_one_failure_from_offline() -> None:
     lines = [isr(0, "1", 0)]
-    failovers = [led(20, -1), led(50, 1, 25_000, 40_000)]
+    failovers = [led(20, -1), led(50, 1, 30_000, 40_000)]
     window = Window(AT, AT + 100 * SECOND)
-    (risk,) = rebuild_risks(lines, [], failovers, WITH, ClusterContext(), window.end, window)
+    known = {"lines": lines, "logs_end": window.end}
+    gone = [without_leader(20, 50, 30, 40)]
+    (risk,) = risks_of(over=window, failovers=failovers, leaderless=gone, **known)
     assert (risk.leaderless_low_ms, risk.leaderless_high_ms, risk.elections) == (30_000, 40_000, 1)
     assert risk.one_from_offline_ms == 70_000
     cut = Window(AT + 40 * SECOND, window.end)
-    (late,) = rebuild_risks(lines, [], failovers, WITH, ClusterContext(), window.end, cut)
+    (late,) = risks_of(over=cut, failovers=failovers, leaderless=gone, **known)
     assert (late.leaderless_low_ms, late.leaderless_high_ms) == (10_000, 10_000)
-    (open_,) = rebuild_risks(lines, [], failovers[:1], WITH, ClusterContext(), window.end, window)
+    (open_,) = risks_of(over=window, failovers=failovers[:1], leaderless=[without_leader(20, None)], **known)
     assert (open_.leaderless_low_ms, open_.leaderless_high_ms, open_.elections) == (80_000, 80_000, 0)
 
 

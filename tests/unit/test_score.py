@@ -118,14 +118,14 @@ class TestRollingRestart:
             for (s, cause, client), i in zip(steps, incident_ids, strict=True)
         ]
 
-    def test_all_acts_lie_in_one_planned_incident(self) -> None:
+    def test_all_acts_lie_in_one_incident(self) -> None:
         assert met(self.ACTS, rebalances=self.rows("i", "i", "i", "i"), incidents=[incident("i")]) == [True] * 4
 
     def test_of_two_incidents_one_counts(self) -> None:
         tables = {"rebalances": self.rows("i", "i", "i", "j"), "incidents": [incident("i"), incident("j")]}
         assert met(self.ACTS, **tables) == [True, True, True, False]
 
-    @pytest.mark.parametrize("other", [incident("i", kind="storm"), incident("i", planned=False)])
+    @pytest.mark.parametrize("other", [incident("i", kind="storm"), incident("i", kind="single")])
     def test_another_incident_meets_nothing(self, other: Row) -> None:
         assert met(self.ACTS, rebalances=self.rows("i", "i", "i", "i"), incidents=[other]) == [False] * 4
 

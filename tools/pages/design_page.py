@@ -28,6 +28,7 @@ from kafka_hindsight.catalog.codes import (
     RemedySetting,
     StartFailure,
     TruncationVerdict,
+    UnavailabilityKind,
 )
 from tools.pages.markdown import as_table
 
@@ -45,6 +46,7 @@ CONTRACT: dict[str, type[Code]] = {
     "isr_changes.change": IsrChangeKind,
     "isr_changes.shrink_cause, out_of_sync_periods.kind": OutOfSyncKind,
     "truncations.verdict": TruncationVerdict,
+    "unavailability.kind": UnavailabilityKind,
     "coordinator_moves.effect": MoveEffect,
     "imbalance_periods.ended_by": ImbalanceEnd,
     "lag_verdicts.status": LagStatus,

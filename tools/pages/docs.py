@@ -161,8 +161,8 @@ def rules_page(rules: Sequence[Rule]) -> str:
     """What raises a finding, at which threshold, and where that threshold comes from."""
     parts = [
         "The rules behind `gold.findings`. Findings judge the cluster, never the data.",
-        "Its back-test shows how often a rule fired over the lake's history, and how often in planned work. There each"
-        " group counts by itself, also where one finding covers many, and what planned work keeps out of the"
+        "Its back-test shows how often a rule fired over the lake's history, and how often in restarts. There each"
+        " group counts by itself, also where one finding covers many, and what rolling restarts keep out of the"
         " findings counts as suppressed.",
     ]
     about = [(link(r.rule_id), r.severity, r.subject_kind) for r in rules]

@@ -28,6 +28,7 @@ from kafka_hindsight.catalog.rows.gold_groups import MemberSetting as MemberSett
 from kafka_hindsight.catalog.rows.gold_groups import Ownership as Ownership
 from kafka_hindsight.catalog.rows.gold_groups import Rebalance as Rebalance
 from kafka_hindsight.catalog.rows.gold_groups import Remedy as Remedy
+from kafka_hindsight.catalog.rows.gold_groups import Unavailability as Unavailability
 from kafka_hindsight.catalog.rows.gold_partitions import Failover as Failover
 from kafka_hindsight.catalog.rows.gold_partitions import IsrChange as IsrChange
 from kafka_hindsight.catalog.rows.gold_partitions import PartitionRisk as PartitionRisk

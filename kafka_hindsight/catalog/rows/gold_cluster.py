@@ -13,6 +13,7 @@ from kafka_hindsight.catalog.codes import (
     FailoverKind,
     FindingSeverity,
     ImbalanceEnd,
+    Intent,
     LossScope,
     OutageKind,
     OutOfSyncKind,
@@ -123,7 +124,7 @@ class RollingRestart(Row):
     """One cluster restarted broker by broker."""
 
     TABLE: ClassVar[str] = "gold.rolling_restarts"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"confidence": Confidence}
+    CODES: ClassVar[Mapping[str, type[str]]] = {"intent": Intent, "confidence": Confidence}
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"scorecard": RestartStep, "evidence": Quote}
 
     cluster: str
@@ -131,7 +132,7 @@ class RollingRestart(Row):
     started_at: datetime
     ended_at: datetime | None = None
     brokers: list[int]
-    planned: bool
+    intent: Intent
     is_complete: bool
     scorecard: list[RestartStep]
     elections: int
@@ -151,6 +152,7 @@ class BrokerOutage(Row):
     TABLE: ClassVar[str] = "gold.broker_outages"
     CODES: ClassVar[Mapping[str, type[str]]] = {
         "kind": OutageKind,
+        "intent": Intent,
         "start_failure": StartFailure,
         "confidence": Confidence,
     }
@@ -160,7 +162,7 @@ class BrokerOutage(Row):
     outage_id: str
     broker: int
     kind: OutageKind
-    planned: bool
+    intent: Intent
     down_at: datetime
     detected_at: datetime | None = None
     last_heard_at: datetime | None = None

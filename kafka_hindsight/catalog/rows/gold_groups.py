@@ -13,11 +13,13 @@ from kafka_hindsight.catalog.codes import (
     Fingerprint,
     Harm,
     IncidentKind,
+    Intent,
     LagStatus,
     MoveEffect,
     Outcome,
     Protocol,
     RemedySetting,
+    UnavailabilityKind,
 )
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows.structs import Contributor, Delay, Quote
@@ -30,6 +32,7 @@ class Incident(Row):
     TABLE: ClassVar[str] = "gold.incidents"
     CODES: ClassVar[Mapping[str, type[str]]] = {
         "kind": IncidentKind,
+        "intent": Intent,
         "harm": Harm,
         "cause": Cause,
         "confidence": Confidence,
@@ -40,12 +43,14 @@ class Incident(Row):
     cluster: str
     incident_id: str
     kind: IncidentKind
-    planned: bool
+    intent: Intent
+    declared_until: datetime | None = None
     harm: Harm | None = None
     harm_rank: int | None = None
     headline: str | None = None
     started_at: datetime
     ended_at: datetime | None = None
+    is_over: bool | None = None
     group_ids: list[str]
     rebalance_count: int
     cause: Cause | None = None
@@ -56,8 +61,11 @@ class Incident(Row):
     topics: list[str] | None = None
     failover_count: int | None = None
     partitions_offline: int | None = None
+    partitions_still_offline: int | None = None
     offline_ms: int | None = None
+    offline_partition_seconds: float | None = None
     partitions_refusing: int | None = None
+    refusing_ms: int | None = None
     records_lost_low: int | None = None
     records_lost_high: int | None = None
     partition_seconds: float | None = None
@@ -232,5 +240,33 @@ class CoordinatorMove(Row):
     outage_id: str | None = None
     effect: MoveEffect | None = None
     rebalance_id: str | None = None
+    knowledge_version: str | None = None
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unavailability(Row):
+    """One interval in which one partition could not be used, or one group consumed nothing."""
+
+    TABLE: ClassVar[str] = "gold.unavailability"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"kind": UnavailabilityKind, "confidence": Confidence}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    unavailability_id: str
+    kind: UnavailabilityKind
+    topic: str | None = None
+    partition: int | None = None
+    group_id: str | None = None
+    started_at: datetime
+    ended_at: datetime | None = None
+    low_ms: int
+    high_ms: int | None = None
+    failover_id: str | None = None
+    rebalance_id: str | None = None
+    outage_id: str | None = None
+    incident_id: str | None = None
+    confidence: Confidence
+    explanation: str
     knowledge_version: str | None = None
     evidence: list[Quote]

@@ -125,7 +125,7 @@ class TopicChange(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentLink(Row):
-    """One rebalance or one failover of one incident."""
+    """One rebalance, one failover or one time of unavailability of one incident."""
 
     TABLE: ClassVar[str] = "internal.incident_links"
 

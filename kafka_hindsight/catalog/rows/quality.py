@@ -159,7 +159,7 @@ class RuleFiring(Row):
     window_from: datetime
     window_to: datetime
     fired: int
-    fired_in_planned: int
+    fired_in_restarts: int
     suppressed: int
     first_at: datetime | None = None
     last_at: datetime | None = None
@@ -255,9 +255,12 @@ class Night(Row):
     records_lost_low: int
     records_lost_high: int | None = None
     partitions_offline: int
+    partitions_still_offline: int | None = None
     offline_ms: int | None = None
-    unplanned_absences: int
-    planned_absences: int
+    offline_partition_seconds: float | None = None
+    partitions_refusing: int | None = None
+    sudden_absences: int
+    orderly_absences: int
     groups_stopped: int
     findings_critical: int
     findings_warning: int

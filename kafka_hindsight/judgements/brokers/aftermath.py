@@ -20,6 +20,7 @@ from kafka_hindsight.catalog.rows import (
 from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of
 from kafka_hindsight.judgements.reasoning.timelines import Timeline
+from kafka_hindsight.shared.absences import is_orderly
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import counted, duration, listed, sentence, times
 
@@ -141,7 +142,7 @@ def explain_outages(outages: Iterable[BrokerOutage], restarts: Mapping[str, str]
 
 
 def _recovery(outage: BrokerOutage) -> str:
-    is_released = outage.planned and outage.detected_at and outage.detected_at - outage.down_at <= SHUTDOWN_LASTS
+    is_released = is_orderly(outage) and outage.detected_at and outage.detected_at - outage.down_at <= SHUTDOWN_LASTS
     steps = (
         (outage.detected_at, "the controller released it after {}" if is_released else "it was detected after {}"),
         (outage.isr_recovered_at, "it was in every ISR again after {}"),

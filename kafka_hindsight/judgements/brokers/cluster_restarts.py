@@ -10,6 +10,7 @@ from itertools import chain, pairwise
 from kafka_hindsight.catalog.codes import Confidence, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, IsrSpan, RestartStep, RollingRestart
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.judgements.reasoning.intents import least_declared
 from kafka_hindsight.knowledge.isr import RESTART_ADVICE, RESTART_GAP_MS
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import elapsed_ms
@@ -27,18 +28,18 @@ def rebuild_rolling_restarts(
     Takes: rows of gold.broker_outages of one cluster with their impact and rebalances; its ISR_SPANS; all brokers of
     which anything is known.
     Gives: at least two brokers that were shut down in order and came back, each once, one after another. A broker that
-    crashed in between and came back belongs to it, and makes it unplanned.
+    crashed in between and came back belongs to it.
     Order: by start.
     Keeps: an outage belongs to one restart at most.
     Edge case: a cluster that was stopped as a whole, so that all brokers were down at once, is not a rolling restart.
     """
     back = sorted((o for o in outages if o.up_at is not None), key=lambda o: (o.down_at, o.broker))
-    planned = [o for o in back if o.kind == OutageKind.CONTROLLED_SHUTDOWN]
+    orderly = [o for o in back if o.kind == OutageKind.CONTROLLED_SHUTDOWN]
     others = [o for o in back if o.kind != OutageKind.CONTROLLED_SHUTDOWN]
     spans_of = grouped(isr_spans, lambda s: s.outage_id)
     rows = []
     restart_of: dict[str, str] = {}
-    for stops in _chains(planned):
+    for stops in _chains(orderly):
         members = _with_crashes(stops, others)
         row = _row(members, [[*spans_of.get(o.outage_id, ())] for o in members], known_brokers)
         rows.append(row)
@@ -46,16 +47,16 @@ def rebuild_rolling_restarts(
     return rows, restart_of
 
 
-def _chains(planned: Sequence[BrokerOutage]) -> list[list[BrokerOutage]]:
+def _chains(orderly: Sequence[BrokerOutage]) -> list[list[BrokerOutage]]:
     """Stops that follow one another, the nearest joined first: so the second stop of a broker separates two restarts
     where they lie farthest apart."""
-    chain_of = {n: [n] for n in range(len(planned))}
-    waits = sorted((_waited(before, after), n) for n, (before, after) in enumerate(pairwise(planned)))
+    chain_of = {n: [n] for n in range(len(orderly))}
+    waits = sorted((_waited(before, after), n) for n, (before, after) in enumerate(pairwise(orderly)))
     for waited, n in waits:
         joined = [*chain_of[n], *chain_of[n + 1]]
-        if waited <= _GAP and len({planned[i].broker for i in joined}) == len(joined):
+        if waited <= _GAP and len({orderly[i].broker for i in joined}) == len(joined):
             chain_of |= dict.fromkeys(joined, joined)
-    chains = ([planned[i] for i in places] for n, places in chain_of.items() if n == places[0])
+    chains = ([orderly[i] for i in places] for n, places in chain_of.items() if n == places[0])
     return [stops for stops in chains if len(stops) > 1 and not _is_stop_of_all(stops)]
 
 
@@ -106,7 +107,7 @@ def _row(
         started_at=started_at,
         ended_at=ended_at,
         brokers=brokers,
-        planned=all(o.planned for o in members),
+        intent=least_declared(o.intent for o in members),
         is_complete=is_complete,
         scorecard=steps,
         elections=sum(s.elections for s in steps),

@@ -85,7 +85,7 @@ def _absences_at(
 
 
 def _began_before(outage: BrokerOutage, term: ControllerEpoch | None) -> bool:
-    says_so = outage.planned or outage.kind == OutageKind.FAILED_START
+    says_so = outage.kind in (OutageKind.CONTROLLED_SHUTDOWN, OutageKind.FAILED_START)
     begun = outage.down_at + SHUTDOWN_LASTS if says_so else outage.detected_at
     return term is not None and begun is not None and begun < term.since
 

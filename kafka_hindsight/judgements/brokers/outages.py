@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import chain, groupby, pairwise
 
-from kafka_hindsight.catalog.codes import OutageKind
+from kafka_hindsight.catalog.codes import Intent, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
 from kafka_hindsight.judgements.brokers.absence import Absence
 from kafka_hindsight.judgements.brokers.absence_spans import LATE_REPORT, absences_of
@@ -50,6 +50,7 @@ def rebuild_outages(
     logs: a log without one is at hand all the time; `proofs`, what else of silver.events
     shows a broker to serve.
     Gives: what an absence did to partitions and groups is left out: `impacts.add_impact` adds it from their timelines.
+        `intent` is unknown until the absence is compared with what was declared.
     Order: by broker and time.
     Keeps: the absences of one broker do not overlap; up_at and detected_at are no earlier than down_at.
     Edge case: the first start of a broker of which nothing is known before is not an absence, unless it fails.
@@ -79,7 +80,7 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
         outage_id=row_id(cluster, "outage", absence.broker, absence.down_at),
         broker=absence.broker,
         kind=kind,
-        planned=kind is OutageKind.CONTROLLED_SHUTDOWN,
+        intent=Intent.UNKNOWN,
         down_at=absence.down_at,
         detected_at=absence.detected_at,
         last_heard_at=absence.last_heard_at,

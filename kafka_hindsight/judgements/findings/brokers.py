@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import FailoverKind, TruncationVerdict
-from kafka_hindsight.catalog.rows import Failover, Finding, PartitionSnapshot, Truncation
+from kafka_hindsight.catalog.rows import Finding, PartitionSnapshot, Quote, Truncation, Unavailability
 from kafka_hindsight.judgements.findings.facts import Facts, finding_of
 from kafka_hindsight.judgements.findings.replicas import missing_brokers
 from kafka_hindsight.judgements.incidents.headlines import fate
-from kafka_hindsight.judgements.incidents.impact import leaderless_at_least
 from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import times, verb
@@ -63,42 +61,34 @@ def _lacking_replicas(facts: Facts, rule_id: str, partitions: Sequence[Partition
 
 
 def _leaderless(facts: Facts) -> Iterator[Finding]:
-    """One finding for each outage, or topic, that left partitions without a leader, however many of them.
-
-    Edge case: a planned shutdown raises none, although partitions have no leader meanwhile.
-    """
-    restored = {(f.topic, f.partition, f.epoch_from): f.happened_at for f in facts.failovers}
-    for _, rows in sorted(grouped(_offline(facts), lambda f: f.outage_id or f.topic).items()):
-        ends = [(f, restored[place]) for f in rows if (place := (f.topic, f.partition, f.epoch_to)) in restored]
-        first = min([*(f.happened_at for f in rows), *(_begun(f, end) for f, end in ends)])
-        last = max([first, *(end for _, end in ends)])
-        names = sorted(f"{f.topic}-{f.partition}" for f in rows)
-        yield finding_of(
-            facts,
-            "offline_partitions",
-            names[0],
-            first,
-            last,
-            [q for f in rows for q in f.evidence],
-            more=len(names) - 1,
-            was=verb(len(names), "was", "were"),
-            since=f"{first:%H:%M:%S}",
-            until=f"to {last:%H:%M:%S}" if len(ends) == len(rows) else "on",
-        )
+    """One finding for each incident in which no replica could take over from a leader, however many partitions."""
+    offline = {f.failover_id: f.evidence for f in facts.failovers if f.kind == FailoverKind.OFFLINE}
+    rows = [u for u in facts.unavailability if u.failover_id in offline]
+    for _, own in sorted(grouped(rows, lambda u: u.incident_id or u.topic or "").items()):
+        yield _offline(facts, own, [q for u in own for q in offline[u.failover_id or ""]])
 
 
-def _begun(failover: Failover, restored_at: datetime) -> datetime:
-    """When a partition had lost its leader: a crash comes before the controller detects it."""
-    return restored_at - timedelta(milliseconds=leaderless_at_least(failover) or 0)
-
-
-def _offline(facts: Facts) -> list[Failover]:
-    planned = {o.outage_id for o in facts.outages if o.planned}
-    return [f for f in facts.failovers if f.kind == FailoverKind.OFFLINE and f.outage_id not in planned]
+def _offline(facts: Facts, rows: Sequence[Unavailability], quotes: Sequence[Quote]) -> Finding:
+    ends = [u.ended_at for u in rows if u.ended_at is not None]
+    first = min(u.started_at for u in rows)
+    last = max([first, *ends])
+    names = sorted({f"{u.topic}-{u.partition}" for u in rows})
+    return finding_of(
+        facts,
+        "offline_partitions",
+        names[0],
+        first,
+        last,
+        quotes,
+        more=len(names) - 1,
+        was=verb(len(names), "was", "were"),
+        since=f"{first:%H:%M:%S}",
+        until=f"to {last:%H:%M:%S}" if len(ends) == len(rows) else "on",
+    )
 
 
 def _lost(facts: Facts) -> Iterator[Finding]:
-    """One finding for each absence of a broker that was not planned."""
+    """One finding for each broker that was not shut down in order, or had not come back."""
     for outage in facts.lost_brokers:
         rule = "broker_lost" if outage.up_at else "broker_gone"
         ends = outage.up_at or outage.down_at

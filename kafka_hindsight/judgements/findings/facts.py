@@ -20,14 +20,16 @@ class Facts:
     """What the rules look at, all of one cluster and one window.
 
     `unanswered` are readings of groups with an error; `partial` readings that lack a part; `unheard` nodes without a
-    log; `lost_brokers` the absences of the window that were not planned; `partitions` and `brokers` the last reading;
-    `judged_at` the instant of that reading, else the end of the window: the settings at that instant are judged.
+    log; `lost_brokers` the absences of the window that were not in order, or not over; `partitions` and `brokers` the
+    last reading; `judged_at` the instant of that reading, else the end of the window: the settings at that instant
+    are judged.
     """
 
     cluster: str
     rebalances: Sequence[rows.Rebalance] = ()
     incidents: Sequence[rows.Incident] = ()
     failovers: Sequence[rows.Failover] = ()
+    unavailability: Sequence[rows.Unavailability] = ()
     imbalance: Sequence[rows.LeaderImbalance] = ()
     imbalance_periods: Sequence[rows.ImbalancePeriod] = ()
     truncations: Sequence[rows.Truncation] = ()

@@ -127,9 +127,9 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
 
 
 def _advice(case: Gathered) -> str:
-    """What to do; of unplanned work of groups alone, with the clients that it is about."""
+    """What to do; of what no restart and no outage began, with the clients that it is about."""
     own = case.leading.cause.advice
-    return own if case.planned or case.outage else advice_on(case.rebalances, own)
+    return own if case.is_rolling_restart or case.outage else advice_on(case.rebalances, own)
 
 
 def _row(case: Gathered, chains: Chains) -> Incident:
@@ -139,7 +139,7 @@ def _row(case: Gathered, chains: Chains) -> Incident:
         cluster=first.cluster,
         incident_id=row_id("incident", verdict.code, *(r.rebalance_id for r in case.rebalances)),
         kind=IncidentKind(verdict.code),
-        planned=case.planned,
+        intent=case.intent,
         started_at=first.started_at,
         ended_at=case.ended_at,
         group_ids=sorted({r.group_id for r in case.rebalances}),

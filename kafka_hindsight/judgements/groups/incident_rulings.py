@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from kafka_hindsight.catalog.codes import Cause, Confidence, IncidentKind
+from kafka_hindsight.catalog.codes import Cause, Confidence, IncidentKind, Intent
 from kafka_hindsight.catalog.rows import BrokerOutage, Rebalance
 from kafka_hindsight.judgements.groups.rates import causes_of
 from kafka_hindsight.judgements.groups.silent_hosts import SilentHost
@@ -43,9 +43,10 @@ class Gathered:
     is_scale_out: bool = False
 
     @property
-    def planned(self) -> bool:
-        """Whether an operator meant it."""
-        return self.is_rolling_restart or (self.outage is not None and self.outage.planned)
+    def intent(self) -> Intent:
+        """Declared where an administrator's command surely began each of them; else not compared yet."""
+        commands = {(r.cause, r.confidence) for r in self.rebalances}
+        return Intent.DECLARED if commands == {(Cause.REMOVED_BY_ADMIN, CERTAIN)} else Intent.UNKNOWN
 
     @cached_property
     def fingerprint(self) -> Verdict | None:

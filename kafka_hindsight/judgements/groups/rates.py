@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from kafka_hindsight.catalog.codes import Cause
+from kafka_hindsight.catalog.codes import Cause, IncidentKind
 from kafka_hindsight.catalog.rows import Incident, Rebalance
 from kafka_hindsight.judgements.groups.storms import REMOVALS
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
@@ -26,10 +26,11 @@ _HOUR = timedelta(minutes=RULE_BY_ID["rebalances_frequent"].thresholds["minutes"
 def busiest_hours(rebalances: Iterable[Rebalance], incidents: Iterable[Incident]) -> dict[str, Sequence[Rebalance]]:
     """The rebalances of the busiest 60 minutes of each group in which there were too many.
 
-    Takes: rows of gold.rebalances and gold.incidents: a cooperative pair counts once, planned work not at all.
+    Takes: rows of gold.rebalances and gold.incidents: a cooperative pair counts once, rolling restarts
+        of members not at all.
     """
-    planned = {i.incident_id for i in incidents if i.planned}
-    counted = (r for r in rebalances if r.incident_id not in planned and r.cause != Cause.COOPERATIVE_FOLLOWUP)
+    restarts = {i.incident_id for i in incidents if i.kind == IncidentKind.ROLLING_RESTART}
+    counted = (r for r in rebalances if r.incident_id not in restarts and r.cause != Cause.COOPERATIVE_FOLLOWUP)
     by_group = grouped(sorted(counted, key=lambda r: (r.started_at, r.rebalance_id)), lambda r: r.group_id)
     busiest = {g: _busiest(rows) for g, rows in sorted(by_group.items())}
     return {group_id: rows for group_id, rows in busiest.items() if rate_rule(rows)}

@@ -38,7 +38,7 @@ def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
     """Deployments, each as the places of its units: two members or more that close and come back, one after another.
 
     Takes: the group's units in order.
-    Keeps: a removal is never planned: a unit in which a session or a limit ran out belongs to no deployment, and
+    Keeps: a removal is not part of it: a unit in which a session or a limit ran out belongs to no deployment, and
     neither does a client that restarts again and again.
     """
     acts = _acts(units)

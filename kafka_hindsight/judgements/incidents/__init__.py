@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any
 
-from kafka_hindsight.catalog.codes import Confidence, Harm
+from kafka_hindsight.catalog.codes import Confidence, Harm, IncidentKind, Intent
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     ControllerChange,
@@ -17,13 +18,16 @@ from kafka_hindsight.catalog.rows import (
     OutOfSyncPeriod,
     Quote,
     Truncation,
+    Unavailability,
 )
 from kafka_hindsight.judgements.incidents.happenings import Found as Found
 from kafka_hindsight.judgements.incidents.happenings import Happening, gather
 from kafka_hindsight.judgements.incidents.headlines import headline_of
 from kafka_hindsight.judgements.incidents.impact import Impact
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
 from kafka_hindsight.knowledge.harms import HARM_NOTES, OUTAGE_ADVICE
+from kafka_hindsight.settings.maintenance import MaintenanceWindow
 from kafka_hindsight.shared import words
 
 _SUBJECTS = 3
@@ -32,32 +36,38 @@ _SUBJECTS = 3
 
 @dataclass(frozen=True)
 class IncidentList:
-    """The incidents of a window, and the incident of each outage and of each incident of groups and failover, by id."""
+    """The incidents of a window, and that of each outage, incident of groups, failover and interval, by their ids."""
 
     incidents: Sequence[Incident]
     of_outage: dict[str, str]
     of_groups: dict[str, str]
     of_failover: dict[str, str]
+    of_unavailability: dict[str, str]
 
     def name(self, outages: Iterable[BrokerOutage]) -> list[BrokerOutage]:
         """Absences with the incident that each belongs to."""
         return [replace(o, incident_id=self.of_outage.get(o.outage_id)) for o in outages]
 
+    def name_unavailability(self, rows: Iterable[Unavailability]) -> list[Unavailability]:
+        """What could not be used, with the incident that each belongs to."""
+        return [replace(u, incident_id=self.of_unavailability.get(u.unavailability_id)) for u in rows]
 
-def judge_incidents(cluster: str, found: Found) -> IncidentList:
+
+def judge_incidents(cluster: str, found: Found, maintenance: Sequence[MaintenanceWindow] = ()) -> IncidentList:
     """One list of incidents of every kind.
 
-    Takes: what was found in the window of one cluster, with look-back and look-ahead.
+    Takes: what was found in the window of one cluster, with look-back and look-ahead; when maintenance was declared.
     Order: by harm, then by its size, then by time: the place of each is its `harm_rank`.
-    Keeps: each outage and each rebalance is part of exactly one incident; planned work never ranks as harm.
+    Keeps: each outage and each rebalance is part of exactly one incident; what was declared never changes a rank.
     """
-    rows = [(happening, _row(cluster, Impact(happening))) for happening in gather(found)]
+    rows = [(happening, _row(cluster, Impact(happening), maintenance)) for happening in gather(found)]
     inside = sorted((row for _, row in rows if found.window.holds(row.started_at)), key=_rank)
     return IncidentList(
         [replace(row, harm_rank=place) for place, row in enumerate(inside, 1)],
         {o.outage_id: row.incident_id for h, row in rows for o in h.outages},
         {i.incident_id: row.incident_id for h, row in rows for i in h.of_groups},
         {f.failover_id: row.incident_id for h, row in rows for f in h.failovers},
+        {u.unavailability_id: row.incident_id for h, row in rows for u in h.unavailability},
     )
 
 
@@ -65,8 +75,10 @@ def _rank(row: Incident) -> tuple[object, ...]:
     return (
         list(Harm).index(row.harm or Harm.ROUTINE),
         -max(row.records_lost_low or 0, row.records_lost_high or 0),
-        -(row.partitions_offline or 0),
+        bool(row.is_over),
         -(row.offline_ms or 0),
+        -(row.partitions_offline or 0),
+        -(row.refusing_ms or 0),
         -(row.partitions_refusing or 0),
         -(row.failover_count or 0),
         -(row.partition_seconds or 0.0),
@@ -76,19 +88,22 @@ def _rank(row: Incident) -> tuple[object, ...]:
     )
 
 
-def _row(cluster: str, impact: Impact) -> Incident:
-    happening, harm = impact.of, impact.harm
+def _row(cluster: str, impact: Impact, maintenance: Sequence[MaintenanceWindow]) -> Incident:
+    happening, harm, offline = impact.of, impact.harm, impact.offline
+    declared = _declaration(happening, maintenance)
     lost = impact.lost
     first = next(iter(happening.of_groups), None)
     row = Incident(
         cluster=cluster,
         incident_id=_id(happening),
         kind=happening.kind,
-        planned=happening.planned,
+        intent=declared.intent,
+        declared_until=declared.window.end if declared.window else None,
         harm=harm,
         headline=headline_of(impact),
         started_at=min(happening.begins),
         ended_at=impact.ended_at,
+        is_over=impact.is_over,
         group_ids=impact.groups,
         rebalance_count=impact.rebalances,
         cause=first.cause if first else None,
@@ -98,13 +113,16 @@ def _row(cluster: str, impact: Impact) -> Incident:
         brokers=impact.brokers,
         topics=impact.topics,
         failover_count=len(happening.failovers),
-        partitions_offline=len(impact.offline),
-        offline_ms=impact.offline_ms,
-        partitions_refusing=len(impact.refusing),
+        partitions_offline=len(offline.subjects),
+        partitions_still_offline=len(offline.still),
+        offline_ms=offline.longest_ms,
+        offline_partition_seconds=offline.total_ms / 1000,
+        partitions_refusing=len(impact.refusing.subjects),
+        refusing_ms=impact.refusing.longest_ms,
         records_lost_low=lost[0] if lost else None,
         records_lost_high=lost[1] if lost else None,
         partition_seconds=impact.partition_seconds,
-        explanation=" ".join(dict.fromkeys(_explanations(happening))),
+        explanation=" ".join(dict.fromkeys(filter(None, (*_explanations(happening), declared.sentence)))),
         advice=" ".join(dict.fromkeys(filter(None, _advice(happening, harm)))),
         prevention=HARM_NOTES[harm].prevention or None,
         evidence=evidence_of(_quotes(happening)),
@@ -122,9 +140,18 @@ def _id(happening: Happening) -> str:
         *(f.failover_id for f in happening.failovers if not happening.outages),
         *(t.truncation_id for t in happening.truncations if not happening.outages),
         *(f"controller epoch {c.epoch}" for c in happening.controllers),
+        *(u.unavailability_id for u in happening.writes_stopped),
         *(f"{v.group_id} {v.topic} {v.partition} {v.window_from.isoformat()}" for v in happening.lag),
     )
     return row_id("incident", happening.kind, *parts)
+
+
+def _declaration(happening: Happening, maintenance: Sequence[MaintenanceWindow]) -> Declaration:
+    if happening.is_of_groups and happening.of_groups[0].intent == Intent.DECLARED:
+        return Declaration(Intent.DECLARED)
+    began_at = min(happening.begins)
+    began = [beginning_of(o) for o in happening.outages] or [(began_at, began_at)]
+    return declaration_of(began, maintenance)
 
 
 def _first_outage(happening: Happening) -> str | None:
@@ -135,37 +162,47 @@ def _first_outage(happening: Happening) -> str | None:
 
 def _confidence(happening: Happening) -> Confidence:
     """That of what began it: of several absences the least sure."""
-    parts = (
-        [o.confidence for o in happening.outages]
-        or [i.confidence for i in happening.of_groups]
-        or [p.confidence for p in happening.periods]
-        or [f.confidence for f in happening.failovers]
-        or [t.confidence for t in happening.truncations]
-        or [c.confidence for c in happening.controllers]
-        or [Confidence.CERTAIN]
+    parts: tuple[Sequence[Any], ...] = (
+        happening.outages,
+        happening.of_groups,
+        happening.periods,
+        happening.failovers,
+        happening.truncations,
+        happening.controllers,
+        happening.unavailability,
     )
-    return max(parts, key=list(Confidence).index)
+    sure: list[Confidence] = [row.confidence for row in next(filter(None, parts), ())]
+    return max(sure, key=list(Confidence).index, default=Confidence.CERTAIN)
 
 
 def _explanations(happening: Happening) -> Iterator[str]:
-    lossy = [f for f in happening.failovers if f.records_lost_high or f.records_lost_low]
-    rows = (happening.outages, happening.periods, lossy, happening.truncations, happening.first_and_last_controllers)
-    for row in chain[BrokerOutage | ControllerChange | Failover | Incident | OutOfSyncPeriod | Truncation](
-        *rows, happening.of_groups
-    ):
+    rows = (
+        happening.outages,
+        happening.periods,
+        happening.lossy,
+        happening.truncations,
+        happening.first_and_last_controllers,
+        happening.writes_stopped[:_SUBJECTS],
+        happening.of_groups,
+    )
+    for row in chain[
+        BrokerOutage | ControllerChange | Failover | Incident | OutOfSyncPeriod | Truncation | Unavailability
+    ](*rows):
         yield row.explanation
-    if happening.kind == "leaders_lost":
+    if happening.kind == IncidentKind.LEADERS_LOST:
         yield from (f.explanation for f in happening.failovers)
-    for v in happening.lag:
-        first, last = (words.exact(lag) or "not known" for lag in (v.lag_first, v.lag_last))
-        yield f"{v.topic}-{v.partition}: {v.status}; its lag was {first} at the first reading and {last} at the last."
+    yield from map(_of_lag, happening.lag)
+
+
+def _of_lag(v: LagVerdict) -> str:
+    first, last = (words.exact(lag) or "not known" for lag in (v.lag_first, v.lag_last))
+    return f"{v.topic}-{v.partition}: {v.status}; its lag was {first} at the first reading and {last} at the last."
 
 
 def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
     yield HARM_NOTES[harm].advice
-    if harm != Harm.PLANNED:
-        yield from (OUTAGE_ADVICE[o.kind] for o in happening.outages if not o.planned)
-        yield from (p.advice for p in happening.periods)
+    yield from (OUTAGE_ADVICE[o.kind] for o in happening.outages)
+    yield from (p.advice for p in happening.periods)
     if not happening.outages:
         yield from (i.advice for i in happening.of_groups)
     if happening.kind in ("leaders_lost", "log_cut"):
@@ -174,18 +211,25 @@ def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
 
 def _quotes(happening: Happening) -> Iterator[Quote]:
     """The lines about losses, about what began it, and where it was not an absence, about each change of a leader."""
-    lossy = [f for f in happening.failovers if f.records_lost_high or f.records_lost_low]
-    led = lossy if happening.outages else happening.failovers
+    led = happening.lossy if happening.outages else happening.failovers
     began = (
         happening.outages,
         happening.periods,
         happening.of_groups,
         happening.lag,
         happening.first_and_last_controllers,
+        happening.writes_stopped,
     )
-    for row in chain[BrokerOutage | ControllerChange | Failover | Incident | LagVerdict | OutOfSyncPeriod | Truncation](
-        led, happening.truncations, *began
-    ):
+    for row in chain[
+        BrokerOutage
+        | ControllerChange
+        | Failover
+        | Incident
+        | LagVerdict
+        | OutOfSyncPeriod
+        | Truncation
+        | Unavailability
+    ](led, happening.truncations, *began):
         yield from row.evidence
 
 
@@ -203,4 +247,4 @@ def _recurrence(row: Incident, happening: Happening) -> str:
     """What is the same when it happens again: its kind, its cause, and the brokers or the groups that began it."""
     began = row.brokers or row.group_ids
     kinds = sorted({o.kind for o in happening.outages})
-    return row_id("recurrence", row.cluster, row.kind, row.planned, row.cause or "", *kinds, *began)
+    return row_id("recurrence", row.cluster, row.kind, row.cause or "", *kinds, *began)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 from typing import TypeVar
 
+from kafka_hindsight.catalog.causes import CauseFamily
 from kafka_hindsight.catalog.codes import (
     NOBODY,
+    Cause,
     ControllerChangeCause,
     FailoverKind,
     IncidentKind,
@@ -25,11 +28,13 @@ from kafka_hindsight.catalog.rows import (
     IsrSpan,
     LagVerdict,
     OutOfSyncPeriod,
-    PartitionRisk,
     Truncation,
+    Unavailability,
 )
+from kafka_hindsight.shared.absences import is_orderly
 from kafka_hindsight.shared.durations import MS, NEVER
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.unavailability import NO_CONSUMER, NO_LEADER, NO_WRITES, is_noticed
 from kafka_hindsight.shared.windows import Window
 
 TOGETHER = timedelta(minutes=1)
@@ -37,17 +42,24 @@ TOGETHER = timedelta(minutes=1)
 stops all brokers, or a disk that takes its partitions along, needs seconds. A stop after all are back is another."""
 
 HARMFUL = frozenset({FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED})
-"""Changes of leaders that are an incident even where no broker was away."""
+"""Changes of leaders that are an incident even where no broker was away, however short."""
 
 TROUBLED = frozenset({OutOfSyncKind.SLOW, OutOfSyncKind.DISK, OutOfSyncKind.UNKNOWN})
-"""Reasons to be out of sync that no operator planned and no absence explains."""
+"""Reasons to be out of sync that are trouble, and that no absence explains."""
+
+_FAILED = frozenset({CauseFamily.LOST, CauseFamily.BROKER, CauseFamily.UNKNOWN})
+"""Families of causes in which something failed, or may have failed."""
 
 R = TypeVar("R")
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a rebuild found in a window of one cluster. `of_groups`: incidents that hold rebalances."""
+    """What a rebuild found in a window of one cluster.
+
+    `of_groups`: incidents that hold rebalances; `group_incident_of`: the one of each rebalance, by their ids; `failed`:
+    rebalances, by their ids, that a failure began.
+    """
 
     window: Window
     of_groups: Sequence[Incident] = ()
@@ -56,17 +68,21 @@ class Found:
     truncations: Sequence[Truncation] = ()
     periods: Sequence[OutOfSyncPeriod] = ()
     spans: Sequence[IsrSpan] = ()
-    risks: Sequence[PartitionRisk] = ()
+    unavailability: Sequence[Unavailability] = ()
+    group_incident_of: Mapping[str, str] = field(default_factory=dict)
+    failed: Container[str | None] = ()
     lag: Sequence[LagVerdict] = ()
     controllers: Sequence[ControllerChange] = ()
 
 
 @dataclass(frozen=True)
 class Happening:
-    """What happened as one thing, in order of time. `refusing`: partitions below min.insync.replicas through it."""
+    """What happened as one thing, in order of time. `unavailability`: what could not be used through it.
+
+    `failed`: rebalances, by their ids, that a failure began.
+    """
 
     kind: IncidentKind
-    planned: bool = False
     outages: Sequence[BrokerOutage] = ()
     of_groups: Sequence[Incident] = ()
     failovers: Sequence[Failover] = ()
@@ -74,12 +90,23 @@ class Happening:
     periods: Sequence[OutOfSyncPeriod] = ()
     lag: Sequence[LagVerdict] = ()
     controllers: Sequence[ControllerChange] = ()
-    refusing: Sequence[PartitionRisk] = ()
+    unavailability: Sequence[Unavailability] = ()
+    failed: Container[str | None] = ()
 
     @property
     def first_and_last_controllers(self) -> Sequence[ControllerChange]:
         """The first and the last loss of the controller: they tell of all between."""
         return [*self.controllers[:1], *self.controllers[1:][-1:]]
+
+    @property
+    def lossy(self) -> Sequence[Failover]:
+        """The changes of leaders that lost records, or may have."""
+        return [f for f in self.failovers if f.records_lost_high or f.records_lost_low]
+
+    @property
+    def writes_stopped(self) -> Sequence[Unavailability]:
+        """What it is made of, where it is nothing but writes that stopped."""
+        return self.unavailability if self.kind == IncidentKind.WRITES_STOPPED else ()
 
     @property
     def is_of_groups(self) -> bool:
@@ -97,6 +124,7 @@ class Happening:
             *(p.started_at for p in self.periods),
             *(max(v.evidence[0].happened_at, v.window_from) for v in self.lag),
             *map(uncontrolled_since, self.controllers),
+            *(u.started_at for u in self.writes_stopped),
         ]
 
     @property
@@ -110,7 +138,13 @@ class Happening:
             *(p.ended_at for p in self.periods),
             *(None for _ in self.lag),
             *(None if c.controller_to == NOBODY else c.happened_at for c in self.controllers),
+            *(u.ended_at for u in self.unavailability if u.kind not in NO_CONSUMER),
         ]
+
+
+def has_failed(cause: Cause) -> bool:
+    """Whether something failed, or may have failed, where a rebalance began for that cause."""
+    return cause.family in _FAILED
 
 
 def uncontrolled_since(change: ControllerChange) -> datetime:
@@ -130,21 +164,26 @@ def gather(found: Found) -> list[Happening]:
     groups = _by_act(act_of, _with_absences(found))
     failovers = _by_act(act_of, _with_outages(found.failovers))
     truncations = _by_act(act_of, _with_failovers(found))
-    refusing = _by_act(act_of, _with_shrinks(found))
+    unused = _by_act(act_of, _with_causes(found))
     absences = [
         Happening(
             IncidentKind.CLUSTER_RESTART if len(act) > 1 and act[0].restart_id else IncidentKind.BROKER_OUTAGE,
-            all(o.planned for o in act),
             act,
             groups.get(n, ()),
             failovers.get(n, ()),
             truncations.get(n, ()),
-            refusing=refusing.get(n, ()),
+            unavailability=unused.get(n, ()),
+            failed=found.failed,
         )
         for n, act in enumerate(acts)
     ]
-    of_groups = [Happening(i.kind, i.planned, of_groups=(i,)) for i in groups.get(None, ())]
-    others = _without_outage(found, failovers.get(None, ()), truncations.get(None, ()))
+    rest = unused.get(None, ())
+    idle = grouped(rest, lambda u: found.group_incident_of.get(u.rebalance_id or ""))
+    of_groups = [
+        Happening(i.kind, of_groups=(i,), unavailability=idle.get(i.incident_id, ()), failed=found.failed)
+        for i in groups.get(None, ())
+    ]
+    others = _without_outage(found, failovers.get(None, ()), truncations.get(None, ()), idle.get(None, ()))
     return [*absences, *of_groups, *others, *_behind(found.lag), *_without_controller(found.controllers)]
 
 
@@ -175,7 +214,7 @@ def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
     away, each other one for itself.
     """
     ordered = sorted(outages, key=lambda o: (o.down_at, o.broker, o.outage_id))
-    together = grouped(ordered, lambda o: o.restart_id or ("" if o.planned else o.outage_id))
+    together = grouped(ordered, lambda o: o.restart_id or ("" if is_orderly(o) else o.outage_id))
     shutdowns = together.pop("", [])
     yield from (list(act) for act in together.values())
     for stops in _within(shutdowns, lambda o: o.down_at):
@@ -218,35 +257,72 @@ def _with_outages(failovers: Sequence[Failover]) -> Iterator[tuple[str | None, F
         yield outage, row
 
 
-def _with_shrinks(found: Found) -> Iterator[tuple[str | None, PartitionRisk]]:
-    """Partitions that refused writes, with the absence that had shrunk their ISR: an unplanned one before others."""
-    planned = {o.outage_id: o.planned for o in found.outages}
-    shrinks = grouped((s for s in found.spans if s.outage_id in planned), lambda s: (s.topic, s.partition))
-    for risk in found.risks:
-        spans = shrinks.get((risk.topic, risk.partition), ())
-        first = min(spans, key=lambda s: (planned[s.outage_id or ""], s.happened_at, s.outage_id), default=None)
-        yield first.outage_id if first else None, risk
+def _with_causes(found: Found) -> Iterator[tuple[str | None, Unavailability]]:
+    """What could not be used, with the absence behind it, or behind the incident of its rebalance."""
+    of_groups = {incident.incident_id: outage_id for outage_id, incident in _with_absences(found)}
+    for row in found.unavailability:
+        group_incident = found.group_incident_of.get(row.rebalance_id or "")
+        yield row.outage_id or of_groups.get(group_incident or ""), row
 
 
 def _without_outage(
-    found: Found, failovers: Iterable[Failover], truncations: Sequence[Truncation]
+    found: Found, failovers: Iterable[Failover], truncations: Sequence[Truncation], unused: Sequence[Unavailability]
 ) -> Iterator[Happening]:
-    """Replicas out of sync, with the leaders that their broker lost then; leaders lost otherwise; logs cut."""
-    lost = [_with_cuts(h, truncations) for h in _leaders_lost(found.window, failovers)]
+    """Replicas out of sync, with the leaders that their broker lost then; leaders lost otherwise; logs cut; writes
+    that stopped."""
+    lost = [_with_cuts(h, truncations) for h in _leaders_lost(found.window, failovers, unused)]
     told = {t.truncation_id for h in lost for t in h.truncations}
-    for period in found.periods:
-        if period.outage_id is None and period.kind in TROUBLED:
-            own = [h for h in lost if _is_of(h, period)]
-            lost = [h for h in lost if h not in own]
-            yield _joined(period, own)
+    stopped = [u for u in unused if u.kind in NO_WRITES and is_noticed(u)]
+    missing = missing_broker(found.spans)
+    for period in filter(_is_trouble, found.periods):
+        own, lost = _apart(lost, partial(_is_of, period))
+        through, stopped = _apart(stopped, partial(_began_in, period, missing))
+        yield _joined(period, own, through)
     yield from lost
+    yield from _writes_stopped(stopped)
     yield from _logs_cut(found.window, (t for t in truncations if t.truncation_id not in told))
 
 
-def _joined(period: OutOfSyncPeriod, lost: Sequence[Happening]) -> Happening:
-    failovers = [*chain.from_iterable(h.failovers for h in lost)]
-    cuts = [*chain.from_iterable(h.truncations for h in lost)]
-    return Happening(IncidentKind.REPLICAS_OUT, failovers=failovers, truncations=cuts, periods=(period,))
+def _writes_stopped(rows: Iterable[Unavailability]) -> Iterator[Happening]:
+    for held in _within(sorted(rows, key=lambda u: u.started_at), lambda u: u.started_at):
+        yield Happening(IncidentKind.WRITES_STOPPED, unavailability=held)
+
+
+def _is_trouble(period: OutOfSyncPeriod) -> bool:
+    return period.outage_id is None and period.kind in TROUBLED
+
+
+def missing_broker(spans: Iterable[IsrSpan]) -> Callable[[Unavailability], int]:
+    """The broker that had left the ISR of a partition last when its writes stopped; -1 where none is known."""
+    shrinks = grouped(sorted(spans, key=lambda s: s.happened_at, reverse=True), lambda s: (s.topic, s.partition))
+
+    def broker_of(row: Unavailability) -> int:
+        own = shrinks.get((row.topic or "", row.partition or 0), ())
+        return next((s.broker for s in own if s.happened_at <= row.started_at), NOBODY)
+
+    return broker_of
+
+
+def _apart(rows: Iterable[R], holds: Callable[[R], bool]) -> tuple[list[R], list[R]]:
+    """The rows of which something holds, and the others."""
+    found = grouped(rows, holds)
+    return [*found.get(True, ())], [*found.get(False, ())]
+
+
+def _began_in(period: OutOfSyncPeriod, missing: Callable[[Unavailability], int], row: Unavailability) -> bool:
+    """Whether writes stopped since the broker was out, and at that time."""
+    near = period.started_at - TOGETHER <= row.started_at <= (period.ended_at or row.started_at)
+    return near and missing(row) == period.broker
+
+
+def _joined(period: OutOfSyncPeriod, lost: Sequence[Happening], stopped: Sequence[Unavailability]) -> Happening:
+    return Happening(
+        IncidentKind.REPLICAS_OUT,
+        failovers=[*chain.from_iterable(h.failovers for h in lost)],
+        truncations=[*chain.from_iterable(h.truncations for h in lost)],
+        periods=(period,),
+        unavailability=[*stopped, *chain.from_iterable(h.unavailability for h in lost)],
+    )
 
 
 def _with_cuts(happening: Happening, truncations: Iterable[Truncation]) -> Happening:
@@ -279,15 +355,21 @@ def _without_controller(changes: Iterable[ControllerChange]) -> Iterator[Happeni
         yield Happening(IncidentKind.QUORUM_LOST, controllers=held)
 
 
-def _leaders_lost(window: Window, failovers: Iterable[Failover]) -> Iterator[Happening]:
+def _leaders_lost(
+    window: Window, failovers: Iterable[Failover], unused: Iterable[Unavailability]
+) -> Iterator[Happening]:
     """Partitions that lost their leader by the same broker at one time, each until it had a leader again."""
-    episodes = [e for e in _episodes(failovers) if window.holds(e[0].happened_at)]
+    leaderless = grouped((u for u in unused if u.kind in NO_LEADER), lambda u: u.failover_id)
+    noticed = {failover_id for failover_id, rows in leaderless.items() if any(map(is_noticed, rows))}
+    episodes = [e for e in _episodes(failovers, noticed) if window.holds(e[0].happened_at)]
     for own in grouped(episodes, lambda e: e[0].leader_from).values():
         for held in _within(own, lambda e: e[0].happened_at):
-            yield Happening(IncidentKind.LEADERS_LOST, failovers=[*chain.from_iterable(held)])
+            changes = [*chain.from_iterable(held)]
+            rows = [u for f in changes for u in leaderless.get(f.failover_id, ())]
+            yield Happening(IncidentKind.LEADERS_LOST, failovers=changes, unavailability=rows)
 
 
-def _episodes(failovers: Iterable[Failover]) -> list[list[Failover]]:
+def _episodes(failovers: Iterable[Failover], noticed: Container[str | None]) -> list[list[Failover]]:
     """The harmful changes of each partition's leader, each with what followed while it had none."""
     episodes: list[list[Failover]] = []
     last: dict[tuple[str, int], list[Failover]] = {}
@@ -295,13 +377,13 @@ def _episodes(failovers: Iterable[Failover]) -> list[list[Failover]]:
         place = row.topic, row.partition
         if row.leader_from == NOBODY and place in last:
             last[place].append(row)
-        elif row.kind in HARMFUL:
+        elif row.kind in HARMFUL or row.failover_id in noticed:
             last[place] = [row]
             episodes.append(last[place])
     return episodes
 
 
-def _is_of(happening: Happening, period: OutOfSyncPeriod) -> bool:
+def _is_of(period: OutOfSyncPeriod, happening: Happening) -> bool:
     """Whether leaders were lost by the broker whose replicas were out, and at that time."""
     first = happening.failovers[0]
     ends = period.ended_at or first.happened_at

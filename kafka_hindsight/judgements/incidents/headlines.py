@@ -11,6 +11,7 @@ from kafka_hindsight.judgements.incidents.impact import Impact, Place
 from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.absences import away, starts_exactly
+from kafka_hindsight.shared.unavailability import Unused, lasted
 
 _NAMED = 3
 _HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
@@ -25,9 +26,10 @@ def headline_of(impact: Impact) -> str:
     """What happened, to what and for how long: one sentence without its full stop."""
     origin = _ORIGINS.get(impact.of.kind, _groups)(impact.of)
     effect = _EFFECTS[impact.harm](impact) if impact.harm in _EFFECTS else ""
-    if impact.of.planned and impact.offline:
-        effect = _offline(impact)
-        return f"{words.sentence(origin)}; {effect}"
+    if impact.harm == Harm.RECORDS_LOST and impact.offline.still:
+        effect = f"{effect}, and {_offline(impact)}"
+    if impact.harm == Harm.CONSUMERS_STOPPED and impact.idle.still:
+        origin = f"{origin}, and no member consumed when the logs end"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
 
 
@@ -58,16 +60,19 @@ def _unclean(impact: Impact) -> str:
 
 
 def _offline(impact: Impact) -> str:
-    places = impact.offline
-    verb = words.verb(len(places), "was", "were")
-    if impact.is_still_offline:
-        return f"{_subject(places)} {verb} offline, and {verb} not back by the end"
-    lasted = words.bounded(impact.offline_ms, impact.offline_at_most_ms)
-    return f"{_subject(places)} {verb} offline{f' for {lasted}' if lasted else ''}"
+    return f"{_subject(impact.offline.subjects)} had no leader{_for_how_long(impact.offline)}"
 
 
 def _refused(impact: Impact) -> str:
-    return f"{_subject(impact.refusing)} refused writes with acks=all"
+    return f"{_subject(impact.refusing.subjects)} took no writes with acks=all{_for_how_long(impact.refusing)}"
+
+
+def _for_how_long(found: Unused) -> str:
+    """How long the longest of them could not be used, after what that was."""
+    if found.still:
+        few = f" for {len(found.still)} of them" if len(found.still) < len(found.subjects) else ""
+        return f", and it was not over{few} when the logs end"
+    return f"{', the longest' if len(found.subjects) > 1 else ''} for {lasted(found.longest)}" if found.longest else ""
 
 
 def _subject(places: Sequence[Place]) -> str:
@@ -103,7 +108,8 @@ def _away(happening: Happening) -> str:
     brokers = words.listed([str(b) for b in names], 8)
     if happening.kind == IncidentKind.CLUSTER_RESTART:
         return f"brokers {brokers} were restarted one after another from {rows[0].down_at:%H:%M:%S} on"
-    back = "" if all(o.up_at for o in rows) else " and had not all come back by the end"
+    nobody = "none of them" if not any(o.up_at for o in rows) else "not all of them"
+    back = "" if all(o.up_at for o in rows) else f", and {nobody} had come back by the end"
     return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{back}"
 
 
@@ -125,7 +131,8 @@ def _leaders_lost(happening: Happening) -> str:
         FailoverKind.UNCLEAN_ELECTION: "a replica out of sync became the leader",
     }
     kinds = {f.kind for f in happening.failovers}
-    return words.listed([sentence for kind, sentence in said.items() if kind in kinds])
+    clauses = [sentence for kind, sentence in said.items() if kind in kinds]
+    return words.listed(clauses) if clauses else f"the leader moved from {led}, and no line shows why"
 
 
 def _log_cut(happening: Happening) -> str:
@@ -179,7 +186,11 @@ def _groups(happening: Happening) -> str:
     often = f"rebalanced{f' {words.times(count)}' if count > 1 else ''}"
     verb = _GROUP_VERBS.get(incident.kind, often).format(words.counted(count, "rebalance"))
     lasted = f" {'within' if count > 1 else 'for'} {words.duration(gone)}" if gone else ""
-    why = f": {incident.cause.label}" if incident.cause is not None and not incident.planned else ""
+    why = (
+        f": {incident.cause.label}"
+        if incident.cause is not None and incident.kind != IncidentKind.ROLLING_RESTART
+        else ""
+    )
     return f"{who} {verb}{lasted}{_GROUP_NOTES.get(incident.kind, '')}{why}"
 
 
@@ -190,5 +201,6 @@ _ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
     IncidentKind.LOG_CUT: _log_cut,
     IncidentKind.LAG: _behind,
     IncidentKind.QUORUM_LOST: _without_controller,
+    IncidentKind.WRITES_STOPPED: lambda _: "no line shows which broker was missing",
     IncidentKind.BROKER_OUTAGE: lambda h: _away(h) if h.outages else _groups(h),
 }

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from kafka_hindsight.catalog.causes import CauseFamily
-from kafka_hindsight.catalog.codes import FailoverKind, Harm, IncidentKind
-from kafka_hindsight.catalog.rows import Failover, Incident
-from kafka_hindsight.judgements.incidents.happenings import Happening
-
-_FAILED = frozenset({CauseFamily.LOST, CauseFamily.BROKER, CauseFamily.UNKNOWN})
-"""Families of causes in which something failed, or may have failed."""
+from kafka_hindsight.catalog.codes import NOBODY, Harm, IncidentKind
+from kafka_hindsight.catalog.rows import Incident
+from kafka_hindsight.judgements.incidents.happenings import Happening, has_failed
+from kafka_hindsight.shared.absences import is_lost
+from kafka_hindsight.shared.unavailability import NO_CONSUMER, NO_LEADER, NO_WRITES, Unused, unused
 
 _TROUBLE = frozenset({IncidentKind.STORM, IncidentKind.HOST_SILENT, IncidentKind.COORDINATOR_MOVE})
 """Kinds of incidents that are not routine, whatever began them."""
@@ -29,35 +27,19 @@ class Impact:
     of: Happening
 
     @cached_property
-    def uncovered(self) -> list[Failover]:
-        """The changes of leaders while no replica in sync could take over."""
-        return [f for f in self.of.failovers if f.kind in (FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION)]
+    def offline(self) -> Unused:
+        """The partitions that had no leader."""
+        return unused(self.of.unavailability, NO_LEADER)
 
     @cached_property
-    def offline(self) -> list[Place]:
-        """The partitions that no replica could lead."""
-        return _places(self.uncovered)
-
-    @property
-    def offline_ms(self) -> int | None:
-        """The longest time that one of them had no leader, at least; None where nothing bounds it."""
-        return max((ms for f in self.uncovered if (ms := leaderless_at_least(f)) is not None), default=None)
-
-    @property
-    def is_still_offline(self) -> bool:
-        """Whether one of them had no leader again by the end."""
-        taken = (f for f in self.uncovered if f.kind == FailoverKind.OFFLINE)
-        return any(leaderless_at_least(f) is None and f.leaderless_high_ms is None for f in taken)
-
-    @property
-    def offline_at_most_ms(self) -> int | None:
-        """The longest time that one of them had no leader, at most; None where nothing bounds it."""
-        return max((f.leaderless_high_ms for f in self.uncovered if f.leaderless_high_ms is not None), default=None)
+    def refusing(self) -> Unused:
+        """The partitions that had a leader, and took no write with acks=all."""
+        return unused(self.of.unavailability, NO_WRITES)
 
     @cached_property
-    def refusing(self) -> list[Place]:
-        """The partitions that had a leader and refused writes."""
-        return sorted({(r.topic, r.partition) for r in self.of.refusing} - {*self.offline})
+    def idle(self) -> Unused:
+        """The groups none of whose members consumed, since something failed."""
+        return unused((u for u in self.of.unavailability if u.rebalance_id in self.of.failed), NO_CONSUMER)
 
     @cached_property
     def losses(self) -> dict[Place, tuple[int, int | None]]:
@@ -83,8 +65,10 @@ class Impact:
 
     @property
     def topics(self) -> list[str]:
-        """The topics that lost records, had no leader or refused writes: the worst hit first."""
-        return list(dict.fromkeys(topic for topic, _ in (*self.losses, *self.offline, *self.refusing)))
+        """The topics that lost records, had no leader or took no writes: the worst hit first."""
+        return list(
+            dict.fromkeys(topic for topic, _ in (*self.losses, *self.offline.subjects, *self.refusing.subjects))
+        )
 
     @property
     def brokers(self) -> list[int]:
@@ -114,7 +98,17 @@ class Impact:
     def ended_at(self) -> datetime | None:
         """When all of it was over; None where a part was not."""
         known = [end for end in self.of.ends if end is not None]
-        return max(known) if known and len(known) == len(self.of.ends) and not self.is_still_offline else None
+        return max(known) if known and len(known) == len(self.of.ends) else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether each partition could be used again, each broker was back and there was a controller, by the end.
+
+        A group that a failure left without a consumer counts too; one whose members left does not.
+        """
+        is_led = all(c.controller_to != NOBODY for c in self.of.controllers[-1:])
+        is_usable = not (self.offline.still or self.refusing.still or self.idle.still)
+        return is_led and is_usable and all(o.up_at for o in self.of.outages)
 
     @cached_property
     def harm(self) -> Harm:
@@ -132,16 +126,14 @@ class Impact:
         return any(_is_failure(i) for i in self.of.of_groups)
 
 
-_AWAY = frozenset({IncidentKind.BROKER_OUTAGE, IncidentKind.CLUSTER_RESTART})
 _AT_RISK = frozenset({IncidentKind.REPLICAS_OUT, IncidentKind.LEADERS_LOST})
-_LEVELS = (
+_LEVELS: tuple[tuple[Harm, Callable[[Impact], object]], ...] = (
     (Harm.RECORDS_LOST, lambda i: i.has_lost),
-    (Harm.PLANNED, lambda i: i.of.planned),
-    (Harm.PARTITIONS_OFFLINE, lambda i: i.offline),
-    (Harm.WRITES_REFUSED, lambda i: i.refusing),
-    (Harm.BROKER_LOST, lambda i: i.of.kind in _AWAY),
+    (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.subjects),
+    (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
+    (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.of.outages)),
     (Harm.NO_CONTROLLER, lambda i: i.of.controllers),
-    (Harm.DATA_AT_RISK, lambda i: i.of.kind in _AT_RISK),
+    (Harm.DATA_AT_RISK, lambda i: i.of.outages or i.of.kind in _AT_RISK),
     (Harm.CONSUMERS_STOPPED, lambda i: i.has_failed),
     (Harm.LAG_GREW, lambda i: i.of.lag),
     (Harm.ROUTINE, lambda i: True),
@@ -150,16 +142,7 @@ _LEVELS = (
 
 
 def _is_failure(incident: Incident) -> bool:
-    return incident.kind in _TROUBLE or (incident.cause is not None and incident.cause.family in _FAILED)
-
-
-def _places(failovers: Iterable[Failover]) -> list[Place]:
-    return sorted({(f.topic, f.partition) for f in failovers})
-
-
-def leaderless_at_least(failover: Failover) -> int | None:
-    """How long its partition had no leader, at least; None where nothing bounds it."""
-    return failover.leaderless_low_ms if failover.leaderless_ms is None else failover.leaderless_ms
+    return incident.kind in _TROUBLE or (incident.cause is not None and has_failed(incident.cause))
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

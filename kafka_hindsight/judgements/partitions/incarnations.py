@@ -12,7 +12,7 @@ from itertools import dropwhile
 from operator import attrgetter
 from typing import TypeVar
 
-from kafka_hindsight.catalog.rows import Event, Failover
+from kafka_hindsight.catalog.rows import Event, Failover, IsrChange
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, speaks_for_cluster, was_reverted
 from kafka_hindsight.judgements.partitions.readings import Partition as Partition
 from kafka_hindsight.judgements.partitions.readings import PartitionReadings, Readings, TopicReadings
@@ -28,7 +28,7 @@ _LATE_NEWS = timedelta(hours=1)
 
 _REPLICAS = attrgetter("replicas")
 
-_Row = TypeVar("_Row", Event, Failover)
+_Row = TypeVar("_Row", Event, Failover, IsrChange)
 
 
 @dataclass(frozen=True)

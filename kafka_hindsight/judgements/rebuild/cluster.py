@@ -17,11 +17,14 @@ from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.groups.coordinators import losses_of_groups
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
+from kafka_hindsight.judgements.incidents.happenings import has_failed
 from kafka_hindsight.judgements.partitions.leaders.imbalance_periods import rebuild_imbalance_periods
 from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
+from kafka_hindsight.judgements.reasoning.intents import declare
 from kafka_hindsight.judgements.rebuild.backtest import back_test
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
+from kafka_hindsight.shared.absences import is_lost
 from kafka_hindsight.shared.windows import Window
 
 R = TypeVar("R")
@@ -59,7 +62,7 @@ def judge_cluster(
     stays: list[rows.MemberStay],
     imbalance: list[rows.LeaderImbalance],
     truncations: list[rows.Truncation],
-    risks: list[rows.PartitionRisk],
+    unavailability: list[rows.Unavailability],
     lag: list[rows.LagVerdict],
     member_settings: list[rows.MemberSetting],
     coverage: list[rows.Coverage],
@@ -74,7 +77,7 @@ def judge_cluster(
 ) -> ClusterHistory:
     """What happened to the cluster as a whole. Takes: `clusters`, its one row, so that a quiet window is judged too."""
     window = scope.window
-    away = add_impact(outages, failovers, isr_spans, moves, led_before, out_of_sync)
+    away = add_impact(declare(outages, scope.maintenance), failovers, isr_spans, moves, led_before, out_of_sync)
     judged = _inside(window, rebalances, lambda r: r.started_at)
     losses = losses_of_groups((r.group_id for r in judged), failovers, facts.offsets_partitions)
     of_groups, incident_of = group_incidents(judged, away, moves, losses, stays)
@@ -86,7 +89,21 @@ def judge_cluster(
     imbalance_periods = rebuild_imbalance_periods(imbalance, failovers)
     told = judge_incidents(
         scope.cluster,
-        Found(window, of_groups, away, failovers, truncations, out_of_sync_periods, isr_spans, risks, lag, controllers),
+        Found(
+            window,
+            of_groups,
+            away,
+            failovers,
+            truncations,
+            out_of_sync_periods,
+            isr_spans,
+            unavailability,
+            incident_of,
+            {r.rebalance_id for r in judged if has_failed(r.cause)},
+            lag,
+            controllers,
+        ),
+        scope.maintenance,
     )
     reading = Reading(
         partitions=sorted(last_partitions, key=lambda p: (p.topic, p.partition)),
@@ -99,6 +116,7 @@ def judge_cluster(
         rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in judged],
         incidents=of_groups,
         failovers=_inside(window, failovers, lambda f: f.happened_at),
+        unavailability=told.name_unavailability(_inside(window, unavailability, lambda u: u.started_at)),
         imbalance=[r for r in imbalance if r.over_threshold],
         imbalance_periods=imbalance_periods,
         truncations=_inside(window, truncations, lambda t: t.happened_at),
@@ -112,7 +130,7 @@ def judge_cluster(
         partial=partial,
         settings=member_settings,
         outages=away,
-        lost_brokers=[o for o in _inside(window, away, lambda o: o.down_at) if not o.planned],
+        lost_brokers=[*filter(is_lost, _inside(window, away, lambda o: o.down_at))],
         restarts=_inside(window, restarts, lambda r: r.started_at),
         out_of_sync_periods=out_of_sync_periods,
         isr_spans=isr_spans,
@@ -121,7 +139,7 @@ def judge_cluster(
         broker_settings=reading.settings,
         judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
     )
-    links = {r: told.of_groups[i] for r, i in incident_of.items()} | told.of_failover
+    links = {r: told.of_groups[i] for r, i in incident_of.items()} | told.of_failover | told.of_unavailability
     return ClusterHistory(
         told.name(away),
         restarts,

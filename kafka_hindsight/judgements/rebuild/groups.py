@@ -15,6 +15,7 @@ from kafka_hindsight.judgements.groups.costs import Witnesses, price, stops_of
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.move_effects import add_effects
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
+from kafka_hindsight.judgements.groups.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from kafka_hindsight.judgements.rebalances.records import events_of_records
 from kafka_hindsight.judgements.rebalances.topics import topic_changes
@@ -26,7 +27,7 @@ from kafka_hindsight.shared.windows import Window, in_order
 
 @dataclass(frozen=True)
 class GroupHistory:
-    """Why a group rebalanced, what that cost, what would have helped, and how its members are set up."""
+    """Why a group rebalanced, what that cost, when it consumed nothing, what would have helped, how it is set up."""
 
     settings: list[rows.MemberSetting]
     rebalances: list[rows.Rebalance] = field(default_factory=list)
@@ -34,6 +35,7 @@ class GroupHistory:
     gaps: list[rows.GenerationGap] = field(default_factory=list)
     stays: list[rows.MemberStay] = field(default_factory=list)
     moves: list[rows.CoordinatorMove] = field(default_factory=list)
+    unavailability: list[rows.Unavailability] = field(default_factory=list)
 
 
 def judge_group(
@@ -63,6 +65,7 @@ def judge_group(
         history.gaps,
         history.roster,
         add_effects(moves, priced, facts.groups.observed_to),
+        rebuild_unavailability(priced, stops, witnessed, facts.groups.observed_to),
     )
 
 

@@ -9,8 +9,10 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_lead
 from kafka_hindsight.judgements.partitions.readings import TopicReadings
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import spans_of
+from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of
 from kafka_hindsight.judgements.partitions.replicas.risks import rebuild_risks
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
+from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 
 
@@ -24,6 +26,7 @@ class PartitionHistory:
     isr_changes: list[rows.IsrChange]
     isr_spans: list[rows.IsrSpan]
     risks: list[rows.PartitionRisk]
+    unavailability: list[rows.Unavailability]
 
 
 def judge_partitions(
@@ -38,11 +41,15 @@ def judge_partitions(
     changes = rebuild_isr_changes(events, readings, facts.context, scope.seen)
     leaders = rebuild_leaders(events, readings, facts.context, scope.seen)
     settings = facts.settings.with_topics(events)
+    histories = histories_of(
+        events, readings, leaders.leaders, leaders.leaderless, settings, facts.context, facts.observed_to
+    )
     return PartitionHistory(
         leaders.failovers,
         leaders.gaps,
         rebuild_truncations(events, readings, leaders.failovers, facts.context.controller_epochs, scope.seen),
         changes,
         spans_of(changes),
-        rebuild_risks(events, readings, leaders.failovers, settings, facts.context, facts.observed_to, scope.window),
+        rebuild_risks(histories, leaders.failovers, facts.observed_to, scope.window),
+        rebuild_unavailability(histories, facts.outages, changes, facts.observed_to, scope.seen),
     )

@@ -63,7 +63,7 @@ RULES: tuple[Rule, ...] = (
         says="{subject} {fate}",
         advice="Find out why: the end of its log, its exit code, kills for memory, pauses, its network and its host."
         " See the incident for what followed.",
-        source="Our choice: each absence that was not planned; planned shutdowns are left out",
+        source="Our choice: each absence that did not begin with a shutdown in order",
     ),
     Rule(
         rule_id="unclean_election",

@@ -8,7 +8,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="rebalances_frequent",
         severity="warning",
         subject_kind="group",
-        says="{subject} rebalanced {count} times within 60 minutes, planned work left out",
+        says="{subject} rebalanced {count} times within 60 minutes, rolling restarts left out",
         advice="Look at the causes in the order of their counts; each has its own advice.",
         source="more often than one in 10 minutes; netdata calls two or three an hour the limit of health",
         thresholds={"rebalances": 6, "minutes": 60},
@@ -17,7 +17,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="rebalances_excessive",
         severity="critical",
         subject_kind="group",
-        says="{subject} rebalanced {count} times within 60 minutes, planned work left out",
+        says="{subject} rebalanced {count} times within 60 minutes, rolling restarts left out",
         advice="The group spends its time rebalancing. Look at the causes in the order of their counts; the usual ones"
         " are a crash loop and an exceeded max.poll.interval.ms.",
         source="more often than one in 5 minutes; netdata calls two or three an hour the limit of health",

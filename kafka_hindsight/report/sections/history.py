@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from kafka_hindsight.catalog.rows import Failover, Finding, Rebalance
+from kafka_hindsight.catalog.rows import Failover, Finding, Rebalance, Unavailability
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.page_rows import EarlierFinding, EarlierWindow, PageRows, Section
 from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.unavailability import NO_LEADER, unused
 
 CHANGES = 12
 WINDOWS_FOR_A_TREND = 3
@@ -44,7 +45,7 @@ def _this(page: PageRows) -> EarlierWindow:
         rebalances=len(page.rebalances),
         partition_seconds=figures.partition_seconds(page.rebalances),
         failovers=len(page.failovers),
-        leaderless_ms=sum(row.leaderless_ms or 0 for row in page.failovers),
+        leaderless_ms=unused(page.of(Unavailability), NO_LEADER).total_ms,
     )
 
 
@@ -110,5 +111,5 @@ def _trend(
     return ui.Trend(label, said(values[-1]), said(median(values[:-1])), bars)
 
 
-READS = (Rebalance, Failover, Finding)
+READS = (Rebalance, Failover, Finding, Unavailability)
 SECTION = Section(50, "history", "What changed", "Changes", history, READS)

@@ -9,7 +9,7 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, Rebal
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import incident_headline, lost_records, outage_at, outage_words, who
+from kafka_hindsight.report.phrases import declared, incident_headline, lost_records, outage_at, outage_words, who
 from kafka_hindsight.report.unread_logs import absence
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -23,7 +23,7 @@ TOPICS = 3
 
 
 def incidents(page: PageRows) -> Iterator[ui.Block]:
-    """The incidents, the most harmful first; what was routine or planned is folded."""
+    """The incidents, the most harmful first; what was routine is folded."""
     rows = figures.ranked(page.of(Incident))
     if not rows:
         yield ui.Paragraph(absence(page, "No incident.", "No incident"))
@@ -66,7 +66,7 @@ def _incident(page: PageRows, row: Incident, is_open: bool) -> ui.Entry:
         noun="incident",
         tone=look.tone,
         when=ui.At(row.started_at),
-        badges=ui.badges(row.planned, row.confidence),
+        badges=ui.badges(row.intent, row.confidence),
         cost=look.label,
         is_open=is_open,
         brief=row.explanation,
@@ -78,13 +78,13 @@ def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
     """What it did: its harm, its time, the groups and topics concerned."""
     harm = figures.harm_of(row)
     kind = vocabulary.INCIDENT_LABELS[row.kind]
-    planned = "planned" if row.planned else "not planned"
     address = ui.Address(plain.anchor("incident", row.incident_id), "incident")
     yield ui.Fact("Kind of harm", (ui.Strong(harm.meaning), " ", address), is_wide=True)
     lasted = (" (", words.duration(words.elapsed_ms(row.started_at, row.ended_at)), ")")
     until: ui.Words = (" to ", ui.At(row.ended_at), lasted) if row.ended_at else ", and it was not over by the end"
     yield ui.Fact("From, to", (ui.At(row.started_at), until))
-    yield ui.Fact("Kind", f"{kind}, {planned}")
+    yield ui.Fact("Kind", kind)
+    yield ui.Fact("Intent", row.intent.meaning)
     label, owners = page.whose(row.group_ids, row.topics or ())
     if owners:
         yield ui.Fact(label, owners)
@@ -120,8 +120,11 @@ def _figures(row: Incident) -> Iterator[ui.Fact]:
     if lost and figures.harm_of(row) == Harm.RECORDS_LOST:
         yield ui.Fact("Records lost", lost)
     if row.partitions_offline:
-        longest = f", one for at least {words.duration(row.offline_ms)}" if row.offline_ms is not None else ""
-        yield ui.Fact("Offline", f"{words.counted(row.partitions_offline, 'partition')}{longest}")
+        longest = f", the longest for at least {words.duration(row.offline_ms)}" if row.offline_ms is not None else ""
+        still = row.partitions_still_offline
+        open_end = f"; {words.number(still)} still had none when the logs end" if still else ""
+        said = f"{words.counted(row.partitions_offline, 'partition')}{longest}{open_end}"
+        yield ui.Fact("Without a leader", said)
     if row.partitions_refusing:
         yield ui.Fact("Refused acks=all", words.counted(row.partitions_refusing, "partition"))
     if row.topics:
@@ -226,7 +229,7 @@ def _lesser(page: PageRows, row: Incident) -> ui.TableRow:
     count = str(row.rebalance_count)
     first = ui.Link(count, plain.anchor("rebalance", rebalances[0].rebalance_id)) if rebalances else count
     headline = ui.Badge(incident_headline(row), f"cause t-{vocabulary.HARMS[figures.harm_of(row)].tone}")
-    cells = (ui.At(row.started_at), headline, row.confidence, (first, ", planned" if row.planned else ""))
+    cells = (ui.At(row.started_at), headline, row.confidence, (first, declared(row)))
     return ui.TableRow(cells, plain.anchor("incident", row.incident_id), "incident")
 
 

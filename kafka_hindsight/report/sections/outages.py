@@ -14,17 +14,17 @@ from kafka_hindsight.report.sections.failovers import by_kind
 from kafka_hindsight.report.sections.restarts import restart_link
 from kafka_hindsight.report.unread_logs import absence
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.absences import away, starts_exactly
+from kafka_hindsight.shared.absences import away, is_orderly, starts_exactly
 
 # The one moment of an outage that is shown even where it did not come.
 BACK = "Back"
 
 
 def outages(page: PageRows) -> Iterator[ui.Block]:
-    """The outages, unplanned ones first, then in order of time."""
+    """The outages, those that were not in order first, then in order of time."""
     if not page.outages:
         yield ui.Paragraph(absence(page, "No broker was away.", "No absence of a broker"))
-    for row in sorted(page.outages.values(), key=lambda r: r.planned):
+    for row in sorted(page.outages.values(), key=is_orderly):
         label = words.sentence(vocabulary.OUTAGES[row.kind].label)
         yield ui.Entry(
             words.sentence(outage_words(row)),
@@ -40,7 +40,7 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
             noun="outage",
             tone=vocabulary.OUTAGES[row.kind].tone,
             when=ui.At(row.down_at),
-            badges=ui.badges(row.planned, row.confidence),
+            badges=ui.badges(row.intent, row.confidence),
             cost="; ".join(_sums(row)),
         )
 

@@ -28,13 +28,13 @@ def rebalances(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _row(page: PageRows, row: Rebalance) -> ui.TableRow:
-    look, planned = vocabulary.CAUSES[row.cause], page.is_planned(row)
+    look, is_declared = vocabulary.CAUSES[row.cause], page.is_declared(row)
     took = words.duration(row.duration_ms) or "not known"
     cells = (
         ui.At(row.started_at),
         ui.head(ui.Name(plain.shortened(row.group_id))),
         took if row.outcome == "completed" else (took, " ", ui.Quiet(row.outcome)),
-        (ui.Badge(look.label, "cause"), " ", ui.PLANNED) if planned else ui.Badge(look.label, "cause"),
+        (ui.Badge(look.label, "cause"), " ", ui.DECLARED) if is_declared else ui.Badge(look.label, "cause"),
         ui.sure(row.confidence),
         _named(who(row), plain.shortened(row.host or "")),
         ui.separated(
@@ -47,7 +47,7 @@ def _row(page: PageRows, row: Rebalance) -> ui.TableRow:
         (ui.Paragraph(row.advice, "advice"), ui.Facts(_facts(page, row)), page.evidence(row.evidence)),
         "",
     )
-    return ui.TableRow(cells, plain.anchor("rebalance", row.rebalance_id), "rebalance", look.tone, planned, detail)
+    return ui.TableRow(cells, plain.anchor("rebalance", row.rebalance_id), "rebalance", look.tone, is_declared, detail)
 
 
 def _named(name: str, beside: str) -> ui.Words:

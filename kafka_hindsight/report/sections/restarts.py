@@ -59,8 +59,8 @@ def restarts(page: PageRows) -> Iterator[ui.Block]:
             anchor=plain.anchor("restart", row.restart_id),
             noun="rolling restart",
             style="outage",
-            tone="protocol" if row.planned else "broker",
-            badges=ui.badges(row.planned, row.confidence),
+            tone="protocol" if {s.kind for s in row.scorecard} == {OutageKind.CONTROLLED_SHUTDOWN} else "broker",
+            badges=ui.badges(row.intent, row.confidence),
         )
 
 

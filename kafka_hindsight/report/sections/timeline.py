@@ -17,6 +17,7 @@ from kafka_hindsight.catalog.rows import (
     LeaderImbalance,
     OutOfSyncPeriod,
     Rebalance,
+    Unavailability,
 )
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
@@ -32,8 +33,6 @@ from kafka_hindsight.shared.grouping import grouped
 BROKER_LANES = 12
 PARTITION_LANES = 8
 GROUP_LANES = 24
-
-_PLANNED = (FailoverKind.CONTROLLED_SHUTDOWN, FailoverKind.PREFERRED_ELECTION, FailoverKind.REASSIGNMENT)
 
 
 def timeline(page: PageRows) -> Iterator[ui.Block]:
@@ -88,9 +87,7 @@ def _controller_lane(page: PageRows) -> tuple[Lane, ...]:
 def _controller_span(page: PageRows, row: ControllerChange) -> Span:
     at = row.happened_at
     short = "no controller" if row.controller_to == NOBODY else f"node {row.controller_to} became the controller"
-    return Span(
-        "tick", at, at, "protocol", False, f"{words.instant(at, page.day)}: {short}", short, controller_anchor(row)
-    )
+    return Span("tick", at, at, "protocol", f"{words.instant(at, page.day)}: {short}", short, controller_anchor(row))
 
 
 def _broker_lanes(page: PageRows) -> tuple[list[Lane], str]:
@@ -139,8 +136,8 @@ def _notes(
     """How often a broker was away or out of sync, and how often leaders changed: what did not happen is left out."""
     away = figures.absences(outages)
     troubles = (
-        (away.unplanned, words.counted(away.unplanned, "unplanned absence")),
-        (away.planned, words.counted(away.planned, "planned stop")),
+        (away.sudden, words.counted(away.sudden, "absence")),
+        (away.orderly, words.counted(away.orderly, "shutdown")),
         (len(out_of_sync), f"out of sync {words.times(len(out_of_sync))}"),
     )
     changes = [words.counted(len(failovers), "leader change")] if failovers else []
@@ -169,23 +166,23 @@ def _out_of_sync_span(page: PageRows, row: OutOfSyncPeriod) -> Span:
     lasted = words.duration(words.elapsed_ms(start, row.ended_at)) or "to the end of the window"
     says = f"{words.instant(start, page.day)}, {lasted}: {short}"
     anchor = plain.anchor("outofsync", row.out_of_sync_period_id)
-    return Span("tail", start, end, vocabulary.OUT_OF_SYNC[row.kind].tone, False, says, short, anchor)
+    return Span("tail", start, end, vocabulary.OUT_OF_SYNC[row.kind].tone, says, short, anchor)
 
 
 def _outage_span(row: BrokerOutage, shape: str, start: datetime, end: datetime, says: str) -> Span:
     look, anchor = vocabulary.OUTAGES[row.kind], plain.anchor("outage", row.outage_id)
-    return Span(shape, start, end, look.tone, row.planned, says, look.label, anchor)
+    return Span(shape, start, end, look.tone, says, look.label, anchor)
 
 
 def _failover_span(page: PageRows, row: Failover) -> Span:
     look, at = vocabulary.FAILOVERS[row.kind], row.happened_at
     says = f"{words.instant(at, page.day)}: {plain.shortened(row.topic, 48)}-{row.partition} {look.label}"
     anchor = plain.anchor("failover", row.failover_id)
-    return Span("tick", at, at, look.tone, _is_planned(page, row), says, look.label, anchor)
+    return Span("tick", at, at, look.tone, says, look.label, anchor)
 
 
 def _topic_lanes(page: PageRows) -> tuple[list[Lane], str]:
-    """Topics whose partitions had no leader or lost records: losses first, planned shutdowns last."""
+    """Topics whose partitions had no leader or lost records: losses first, then the longest."""
     hurt = [row for row in page.failovers if vocabulary.FAILOVERS[row.kind].tone == "lost"]
     places = {(row.topic, row.partition) for row in hurt}
     by_topic = grouped((f for f in page.failovers if (f.topic, f.partition) in places), lambda f: f.topic)
@@ -193,7 +190,7 @@ def _topic_lanes(page: PageRows) -> tuple[list[Lane], str]:
     def trouble(topic: str) -> tuple[object, ...]:
         own = [f for f in hurt if f.topic == topic]
         is_lossy = any(f.kind == FailoverKind.UNCLEAN_ELECTION for f in own)
-        return not is_lossy, all(_is_planned(page, f) for f in own), -_longest(by_topic[topic]), topic
+        return not is_lossy, -_longest(by_topic[topic]), topic
 
     worst = sorted(by_topic, key=trouble)
     rest = len(worst) - PARTITION_LANES
@@ -203,12 +200,6 @@ def _topic_lanes(page: PageRows) -> tuple[list[Lane], str]:
 
 def _longest(rows: Sequence[Failover]) -> int:
     return max((row.leaderless_ms or 0 for row in rows), default=0)
-
-
-def _is_planned(page: PageRows, row: Failover) -> bool:
-    """Whether an operator meant a change, or the absence that led to it."""
-    outage = page.outages.get(row.outage_id)
-    return row.kind in _PLANNED or (outage is not None and outage.planned)
 
 
 def _topic_lane(page: PageRows, topic: str, rows: Sequence[Failover]) -> Lane:
@@ -231,15 +222,14 @@ def _leaderless(page: PageRows, row: Failover) -> Span | None:
     end = row.happened_at
     start = end - timedelta(milliseconds=row.leaderless_ms)
     said = f"{words.instant(start, page.day)}: without a leader for {words.duration(row.leaderless_ms)}"
-    return Span("bar", start, end, "lost", False, said, "without a leader", plain.anchor("failover", row.failover_id))
+    return Span("bar", start, end, "lost", said, "without a leader", plain.anchor("failover", row.failover_id))
 
 
 def _group_lanes(page: PageRows) -> tuple[list[Lane], str]:
     by_group = page.rebalances_of_group
 
     def trouble(group: str) -> tuple[object, ...]:
-        unplanned = [row for row in by_group[group] if not page.is_planned(row)]
-        return -len(unplanned), -len(by_group[group]), -sum(r.duration_ms or 0 for r in by_group[group]), group
+        return -len(by_group[group]), -sum(r.duration_ms or 0 for r in by_group[group]), group
 
     worst = sorted(by_group, key=trouble)
     rest = worst[GROUP_LANES:]
@@ -269,7 +259,7 @@ def _rebalance_span(page: PageRows, row: Rebalance) -> Span:
     lasted = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
     says = f"{words.instant(start, page.day)}{lasted}: {look.label}"
     anchor = plain.anchor("rebalance", row.rebalance_id)
-    return Span("bar", start, row.ended_at or start, look.tone, page.is_planned(row), says, look.label, anchor)
+    return Span("bar", start, row.ended_at or start, look.tone, says, look.label, anchor)
 
 
 READS = (
@@ -283,5 +273,6 @@ READS = (
     LeaderImbalance,
     OutOfSyncPeriod,
     Rebalance,
+    Unavailability,
 )
 SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline, READS)

@@ -13,6 +13,7 @@ from kafka_hindsight.catalog.rows import (
     Finding,
     Incident,
     Rebalance,
+    Unavailability,
     ValidationResult,
 )
 from kafka_hindsight.report import blocks as ui
@@ -69,5 +70,5 @@ def _findings(page: PageRows) -> str:
     return f"{words.listed(said)}." if said else ""
 
 
-READS = (BrokerOutage, Coverage, Failover, Finding, Incident, Rebalance, ValidationResult)
+READS = (BrokerOutage, Coverage, Failover, Finding, Incident, Rebalance, Unavailability, ValidationResult)
 SECTION = Section(10, "verdict", "", "Verdict", verdict, READS)

@@ -207,7 +207,7 @@ const zone = (() => {
       body,
       words: body.rows[0].textContent.toLowerCase(),
       tone: body.className.slice(2),
-      planned: "planned" in body.dataset,
+      declared: "declared" in body.dataset,
     }));
     // Some hundred rows at a time, so that thousands stall no typing; what is typed meanwhile begins again.
     const AT_ONCE = 400;
@@ -219,12 +219,12 @@ const zone = (() => {
       rows ??= read();
       const wanted = byId("filter-text").value.trim().toLowerCase();
       const tones = new Set([...document.querySelectorAll("input[name=tone]:checked")].map((box) => box.value));
-      const planned = byId("filter-planned").checked;
+      const declared = byId("filter-declared").checked;
       let shown = 0;
       for (const [i, row] of rows.entries()) {
         if (i % AT_ONCE === AT_ONCE - 1) await new Promise((next) => setTimeout(next));
         if (mine !== turn) return;
-        const keep = row.words.includes(wanted) && tones.has(row.tone) && (planned || !row.planned);
+        const keep = row.words.includes(wanted) && tones.has(row.tone) && (declared || !row.declared);
         if (row.body.hidden === keep) row.body.hidden = !keep;
         shown += keep;
       }

@@ -12,8 +12,8 @@
   const iso = (ms) => new Date(begins + ms + zone.offset(begins + ms)).toISOString();
 
   const unpacked = (text) => (text ? text.split("\n") : []).map((line) => {
-    const [shape, start, length, tone, planned, anchor, short, says] = line.split("\t");
-    return { shape, start: Number(start), end: Number(start) + Number(length), tone, planned: planned === "1", anchor, short, says };
+    const [shape, start, length, tone, anchor, short, says] = line.split("\t");
+    return { shape, start: Number(start), end: Number(start) + Number(length), tone, anchor, short, says };
   });
   const tracks = [...lanes.querySelectorAll(".track")].map((svg) => ({
     svg, layer: svg.querySelector("g"), kind: svg.closest(".lane").classList[1], items: unpacked(svg.dataset.items),
@@ -61,12 +61,12 @@
     for (const shape of ["tail", "bar", "tick"]) {
       const [y, height] = STRIPS[`${track.kind} ${shape}`] ?? OTHER_STRIP;
       for (const cluster of clustered(track.items.filter((item) => item.shape === shape))) {
-        const runs = Map.groupBy(cluster, (item) => `${item.tone} ${item.planned}`);
+        const runs = Map.groupBy(cluster, (item) => item.tone);
         let top = y;
         for (const run of runs.values()) {
           const left = Math.max(-9, place(run[0].start)), right = Math.min(width + 9, Math.max(...run.map((item) => place(item.end))));
           const share = height * run.length / cluster.length;
-          const rect = make("rect", { class: `m t-${run[0].tone}${run[0].planned ? " planned" : ""}`, x: left, width: Math.max(1, right - left), y: top, height: share, rx: 1 });
+          const rect = make("rect", { class: `m t-${run[0].tone}`, x: left, width: Math.max(1, right - left), y: top, height: share, rx: 1 });
           const link = make("a", { "aria-label": says(run), "data-start": run[0].start, ...(run[0].anchor && { href: `#${run[0].anchor}`, tabindex: -1 }) });
           link.append(rect);
           found.append(link);
@@ -89,7 +89,7 @@
     axis.replaceChildren(...texts);
     const bands = absences.filter((item) => item.end >= from && item.start <= to).map((item) => {
       const left = Math.max(-9, place(item.start)), right = Math.min(width + 9, place(item.end));
-      return make("rect", { class: `band t-${item.tone}${item.planned ? " planned" : ""}`, x: left, width: Math.max(1, right - left), y: 24, height: "100%" });
+      return make("rect", { class: `band t-${item.tone}`, x: left, width: Math.max(1, right - left), y: 24, height: "100%" });
     });
     backdrop.replaceChildren(...lines, ...bands);
   };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -158,7 +159,15 @@ def with_incidents(rebalances: DataFrame, links: DataFrame) -> DataFrame:
     return rebalances.drop("incident_id").join(of, "rebalance_id")
 
 
-def with_incident_or_none(failovers: DataFrame, links: DataFrame) -> DataFrame:
-    """Failovers with the incident that each belongs to; one that nothing began belongs to none."""
-    of = links.withColumnRenamed("part_id", "failover_id")
-    return failovers.drop("incident_id").join(of, "failover_id", "left")
+def with_incident_or_none(part_id: str) -> Callable[[DataFrame, DataFrame], DataFrame]:
+    """A function that gives rows the incident that each belongs to; one that nothing began belongs to none."""
+
+    def link(parts: DataFrame, links: DataFrame) -> DataFrame:
+        return parts.drop("incident_id").join(links.withColumnRenamed("part_id", part_id), part_id, "left")
+
+    return link
+
+
+def in_one(*frames: DataFrame) -> DataFrame:
+    """The rows of several frames of one table."""
+    return reduce(DataFrame.unionByName, frames)

@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 from kafka_hindsight.catalog import TABLES
 from kafka_hindsight.spark.apply import Judgement, Source, in_order, made, outputs_of
 from kafka_hindsight.spark.frames import inputs as prepare
-from kafka_hindsight.spark.judgements.cluster import CLUSTER
+from kafka_hindsight.spark.judgements.cluster import CLUSTER, UNAVAILABILITY
 from kafka_hindsight.spark.judgements.groups import GROUPS
 from kafka_hindsight.spark.judgements.partitions import PARTITIONS
 
@@ -32,7 +32,8 @@ def published() -> dict[str, Source]:
     rows = ((judgement, name, cls) for judgement in declared() for name, cls in outputs_of(judgement.function).items())
     return {cls.TABLE: judgement.output(name) for judgement, name, cls in rows if cls.TABLE in filled} | {
         "gold.rebalances": made(prepare.with_incidents, GROUPS.output("rebalances"), LINKS),
-        "gold.failovers": made(prepare.with_incident_or_none, PARTITIONS.output("failovers"), LINKS),
+        "gold.failovers": made(prepare.with_incident_or_none("failover_id"), PARTITIONS.output("failovers"), LINKS),
+        "gold.unavailability": made(prepare.with_incident_or_none("unavailability_id"), UNAVAILABILITY, LINKS),
     }
 
 

@@ -11,6 +11,8 @@ from kafka_hindsight.spark.judgements.partitions import PARTITIONS
 from kafka_hindsight.spark.judgements.readings import GROUP_READINGS, READINGS
 from kafka_hindsight.spark.judgements.shared_sources import SETTINGS
 
+UNAVAILABILITY = made(prepare.in_one, PARTITIONS.output("unavailability"), GROUPS.output("unavailability"))
+
 CLUSTER = Judgement(
     "cluster",
     judge_cluster,
@@ -37,7 +39,7 @@ CLUSTER = Judgement(
         "truncations": made(
             prepare.rows_where("verdict <> 'nothing_committed_lost'"), PARTITIONS.output("truncations")
         ),
-        "risks": made(prepare.rows_where("under_min_isr_ms > 0"), PARTITIONS.output("risks")),
+        "unavailability": made(prepare.evidence_where("kind LIKE 'acks_all%' AND outage_id IS NULL"), UNAVAILABILITY),
         "lag": made(prepare.rows_where("status <> 'ok'"), GROUP_READINGS.output("lag")),
         "member_settings": GROUPS.output("settings"),
         "coverage": made(prepare.rows_where("unparsed + quarantined > 0"), table("quality.coverage", span="window")),

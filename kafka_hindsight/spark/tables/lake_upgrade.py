@@ -84,7 +84,7 @@ def _renamed(rows: DataFrame, name: str, renames: Renames) -> DataFrame:
 
 def _replaced(column: Column, values: Mapping[str, str]) -> Column:
     known = F.create_map(*(F.lit(word) for pair in values.items() for word in pair))
-    return F.coalesce(known[column], column)
+    return F.coalesce(known[column.cast("string")], column.cast("string"))
 
 
 def _write(spark: SparkSession, rows: DataFrame, table: Table, path: str) -> None:

@@ -214,7 +214,7 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         "deployment",
-        "A rolling deployment is one planned thing, not many faults.",
+        "A rolling deployment is one thing, not many faults.",
         (
             Start(member="a"),
             Start(member="b"),

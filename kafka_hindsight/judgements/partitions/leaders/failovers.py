@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -10,18 +11,26 @@ from itertools import pairwise
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind
 from kafka_hindsight.catalog.rows import Event, Failover, LeadershipGap
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
-from kafka_hindsight.judgements.partitions.incarnations import Incarnation, incarnations_of
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, deletions_of, incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import requested_by_operator
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
-from kafka_hindsight.judgements.partitions.leaders.leaderless import Leaderless, leaderless_of, until_led_again
+from kafka_hindsight.judgements.partitions.leaders.leader_losses import (
+    JudgedChange,
+    LeaderLoss,
+    known_leaders,
+    leader_losses,
+)
+from kafka_hindsight.judgements.partitions.leaders.leaderless import Leaderless, leaderless_of, length, until_led_again
 from kafka_hindsight.judgements.partitions.leaders.leadership_gaps import Gap, gap_between, gap_row
 from kafka_hindsight.judgements.partitions.leaderships import LEADERSHIP_KINDS, Leadership, leaderships_of
 from kafka_hindsight.judgements.partitions.readings import Readings
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of
 from kafka_hindsight.judgements.partitions.replicas.losses import LOSS_KINDS, Loss, loss_of
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
+from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
 
@@ -33,10 +42,12 @@ _Step = tuple[Leadership, Leadership]
 
 @dataclass(frozen=True)
 class LeaderHistory:
-    """Rows of gold.failovers and of quality.leadership_gaps."""
+    """Rows of gold.failovers and of quality.leadership_gaps; who is known to have led, and when no broker led."""
 
     failovers: list[Failover]
     gaps: list[LeadershipGap]
+    leaders: defaultdict[Partition, list[Interval[int]]]
+    leaderless: defaultdict[Partition, list[BoundedInterval[LeaderLoss]]]
 
 
 def rebuild_leaders(
@@ -51,17 +62,35 @@ def rebuild_leaders(
     gap leads to its epoch; each epoch that a row skips is marked by a gap; epochs and instants do not fall; a line
     that is printed again, by another broker or after a start, adds no row; a creation is not a failover.
     """
-    history = LeaderHistory([], [])
-    for incarnation in incarnations_of(events, readings, FAILOVER_KINDS, context.controller_epochs):
-        steps = list(leader_changes_of(incarnation, context))
+    history = LeaderHistory([], [], defaultdict(list), defaultdict(list))
+    lines = list(events)
+    deleted = deletions_of(lines, context.controller_epochs)
+    lives = incarnations_of(lines, readings, FAILOVER_KINDS, context.controller_epochs)
+    for incarnation, following in zip(lives, [*lives[1:], None], strict=False):
+        leaderships = leaderships_of(incarnation, context)
+        steps = list(leader_changes_of(incarnation, leaderships, context))
         history.gaps.extend(gap_row(incarnation, gap) for _, gap in steps if gap and window.holds(gap.at))
         changes = [(change, gap) for change, gap in steps if change is not None]
-        history.failovers.extend(
-            _row(change, gap, leaderless)
+        judged = [
+            JudgedChange(change, leaderless, _row(change, gap, leaderless))
             for (change, gap), leaderless in zip(changes, _leaderless([c for c, _ in changes]), strict=True)
             if window.holds(change.at)
-        )
+        ]
+        history.failovers.extend(j.row for j in judged)
+        gone_at = _gone_at(incarnation, following, deleted[incarnation.key[:2]])
+        led = known_leaders(leaderships, [gap for _, gap in steps], gone_at)
+        history.leaders[incarnation.key] += led
+        history.leaderless[incarnation.key] += leader_losses(incarnation, led, judged, gone_at, context)
     return history
+
+
+def _gone_at(incarnation: Incarnation, following: Incarnation | None, deleted: Sequence[datetime]) -> datetime | None:
+    """When the partition was there no more: its topic was deleted, or its next incarnation had begun."""
+    start = incarnation.events[0].happened_at if incarnation.events else None
+    ends = [at for at in deleted if start is None or at > start]
+    if following and following.key == incarnation.key:
+        ends += [following.events[0].happened_at]
+    return min(ends, default=None)
 
 
 def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
@@ -73,15 +102,15 @@ def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
 
 
 def leader_changes_of(
-    incarnation: Incarnation, context: ClusterContext
+    incarnation: Incarnation, leaderships: Sequence[Leadership], context: ClusterContext
 ) -> Iterator[tuple[LeaderChange | None, Gap | None]]:
     """Each step from one leadership of a partition to the next: the change of leader, the gap in the epochs, or both.
 
-    Takes: a partition with its events of FAILOVER_KINDS.
+    Takes: a partition with its events of FAILOVER_KINDS, and its leaderships.
     """
     commits = commits_of(e for e in incarnation.events if e.kind in ISR_KINDS)
     last_leader: int | None = None
-    steps = list(pairwise(leaderships_of(incarnation, context)))
+    steps = list(pairwise(leaderships))
     for i, (before, after) in enumerate(steps):
         last_leader = last_leader if before.leader == NOBODY else before.leader
         at = _happened_at(before, after, context)
@@ -160,9 +189,9 @@ def _row(change: LeaderChange, gap: Gap | None, leaderless: Leaderless) -> Failo
         topic_incarnation=number,
         kind=kind,
         requested_by_operator=requested_by_operator(kind, change),
-        leaderless_ms=_ms(leaderless.shown),
-        leaderless_low_ms=_ms(leaderless.low),
-        leaderless_high_ms=_ms(leaderless.high),
+        leaderless_ms=_ms(length(leaderless.shown)),
+        leaderless_low_ms=_ms(length(leaderless.low)),
+        leaderless_high_ms=_ms(length(leaderless.high)),
         preferred_leader=replicas[0] if replicas else None,
         isr_before=sorted(change.isr_before) if change.isr_before is not None else None,
         isr_after=sorted(isr_after) if isr_after is not None else None,

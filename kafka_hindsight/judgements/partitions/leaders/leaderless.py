@@ -5,34 +5,58 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from kafka_hindsight.catalog.codes import NOBODY, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event
 from kafka_hindsight.judgements.brokers.cluster_context import on_failed_disk
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation
 from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, span
+from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Interval
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO
 
 _ONLY_LEADERS = ("leader_started", "isr_updated")
 """Kinds that a broker writes only of partitions that it leads."""
 
+Span = Interval[None]
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Leaderless:
-    """How long it was, as witnesses show it, and its bounds. None: not shown, not bounded."""
+    """From when to when it was, as witnesses show it, and the least and the most that they allow.
 
-    shown: timedelta | None = None
-    low: timedelta | None = None
-    high: timedelta | None = None
+    None: not shown, not bounded.
+    """
+
+    shown: Span | None = None
+    low: Span | None = None
+    high: Span | None = None
 
     def by_clocks(self, apart: timedelta) -> Leaderless:
         """What is left of it where its ends were read from clocks that are known to differ: bounds, as much wider."""
         if not apart:
             return self
         error = apart + CLOCK_SKEW
-        low, high = (self.shown if bound is None else bound for bound in (self.low, self.high))
+        low, high = self.low or self.shown, self.high or self.shown
         return Leaderless(
-            low=None if low is None else max(timedelta(0), low - error), high=None if high is None else high + error
+            low=low and _between(low.start + error, low.end), high=high and _between(high.start - error, high.end)
         )
+
+
+def length(span: Span | None) -> timedelta | None:
+    """How long a span is; None for none, and for one without an end."""
+    return None if span is None or span.end is None else span.end - span.start
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """When the last leader was lost: as shown, the first proof that it led no more, the last that it led, or lived."""
+
+    at: datetime | None
+    by: datetime | None
+    led_until: datetime | None
 
 
 def leaderless_of(change: LeaderChange) -> Leaderless:
@@ -45,15 +69,10 @@ def leaderless_of(change: LeaderChange) -> Leaderless:
     """
     if change.new == NOBODY or change.last_leader is None:
         return Leaderless()
-    outage = _outage_of(change)
-    sudden = None if outage and outage.kind == OutageKind.CONTROLLED_SHUTDOWN else outage
-    stopped_at = _stopped_at(change)
-    started_at = _started_at(change)
-    shown_at = change.at if change.after.is_exact else None
-    shown = _between(sudden.down_at if sudden else stopped_at, started_at or shown_at)
-    low = _between(_down_by(sudden, stopped_at), started_at)
-    led_until = stopped_at if stopped_at and not sudden else _last_led(change, outage)
-    high = _between(led_until, started_at or _proved_at(change))
+    loss, started_at = _loss_of(change), _started_at(change)
+    shown = _between(loss.at, started_at or (change.at if change.after.is_exact else None))
+    low = _between(loss.by, started_at)
+    high = _between(loss.led_until, started_at or _proved_at(change))
     return Leaderless(None, low, high) if shown is None else _around(shown, low, high)
 
 
@@ -67,18 +86,51 @@ def until_led_again(
     """
     if change.new != NOBODY:
         return own
-    led_until = _last_led(change, _outage_of(change)) or change.before.at
+    led_until = _loss_of(change).led_until or change.before.at
     return Leaderless(None, after.low, after.high or _between(led_until, following.at if following else None))
 
 
-def _around(shown: timedelta, low: timedelta | None, high: timedelta | None) -> Leaderless:
+def without_leader(
+    taken: LeaderChange, led: LeaderChange | None, leaderless: Leaderless, value: T
+) -> BoundedInterval[T]:
+    """From when to when the partition had no leader.
+
+    Takes: the change that took its leader; the one that gave it the next, mostly the same one, None where none did;
+    how long it was.
+    """
+    if led is None:
+        return _still_without_leader(taken, value)
+    shown, low, high = leaderless.shown, leaderless.low, leaderless.high
+    end = shown.end if shown and shown.end else led.at
+    starts = (shown.start if shown else None, taken.at if taken is not led else None, low.start if low else None, end)
+    return BoundedInterval(min(next(at for at in starts if at), end), end, low, high, value)
+
+
+def _still_without_leader(taken: LeaderChange, value: T) -> BoundedInterval[T]:
+    loss, apart = _loss_of(taken), taken.context.clocks_apart
+    error = apart + CLOCK_SKEW if apart else NO_SLACK
+    by = min(at for at in (loss.by, taken.at) if at)
+    start = min(at for at in (loss.at, by) if at)
+    since = min(loss.led_until, start) - error if loss.led_until else None
+    return BoundedInterval(start, None, span(by + error, None), span(since, None), value)
+
+
+def _around(shown: Span, low: Span | None, high: Span | None) -> Leaderless:
     """What is shown, with bounds that hold it."""
-    return Leaderless(shown, None if low is None else min(low, shown), None if high is None else max(high, shown))
+    return Leaderless(
+        shown,
+        low and min(low, shown, key=_length),
+        high and max(high, shown, key=_length),
+    )
 
 
-def _between(start: datetime | None, end: datetime | None) -> timedelta | None:
-    """How long it was, never below zero: the clocks of two brokers may differ a little."""
-    return max(timedelta(0), end - start) if start and end else None
+def _length(span: Span) -> timedelta:
+    return length(span) or NO_SLACK
+
+
+def _between(start: datetime | None, end: datetime | None) -> Span | None:
+    """A span, never of less than nothing: the clocks of two brokers may differ a little."""
+    return Interval(min(start, end), end, None) if start and end else None
 
 
 def _first(events: Iterable[Event]) -> datetime | None:
@@ -91,6 +143,13 @@ def _outage_of(change: LeaderChange) -> BrokerOutage | None:
     if outage is None and change.former == NOBODY and change.before.at:
         outage = change.context.outage_at(change.last_leader, change.before.at)
     return outage
+
+
+def _loss_of(change: LeaderChange) -> _Loss:
+    outage, stopped_at = _outage_of(change), _stopped_at(change)
+    sudden = None if outage and outage.kind == OutageKind.CONTROLLED_SHUTDOWN else outage
+    led_until = stopped_at if stopped_at and not sudden else _last_led(change, outage)
+    return _Loss(sudden.down_at if sudden else stopped_at, _down_by(sudden, stopped_at), led_until)
 
 
 def _down_by(sudden: BrokerOutage | None, stopped_at: datetime | None) -> datetime | None:
@@ -119,6 +178,11 @@ def _leads(event: Event, broker: int | None) -> bool:
 def _proved_at(change: LeaderChange) -> datetime | None:
     """The first later line that only the new leader writes."""
     return _first(e for e in change.incarnation.events_by_time.since(change.at) if _leads(e, change.new))
+
+
+def led_again_at(incarnation: Incarnation, leader: int, up_at: datetime) -> datetime | None:
+    """When a broker that was away wrote again what only leaders write."""
+    return _first(e for e in incarnation.events_by_time.since(up_at - CLOCK_SKEW) if _leads(e, leader))
 
 
 def _started_at(change: LeaderChange) -> datetime | None:

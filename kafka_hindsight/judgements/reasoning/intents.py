@@ -1,0 +1,75 @@
+"""Whether what happened had been declared. How it happened, such as one broker after another, says nothing of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kafka_hindsight.catalog.codes import Intent
+from kafka_hindsight.catalog.rows import BrokerOutage
+from kafka_hindsight.settings.maintenance import MaintenanceWindow
+from kafka_hindsight.shared.absences import starts_exactly
+
+Span = tuple[datetime, datetime]
+"""Between which instants something began: the same one twice where it is known."""
+
+_DECLARED_LEAST = (Intent.UNDECLARED, Intent.UNKNOWN, Intent.DECLARED)
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What was declared of something. `window`: the maintenance window that covers its beginning."""
+
+    intent: Intent
+    window: MaintenanceWindow | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The window in words; empty without one."""
+        if self.window is None:
+            return ""
+        reason = f": {self.window.reason}" if self.window.reason else ""
+        return f"A maintenance window declares it, {self.window.start:%H:%M} to {self.window.end:%H:%M}{reason}."
+
+
+def declaration_of(began: Iterable[Span], maintenance: Sequence[MaintenanceWindow]) -> Declaration:
+    """What maintenance windows declare of something that has parts.
+
+    Args:
+        began: Between which instants each part began.
+        maintenance: The windows of the cluster.
+
+    Returns:
+        Declared where a window covers the beginning of each part, with the window that ends first. Unknown where a part
+        may have begun within a window or outside, and none began outside for sure.
+    """
+    parts = [_of_span(span, maintenance) for span in began]
+    windows = [part.window for part in parts if part.window]
+    intent = least_declared(part.intent for part in parts)
+    return Declaration(intent, min(windows, key=lambda w: w.end) if intent is Intent.DECLARED else None)
+
+
+def _of_span(span: Span, maintenance: Sequence[MaintenanceWindow]) -> Declaration:
+    first, last = span
+    covering = [w for w in maintenance if w.start <= first and last < w.end]
+    if covering:
+        return Declaration(Intent.DECLARED, max(covering, key=lambda w: w.end))
+    is_met = any(w.start <= last and first < w.end for w in maintenance)
+    return Declaration(Intent.UNKNOWN if is_met else Intent.UNDECLARED)
+
+
+def least_declared(intents: Iterable[Intent]) -> Intent:
+    """The intent of a whole: undeclared where a part is, then unknown."""
+    return min(intents, key=_DECLARED_LEAST.index)
+
+
+def beginning_of(outage: BrokerOutage) -> Span:
+    """Between which instants an absence began: a last sign of life comes before it."""
+    gone_by = outage.down_at if starts_exactly(outage) else outage.detected_at
+    return outage.down_at, max(outage.down_at, gone_by or outage.down_at)
+
+
+def declare(outages: Iterable[BrokerOutage], maintenance: Sequence[MaintenanceWindow]) -> list[BrokerOutage]:
+    """Absences with their intent."""
+    return [replace(o, intent=declaration_of([beginning_of(o)], maintenance).intent) for o in outages]

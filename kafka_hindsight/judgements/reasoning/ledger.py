@@ -1,0 +1,78 @@
+"""Rows of gold.unavailability, whatever could not be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from kafka_hindsight.catalog.codes import Confidence, UnavailabilityKind
+from kafka_hindsight.catalog.rows import Quote, Unavailability
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.words import bounded
+
+_SENTENCES = {
+    UnavailabilityKind.NO_LEADER: "{subject} had no leader",
+    UnavailabilityKind.ACKS_ALL_REFUSED: "{subject} refused writes with acks=all",
+    UnavailabilityKind.ACKS_ALL_HUNG: "Writes with acks=all to {subject} waited",
+    UnavailabilityKind.NO_CONSUMER: "Group {subject} consumed nothing",
+}
+
+
+def ledger_row(
+    kind: UnavailabilityKind,
+    subject: tuple[str, str] | tuple[str, str, int],
+    interval: BoundedInterval[Any],
+    logs_end: datetime,
+    why: str,
+    confidence: Confidence,
+    quotes: Iterable[Quote],
+    failover_id: str | None = None,
+    rebalance_id: str | None = None,
+    outage_id: str | None = None,
+) -> Unavailability:
+    """One row of gold.unavailability.
+
+    Args:
+        kind: What could not be done.
+        subject: The cluster with a group, or with a topic and a partition.
+        interval: From when to when.
+        logs_end: The last line of any broker: until then what has no end was not over.
+        why: What caused it, in a sentence.
+        confidence: The most that the evidence allows; `likely` at most where no proof shows that it lasted at all.
+        quotes: The evidence.
+        failover_id: The change of leader that began it.
+        rebalance_id: The rebalance that began it.
+        outage_id: The outage behind it.
+    """
+    cluster, *named = subject
+    low, high = interval.low(logs_end), interval.high
+    subject_name = "-".join(map(str, named))
+    columns: dict[str, Any] = dict(zip(("topic", "partition") if len(named) > 1 else ("group_id",), named, strict=True))
+    identity = failover_id or rebalance_id or interval.start
+    return Unavailability(
+        cluster=cluster,
+        unavailability_id=row_id(cluster, "unavailability", kind, *named, identity),
+        kind=kind,
+        started_at=interval.start,
+        ended_at=interval.end,
+        low_ms=low // MS,
+        high_ms=None if high is None else high // MS,
+        failover_id=failover_id,
+        rebalance_id=rebalance_id,
+        outage_id=outage_id,
+        confidence=confidence if low else confidence.at_most(Confidence.LIKELY),
+        explanation=f"{_SENTENCES[kind].format(subject=subject_name)}{_lasted(interval, low)}. {why}",
+        evidence=evidence_of(quotes),
+        **columns,
+    )
+
+
+def _lasted(interval: BoundedInterval[Any], low: timedelta) -> str:
+    if interval.end is None:
+        return f" from {interval.start:%H:%M:%S} on, and that was not over when the logs end"
+    high = interval.high
+    lasted = bounded(low / MS, None if high is None else high / MS)
+    return f" for {lasted}" if lasted else " for a time that no evidence bounds"
