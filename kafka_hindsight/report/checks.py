@@ -32,7 +32,7 @@ def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
     sections = (
         ui.ShownSection("verdict", "", "Verdict", None, (verdict,)),
         ui.ShownSection("broken", "What does not hold", "Broken", critical + warnings, tuple(_broken(broken))),
-        ui.ShownSection("checked", "What was checked", "Checked", len(rows), tuple(_checked(rows))),
+        ui.ShownSection("checked", "What was expected", "Expectations", len(rows), tuple(_checked(rows))),
     )
     return render_html(
         ui.Page(
@@ -49,7 +49,7 @@ def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
 def _headline(critical: int, warnings: int) -> str:
     if critical:
         return "Refused: nothing of this window was published"
-    return "Every critical expectation holds" if warnings else "Every expectation holds"
+    return "No critical expectation is broken" if warnings else "No expectation is broken"
 
 
 def _verdict(rows: Sequence[ValidationResult], critical: int, warnings: int) -> str:
