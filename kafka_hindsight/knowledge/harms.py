@@ -67,8 +67,9 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     Harm.WRITES_REFUSED: HarmNote(
         "act",
         "writes stopped",
-        "See that the missing replicas are back.",
-        "See that the missing replicas are back. A lower min.insync.replicas gives up durability.",
+        "See that the missing replicas are back, and find out why they went.",
+        "See that the missing replicas are back. A lower min.insync.replicas gives up durability. Where writes waited,"
+        " the dead broker stayed in the ISR until its session, or replica.lag.time.max.ms, ran out.",
         "Keep one replica more than min.insync.replicas, so that one broker may be away.",
         (_MISSING, _TOPIC),
         "UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",

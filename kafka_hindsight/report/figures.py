@@ -52,6 +52,12 @@ def is_going_on(incident: Incident) -> bool:
     return incident.is_over is False
 
 
+def urgent_first(incidents: Iterable[Incident]) -> list[Incident]:
+    """What asks its reader for something: what is not over, then the rest, each the most harmful first."""
+    asking = [i for i in ranked(incidents) if needs(i) != "calm"]
+    return sorted(asking, key=lambda i: not is_going_on(i))
+
+
 def state_of(incidents: Iterable[Incident], findings: Iterable[Finding]) -> State:
     """What a window asks of its reader: the most urgent of what its incidents and its findings ask."""
     asked = {needs(i) for i in incidents}

@@ -47,10 +47,9 @@ def lead(page: PageRows) -> ui.Box:
 
 def _grave(page: PageRows) -> list[tuple[Harm, Sequence[Incident]]]:
     """What asks its reader for something: what is not over, then the rest by harm, the gravest first."""
-    rows = figures.ranked(i for i in page.of(Incident) if figures.needs(i) != "calm")
-    lasting = [i for i in rows if figures.is_going_on(i)]
-    over = figures.by_harm(i for i in rows if not figures.is_going_on(i)).items()
-    return [(figures.harm_of(lasting[0]), lasting), *over] if lasting else [*over]
+    parts = grouped(figures.urgent_first(page.of(Incident)), figures.is_going_on)
+    over = figures.by_harm(parts.get(False, ())).items()
+    return [*((figures.harm_of(rows[0]), rows) for rows in (parts.get(True, ()),) if rows), *over]
 
 
 def _calm(page: PageRows) -> Iterator[ui.Block]:

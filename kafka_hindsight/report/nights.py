@@ -17,8 +17,8 @@ from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, unused
 
 def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
     """The figures of a window. Takes: the run that wrote its report, and when."""
-    incidents, findings = figures.ranked(page.of(Incident)), page.of(Finding)
-    asking = [i for i in incidents if figures.needs(i) != "calm"]
+    incidents, findings = page.of(Incident), page.of(Finding)
+    asking = figures.urgent_first(incidents)
     worst = asking[0] if asking else None
     lost, away = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
     offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))

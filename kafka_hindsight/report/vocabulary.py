@@ -113,6 +113,7 @@ INCIDENT_LABELS: Mapping[IncidentKind, str] = {
     IncidentKind.REPLICAS_OUT: "Replicas out of sync",
     IncidentKind.LOG_CUT: "Log cut",
     IncidentKind.LAG: "Lag",
+    IncidentKind.WRITES_STOPPED: "Writes stopped",
     IncidentKind.QUORUM_LOST: "Quorum lost",
 }
 _HARM_TONES: Mapping[Harm, str] = {

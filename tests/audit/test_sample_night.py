@@ -113,10 +113,22 @@ def test_what_stands_in_gold(night: tuple[Path, subprocess.CompletedProcess[str]
     assert kinds["rolling_restart"] == 1
     assert kinds["cooperative_pair"] == 2
     ranked = sorted(incidents, key=lambda i: i["harm_rank"])
-    assert [i["harm"] for i in ranked[:5]] == ["records_lost", "partitions_offline", *["broker_lost"] * 3]
-    assert ranked[5]["harm"] == "no_controller"
+    assert [i["harm"] for i in ranked[:8]] == [
+        "records_lost", *["partitions_offline"] * 5, "no_controller", "data_at_risk",
+    ]  # fmt: skip
     assert (ranked[0]["records_lost_low"], ranked[0]["topics"]) == (40, ["fraud-risky-19"])
-    assert [i["harm"] for i in incidents if i["planned"]] == ["planned"] * 3
+    assert {i["intent"] for i in incidents} == {"undeclared"}
+    stopped = next(i for i in ranked if i["is_over"] is False)
+    assert (stopped["brokers"], stopped["partitions_offline"], stopped["partitions_still_offline"]) == (
+        [1, 2, 3],
+        76,
+        76,
+    )
+    over = [u for u in rows(lake, "gold.unavailability") if u["kind"] == "no_leader" and u["ended_at"]]
+    lasted = {u["unavailability_id"]: (u["ended_at"] - u["started_at"]).total_seconds() for u in over}
+    noticed = [u for u in over if lasted[u["unavailability_id"]] >= 1]
+    assert len({(u["topic"], u["partition"]) for u in noticed}) == 73
+    assert round(sum(lasted[u["unavailability_id"]] for u in noticed)) == 1_497
     assert {r["incident_id"] for r in rows(lake, "gold.broker_outages")} <= {i["incident_id"] for i in incidents}
     lost = [f for f in rows(lake, "gold.failovers") if f["kind"] == "unclean_election" and f["partition"] == 0]
     assert [(f["records_lost_low"], f["records_lost_high"]) for f in lost] == [(40, 40)]
@@ -127,7 +139,7 @@ def test_what_stands_in_gold(night: tuple[Path, subprocess.CompletedProcess[str]
 def test_each_broker_s_trouble_is_told_once(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     lake, _ = night
     (restart,) = rows(lake, "gold.rolling_restarts")
-    assert (restart["brokers"], restart["is_complete"], restart["planned"]) == ([1, 2, 3], True, True)
+    assert (restart["brokers"], restart["is_complete"], restart["intent"]) == ([1, 2, 3], True, "undeclared")
     assert [s["is_early"] for s in restart["scorecard"]] == [False, False, False]
     outages = rows(lake, "gold.broker_outages")
     assert sorted(o["broker"] for o in outages if o["restart_id"]) == [1, 2, 3]
@@ -156,14 +168,18 @@ def test_page_terminal_sql_and_metrics_have_the_same_figures(
     tiles = re.findall(r"<li class=\"\w+\"><a href=\"#[^\"]+\"><b>([^<]+)</b> ([^<]+)</a></li>", page)
     assert [value for value, _ in tiles] == [
         str(row["records_lost_low"]),
-        words.duration(row["offline_ms"]),
-        *(str(row[name]) for name in ("unplanned_absences", "groups_stopped", "findings_critical", "gaps")),
+        str(row["partitions_offline"]),
+        str(row["partitions_refusing"]),
+        str(row["sudden_absences"] + row["orderly_absences"]),
+        *(str(row[name]) for name in ("groups_stopped", "findings_critical", "gaps")),
     ]
-    assert f"{row['partitions_offline']} partitions" in tiles[1][1]
-    assert f"{row['planned_absences']} planned" in tiles[2][1]
+    assert words.duration(row["offline_ms"]) in tiles[1][1]
+    assert f"{row['orderly_absences']} shut down in order" in tiles[3][1]
     assert str(row["headline"]) in " ".join(done.stdout.split())
     metrics = (lake / "report" / "metrics.prom").read_text(encoding="utf-8")
     assert f'hindsight_records_lost_at_least{{cluster="{row["cluster"]}"}} {row["records_lost_low"]}\n' in metrics
+    offline = f'hindsight_partitions_offline{{cluster="{row["cluster"]}"}} {row["partitions_offline"]}\n'
+    assert offline in metrics
     fleet = (lake / "report" / "fleet.html").read_text(encoding="utf-8")
     assert str(row["headline"]) in fleet and row["page"] in fleet
 

@@ -102,8 +102,8 @@ def test_a_form_knows_numbers_and_instants(monkeypatch: pytest.MonkeyPatch, tmp_
 @pytest.mark.parametrize(
     ("dag_id", "asked"),
     [
-        ("kafka_night_audit", ["from", "to", "whole_input", "read_to_end"]),
-        ("kafka_reclassify", ["from", "to"]),
+        ("kafka_night_audit", ["from", "to", "maintenance", "whole_input", "read_to_end"]),
+        ("kafka_reclassify", ["from", "to", "maintenance"]),
         ("kafka_maintenance", ["keep"]),
         ("kafka_collect", []),
     ],

@@ -21,6 +21,7 @@ from kafka_hindsight.judgements.rebuild.backtest import back_test
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, row
+from tests.support.unavailability import without_leader
 
 DAY = Window(AT, AT + timedelta(days=1))
 MINUTE = timedelta(minutes=1)
@@ -71,8 +72,9 @@ def test_groups_that_one_finding_stands_for_are_counted_each() -> None:
 
 def test_what_lies_within_a_shutdown_in_order_of_a_broker_was_told_and_is_counted_apart() -> None:
     away = row(BROKER_OUTAGES, broker=2, kind="controlled_shutdown", down_at=AT, up_at=AT + MINUTE)
-    offline = row(FAILOVERS, kind="offline", topic="t", partition=0, happened_at=AT + MINUTE, epoch_to=4)
-    late = replace(offline, topic="u", happened_at=AT + 9 * MINUTE)
+    offline = row(FAILOVERS, failover_id="t", kind="offline", topic="t", partition=0, happened_at=AT)
+    late = replace(offline, failover_id="u", topic="u", happened_at=AT + 9 * MINUTE)
     led = [row(IMBALANCE_PERIODS, broker=b, first_reading_at=AT + MINUTE, max_ratio=0.5) for b in (2, 3)]
-    facts = Facts("c", failovers=[offline, late], imbalance_periods=led, outages=[away])
+    lost = [replace(u, ended_at=u.started_at) for u in without_leader([offline, late])]
+    facts = Facts("c", failovers=[offline, late], unavailability=lost, imbalance_periods=led, outages=[away])
     assert fired(facts) == {"offline_partitions": (2, 1, 0), "leader_imbalance": (2, 1, 0)}

@@ -89,6 +89,7 @@ def test_a_law_that_lost_evidence_can_break_does_not_gate() -> None:
         ("gold.failovers", "skips_marked"),
         ("gold.incidents", "counts_its_rebalances"),
         ("gold.incidents", "counts_its_failovers"),
+        ("gold.incidents", "counts_the_ledger"),
         ("gold.incidents", "ranked_once"),
         ("gold.rebalances", "generation_reached_once"),
         ("gold.leader_imbalance", "counts_every_partition"),

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from kafka_hindsight.catalog.bronze import GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
-from kafka_hindsight.catalog.codes import Cause, FailoverKind
+from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.gold import (
     BROKER_OUTAGES,
     FAILOVERS,
@@ -23,6 +23,7 @@ from kafka_hindsight.catalog.rows import LeadershipGap, Rebalance, SnapshotReadi
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from tests.support.rows import AT, row
 from tests.support.settings import own
+from tests.support.unavailability import without_leader
 
 
 def rebalances(count: int, apart: timedelta, **columns: Any) -> list[Rebalance]:
@@ -80,14 +81,10 @@ def test_a_silence_of_more_than_thirty_seconds_is_critical() -> None:
 
 def test_one_broker_s_trouble_is_told_once() -> None:
     offline = [
-        row(FAILOVERS, kind="offline", topic="t", partition=n, outage_id="o", epoch_to=4, leader_to=-1)
+        row(FAILOVERS, failover_id=f"{n}", kind="offline", topic="t", partition=n, leader_to=-1, leaderless_ms=9_000)
         for n in range(3)
     ]
-    back = [
-        replace(f, kind=FailoverKind.LEADER_RESTORED, epoch_from=4, happened_at=AT + timedelta(seconds=9))
-        for f in offline
-    ]
-    (found,) = judge_findings(Facts("c", failovers=[*offline, *back]))
+    (found,) = judge_findings(Facts("c", failovers=offline, unavailability=without_leader(offline)))
     assert found.message == "Partition 't-0' and 2 more were offline from 03:00:00 to 03:00:09"
     assert found.last_at == AT + timedelta(seconds=9)
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.curves import MOST_POINTS, joined, thinned
 from tests.support.report_blocks import timeline
@@ -18,23 +19,29 @@ def curve(tables, label):
     return [(ms / SECOND, value) for c in found for ms, value in c.points]
 
 
-def test_a_partition_has_no_leader_until_the_change_that_ends_it():
+def without_leader(partition, start, end):
+    return made(
+        "gold.unavailability", unavailability_id=row_id(partition, start), kind="no_leader", topic="orders",
+        partition=partition, group_id=None, started_at=start, ended_at=end, low_ms=0,
+    )  # fmt: skip
+
+
+def test_a_partition_has_no_leader_as_long_as_the_ledger_says():
     tables = empty()
-    tables["gold.failovers"] = [
-        failover("orders", 0, at("00:00:30"), "broker_crash", leaderless_ms=10_000),
-        failover("orders", 1, at("00:00:30"), "broker_crash", leaderless_ms=5_000),
+    tables["gold.failovers"] = [failover("orders", 0, at("00:00:30"), "broker_crash")]
+    tables["gold.unavailability"] = [
+        without_leader(0, at("00:00:20"), at("00:00:30")),
+        without_leader(1, at("00:00:25"), at("00:00:30")),
     ]
     assert curve(tables, "Partitions without a leader") == [(0, 0), (20, 1), (25, 2), (30, 0)]
 
 
 def test_a_partition_that_is_left_without_a_leader_has_none_until_the_next_change_or_the_end():
     tables = empty()
-    gone = {"leader_to": -1, "leaderless_ms": None, "leaderless_low_ms": None}
-    tables["gold.failovers"] = [
-        failover("orders", 0, at("00:01:00"), "offline", **gone),
-        failover("orders", 0, at("00:02:00"), "leader_restored", leader_from=-1, leaderless_ms=65_000),
-        failover("orders", 1, at("23:59:00"), "offline", **gone),
-        failover("deleted", 0, at("00:03:00"), "unknown", **gone),
+    tables["gold.failovers"] = [failover("orders", 0, at("00:01:00"), "offline", leader_to=-1)]
+    tables["gold.unavailability"] = [
+        without_leader(0, at("00:00:55"), at("00:02:00")),
+        without_leader(1, at("23:59:00"), None),
     ]
     assert curve(tables, "Partitions without a leader") == [(0, 0), (55, 1), (120, 0), (86_340, 1), (86_400, 0)]
 

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
+from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of
+from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.html import render_html
 from tests.support.nights import WHOLE, events
@@ -18,7 +22,7 @@ from tests.support.report_rows import END
 
 pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
 
-CRASH = "Find out why: the end of its log, its exit code, kills for memory, pauses, its network and its host."
+STOPPED = "See that the missing replicas are back, and find out why they went."
 OFFLINE = "See that each has a leader again, and find out why the broker that led it went."
 LOST = "Find out who wrote those records, and send them again."
 SAID = {
@@ -26,7 +30,8 @@ SAID = {
         "40 committed records were lost in ads-risky-18-0 (unclean election at 01:54:32): broker 1 crashed about"
         " 01:54:16, away for 1.5 s to 29.6 s."
         f" {LOST}",
-        f"Broker 2 crashed about 01:54:07, away for 13.6 s to 23.3 s. {CRASH}",
+        "Partition ads-risky-18-0 took no writes with acks=all for at most 9.8 s: broker 2 crashed about 01:54:07, away"
+        f" for 13.6 s to 23.3 s. {STOPPED}",
     ],
     "unclean-4.1": [
         "40 committed records were lost in fraud-risky-19-0 (unclean election at 01:52:56): broker 1 crashed at"
@@ -43,8 +48,8 @@ SAID = {
         f" {OFFLINE}",
     ],
     "pause-4.1": [
-        "Partition shop-events-5 had no leader for 9.1 s to 21.9 s: broker 1 was cut off about 01:51:57, away for"
-        f" 11.3 s to 33.1 s. {OFFLINE}",
+        "Partition shop-events-5 had no leader for about 9.1 s, at most 21.9 s: broker 1 was cut off about 01:51:57,"
+        f" away for 11.3 s to 33.1 s. {OFFLINE}",
     ],
 }
 """What was done to the brokers, by the truth of the recordings: the bounds hold each time that a broker was away."""
@@ -59,12 +64,17 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def page_of(excerpt: str) -> str:
     lines = events(excerpt)
     outages = rebuild_outages(lines, [], WHOLE)
-    failovers = rebuild_leaders(lines, [], context_of(lines, outages), WHOLE).failovers
-    judged = judge_incidents(excerpt, Found(WHOLE, outages=outages, failovers=failovers))
+    context, logs_end = context_of(lines, outages), max(e.happened_at for e in lines)
+    leaders = rebuild_leaders(lines, [], context, WHOLE)
+    histories = histories_of(lines, [], leaders.leaders, leaders.leaderless, BrokerSettings(), context, logs_end)
+    unused = rebuild_unavailability(histories, outages, rebuild_isr_changes(lines, [], context, WHOLE), logs_end, WHOLE)
+    failovers = leaders.failovers
+    judged = judge_incidents(excerpt, Found(WHOLE, outages=outages, failovers=failovers, unavailability=unused))
     tables = {
         "gold.incidents": judged.incidents,
         "gold.broker_outages": judged.name(outages),
         "gold.failovers": failovers,
+        "gold.unavailability": judged.name_unavailability(unused),
     }
     window = {"window_from": WHOLE.start, "window_to": WHOLE.end}
     return render_html(build_report(tables, {"cluster": excerpt, "run_id": "run", "run_at": END, **window}))
