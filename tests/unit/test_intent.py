@@ -40,7 +40,7 @@ def test_a_beginning_that_lies_in_a_window_or_outside_of_it_is_neither_declared_
 
 def test_one_stop_that_nobody_declared_leaves_its_act_undeclared() -> None:
     end = f"{AT - timedelta(minutes=1):%Y-%m-%dT%H:%M}/{AT + timedelta(seconds=60):%Y-%m-%dT%H:%M}"
-    (act,) = told(end, outages=[stop(1, 40), stop(2, 70)])
+    (act,) = told(end, outages=[stop(1, 40, up_after=40), stop(2, 70)])
     assert (act.intent, act.declared_until) == ("undeclared", None)
 
 
