@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -29,9 +29,6 @@ from kafka_hindsight.catalog.rows import (
     Incident,
     Unavailability,
 )
-from kafka_hindsight.judgements.brokers.aftermath import explain_outages
-from kafka_hindsight.judgements.brokers.cluster_restarts import rebuild_rolling_restarts
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.judgements.incidents.headlines import fate
@@ -40,7 +37,6 @@ from kafka_hindsight.knowledge.rules import HARM_OF_RULE, INCIDENT_RULES, RULE_B
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.shared.absences import is_lost
 from kafka_hindsight.shared.windows import Window
-from tests.support.nights import events
 from tests.support.rows import AT, row
 from tests.support.unavailability import without_leader
 
@@ -240,31 +236,6 @@ def test_a_restart_and_stops_within_a_minute_are_one_act_and_crashes_are_not() -
         ("cluster_restart", "data_at_risk", True, (1, 2, 3)),
     ]
     assert [i.ended_at for i in incidents if not i.is_over] == [None]
-
-
-def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
-    """Brokers 1 and 2 are shut down at 07:55:00 and come back at 07:55:34; at 07:55:48 all three go for good."""
-    found = Window(datetime(2026, 11, 24, tzinfo=UTC), datetime(2026, 11, 25, tzinfo=UTC))
-    away = rebuild_outages(events("stopped-again-4.3"), [], found)
-    restarts, restart_of = rebuild_rolling_restarts(away, [], [1, 2, 3])
-    absences = explain_outages(away, restart_of)
-    assert [r.brokers for r in restarts] == [[1, 2, 3]]
-    incidents = judge_incidents("c", Found(found, outages=absences)).incidents
-    assert [(i.headline, f"{i.ended_at:%H:%M:%S}" if i.ended_at else None) for i in by_start(incidents)] == [
-        ("Brokers 1, 2 and 3 were restarted one after another from 07:54:09 on", "07:54:44"),
-        ("Brokers 1 and 2 were shut down at 07:55:00", "07:55:34"),
-        ("Brokers 1, 2 and 3 were shut down at 07:55:48, and none of them had come back by the end", None),
-    ]
-
-
-def test_stops_are_one_act_while_any_broker_of_it_is_away() -> None:
-    def acts(*stops: BrokerOutage) -> list[list[int] | None]:
-        return [i.brokers for i in by_start(told(outages=stops))]
-
-    assert acts(stop(1, 0, up_after=10), stop(1, 30)) == [[1], [1]]
-    assert acts(stop(1, 0, up_after=30), stop(2, 10, up_after=5), stop(3, 29)) == [[1, 2, 3]]
-    assert acts(stop(1, 0, up_after=30), stop(2, 10, up_after=5), stop(3, 30)) == [[1, 2], [3]]
-    assert acts(stop(1, 0, up_after=90), stop(2, 61)) == [[1], [2]]
 
 
 def by_start(incidents: Iterable[Incident]) -> list[Incident]:
