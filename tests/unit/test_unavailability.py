@@ -1,4 +1,4 @@
-"""The ledger of what could not be used: on lines as captured, and the laws that each time counts once."""
+"""When partitions could not be used: on lines as captured, and the laws that each time counts once."""
 
 from __future__ import annotations
 
