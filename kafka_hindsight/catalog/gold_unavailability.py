@@ -19,6 +19,16 @@ UNAVAILABILITY = Table(
         optional("group_id", "STRING", "Consumer group; null where it is about a partition"),
         required("started_at", "TIMESTAMP", "When it began, as the evidence shows it best"),
         optional("ended_at", "TIMESTAMP", "When it was over; null where it was not when the logs end"),
+        optional(
+            "earliest_start_at",
+            "TIMESTAMP",
+            "It began no earlier: the last proof that it had not begun; null where no proof bounds it",
+        ),
+        optional(
+            "latest_end_at",
+            "TIMESTAMP",
+            "It was over no later: the first proof that it was; null where no proof bounds it, or it was not over",
+        ),
         required(
             "low_ms",
             "BIGINT",
@@ -52,6 +62,11 @@ UNAVAILABILITY = Table(
             "it is about one partition, or where no member consumed about one group",
         ),
         Check("ends_after_start", "ended_at >= started_at", "it ends no earlier than it begins"),
+        Check(
+            "within_bounds",
+            "coalesce(earliest_start_at <= started_at, true) AND coalesce(latest_end_at >= ended_at, true)",
+            "its ends lie within their bounds",
+        ),
         Check("bounded", "low_ms >= 0 AND coalesce(low_ms <= high_ms, true)", "a lower bound is not above the upper"),
         Check(
             "open_is_unbounded",

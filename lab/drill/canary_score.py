@@ -79,12 +79,13 @@ class Gap(Span):
 
 @dataclass(frozen=True)
 class Interval(Span):
-    """A row of the ledger, with its bounds; `high` None: not bounded."""
+    """A row of the ledger, with its bounds; `high` None: not bounded. `possible`: all the time that it can have had."""
 
     place: Place
     kind: str
     low: timedelta
     high: timedelta | None
+    possible: Span
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,7 @@ def intervals_of(ledger: Iterable[Row]) -> list[Interval]:
             r["kind"],
             (r["low_ms"] or 0) * MS,
             None if r["high_ms"] is None else r["high_ms"] * MS,
+            Span(r["earliest_start_at"] or r["started_at"], r["latest_end_at"] or r["ended_at"] or NEVER),
         )
         for r in ledger
         if r["kind"] in SHOWS
@@ -231,15 +233,18 @@ def _is_compared(gap: Gap, canaries: Canaries) -> bool:
 
 def _wrong_gap(gap: Gap, intervals: Iterable[Interval], canaries: Canaries) -> str | None:
     """A gap lies within the intervals of its partition, as a union, and is no longer than they may have been."""
-    own = sorted((i for i in intervals if i.place == gap.place and i.meets(gap)), key=lambda i: i.start)
+    own = sorted(
+        (i for i in intervals if i.place == gap.place and i.possible.meets(gap)), key=lambda i: i.possible.start
+    )
     if not own:
         return _says(gap, "the ledger has nothing")
     proven = Span(gap.start + canaries.early, gap.end - canaries.late)
     reached = proven.start
     for interval in own:
-        if interval.start - reached > (timedelta() if interval is own[0] else canaries.late):
-            return _says(gap, f"the ledger has nothing from {reached:%H:%M:%S.%f} to {interval.start:%H:%M:%S.%f}")
-        reached = max(reached, interval.end)
+        start = interval.possible.start
+        if start - reached > (timedelta() if interval is own[0] else canaries.late):
+            return _says(gap, f"the ledger has nothing from {reached:%H:%M:%S.%f} to {start:%H:%M:%S.%f}")
+        reached = max(reached, interval.possible.end)
     if reached < proven.end:
         return _says(gap, f"the ledger has nothing from {reached:%H:%M:%S.%f}")
     highs = [i.high for i in own if i.high is not None]

@@ -51,6 +51,8 @@ def _interval(start: float, end: float | None, kind: str = "no_leader", low: flo
         **{"topic": "orders", "partition": 0, "kind": kind},
         "started_at": NIGHT + timedelta(seconds=start),
         "ended_at": None if end is None else NIGHT + timedelta(seconds=end),
+        "earliest_start_at": None,
+        "latest_end_at": None,
         "low_ms": round(low * 1000),
         "high_ms": None if high is None else round(high * 1000),
     }
@@ -81,6 +83,13 @@ def test_a_gap_may_be_longer_than_its_interval_only_by_what_the_clients_wait_for
     assert "nothing from 08:00:18" in late.unmatched[0]
     early = _compared(_both(9.5, 20), [_interval(10.1, 18)])
     assert "nothing from 08:00:09" in early.unmatched[0]
+
+
+def test_a_gap_may_begin_and_end_within_the_bounds_of_its_interval() -> None:
+    bounds = {"earliest_start_at": NIGHT + timedelta(seconds=6), "latest_end_at": NIGHT + timedelta(seconds=25)}
+    assert _compared(_both(7, 26), [_interval(10.1, 18) | bounds]).unmatched == ()
+    assert "nothing from 08:00:05" in _compared(_both(5, 26), [_interval(10.1, 18) | bounds]).unmatched[0]
+    assert "nothing from 08:00:25" in _compared(_both(7, 28), [_interval(10.1, 18) | bounds]).unmatched[0]
 
 
 def test_a_gap_may_be_met_by_intervals_that_follow_one_another() -> None:

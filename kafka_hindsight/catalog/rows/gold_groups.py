@@ -260,6 +260,8 @@ class Unavailability(Row):
     group_id: str | None = None
     started_at: datetime
     ended_at: datetime | None = None
+    earliest_start_at: datetime | None = None
+    latest_end_at: datetime | None = None
     low_ms: int
     high_ms: int | None = None
     failover_id: str | None = None

@@ -48,7 +48,7 @@ def ledger_row(
         outage_id: The outage behind it.
     """
     cluster, *named = subject
-    low, high = interval.low(logs_end), interval.high
+    low, high, possible = interval.low(logs_end), interval.high, interval.possible
     subject_name = "-".join(map(str, named))
     columns: dict[str, Any] = dict(zip(("topic", "partition") if len(named) > 1 else ("group_id",), named, strict=True))
     identity = failover_id or rebalance_id or interval.start
@@ -58,6 +58,8 @@ def ledger_row(
         kind=kind,
         started_at=interval.start,
         ended_at=interval.end,
+        earliest_start_at=min(possible.start, interval.start) if possible else None,
+        latest_end_at=max(possible.end, interval.end) if possible and possible.end and interval.end else None,
         low_ms=low // MS,
         high_ms=None if high is None else high // MS,
         failover_id=failover_id,
