@@ -71,7 +71,7 @@ def _for_how_long(found: Unused) -> str:
     """How long the longest of them could not be used, after what that was."""
     if found.still:
         few = f" for {len(found.still)} of them" if len(found.still) < len(found.subjects) else ""
-        return f", and it was not over{few} when the logs end"
+        return f", not over{few} when the logs end"
     return f"{', the longest' if len(found.subjects) > 1 else ''} for {lasted(found.longest)}" if found.longest else ""
 
 
@@ -112,8 +112,7 @@ def _away(happening: Happening) -> str:
     if len(names) == 1:
         back = "" if are_back else " and had not come back by the end"
         return f"broker {brokers} was shut down {words.times(len(rows))} from {rows[0].down_at:%H:%M:%S} on{back}"
-    nobody = "none of them" if not any(o.up_at for o in rows) else "not all of them"
-    back = "" if are_back else f", and {nobody} had come back by the end"
+    back = "" if are_back else f", and {'not all' if any(o.up_at for o in rows) else 'none'} had come back by the end"
     return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{back}"
 
 
