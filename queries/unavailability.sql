@@ -1,4 +1,4 @@
--- What could not be used, what has not ended first, then the longest, and which broker or rebalance was behind it?
+-- What could not be used, first what has not ended, partitions before groups, then the longest, and what was behind it?
 -- kind: no_leader, acks_all_refused, acks_all_hung or no_consumer; every kind where not set
 -- at_least: seconds that it lasted at least, as the evidence shows it best; 1 where not set
 SELECT
@@ -16,4 +16,4 @@ LEFT JOIN gold.rebalances AS r USING (cluster, rebalance_id)
 WHERE u.kind = coalesce(getvariable('kind')::VARCHAR, u.kind)
     AND (u.ended_at IS NULL
         OR date_diff('ms', u.started_at, u.ended_at) >= 1000 * coalesce(getvariable('at_least')::DOUBLE, 1))
-ORDER BY u.ended_at IS NOT NULL, seconds DESC, u.started_at, u.cluster, u.kind, subject;
+ORDER BY u.ended_at IS NOT NULL, u.group_id IS NOT NULL, seconds DESC NULLS LAST, u.started_at, u.cluster, u.kind, subject;

@@ -142,6 +142,15 @@ def test_nothing_is_invented_where_only_brokers_speak(excerpt: str) -> None:
     assert {count for cause, count in told} <= {None, 0}
 
 
+@pytest.mark.parametrize(
+    ("assignor", "is_eager"),
+    [("range", True), ("cooperative-sticky", False), ("sessioned", False), ("stream", False), ("default", True)],
+)
+def test_members_of_connect_and_streams_keep_what_does_not_move(assignor: str, is_eager: bool) -> None:
+    [stop] = stops_of([rebalance(5, 2)], Witnesses([chosen(assignor)])).values()
+    assert stop.is_eager is is_eager
+
+
 def test_a_reading_tells_how_many_partitions_an_eager_group_has() -> None:
     groups, members = read(60, a=[0, 1], b=[2])
     rebalances = [rebalance(0, 4), rebalance(90, 5, "member_left")]

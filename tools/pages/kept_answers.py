@@ -27,6 +27,7 @@ ASKED_WITH: Mapping[str, str] = {
     "partition_owner": "at='2026-11-21 01:50' group_id=audit-drag-16 partition=3",
     "rebalances_by_cause": "group_id=crm-storm-8",
     "settings_of_groups": "group_id=ads-etl-1",
+    "unavailability": "kind=acks_all_hung at_least=12",
     "without_leader": "at='2026-11-21 01:53' topic=crm-single-20",
 }
 """The variables that make an example of the recorded night; the others are asked by their name alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,6 +15,10 @@ from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline, b
 from kafka_hindsight.judgements.rebalances.recorded_holdings import Owned, Span, in_turn, recorded_spans
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import SAME_ACT
+
+_INCREMENTAL = re.compile(r"cooperative|^(?:sessioned|compatible|stream)$")
+"""The protocols under which members keep what does not move: of consumers (KIP-429), of Kafka Connect (KIP-415:
+ConnectProtocolCompatibility) and of Kafka Streams (KAFKA-8179: StreamsPartitionAssignor.supportedProtocols)."""
 
 _MOVES = (Kind.CLIENT_ASSIGNED, Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
 
@@ -163,7 +168,7 @@ def _is_eager(rebalance: Rebalance, assignors: Timeline[tuple[datetime, str]], h
     """Whether the generation's assignor is eager: the last one seen by its end, else the first one seen after it."""
     if len(assignors):
         end = (rebalance.ended_at or rebalance.started_at) + SAME_ACT
-        return "cooperative" not in (assignors.last_until(end) or assignors.values[0])[1]
+        return not _INCREMENTAL.search((assignors.last_until(end) or assignors.values[0])[1])
     return False if has_follow_ups else None
 
 

@@ -1,0 +1,345 @@
+"""When partitions could not be used: on lines as captured, and the laws that each time counts once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, Unavailability
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, settings_of
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
+from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of
+from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another
+from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
+from kafka_hindsight.shared.windows import Window
+from tests.support.nights import WHOLE, at, events
+from tests.support.rows import AT, row
+
+HOURS = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))
+LOGS_END = 100.0
+
+
+def after(seconds: float) -> Any:
+    return AT + timedelta(seconds=seconds)
+
+
+def unavailable(
+    found: Sequence[Event],
+    outages: Sequence[BrokerOutage],
+    logs_end: datetime,
+    window: Window = HOURS,
+    apart: timedelta = timedelta(0),
+) -> list[Unavailability]:
+    """What these events and outages show to be unavailable."""
+    context = context_of(found, outages, None, apart)
+    leaders = rebuild_leaders(found, [], context, window)
+    settings = settings_of(found).with_topics(found) if found else BrokerSettings()
+    histories = histories_of(found, [], leaders.leaders, leaders.leaderless, settings, context, logs_end)
+    changes = rebuild_isr_changes(found, [], context, window)
+    return rebuild_unavailability(histories, outages, changes, logs_end, window)
+
+
+def of_excerpt(name: str, until: str) -> list[Unavailability]:
+    found = events(name)
+    return unavailable(found, rebuild_outages(found, [], WHOLE), at(until), WHOLE)
+
+
+def told(rows: Sequence[Unavailability]) -> list[tuple[str, float, float | None]]:
+    """Kind, start and end of each row, in seconds after AT."""
+    return [
+        (u.kind, (u.started_at - AT).total_seconds(), u.ended_at and (u.ended_at - AT).total_seconds()) for u in rows
+    ]
+
+
+def line(kind: str, broker: int, second: float, **columns: Any) -> Event:
+    return row(
+        EVENTS, line_id=f"{kind}-{broker}-{second}", kind=kind, broker=broker, topic="t", partition=0,
+        happened_at=after(second), **columns,
+    )  # fmt: skip
+
+
+def led(broker: int, second: float, epoch: int, isr: str = "1,2,3") -> Event:
+    return line(
+        "leader_started", broker, second, leader_epoch=epoch, isr=isr, partition_epoch=10 * epoch, replicas="1,2,3"
+    )
+
+
+def committed(broker: int, second: float, isr: str, version: int, epoch: int = 0) -> Event:
+    return line("isr_updated", broker, second, isr=isr, partition_epoch=version, leader_epoch=epoch)
+
+
+def outage(broker: int, kind: str, down: float, up: float | None, **times: float | None) -> BrokerOutage:
+    """An absence that began at `down`; heard last, unreachable and detected as the times say."""
+    known = {f"{name}_at": None if second is None else after(second) for name, second in times.items()}
+    defaults = {"last_heard_at": after(down), "unreachable_at": None, "detected_at": None}
+    return row(
+        BROKER_OUTAGES, outage_id=f"o{broker}", broker=broker, kind=kind, confidence="certain", down_at=after(down),
+        up_at=None if up is None else after(up), **{**defaults, **known},
+    )  # fmt: skip
+
+
+MINIMUM = row(EVENTS, kind="broker_configured", broker=1, detail="min.insync.replicas = 2", happened_at=AT)
+OWN = row(EVENTS, kind="topic_configured", topic="t", happened_at=AT)
+
+
+# --- no leader -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("excerpt", "start", "end", "bounds", "is_about"),
+    [
+        ("crash-2.8", "01:52:23.893", "01:52:31.841", (7_948, 10_195), "broker 1 had crashed"),
+        # It was alive, and may have served whom it reached until it was fenced.
+        ("pause-4.1", "01:51:57.578", "01:52:06.651", (66, 21_873), "the controller did not hear broker 1"),
+        # No replica could take over: until the broker was back.
+        ("offline-3.9", "02:03:39.464", "02:03:56.414", (8_761, 16_950), "no replica could take over"),
+    ],
+)  # fmt: skip
+def test_a_partition_has_no_leader_from_the_loss_of_one_to_the_next(
+    excerpt: str, start: str, end: str, bounds: tuple[int, int], is_about: str
+) -> None:
+    [found] = of_excerpt(excerpt, "14:00:00")
+    assert (found.kind, found.confidence) == ("no_leader", "certain")
+    assert (found.started_at, found.ended_at) == (at(start), at(end))
+    assert (found.low_ms, found.high_ms) == bounds
+    assert is_about in found.explanation
+    assert found.failover_id and found.outage_id and found.evidence
+
+
+def test_a_partition_that_no_broker_leads_again_is_without_a_leader_when_the_logs_end() -> None:
+    """Its only replica was on the disk of broker 2, which failed at 11:58:05.757."""
+    (found,) = [u for u in of_excerpt("disk-3.9", "11:59:05.757") if u.topic == "disk-single"]
+    assert (found.started_at, found.ended_at) == (at("11:58:05.757"), None)
+    assert (found.low_ms, found.high_ms, found.confidence) == (60_000, None, "certain")
+    assert "not over when the logs end" in found.explanation
+
+
+def test_the_deletion_of_the_topic_ends_it() -> None:
+    gone = line("follower_started", 1, 10, leader=-1, leader_epoch=1)
+    deleted = row(EVENTS, kind="topic_deleted", topic="t", happened_at=after(40))
+    [found] = unavailable([led(1, 0, 0), gone, deleted], [], after(LOGS_END))
+    assert told([found]) == [("no_leader", 10, 40)]
+    assert found.low_ms == 30_000
+
+
+def test_a_leader_that_hands_over_at_once_leaves_no_time_without_one() -> None:
+    gave_way = line("follower_started", 1, 30.1, leader=2, leader_epoch=1)
+    assert unavailable([led(1, 0, 0), led(2, 30, 1), gave_way], [], after(LOGS_END)) == []
+
+
+def test_a_change_before_which_nothing_shows_a_leader_to_be_lost_is_no_time_without_one() -> None:
+    lines = [line("follower_started", 3, epoch * 30, leader=epoch + 1, leader_epoch=epoch) for epoch in (0, 1)]
+    assert unavailable(lines, [], after(LOGS_END)) == []
+
+
+def test_a_leader_in_epochs_that_no_line_shows_may_have_led_in_between() -> None:
+    lines = [
+        led(1, 0, 0),
+        line("follower_started", 1, 10, leader=-1, leader_epoch=1),
+        line("leader_started", 2, 30, leader_epoch=4, previous_leader=-1, previous_leader_epoch=3),
+    ]
+    [found] = unavailable(lines, [], after(LOGS_END))
+    assert told([found]) == [("no_leader", 10, 30)]
+    assert (found.low_ms, found.high_ms, found.confidence) == (0, 30_000, "likely")
+
+
+STOPS = [outage(b, "controlled_shutdown", 10 * b, None) for b in (1, 2, 3)]
+
+
+def test_where_every_replica_stopped_for_good_no_line_is_needed_to_show_it() -> None:
+    """In ZooKeeper mode the last broker is the controller: none is left to take the leadership from it."""
+    [found] = unavailable([led(3, 0, 0)], STOPS, after(LOGS_END))
+    assert told([found]) == [("no_leader", 30, None)]
+    assert (found.outage_id, found.failover_id, found.low_ms, found.confidence) == ("o3", None, 0, "likely")
+
+
+def test_a_replica_that_is_there_may_lead_though_no_line_shows_it() -> None:
+    assert unavailable([led(3, 0, 0)], STOPS[1:], after(LOGS_END)) == []
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_a_leader_that_came_back_as_leader_left_its_partition_without_one_meanwhile(epoch: int) -> None:
+    away = replace(outage(3, "crash", 30, 50, unreachable=31), away_low_ms=19_000, away_high_ms=22_000)
+    [found] = unavailable([led(3, 0, 0), led(3, 50, epoch)], [away], after(LOGS_END))
+    assert told([found]) == [("no_leader", 30, 50)]
+    assert (found.low_ms, found.high_ms, found.outage_id) == (19_000, 22_000, "o3")
+
+
+def test_a_leader_that_the_controller_did_not_hear_may_have_served_all_the_time() -> None:
+    away = outage(3, "unresponsive", 30, 50)
+    assert unavailable([led(3, 0, 0), led(3, 50, 0)], [away], after(LOGS_END)) == []
+
+
+def test_clocks_that_are_known_to_differ_widen_the_bounds() -> None:
+    away = outage(1, "crash", 20, 50, last_heard=18, unreachable=20, detected=29)
+    lines = [led(1, 0, 0), led(2, 30, 1, "2,3")]
+    [found] = unavailable(lines, [away], after(LOGS_END), apart=timedelta(seconds=3))
+    assert (found.low_ms, found.high_ms) == (5_000, 17_000)
+
+
+# --- writes with acks=all --------------------------------------------------------------------------------------------
+
+
+def test_fewer_in_sync_than_the_minimum_refuse_writes_while_a_leader_is_there() -> None:
+    lines = [
+        MINIMUM,
+        OWN,
+        led(1, 0, 0),
+        committed(1, 10, "1,2", 1),
+        committed(1, 20, "1", 2),
+        committed(1, 60, "1,2", 3),
+    ]
+    [found] = unavailable(lines, [], after(LOGS_END))
+    assert told([found]) == [("acks_all_refused", 20, 60)]
+    assert (found.low_ms, found.high_ms, found.confidence) == (40_000, 40_000, "certain")
+    assert "1 of 3 replicas were in sync, and min.insync.replicas is 2." in found.explanation
+    gone = line("follower_started", 1, 40, leader=-1, leader_epoch=1)
+    assert told(unavailable([*lines[:-1], gone], [], after(LOGS_END))) == [
+        ("no_leader", 40, None),
+        ("acks_all_refused", 20, 40),
+    ]
+
+
+def test_where_the_isr_is_not_known_writes_may_have_been_refused() -> None:
+    """Versions 2 to 6 are not in the lines: what was in sync from second 20 to 60 is not known."""
+    lines = [MINIMUM, OWN, led(1, 0, 0), committed(1, 20, "1,2", 1), committed(1, 60, "1", 7)]
+    [found] = unavailable(lines, [], after(LOGS_END))
+    assert told([found]) == [("acks_all_refused", 60, None)]
+    lines += [committed(1, 80, "1,2", 8)]
+    [found] = unavailable(lines, [], after(LOGS_END))
+    assert (found.low_ms, found.high_ms) == (20_000, 60_000)
+
+
+def test_without_the_minimum_nothing_is_known_to_be_refused() -> None:
+    lines = [led(1, 0, 0), committed(1, 20, "1", 1)]
+    assert unavailable(lines, [], after(LOGS_END)) == []
+
+
+CRASH = outage(2, "crash", 20, 50, last_heard=18, unreachable=21, detected=29)
+
+
+@pytest.mark.parametrize("settings", [[], [MINIMUM, OWN]])
+def test_writes_wait_for_a_follower_that_crashed_until_it_leaves_the_isr(settings: list[Event]) -> None:
+    lines = [*settings, led(1, 0, 0), committed(1, 30, "1,3", 1), committed(1, 55, "1,3,2", 2)]
+    [found] = unavailable(lines, [CRASH], after(LOGS_END))
+    assert told([found]) == [("acks_all_hung", 20, 30)]
+    assert (found.low_ms, found.high_ms) == (9_000, 12_000)
+    assert (found.confidence, found.outage_id) == ("certain", "o2")
+
+
+def test_writes_wait_for_a_broker_that_the_controller_does_not_hear_as_far_as_is_known() -> None:
+    """It may have fetched from the leader all the time: that it was fenced at 29 is proven."""
+    paused = replace(CRASH, kind="unresponsive", unreachable_at=None)
+    [found] = unavailable([led(1, 0, 0), committed(1, 30, "1,3", 1)], [paused], after(LOGS_END))
+    assert told([found]) == [("acks_all_hung", 20, 30)]
+    assert (found.low_ms, found.high_ms, found.confidence) == (1_000, 12_000, "likely")
+
+
+def test_a_follower_that_is_back_before_it_leaves_the_isr_ends_the_wait() -> None:
+    [found] = unavailable([led(1, 0, 0)], [CRASH], after(LOGS_END))
+    assert told([found]) == [("acks_all_hung", 20, 50)]
+    assert (found.low_ms, found.high_ms) == (29_000, 42_000)
+    [found] = unavailable([led(1, 0, 0)], [replace(CRASH, up_at=None)], after(LOGS_END))
+    assert (told([found]), found.low_ms) == ([("acks_all_hung", 20, None)], 79_000)
+
+
+def test_nothing_waits_for_a_broker_that_is_shut_down_in_order_or_that_led() -> None:
+    lines = [led(1, 0, 0), committed(1, 30, "1,3", 1)]
+    assert unavailable(lines, [outage(2, "controlled_shutdown", 20, 50)], after(LOGS_END)) == []
+    lines = [led(2, 0, 0), led(1, 30, 1, "1,3")]
+    assert told(unavailable(lines, [CRASH], after(LOGS_END))) == [("no_leader", 20, 30)]
+
+
+def test_two_followers_that_crash_count_once() -> None:
+    other = outage(3, "crash", 25, 50, last_heard=18, unreachable=25, detected=34)
+    lines = [led(1, 0, 0), committed(1, 30, "1,3", 1), committed(1, 35, "1", 2)]
+    assert told(unavailable(lines, [CRASH, other], after(LOGS_END))) == [
+        ("acks_all_hung", 20, 30),
+        ("acks_all_hung", 30, 35),
+    ]
+
+
+# --- laws ------------------------------------------------------------------------------------------------------------
+
+SECONDS = st.integers(0, 60)
+
+
+@st.composite
+def intervals(draw: st.DrawFn) -> BoundedInterval[None]:
+    """Any interval whose proof lies in it, and that lies in what is possible."""
+    since, start, by, end, until = sorted(draw(st.tuples(*[SECONDS] * 5)))
+    if draw(st.booleans()):
+        return BoundedInterval(
+            after(start), after(end), Interval(after(by), after(end), None),
+            Interval(after(since), after(until), None), None,
+        )  # fmt: skip
+    return BoundedInterval(after(start), None, Interval(after(by), None, None), None, None)
+
+
+@given(st.lists(intervals(), max_size=8))
+def test_intervals_one_after_another_do_not_overlap_and_cover_the_same_time(found: list[BoundedInterval[None]]) -> None:
+    ordered = list(one_after_another(found))
+    assert all(before.end is not None and before.end <= now.start for before, now in pairwise(ordered))
+    assert all(i.high is None or i.low(after(60)) <= i.high for i in ordered)
+    covered, given_ = (Intervals(Interval(i.start, i.end, None) for i in some) for some in (ordered, found))
+    assert covered.total(after(0), after(60)) == given_.union().total(after(0), after(60))
+
+
+@st.composite
+def nights(draw: st.DrawFn) -> tuple[list[Event], list[BrokerOutage]]:
+    """A partition that changes its leader, or has none, every few seconds, and brokers that go and come."""
+    lines, second = [led(1, 0, 0)], 0.0
+    for epoch, (lasts, broker) in enumerate(
+        draw(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 3)), max_size=8)), 1
+    ):
+        second += lasts
+        lines.append(
+            led(broker, second, epoch) if broker else line("follower_started", 3, second, leader=-1, leader_epoch=epoch)
+        )
+    away = [
+        outage(broker, kind, down, up, last_heard=down - 1, unreachable=down, detected=detected)
+        for broker in (1, 2, 3)
+        for down, detected, up in [sorted(draw(st.tuples(*[st.integers(1, 70)] * 3)))]
+        for kind in [draw(st.sampled_from(["crash", "unresponsive", "controlled_shutdown"]))]
+    ]
+    return lines, away
+
+
+@given(nights())
+def test_no_two_times_of_one_partition_and_kind_overlap(night: tuple[list[Event], list[BrokerOutage]]) -> None:
+    """Whatever lines and outages say, and contradict."""
+    rows = unavailable(*night, after(LOGS_END))
+    for kind in {u.kind for u in rows}:
+        own = sorted((u for u in rows if u.kind == kind), key=lambda u: (u.started_at, u.ended_at or after(LOGS_END)))
+        assert all(before.ended_at and before.ended_at <= now.started_at for before, now in pairwise(own))
+    assert all(u.low_ms <= (u.high_ms if u.high_ms is not None else u.low_ms) for u in rows)
+    assert len({u.unavailability_id for u in rows}) == len(rows)
+
+
+@given(st.lists(st.tuples(st.integers(5, 9), st.integers(1, 9), st.sampled_from([1, 2])), max_size=6))
+def test_the_ledger_counts_the_time_without_a_leader_as_the_failovers_do(steps: list[tuple[int, int, int]]) -> None:
+    """A leader crashes after some seconds, and others take over some seconds later: what is lost is counted once."""
+    lines, away, leader, second = [led(1, 0, 0)], [], 1, 0
+    for epoch, (leads, leaderless, after_it) in enumerate(steps, 1):
+        down, second = second + leads, second + leads + leaderless
+        away.append(outage(leader, "crash", down, second + 1, unreachable=down, detected=second))
+        leader = (leader + after_it - 1) % 3 + 1
+        lines.append(led(leader, second, epoch))
+    rows = [u for u in unavailable(lines, away, after(LOGS_END)) if u.kind == "no_leader"]
+    failovers = rebuild_leaders(lines, [], context_of(lines, away), HOURS).failovers
+    lost = sum(leaderless for _, leaderless, _ in steps) * 1_000
+    assert sum(u.low_ms for u in rows) == sum(f.leaderless_low_ms or 0 for f in failovers) == lost
+    assert sum((u.ended_at - u.started_at) / timedelta(milliseconds=1) for u in rows if u.ended_at) == lost
