@@ -35,6 +35,18 @@ def rebalance(at: datetime, cost: float | None, cluster: str = "prod") -> dict[s
     return values(BY_NAME["gold.rebalances"], **columns, **instants)
 
 
+def unavailable(at: datetime, lasted_ms: int) -> dict[str, Any]:
+    columns = {
+        "cluster": "prod",
+        "unavailability_id": f"{lasted_ms}",
+        "kind": "no_leader",
+        "topic": "t",
+        "partition": 0,
+    }
+    end = at + timedelta(milliseconds=lasted_ms)
+    return values(BY_NAME["gold.unavailability"], started_at=at, ended_at=end, low_ms=0, group_id=None, **columns)
+
+
 def finding(subject: str, at: datetime) -> dict[str, Any]:
     columns = {"cluster": "prod", "finding_id": subject, "subject": subject}
     return values(BY_NAME["gold.findings"], first_at=at, last_at=at, **columns)
@@ -67,7 +79,8 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
             rebalance(TONIGHT.start, 100.0),
             rebalance(evening, 100.0, cluster="test"),
         ],
-        "gold.failovers": [values(BY_NAME["gold.failovers"], cluster="prod", happened_at=evening, leaderless_ms=700)],
+        "gold.failovers": [values(BY_NAME["gold.failovers"], cluster="prod", happened_at=evening)],
+        "gold.unavailability": [unavailable(evening, lasted) for lasted in (300, 1_400, 5_000)],
         "gold.findings": [
             finding("orders", evening),
             finding("billing", night(2).start),
@@ -91,7 +104,7 @@ def test_the_nights_before_are_counted_from_gold_each_once(store: Store) -> None
         (night(2).start, 1, 4.0),
         (night(1).start, 3, 12.5),
     ]
-    assert [(n["failovers"], n["leaderless_ms"]) for n in found["windows"]] == [(0, 0), (1, 700)]
+    assert [(n["failovers"], n["leaderless_ms"]) for n in found["windows"]] == [(0, 0), (1, 6_400)]
     assert [f["subject"] for f in found["findings"]] == ["orders"]
     (crash,) = found["incidents"]
     assert (crash["recurrence_id"], crash["nights"], crash["first_at"]) == ("crash", 2, night(2).start)

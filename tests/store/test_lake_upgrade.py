@@ -72,7 +72,7 @@ def test_every_row_of_a_lake_of_before_is_kept_under_its_new_names(
         *UPGRADES[3].touched,
         "gold.broker_outages",
         "gold.rolling_restarts",
-        "quality.nights",
+        "quality.rule_firings",
     ]
     for name in RENAMES.touched:
         kept = [renamed(row, name) for row in rows(old, RENAMES.old_name(name))]
