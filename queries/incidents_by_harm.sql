@@ -5,7 +5,6 @@ SELECT
     cluster, started_at, harm, is_over, intent, headline,
     records_lost_low, records_lost_high,
     partitions_offline, round(offline_ms / 1000, 1) AS offline_s,
-    round(offline_partition_seconds, 1) AS offline_partition_seconds, partitions_refusing,
     rebalance_count AS rebalances, round(partition_seconds, 1) AS partition_seconds,
     confidence, advice, incident_id
 FROM gold.incidents

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from kafka_hindsight.catalog.codes import Confidence, Harm
+from kafka_hindsight.catalog.codes import Confidence, Harm, UnavailabilityKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, ValidationResult
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import RULES, UNREAD, UNSEEN
@@ -25,6 +25,12 @@ NOTHING = (
     "No record was lost, no partition was without a leader, no broker was away, and no group stopped because something"
     " failed."
 )
+
+
+_TOGETHER: Mapping[Harm, tuple[Sequence[UnavailabilityKind], str]] = {
+    Harm.PARTITIONS_OFFLINE: (NO_LEADER, "had no leader"),
+    Harm.WRITES_REFUSED: (NO_WRITES, "took no writes with acks=all"),
+}
 
 
 def lead(page: PageRows) -> ui.Box:
@@ -82,17 +88,31 @@ def _subjects(rows: Sequence[Finding]) -> str:
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
     """What happened, each with the way to it, and what to do about the worst of it."""
-    said = [f"{incident_headline(row)}{declared(row)}" for row in rows[:NAMED]]
+    together, said = _headlines(page, harm, rows)
     links = [
-        ui.Link(f"{s[:1].lower()}{s[1:]}" if i else s, plain.anchor("incident", row.incident_id))
+        ui.Link(f"{s[:1].lower()}{s[1:]}" if i or together else s, plain.anchor("incident", row.incident_id))
         for i, (s, row) in enumerate(zip(said, rows))
     ]
     rest = len(rows) - NAMED
     more = f"; and {words.counted(rest, 'more like these', 'more like these')}" if rest > 0 else ""
-    what: ui.Words = (ui.separated(links, "; "), more, ".")
+    what: ui.Words = (together, ui.separated(links, "; "), more, ".")
     label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
     whose = f" {label}: {owners}." if owners else ""
     return ui.Item((ui.Strong(what), " ", HARM_NOTES[harm].now, whose), figures.needs(rows[0]))
+
+
+def _headlines(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> tuple[str, list[str]]:
+    """What several did together, and each in words; where each did that, the rest of its headline is enough."""
+    said = [f"{incident_headline(row)}{declared(row)}" for row in rows[:NAMED]]
+    if harm not in _TOGETHER or len(rows) == 1 or any(map(figures.is_going_on, rows)):
+        return "", said
+    kinds, what = _TOGETHER[harm]
+    ids = {row.incident_id for row in rows}
+    found = unused((u for u in page.of(Unavailability) if u.incident_id in ids), kinds)
+    count = words.counted(len(found.subjects), "partition")
+    return f"{count} {what}, the longest for {words.duration(found.longest_ms)}: ", [
+        headline.partition(": ")[2] or headline for headline in said
+    ]
 
 
 def _certainty(rows: Sequence[Incident]) -> str:

@@ -67,7 +67,13 @@ def test_every_row_of_a_lake_of_before_is_kept_under_its_new_names(
     lake_views.open_views(str(old)).close()
     assert "The next run of any step upgrades the lake" in capsys.readouterr().err
     lake, written_again = upgraded
-    assert written_again == [*RENAMES.touched, *UPGRADES[3].touched, *UPGRADES[4].touched]
+    assert written_again == [
+        *RENAMES.touched,
+        *UPGRADES[3].touched,
+        "gold.broker_outages",
+        "gold.rolling_restarts",
+        "quality.rule_firings",
+    ]
     for name in RENAMES.touched:
         kept = [renamed(row, name) for row in rows(old, RENAMES.old_name(name))]
         order = BY_NAME[name].column_names
@@ -119,9 +125,17 @@ def test_incidents_of_before_keep_their_outage_and_may_have_no_cause(
     assert before and {i: r["outage_id"] for i, r in before.items()} == {
         i: r["first_outage_id"] for i, r in after.items()
     }
-    assert {r["harm"] for r in after.values()} == {None}
+    assert {(r["harm"], r["intent"]) for r in after.values()} == {(None, "unknown")}
     fields = {f.name: f.nullable for f in DeltaTable(str(lake / "gold/incidents")).schema().fields}
     assert fields["cause"] and not fields["kind"]
+
+
+def test_what_was_planned_is_routine_of_unknown_intent_until_it_is_judged_again(spark: SparkSession) -> None:
+    held = spark.createDataFrame(
+        [("a", True, "planned"), ("b", False, "broker_lost")], "id string, planned boolean, harm string"
+    )
+    found = lake_upgrade._renamed(held, "gold.incidents", UPGRADES[4]).orderBy("id").collect()
+    assert [tuple(r) for r in found] == [("a", "unknown", "routine"), ("b", "unknown", "broker_lost")]
 
 
 def test_an_upgrade_that_was_killed_goes_on_where_it_stopped(

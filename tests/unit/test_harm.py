@@ -201,7 +201,7 @@ def test_partitions_without_a_leader_come_before_refused_writes_and_before_a_cra
         ),
         ({"leaderless_low_ms": 8_176, "leaderless_high_ms": 26_176}, "had no leader for 8.2 s to 26.2 s: "),
         ({"leaderless_high_ms": 26_176}, "had no leader for at most 26.2 s: "),
-        ({}, "had no leader, and it was not over when the logs end: "),
+        ({}, "had no leader, not over when the logs end: "),
     ],
 )
 def test_how_long_partitions_were_offline_is_as_exact_as_it_is_known(columns: dict[str, int], said: str) -> None:
@@ -345,8 +345,8 @@ def test_a_cluster_that_was_shut_down_in_order_and_did_not_return_is_harm_that_i
     )  # fmt: skip
     assert (incident.partitions_offline, incident.partitions_still_offline) == (76, 76)
     assert incident.headline == (
-        "76 partitions of t had no leader, and it was not over when the logs end: brokers 1, 2 and 3 were shut down at"
-        f" {AT + timedelta(seconds=1):%H:%M:%S}, and none of them had come back by the end"
+        "76 partitions of t had no leader, not over when the logs end: brokers 1, 2 and 3 were shut down at"
+        f" {AT + timedelta(seconds=1):%H:%M:%S}, and none had come back by the end"
     )
     assert "liveness probe" in incident.advice
 

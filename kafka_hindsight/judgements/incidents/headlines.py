@@ -71,7 +71,7 @@ def _for_how_long(found: Unused) -> str:
     """How long the longest of them could not be used, after what that was."""
     if found.still:
         few = f" for {len(found.still)} of them" if len(found.still) < len(found.subjects) else ""
-        return f", and it was not over{few} when the logs end"
+        return f", not over{few} when the logs end"
     return f"{', the longest' if len(found.subjects) > 1 else ''} for {lasted(found.longest)}" if found.longest else ""
 
 
@@ -108,9 +108,9 @@ def _away(happening: Happening) -> str:
     brokers = words.listed([str(b) for b in names], 8)
     if happening.kind == IncidentKind.CLUSTER_RESTART:
         return f"brokers {brokers} were restarted one after another from {rows[0].down_at:%H:%M:%S} on"
-    nobody = "none of them" if not any(o.up_at for o in rows) else "not all of them"
-    back = "" if all(o.up_at for o in rows) else f", and {nobody} had come back by the end"
-    return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{back}"
+    back = [o.up_at is not None for o in rows]
+    fate = "" if all(back) else f", and {'not all' if any(back) else 'none'} had come back by the end"
+    return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{fate}"
 
 
 def _out_of_sync(happening: Happening) -> str:

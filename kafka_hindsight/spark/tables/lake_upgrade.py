@@ -6,7 +6,8 @@ between loses nothing: the next one goes on where it stopped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -34,7 +35,8 @@ def upgrade_lake(spark: SparkSession, lake: str) -> list[str]:
     version, upgraded = lake_version(lake), []
     for number in range(version + 1, LAKE_VERSION + 1):
         progress.say(f"Upgrading the lake's tables from version {number - 1} to {number}")
-        upgraded += [n for n in UPGRADES[number].touched if _upgrade_table(spark, lake, n, UPGRADES[number])]
+        renames = [UPGRADES[later] for later in range(number, LAKE_VERSION + 1)]
+        upgraded += [n for n in UPGRADES[number].touched if _upgrade_table(spark, lake, n, renames)]
         lake_files.remove(spark, f"{lake}/staging")
     if upgraded or FILE not in lake_files.names_in(spark, lake):
         lake_files.remove(spark, f"{lake}/{_WORKSHOP}")
@@ -42,17 +44,24 @@ def upgrade_lake(spark: SparkSession, lake: str) -> list[str]:
     return upgraded
 
 
-def _upgrade_table(spark: SparkSession, lake: str, name: str, renames: Renames) -> bool:
-    """Whether the table was written again. Each step that a former run has done is passed over."""
-    old, new = _path(lake, renames.old_name(name)), _path(lake, name)
+def _upgrade_table(spark: SparkSession, lake: str, name: str, renames: Sequence[Renames]) -> bool:
+    """Whether the table was written again. Each step that a former run has done is passed over.
+
+    Takes: the renames of the version and of each later one, since a table is written as this code declares it.
+    """
+    former_name, columns = renames[0].old_name(name), renames[0].columns.get(name, {})
+    old, new = _path(lake, former_name), _path(lake, name)
     made, former = _path(f"{lake}/{_WORKSHOP}/made", name), _path(f"{lake}/{_WORKSHOP}/former", name)
     is_whole = f"{made}.whole"
     if not lake_files.is_there(spark, is_whole):
         lake_files.remove(spark, former)
-        if not _is_old(spark, old, renames.columns.get(name, {}), is_renamed=old != new):
+        if not _is_old(spark, old, columns, is_renamed=old != new):
             return False
         lake_files.remove(spark, made)
-        _write(spark, _renamed(spark.read.format("delta").load(old), name, renames), BY_NAME[name], made)
+        rows = spark.read.format("delta").load(old)
+        for each in renames:
+            rows = _renamed(rows, name, each)
+        _write(spark, rows, BY_NAME[name], made)
         lake_files.write_text(spark, is_whole, "")
     if lake_files.is_there(spark, made):
         if not lake_files.is_there(spark, former):
@@ -62,7 +71,7 @@ def _upgrade_table(spark: SparkSession, lake: str, name: str, renames: Renames) 
     lake_files.remove(spark, is_whole)
     lake_files.remove(spark, former)
     forget_snapshots(spark)
-    progress.say(f"Upgraded {name}" + (f", which was {renames.old_name(name)}" if old != new else ""))
+    progress.say(f"Upgraded {name}" + (f", which was {former_name}" if old != new else ""))
     return True
 
 
@@ -77,7 +86,7 @@ def _is_old(spark: SparkSession, path: str, columns: Mapping[str, str], is_renam
 def _renamed(rows: DataFrame, name: str, renames: Renames) -> DataFrame:
     rows = rows.withColumnsRenamed(dict(renames.columns.get(name, {})))
     for (table, column), values in renames.values.items():
-        if table == name:
+        if table == name and column in rows.columns:
             rows = rows.withColumn(column, _replaced(F.col(f"`{column}`"), values))
     return rows
 
@@ -88,8 +97,11 @@ def _replaced(column: Column, values: Mapping[str, str]) -> Column:
 
 
 def _write(spark: SparkSession, rows: DataFrame, table: Table, path: str) -> None:
+    """Writes rows of before. What an old table need not hold the new one need not hold either."""
     lacking = {c.name: F.lit(None).cast(c.type) for c in table.columns if c.name not in rows.columns}
-    create_table(spark, table, path)
+    open_columns = {*lacking, *(field.name for field in rows.schema if field.nullable)}
+    columns = tuple(replace(c, nullable=c.nullable or c.name in open_columns) for c in table.columns)
+    create_table(spark, replace(table, columns=columns), path)
     conform(rows.withColumns(lacking), table).write.format("delta").mode("append").save(path)
 
 
