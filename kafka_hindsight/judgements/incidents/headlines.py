@@ -108,9 +108,9 @@ def _away(happening: Happening) -> str:
     brokers = words.listed([str(b) for b in names], 8)
     if happening.kind == IncidentKind.CLUSTER_RESTART:
         return f"brokers {brokers} were restarted one after another from {rows[0].down_at:%H:%M:%S} on"
-    back = [o.up_at is not None for o in rows]
-    fate = "" if all(back) else f", and {'not all' if any(back) else 'none'} had come back by the end"
-    return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{fate}"
+    is_back = [o.up_at is not None for o in rows]
+    absent = "" if all(is_back) else f", and {'not all' if any(is_back) else 'none'} had come back by the end"
+    return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{absent}"
 
 
 def _out_of_sync(happening: Happening) -> str:
