@@ -23,7 +23,7 @@ from tests.support.report_rows import END
 pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
 
 STOPPED = "See that the missing replicas are back, and find out why they went."
-OFFLINE = "See that each has a leader again, and find out why the broker that led it went."
+OFFLINE = "See that each has a leader, and find out why its broker went."
 LOST = "Find out who wrote those records, and send them again."
 SAID = {
     "unclean-2.8": [
