@@ -37,7 +37,8 @@ def lead(page: PageRows) -> ui.Box:
     """The badge, what could not be seen, then at most three sentences: what happened, for how long, what to do."""
     state = figures.state_of(page.of(Incident), page.of(Finding))
     grave = _grave(page)[:SENTENCES]
-    items = [_sentence(page, harm, rows) for harm, rows in grave]
+    advised = {harm: place for place, (harm, _) in reversed([*enumerate(grave)])}
+    items = [_sentence(page, harm, rows, advised[harm] == place) for place, (harm, rows) in enumerate(grave)]
     calm = () if items else tuple(_calm(page))
     return ui.Box(
         f"lead {state}",
@@ -86,8 +87,8 @@ def _subjects(rows: Sequence[Finding]) -> str:
     return words.counted(sum(words.stands_for(row.subject) for row in rows), rows[0].subject_kind)
 
 
-def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
-    """What happened, each with the way to it, and what to do about the worst of it."""
+def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bool) -> ui.Item:
+    """What happened, each with the way to it, and what to do about it, unless a sentence before has said that."""
     together, said = _headlines(page, harm, rows)
     links = [
         ui.Link(f"{s[:1].lower()}{s[1:]}" if i or together else s, plain.anchor("incident", row.incident_id))
@@ -98,7 +99,8 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
     what: ui.Words = (together, ui.separated(links, "; "), more, ".")
     label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
     whose = f" {label}: {owners}." if owners else ""
-    return ui.Item((ui.Strong(what), " ", HARM_NOTES[harm].now, whose), figures.needs(rows[0]))
+    advice = f" {HARM_NOTES[harm].now}" if is_first else ""
+    return ui.Item((ui.Strong(what), advice, whose), figures.needs(rows[0]))
 
 
 def _headlines(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> tuple[str, list[str]]:
