@@ -55,17 +55,17 @@ def _headline(critical: int, warnings: int) -> str:
 def _verdict(rows: Sequence[ValidationResult], critical: int, warnings: int) -> str:
     vacuous = sum(bool(r.is_vacuous) for r in rows)
     evaluated = len(rows) - vacuous
-    said = f"{sentence(counted(evaluated, 'expectation'))} {verb(evaluated, 'was', 'were')} evaluated."
+    summary = f"{sentence(counted(evaluated, 'expectation'))} {verb(evaluated, 'was', 'were')} evaluated."
     if vacuous:
-        said += f" {sentence(counted(vacuous, 'further expectation'))} had no row to judge."
+        summary += f" {sentence(counted(vacuous, 'further expectation'))} had no row to judge."
     if critical:
-        said += (
+        summary += (
             f" {sentence(counted(critical, 'critical one'))} {verb(critical, 'is', 'are')} broken, so gold stays as it"
             " was. The rows that were refused are in staging, where they can be looked at."
         )
     if warnings:
-        said += f" {sentence(counted(warnings, 'warning'))} {verb(warnings, 'was', 'were')} recorded."
-    return said
+        summary += f" {sentence(counted(warnings, 'warning'))} {verb(warnings, 'was', 'were')} recorded."
+    return summary
 
 
 def _broken(broken: Mapping[CheckSeverity, Sequence[ValidationResult]]) -> Iterator[ui.Block]:
@@ -83,8 +83,8 @@ def _checked(rows: Sequence[ValidationResult]) -> Iterator[ui.Block]:
 
 
 def _row(verdict: ValidationResult) -> ui.TableRow:
-    held = "no row to judge" if verdict.is_vacuous else "held"
-    result = held if verdict.success else verdict.observed or "did not hold"
+    outcome = "no row to judge" if verdict.is_vacuous else "outcome"
+    result = outcome if verdict.success else verdict.observed or "did not hold"
     style = "" if verdict.success else _tone(verdict)
     return ui.TableRow((verdict.expectation, verdict.description, verdict.severity, ui.Cell(result, style)))
 

@@ -65,9 +65,9 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph(coverage.unread_sentence(page))
         return
     yield ui.Paragraph(absence(page, NOTHING, "No loss, no failure and no group that stopped"))
-    held = [row for row in page.of(ValidationResult) if row.success and not row.is_vacuous]
+    evaluated = [row for row in page.of(ValidationResult) if row.success and not row.is_vacuous]
     checked = [words.counted(len(page.of(Coverage)), "log"), words.counted(len(RULES), "rule")]
-    expectations = [f"{words.counted(len(held), 'expectation')} on the tables"] if held else []
+    expectations = [f"{words.counted(len(evaluated), 'expectation')} on the tables"] if evaluated else []
     yield ui.Paragraph(f"Checked: {words.listed([*checked, *expectations])}.", "quiet")
 
 
@@ -89,10 +89,10 @@ def _subjects(rows: Sequence[Finding]) -> str:
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bool) -> ui.Item:
     """What happened, each with the way to it, and what to do about it, unless a sentence before has said that."""
-    together, said = _headlines(page, harm, rows)
+    together, sentences = _headlines(page, harm, rows)
     links = [
         ui.Link(f"{s[:1].lower()}{s[1:]}" if i or together else s, plain.anchor("incident", row.incident_id))
-        for i, (s, row) in enumerate(zip(said, rows))
+        for i, (s, row) in enumerate(zip(sentences, rows))
     ]
     rest = len(rows) - NAMED
     more = f"; and {words.counted(rest, 'more like these', 'more like these')}" if rest > 0 else ""
@@ -105,15 +105,15 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bo
 
 def _headlines(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> tuple[str, list[str]]:
     """What several did together, and each in words; where each did that, the rest of its headline is enough."""
-    said = [f"{incident_headline(row)}{declared(row)}" for row in rows[:NAMED]]
+    headlines = [f"{incident_headline(row)}{declared(row)}" for row in rows[:NAMED]]
     if harm not in _TOGETHER or len(rows) == 1 or any(map(figures.is_going_on, rows)):
-        return "", said
+        return "", headlines
     kinds, what = _TOGETHER[harm]
     ids = {row.incident_id for row in rows}
-    found = unused((u for u in page.of(Unavailability) if u.incident_id in ids), kinds)
-    count = words.counted(len(found.subjects), "partition")
-    return f"{count} {what}, the longest for {words.duration(found.longest_ms)}: ", [
-        headline.partition(": ")[2] or headline for headline in said
+    sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), kinds)
+    count = words.counted(len(sums.subjects), "partition")
+    return f"{count} {what}, the longest for {words.duration(sums.longest_ms)}: ", [
+        headline.partition(": ")[2] or headline for headline in headlines
     ]
 
 
@@ -122,8 +122,8 @@ def _certainty(rows: Sequence[Incident]) -> str:
     counts = Counter(row.confidence for row in rows)
     if not rows or counts[Confidence.CERTAIN] == len(rows):
         return "The cause of each is certain." if rows else ""
-    said = words.listed([f"{sure} for {words.number(counts[sure])}" for sure in Confidence if counts[sure]])
-    return f"The cause is {said} of the {words.number(len(rows))} incidents."
+    counted = words.listed([f"{sure} for {words.number(counts[sure])}" for sure in Confidence if counts[sure]])
+    return f"The cause is {counted} of the {words.number(len(rows))} incidents."
 
 
 def tiles(page: PageRows) -> Iterator[ui.Tile]:
@@ -137,11 +137,11 @@ def tiles(page: PageRows) -> Iterator[ui.Tile]:
     yield _tile(
         lost.number, "committed records lost", bool(lost.low or lost.high != 0), "bad", _at(first, Harm.RECORDS_LOST)
     )
-    for found, what, harm in (
+    for sums, what, harm in (
         (offline, "without a leader", Harm.PARTITIONS_OFFLINE),
         (refusing, "without writes (acks=all)", Harm.WRITES_REFUSED),
     ):
-        yield _tile(*_unused(found, what), bool(found.subjects), "bad", _at(first, harm))
+        yield _tile(*_unused(sums, what), bool(sums.subjects), "bad", _at(first, harm))
     yield _tile(
         *_absences(away), bool(away.sudden + away.orderly), "bad" if away.sudden + away.gone else "warn", "outages"
     )
@@ -153,24 +153,24 @@ def tiles(page: PageRows) -> Iterator[ui.Tile]:
     yield _tile(words.number(len(unseen)), noun, bool(unseen), "warn", "coverage")
 
 
-def _unused(found: Unused, what: str) -> tuple[str, str]:
+def _unused(sums: Unused, what: str) -> tuple[str, str]:
     """How many partitions could not be used, the longest time and all of it."""
-    count = len(found.subjects)
-    said = [f"{words.verb(count, 'partition', 'partitions')} {what}"]
-    if found.still:
-        said.append(f"{words.number(len(found.still))} of them when the logs end")
-    if found.longest is not None:
-        said.append(f"the longest for {words.duration(found.longest_ms)}")
-        said.append(words.counted(round(found.total_ms / 1000), "partition-second"))
-    return words.number(count), ", ".join(said)
+    count = len(sums.subjects)
+    clauses = [f"{words.verb(count, 'partition', 'partitions')} {what}"]
+    if sums.still:
+        clauses.append(f"{words.number(len(sums.still))} of them when the logs end")
+    if sums.longest is not None:
+        clauses.append(f"the longest for {words.duration(sums.longest_ms)}")
+        clauses.append(words.counted(round(sums.total_ms / 1000), "partition-second"))
+    return words.number(count), ", ".join(clauses)
 
 
 def _absences(away: figures.Absences) -> tuple[str, str]:
     """How often brokers were away, and how."""
     count = away.sudden + away.orderly
     manners = ((away.orderly, "shut down in order"), (away.gone, "not back"))
-    said = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
-    return words.number(count), f"{words.verb(count, 'absence of a broker', 'absences of brokers')}{said}"
+    details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
+    return words.number(count), f"{words.verb(count, 'absence of a broker', 'absences of brokers')}{details}"
 
 
 def _at(first: dict[Harm, Incident], harm: Harm) -> str:

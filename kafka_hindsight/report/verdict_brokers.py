@@ -82,11 +82,13 @@ def _failovers(page: PageRows) -> str:
     apart = len(page.of(Failover)) - len(rows)
     if not rows and not apart:
         return ""
-    said = [words.counted(len(rows), "leader change") + (f" besides {words.number(apart)} in order" if apart else "")]
+    clauses = [
+        words.counted(len(rows), "leader change") + (f" besides {words.number(apart)} in order" if apart else "")
+    ]
     offline = sum(row.kind == FailoverKind.OFFLINE for row in rows)
     if offline:
-        said.append(f"a partition was left without a leader {words.times(offline)}")
-    return ", ".join([*said, *_unclean(rows)]) + "."
+        clauses.append(f"a partition was left without a leader {words.times(offline)}")
+    return ", ".join([*clauses, *_unclean(rows)]) + "."
 
 
 def _unclean(rows: Sequence[Failover]) -> Iterator[str]:

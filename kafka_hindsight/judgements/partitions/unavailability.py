@@ -72,8 +72,8 @@ def _refused(
     history: History, states: Intervals[State], shrinks: Sequence[IsrChange], logs_end: datetime
 ) -> Iterator[Unavailability]:
     """While the partition had a leader, which is always in sync, and fewer in sync than min.insync.replicas."""
-    known = [s for s in states if s.value.least is not None]
-    for run in _runs(known, _refuses):
+    judged = [s for s in states if s.value.least is not None]
+    for run in _runs(judged, _refuses):
         state = run.states[0].value
         shrink = next((s for s in reversed(shrinks) if s.happened_at <= run.start), None)
         yield ledger_row(
@@ -107,8 +107,8 @@ def _hung(
     Edge case: a broker that is shut down leaves the ISRs before it ends. One that was alive, and that the controller
     did not hear, may have fetched from the leader all the time.
     """
-    found = (hang for o in outages if o.kind != OutageKind.CONTROLLED_SHUTDOWN for hang in _hangs(states, o, logs_end))
-    for hang in one_after_another(found):
+    hangs = (hang for o in outages if o.kind != OutageKind.CONTROLLED_SHUTDOWN for hang in _hangs(states, o, logs_end))
+    for hang in one_after_another(hangs):
         outage, state = hang.value
         yield ledger_row(
             UnavailabilityKind.ACKS_ALL_HUNG,

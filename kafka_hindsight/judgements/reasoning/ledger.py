@@ -47,14 +47,14 @@ def ledger_row(
         rebalance_id: The rebalance that began it.
         outage_id: The outage behind it.
     """
-    cluster, *named = subject
+    cluster, *names = subject
     low, high, possible = interval.low(logs_end), interval.high, interval.possible
-    subject_name = "-".join(map(str, named))
-    columns: dict[str, Any] = dict(zip(("topic", "partition") if len(named) > 1 else ("group_id",), named, strict=True))
+    subject_name = "-".join(map(str, names))
+    columns: dict[str, Any] = dict(zip(("topic", "partition") if len(names) > 1 else ("group_id",), names, strict=True))
     identity = failover_id or rebalance_id or interval.start
     return Unavailability(
         cluster=cluster,
-        unavailability_id=row_id(cluster, "unavailability", kind, *named, identity),
+        unavailability_id=row_id(cluster, "unavailability", kind, *names, identity),
         kind=kind,
         started_at=interval.start,
         ended_at=interval.end,

@@ -123,8 +123,8 @@ def _figures(row: Incident) -> Iterator[ui.Fact]:
         longest = f", the longest for at least {words.duration(row.offline_ms)}" if row.offline_ms is not None else ""
         still = row.partitions_still_offline
         open_end = f"; {words.number(still)} still had none when the logs end" if still else ""
-        said = f"{words.counted(row.partitions_offline, 'partition')}{longest}{open_end}"
-        yield ui.Fact("Without a leader", said)
+        summary = f"{words.counted(row.partitions_offline, 'partition')}{longest}{open_end}"
+        yield ui.Fact("Without a leader", summary)
     if row.partitions_refusing:
         yield ui.Fact("Refused acks=all", words.counted(row.partitions_refusing, "partition"))
     if row.topics:

@@ -51,8 +51,8 @@ def _by_changes(taken: Failover, *led: Failover) -> LeaderLoss:
 
 
 def _by_outage(outage: BrokerOutage) -> LeaderLoss:
-    says = f"Broker {outage.broker}, its leader, {CAUSED_BY[outage.kind]}, and no other broker took over."
-    return LeaderLoss(None, outage.outage_id, says, outage.confidence, outage.evidence)
+    sentence = f"Broker {outage.broker}, its leader, {CAUSED_BY[outage.kind]}, and no other broker took over."
+    return LeaderLoss(None, outage.outage_id, sentence, outage.confidence, outage.evidence)
 
 
 def known_leaders(
@@ -95,17 +95,17 @@ def leader_losses(
         The intervals in order of time. They do not overlap, and end with the incarnation.
     """
     away = chain.from_iterable(_while_away(incarnation, span, judged, context) for span in led)
-    found = one_after_another([*_before_changes(judged), *away])
-    return found if gone_at is None else (i.over_by(gone_at) for i in found)
+    losses = one_after_another([*_before_changes(judged), *away])
+    return losses if gone_at is None else (i.over_by(gone_at) for i in losses)
 
 
 def _before_changes(judged: Sequence[JudgedChange]) -> Iterator[BoundedInterval[LeaderLoss]]:
     """Before each change that gave a leader, where anything proves it; after the last one that gave none."""
     for before, now, after in zip([None, *judged], judged, [*judged[1:], None], strict=False):
-        taken = before if before and before.change.new == NOBODY else now
-        if now.change.new != NOBODY and (taken is not now or now.leaderless != Leaderless()):
-            known = replace(now.leaderless, high=now.leaderless.high or taken.leaderless.high)
-            yield without_leader(taken.change, now.change, known, _by_changes(taken.row, now.row))
+        loss = before if before and before.change.new == NOBODY else now
+        if now.change.new != NOBODY and (loss is not now or now.leaderless != Leaderless()):
+            leaderless = replace(now.leaderless, high=now.leaderless.high or loss.leaderless.high)
+            yield without_leader(loss.change, now.change, leaderless, _by_changes(loss.row, now.row))
         elif now.change.new == NOBODY and after is None:
             yield without_leader(now.change, None, now.leaderless, _by_changes(now.row))
 
