@@ -35,7 +35,7 @@ AGAIN = RUN | {"run_id": "run-2", "run_at": AT + 3 * NIGHT}
 EARLIER = values(gold.FINDINGS, cluster="prod", finding_id="the night before", first_at=AT - SECOND)
 ELSEWHERE = values(gold.FINDINGS, cluster="test", finding_id="another cluster")
 
-FEW = (gold.INCIDENTS, gold.BROKER_OUTAGES, gold.REBALANCES, gold.FAILOVERS, gold.FINDINGS)
+FEW = (gold.INCIDENTS, gold.BROKER_OUTAGES, gold.REBALANCES, gold.FAILOVERS, gold.UNAVAILABILITY, gold.FINDINGS)
 """Tables that name rows of one another, and of no other."""
 
 Staged = dict[Table, list[dict[str, Any]]]
