@@ -29,7 +29,7 @@ def headline_of(impact: Impact) -> str:
     if impact.harm == Harm.RECORDS_LOST and impact.offline.still:
         effect = f"{effect}, and {_offline(impact)}"
     if impact.harm == Harm.CONSUMERS_STOPPED and impact.idle.still:
-        origin = f"{origin}, and none consumed when the logs end"
+        origin = f"{origin}, and none consumed at the end"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
 
 
@@ -112,7 +112,7 @@ def _away(happening: Happening) -> str:
     if len(names) == 1:
         back = "" if are_back else " and had not come back by the end"
         return f"broker {brokers} was shut down {words.times(len(rows))} from {rows[0].down_at:%H:%M:%S} on{back}"
-    back = "" if are_back else f", and {'not all' if any(o.up_at for o in rows) else 'none'} came back by the end"
+    back = "" if are_back else f", and {'not all' if any(o.up_at for o in rows) else 'none'} came back"
     return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{back}"
 
 
