@@ -27,7 +27,7 @@ def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
     assert [(i.headline, f"{i.ended_at:%H:%M:%S}" if i.ended_at else None) for i in by_start(incidents)] == [
         ("Brokers 1, 2 and 3 were restarted one after another from 07:54:09 on", "07:54:44"),
         ("Brokers 1 and 2 were shut down at 07:55:00", "07:55:34"),
-        ("Brokers 1, 2 and 3 were shut down at 07:55:48, and none came back by the end", None),
+        ("Brokers 1, 2 and 3 were shut down at 07:55:48, and none came back", None),
     ]
 
 

@@ -346,7 +346,7 @@ def test_a_cluster_that_was_shut_down_in_order_and_did_not_return_is_harm_that_i
     assert (incident.partitions_offline, incident.partitions_still_offline) == (76, 76)
     assert incident.headline == (
         "76 partitions of t had no leader, not over when the logs end: brokers 1, 2 and 3 were shut down at"
-        f" {AT + timedelta(seconds=1):%H:%M:%S}, and none came back by the end"
+        f" {AT + timedelta(seconds=1):%H:%M:%S}, and none came back"
     )
     assert "liveness probe" in incident.advice
 

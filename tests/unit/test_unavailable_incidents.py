@@ -47,4 +47,4 @@ def test_a_group_that_a_failure_left_without_a_consumer_is_not_over_and_one_that
         failed={"r1"},
     )
     assert [(i.harm, i.is_over) for i in (dead, left)] == [("consumers_stopped", False), ("routine", True)]
-    assert str(dead.headline).endswith(": a member died, and none consumed when the logs end")
+    assert str(dead.headline).endswith(": a member died, and none consumed at the end")

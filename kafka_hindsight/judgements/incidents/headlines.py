@@ -29,7 +29,7 @@ def headline_of(impact: Impact) -> str:
     if impact.harm == Harm.RECORDS_LOST and impact.offline.still:
         effect = f"{effect}, and {_offline(impact)}"
     if impact.harm == Harm.CONSUMERS_STOPPED and impact.idle.still:
-        origin = f"{origin}, and none consumed when the logs end"
+        origin = f"{origin}, and none consumed at the end"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
 
 
@@ -109,7 +109,7 @@ def _away(happening: Happening) -> str:
     if happening.kind == IncidentKind.CLUSTER_RESTART:
         return f"brokers {brokers} were restarted one after another from {rows[0].down_at:%H:%M:%S} on"
     is_back = [o.up_at is not None for o in rows]
-    absent = "" if all(is_back) else f", and {'not all' if any(is_back) else 'none'} came back by the end"
+    absent = "" if all(is_back) else f", and {'not all' if any(is_back) else 'none'} came back"
     return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{absent}"
 
 
