@@ -84,7 +84,7 @@ def test_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = examples("A notebook", "python")
     said: dict[str, object] = {}
     exec(example, said)
-    assert list(said["why"]["cause"]) == ["member_dead", "member_left", "member_rejoined"]  # type: ignore[index]
+    assert list(said["causes"]["cause"]) == ["member_dead", "member_left", "member_rejoined"]  # type: ignore[index]
     assert "broker_crash" in capsys.readouterr().out
 
 
