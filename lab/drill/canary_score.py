@@ -358,7 +358,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the comparison. Gives: 0 where the losses agree, 1 where one differs, 2 for input that cannot be compared.
 
     Edge case: gaps that the ledger does not have are printed and do not fail a drill: brokers of a busy machine answer
-    late without any fault, and nothing that the canaries see tells the two apart.
+    late without any fault, and nothing that the canaries see parts the two.
     """
     parser = argparse.ArgumentParser(
         prog="python -m lab.drill.canary_score", description=(__doc__ or "").split("\n")[0]
