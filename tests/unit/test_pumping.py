@@ -119,7 +119,12 @@ def regexes() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 OF_OURS = {"kafka_hindsight.knowledge.pattern_layouts._WITHIN"}
 """It looks at names of layouts, which are ours."""
-OF_NAMES = {"kafka_hindsight.knowledge.layouts.LOG_NAME_REGEX", "kafka_hindsight.knowledge.layouts.GC_LOG_REGEX"}
+OF_NAMES = {
+    "kafka_hindsight.knowledge.layouts.LOG_NAME_REGEX",
+    "kafka_hindsight.knowledge.layouts.GC_LOG_REGEX",
+    "kafka_hindsight.logs.plain_reader.LOG_NAME_REGEX",
+    "kafka_hindsight.logs.archives._ARCHIVE_REGEX",
+}
 """They look at names of files alone, of which file systems allow 255 bytes."""
 
 
