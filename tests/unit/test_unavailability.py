@@ -231,6 +231,44 @@ def test_without_the_minimum_nothing_is_known_to_be_refused() -> None:
 CRASH = outage(2, "crash", 20, 50, last_heard=18, unreachable=21, detected=29)
 
 
+def on_24th(clock: str) -> datetime:
+    """An instant of the night of the excerpts that drills with canaries left."""
+    return datetime.fromisoformat(f"2026-11-24T{clock}+00:00")
+
+
+def hung(excerpt: str, *away: BrokerOutage) -> list[tuple[datetime, datetime | None, int, int | None, str]]:
+    """When writes with acks=all waited in an excerpt: start, end, bounds and confidence of each time."""
+    night = Window(on_24th("00:00:00"), on_24th("23:00:00"))
+    rows = unavailable(events(excerpt), away, on_24th("12:00:00"), night)
+    return [(u.started_at, u.ended_at, u.low_ms, u.high_ms, u.confidence) for u in rows if u.kind == "acks_all_hung"]
+
+
+def crash_on_24th(broker: int, last_heard: str, down: str, up: str) -> BrokerOutage:
+    return replace(
+        outage(broker, "crash", 0, None), down_at=on_24th(down), up_at=on_24th(up), last_heard_at=on_24th(last_heard)
+    )
+
+
+def test_writes_wait_for_a_follower_that_never_fetched_from_its_new_leader() -> None:
+    """The canary of the drill wrote nothing from 11:52:53.694 to 11:52:59.367."""
+    start, end = on_24th("11:52:53.734"), on_24th("11:52:59.340")
+    assert hung("unfetched-4.3") == [(start, end, 5_606, 5_606, "certain")]
+
+
+def test_a_broker_that_joins_the_isr_is_back_before_its_controllers_know_it() -> None:
+    """No controller was there. Broker 2 joined at 11:56:01.299, and the canary of the drill went on."""
+    away = crash_on_24th(2, "11:55:47.113", "11:55:50.585", "11:56:11.756")
+    (before,) = hung("rejoined-4.3", away)
+    assert before[:2] == (on_24th("11:55:50.585"), on_24th("11:55:59.645"))
+
+
+def test_a_leader_is_known_up_to_its_last_commit_before_an_epoch_that_no_line_shows() -> None:
+    """Leader epoch 12 is not known. Broker 1 was killed at 11:55:27.260, and its leader says when it fetched last."""
+    away = crash_on_24th(1, "11:55:24.662", "11:55:29.693", "11:55:46.989")
+    (found,) = hung("epoch-missing-4.3", away)
+    assert found == (on_24th("11:55:29.693"), on_24th("11:55:32.732"), 0, 5_481, "likely")
+
+
 @pytest.mark.parametrize("settings", [[], [MINIMUM, OWN]])
 def test_writes_wait_for_a_follower_that_crashed_until_it_leaves_the_isr(settings: list[Event]) -> None:
     lines = [*settings, led(1, 0, 0), committed(1, 30, "1,3", 1), committed(1, 55, "1,3,2", 2)]

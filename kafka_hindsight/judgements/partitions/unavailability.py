@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, IsrChangeKind, OutageKind, UnavailabilityKind
-from kafka_hindsight.catalog.rows import BrokerOutage, IsrChange, Unavailability
+from kafka_hindsight.catalog.rows import BrokerOutage, IsrChange, Quote, Unavailability
 from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.partitions.incarnations import by_partition
 from kafka_hindsight.judgements.partitions.replicas.replica_states import History, State
@@ -18,7 +18,16 @@ from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
 from kafka_hindsight.shared.windows import Window
 
 _States = Sequence[Interval[State]]
-_Hang = BoundedInterval[tuple[BrokerOutage, State]]
+
+
+@dataclass(frozen=True)
+class _Wait:
+    """Why writes with acks=all waited."""
+
+    why: str
+    confidence: Confidence
+    quotes: Sequence[Quote]
+    outage_id: str | None
 
 
 def rebuild_unavailability(
@@ -46,7 +55,7 @@ def rebuild_unavailability(
         states = history.states(seen)
         rows += _without_leader(history, logs_end)
         rows += _refused(history, states, shrinks[history.key], logs_end)
-        rows += _hung(history, states, outages, logs_end)
+        rows += _hung(history, states, outages, shrinks[history.key], logs_end)
     return rows
 
 
@@ -100,54 +109,102 @@ def _refusal(run: _Run, logs_end: datetime) -> BoundedInterval[None]:
 
 
 def _hung(
-    history: History, states: Intervals[State], outages: Sequence[BrokerOutage], logs_end: datetime
+    history: History,
+    states: Intervals[State],
+    outages: Sequence[BrokerOutage],
+    shrinks: Sequence[IsrChange],
+    logs_end: datetime,
 ) -> Iterator[Unavailability]:
-    """While a follower in the ISR was down or did not respond.
+    """While a follower in the ISR was down, did not respond, or did not fetch.
 
     Edge case: a broker that is shut down leaves the ISRs before it ends. One that was alive, and that the controller
     did not hear, may have fetched from the leader all the time.
     """
-    hangs = (hang for o in outages if o.kind != OutageKind.CONTROLLED_SHUTDOWN for hang in _hangs(states, o, logs_end))
+    hangs = [
+        hang
+        for o in outages
+        if o.kind != OutageKind.CONTROLLED_SHUTDOWN
+        for hang in _hangs(states, o, shrinks, logs_end)
+    ]
+    hangs += [hang for shrink in shrinks for hang in _unfetched(states, shrink)]
     for hang in one_after_another(hangs):
-        outage, state = hang.value
+        wait = hang.value
         yield ledger_row(
             UnavailabilityKind.ACKS_ALL_HUNG,
             history.key,
             hang,
             logs_end,
-            f"Broker {outage.broker} {CAUSED_BY[outage.kind]}, and was still in the ISR.",
-            outage.confidence.at_most(Confidence.CERTAIN if outage.kind is OutageKind.CRASH else Confidence.LIKELY),
-            [*outage.evidence, state.known.quote],
-            outage_id=outage.outage_id,
+            wait.why,
+            wait.confidence,
+            wait.quotes,
+            outage_id=wait.outage_id,
         )
 
 
-def _hangs(states: Intervals[State], outage: BrokerOutage, logs_end: datetime) -> Iterator[_Hang]:
-    """When acks=all waited for one broker, which was away: until it left the ISR, or was back."""
+def _waits_for(state: State, broker: int) -> bool:
+    """Whether a write with acks=all waits for a follower that does not fetch."""
+    is_led = state.leader not in (None, NOBODY, broker)
+    return is_led and broker in state.known.isr and not state.is_under_min_isr()
+
+
+def _unfetched(states: Intervals[State], shrink: IsrChange) -> Iterator[BoundedInterval[_Wait]]:
+    """When acks=all waited for a follower that never fetched from a new leader, until that dropped it from the ISR.
+
+    Source: Partition.maybeIncrementLeaderHW waits for each replica in the ISR; its end offset is -1 until it fetches.
+    """
+    leader, since = shrink.removed_by_leader, shrink.behind_since
+    if leader is None or since is None or shrink.records_behind is not None:
+        return
 
     def waits(state: State) -> bool:
-        is_led = state.leader not in (None, NOBODY, outage.broker)
-        return is_led and outage.broker in state.known.isr and not state.is_under_min_isr()
+        return state.leader == leader and _waits_for(state, shrink.broker)
 
+    for run in _runs(states.clip(since, shrink.happened_at).intervals, waits):
+        why = f"Broker {shrink.broker} did not fetch from broker {leader}, the leader, and was still in the ISR."
+        wait = _Wait(why, Confidence.CERTAIN, shrink.evidence, shrink.outage_id)
+        yield BoundedInterval(run.start, run.end, span(run.start, run.end), span(run.start, run.end), wait)
+
+
+def _hangs(
+    states: Intervals[State], outage: BrokerOutage, shrinks: Sequence[IsrChange], logs_end: datetime
+) -> Iterator[BoundedInterval[_Wait]]:
+    """When acks=all waited for one broker, which was away: until it left the ISR, or was back.
+
+    Edge case: a broker that joins the ISR has fetched all, so its process is back, whatever its controllers know.
+    Source: Partition.maybeExpandIsr.
+    """
     away = states.clip(outage.down_at, max(outage.up_at or logs_end, outage.down_at))
-    for run in _runs(away.intervals, waits):
-        yield _hang(run, outage, logs_end)
+    for run in _runs(away.intervals, lambda state: _waits_for(state, outage.broker)):
+        if run.before is None or outage.broker in run.before.value.known.isr:
+            dropped = (s for s in shrinks if (s.broker, s.happened_at) == (outage.broker, run.end))
+            yield _hang(run, outage, next(dropped, None), logs_end)
 
 
-def _hang(run: _Run, outage: BrokerOutage, logs_end: datetime) -> _Hang:
+def _hang(run: _Run, outage: BrokerOutage, shrink: IsrChange | None, logs_end: datetime) -> BoundedInterval[_Wait]:
     """The time of a run, with the bounds of the outage where that began it.
 
-    Edge case: a broker that is back may need seconds to catch up.
+    Edge case: a broker that is back may need seconds to catch up. Where the leader drops it from the ISR, it logs when
+    the broker had fetched all that it had: nothing waited before, and from then on something may have.
     """
     proof = (outage.unreachable_at if outage.kind is OutageKind.CRASH else None) or outage.detected_at
     end = None if run.after is None and outage.up_at is None and run.end >= logs_end else run.end
     latest = run.after.start if run.after else end
-    possible = span(
-        run.before.end if run.before else outage.last_heard_at,
-        run.end + CATCHING_UP if run.end == outage.up_at else latest,
-    )
     proven = span(max(run.start, proof), end) if proof else None
-    return BoundedInterval(run.start, end, proven, possible, (outage, run.states[0].value))
+    earliest = run.before.end if run.before else outage.last_heard_at
+    if shrink and shrink.behind_since:
+        earliest = min(shrink.behind_since, proven.start if proven else run.end)
+    possible = span(earliest, run.end + CATCHING_UP if run.end == outage.up_at else latest)
+    return BoundedInterval(run.start, end, proven, possible, _waits_while_away(outage, run.states[0].value))
+
+
+def _waits_while_away(outage: BrokerOutage, state: State) -> _Wait:
+    sure = Confidence.CERTAIN if outage.kind is OutageKind.CRASH else Confidence.LIKELY
+    return _Wait(
+        f"Broker {outage.broker} {CAUSED_BY[outage.kind]}, and was still in the ISR.",
+        outage.confidence.at_most(sure),
+        [*outage.evidence, state.known.quote],
+        outage.outage_id,
+    )
 
 
 @dataclass(frozen=True)

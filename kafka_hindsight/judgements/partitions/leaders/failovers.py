@@ -78,7 +78,7 @@ def rebuild_leaders(
         ]
         history.failovers.extend(j.row for j in judged)
         gone_at = _gone_at(incarnation, following, deleted[incarnation.key[:2]])
-        led = known_leaders(leaderships, [gap for _, gap in steps], gone_at)
+        led = known_leaders(incarnation, leaderships, [gap for _, gap in steps], gone_at)
         history.leaders[incarnation.key] += led
         history.leaderless[incarnation.key] += leader_losses(incarnation, led, judged, gone_at, context)
     return history

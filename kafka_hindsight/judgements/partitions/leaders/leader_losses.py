@@ -16,6 +16,7 @@ from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderCh
 from kafka_hindsight.judgements.partitions.leaders.leaderless import Leaderless, led_again_at, without_leader
 from kafka_hindsight.judgements.partitions.leaders.leadership_gaps import Gap
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
+from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, commits_of
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another, span
 from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.shared.durations import CLOCK_SKEW, MS, NEVER
@@ -56,23 +57,37 @@ def _by_outage(outage: BrokerOutage) -> LeaderLoss:
 
 
 def known_leaders(
-    leaderships: Sequence[Leadership], gaps: Sequence[Gap | None], gone_at: datetime | None
+    incarnation: Incarnation,
+    leaderships: Sequence[Leadership],
+    gaps: Sequence[Gap | None],
+    gone_at: datetime | None,
 ) -> list[Interval[int]]:
     """Who led a partition, from when to when, where no other broker can have led in between.
 
     Args:
-        leaderships: Those of one incarnation.
+        incarnation: One incarnation of the partition.
+        leaderships: Its leaderships.
         gaps: What is missing between each of them and the next.
         gone_at: When the incarnation was over; None while it is there.
 
     Returns:
-        The broker of each in order of time.
+        The broker of each in order of time. Before a gap that may hide another leader it is known up to the last
+        ISR that was committed in its epoch.
     """
-    return [
-        Interval(now.at, after.at if after else gone_at, now.leader)
-        for now, after, gap in zip(leaderships, [*leaderships[1:], None], [*gaps, None], strict=False)
-        if now.leader != NOBODY and now.at and (after is None or after.at) and not (gap and gap.hides_leaders)
-    ]
+    leaders = []
+    for now, after, gap in zip(leaderships, [*leaderships[1:], None], [*gaps, None], strict=False):
+        if now.leader == NOBODY or now.at is None:
+            continue
+        is_hidden = (gap is not None and gap.hides_leaders) or (after is not None and after.at is None)
+        end = _last_committed_at(incarnation, now) if is_hidden else after.at if after else gone_at
+        if end is None or end > now.at:
+            leaders.append(Interval(now.at, end, now.leader))
+    return leaders
+
+
+def _last_committed_at(incarnation: Incarnation, leadership: Leadership) -> datetime | None:
+    commits = commits_of(e for e in incarnation.events if e.kind in ISR_KINDS)
+    return max((c.at for c in commits if c.leader_epoch == leadership.epoch), default=leadership.at)
 
 
 def leader_losses(
