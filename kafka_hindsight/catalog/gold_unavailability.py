@@ -1,6 +1,6 @@
 """Gold: what could not be used, and for how long: the one ledger that every figure of unavailability comes from."""
 
-from kafka_hindsight.catalog.codes import UnavailabilityKind
+from kafka_hindsight.catalog.codes import Intent, UnavailabilityKind
 from kafka_hindsight.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from kafka_hindsight.catalog.model import Check, Table, optional, required
 
@@ -49,6 +49,12 @@ UNAVAILABILITY = Table(
         optional("rebalance_id", "STRING", "The rebalance in which the group stopped; null for other kinds"),
         optional("outage_id", "STRING", "The broker outage behind it; null where none is, or it is not known"),
         optional("incident_id", "STRING", "The incident it belongs to; null where it belongs to none"),
+        required(
+            "intent",
+            "STRING",
+            "Whether the incident, or the interval that belongs to none, had been declared; it changes no figure",
+            codes=Intent,
+        ),
         CONFIDENCE,
         required("explanation", "STRING", "What could not be used, for how long and why, in a few sentences"),
         VERSION,

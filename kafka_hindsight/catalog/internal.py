@@ -1,6 +1,6 @@
 """Rows that one judgement hands to another: declared as tables are, and never stored."""
 
-from kafka_hindsight.catalog.codes import OutOfSyncKind
+from kafka_hindsight.catalog.codes import Intent, OutOfSyncKind
 from kafka_hindsight.catalog.model import EVIDENCE_TYPE, Table, optional, required
 
 _CLUSTER = required("cluster", "STRING", "The cluster, by its name in this lake")
@@ -100,7 +100,8 @@ INCIDENT_LINKS = Table(
     key=("part_id",),
     columns=(
         required("part_id", "STRING", "The rebalance, the failover or the row of gold.unavailability"),
-        required("incident_id", "STRING", "The incident that it belongs to"),
+        optional("incident_id", "STRING", "The incident that it belongs to; null where it belongs to none"),
+        optional("intent", "STRING", "The intent of a row of gold.unavailability; null for other parts", codes=Intent),
     ),
 )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance, Unavailability
 from kafka_hindsight.knowledge.harms import HARM_NOTES, State
-from kafka_hindsight.knowledge.rules import UNSEEN
+from kafka_hindsight.knowledge.rules import ONGOING_RULES, UNSEEN
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.absences import is_orderly
 from kafka_hindsight.shared.grouping import grouped
@@ -61,8 +61,7 @@ def urgent_first(incidents: Iterable[Incident]) -> list[Incident]:
 def state_of(incidents: Iterable[Incident], findings: Iterable[Finding]) -> State:
     """What a window asks of its reader: the most urgent of what its incidents and its findings ask."""
     asked = {needs(i) for i in incidents}
-    if any(f.severity != FindingSeverity.INFO for f in findings):
-        asked.add("look")
+    asked |= {"act" if f.rule_id in ONGOING_RULES else "look" for f in findings if f.severity != FindingSeverity.INFO}
     return "act" if "act" in asked else "look" if "look" in asked else "calm"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kafka_hindsight.catalog.codes import Confidence, Harm, UnavailabilityKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, ValidationResult
 from kafka_hindsight.knowledge.harms import HARM_NOTES
-from kafka_hindsight.knowledge.rules import RULES, UNREAD, UNSEEN
+from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.page_rows import PageRows
@@ -38,7 +38,8 @@ def lead(page: PageRows) -> ui.Box:
     state = figures.state_of(page.of(Incident), page.of(Finding))
     grave = _grave(page)[:SENTENCES]
     advised = {harm: place for place, (harm, _) in reversed([*enumerate(grave)])}
-    items = [_sentence(page, harm, rows, advised[harm] == place) for place, (harm, rows) in enumerate(grave)]
+    items = [*_still_gone(page)]
+    items += [_sentence(page, harm, rows, advised[harm] == place) for place, (harm, rows) in enumerate(grave)]
     calm = () if items else tuple(_calm(page))
     return ui.Box(
         f"lead {state}",
@@ -50,6 +51,13 @@ def lead(page: PageRows) -> ui.Box:
             *ui.said(_certainty([row for _, rows in grave for row in rows])),
         ),
     )
+
+
+def _still_gone(page: PageRows) -> Iterator[ui.Item]:
+    """What went before the window began, and is not over: no incident of the window shows it."""
+    for finding in page.of(Finding):
+        if finding.rule_id in ONGOING_RULES and finding.first_at == page.window[0]:
+            yield ui.Item((ui.Strong(finding.message), f" That was before this window. {finding.advice}"), "act")
 
 
 def _grave(page: PageRows) -> list[tuple[Harm, Sequence[Incident]]]:

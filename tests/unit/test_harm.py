@@ -34,6 +34,7 @@ from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.judgements.incidents.headlines import fate
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import HARM_OF_RULE, INCIDENT_RULES, RULE_BY_ID, STANDING_RULES
+from kafka_hindsight.report.figures import state_of
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.shared.absences import is_lost
 from kafka_hindsight.shared.windows import Window
@@ -321,6 +322,15 @@ def test_a_broker_that_went_suddenly_or_for_good_is_a_finding_and_one_that_was_r
     (message,) = [f.message for f in judge_findings(facts) if f.rule_id == "broker_gone" and f.subject == "2"]
     at = gone.down_at
     assert message == f"Broker 2 crashed at {at:%H:%M:%S} and had not come back by the end"
+
+
+def test_a_broker_that_went_before_the_window_and_is_not_back_is_a_finding_of_the_window() -> None:
+    gone = replace(outage(1, up_after=None), down_at=WINDOW.start - timedelta(hours=3))
+    (finding,) = judge_findings(Facts("c", starts_at=WINDOW.start, lost_brokers=[gone]))
+    assert (finding.rule_id, finding.subject) == ("broker_gone", "1")
+    assert (finding.first_at, finding.last_at) == (WINDOW.start, WINDOW.start)
+    assert f"{gone.down_at:%H:%M:%S}" in finding.message
+    assert state_of([], [finding]) == "act"
 
 
 def test_the_harm_of_a_rule_names_a_rule_about_what_happened() -> None:

@@ -249,7 +249,7 @@ class Unavailability(Row):
     """One interval in which one partition could not be used, or one group consumed nothing."""
 
     TABLE: ClassVar[str] = "gold.unavailability"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"kind": UnavailabilityKind, "confidence": Confidence}
+    CODES: ClassVar[Mapping[str, type[str]]] = {"kind": UnavailabilityKind, "intent": Intent, "confidence": Confidence}
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
 
     cluster: str
@@ -268,6 +268,7 @@ class Unavailability(Row):
     rebalance_id: str | None = None
     outage_id: str | None = None
     incident_id: str | None = None
+    intent: Intent
     confidence: Confidence
     explanation: str
     knowledge_version: str | None = None

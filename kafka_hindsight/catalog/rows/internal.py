@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from kafka_hindsight.catalog.codes import OutOfSyncKind
+from kafka_hindsight.catalog.codes import Intent, OutOfSyncKind
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows.structs import Quote, TopicBlock
 
@@ -128,9 +128,11 @@ class IncidentLink(Row):
     """One rebalance, one failover or one time of unavailability of one incident."""
 
     TABLE: ClassVar[str] = "internal.incident_links"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"intent": Intent}
 
     part_id: str
-    incident_id: str
+    incident_id: str | None = None
+    intent: Intent | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

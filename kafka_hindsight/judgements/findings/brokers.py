@@ -88,12 +88,13 @@ def _offline(facts: Facts, rows: Sequence[Unavailability], quotes: Sequence[Quot
 
 
 def _lost(facts: Facts) -> Iterator[Finding]:
-    """One finding for each broker that was not shut down in order, or had not come back."""
+    """One finding for each broker that was not shut down in order, or had not come back, whenever it went."""
     for outage in facts.lost_brokers:
         rule = "broker_lost" if outage.up_at else "broker_gone"
-        ends = outage.up_at or outage.down_at
+        begins = max(outage.down_at, facts.starts_at)
+        ends = outage.up_at or begins
         subject = str(outage.broker)
-        yield finding_of(facts, rule, subject, outage.down_at, ends, outage.evidence, fate=fate(outage))
+        yield finding_of(facts, rule, subject, begins, ends, outage.evidence, fate=fate(outage))
 
 
 def _unclean(facts: Facts) -> Iterator[Finding]:

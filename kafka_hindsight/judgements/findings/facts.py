@@ -12,7 +12,7 @@ from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, S
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
-from kafka_hindsight.shared.durations import NEVER
+from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,14 @@ class Facts:
     """What the rules look at, all of one cluster and one window.
 
     `unanswered` are readings of groups with an error; `partial` readings that lack a part; `unheard` nodes without a
-    log; `lost_brokers` the absences of the window that were not in order, or not over; `partitions` and `brokers` the
+    log; `lost_brokers` the absences of the window that were not in order, or not over, and those from before that are
+    not over; `starts_at` the beginning of the window; `partitions` and `brokers` the
     last reading; `judged_at` the instant of that reading, else the end of the window: the settings at that instant
     are judged.
     """
 
     cluster: str
+    starts_at: datetime = LONG_AGO
     rebalances: Sequence[rows.Rebalance] = ()
     incidents: Sequence[rows.Incident] = ()
     failovers: Sequence[rows.Failover] = ()

@@ -42,15 +42,26 @@ class IncidentList:
     of_outage: dict[str, str]
     of_groups: dict[str, str]
     of_failover: dict[str, str]
-    of_unavailability: dict[str, str]
+    of_unavailability: dict[str, Incident]
+    maintenance: Sequence[MaintenanceWindow]
 
     def name(self, outages: Iterable[BrokerOutage]) -> list[BrokerOutage]:
         """Absences with the incident that each belongs to."""
         return [replace(o, incident_id=self.of_outage.get(o.outage_id)) for o in outages]
 
     def name_unavailability(self, rows: Iterable[Unavailability]) -> list[Unavailability]:
-        """What could not be used, with the incident that each belongs to."""
-        return [replace(u, incident_id=self.of_unavailability.get(u.unavailability_id)) for u in rows]
+        """What could not be used, with the incident that each belongs to, and the intent of that incident.
+
+        One that belongs to none has the intent that maintenance windows give its own beginning.
+        """
+        return [self._name(row) for row in rows]
+
+    def _name(self, row: Unavailability) -> Unavailability:
+        incident = self.of_unavailability.get(row.unavailability_id)
+        if incident:
+            return replace(row, incident_id=incident.incident_id, intent=incident.intent)
+        began = (row.earliest_start_at or row.started_at, row.started_at)
+        return replace(row, incident_id=None, intent=declaration_of([began], self.maintenance).intent)
 
 
 def judge_incidents(cluster: str, found: Found, maintenance: Sequence[MaintenanceWindow] = ()) -> IncidentList:
@@ -67,7 +78,8 @@ def judge_incidents(cluster: str, found: Found, maintenance: Sequence[Maintenanc
         {o.outage_id: row.incident_id for h, row in rows for o in h.outages},
         {i.incident_id: row.incident_id for h, row in rows for i in h.of_groups},
         {f.failover_id: row.incident_id for h, row in rows for f in h.failovers},
-        {u.unavailability_id: row.incident_id for h, row in rows for u in h.unavailability},
+        {u.unavailability_id: row for h, row in rows for u in h.unavailability},
+        maintenance,
     )
 
 

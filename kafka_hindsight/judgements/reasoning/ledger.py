@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from kafka_hindsight.catalog.codes import Confidence, UnavailabilityKind
+from kafka_hindsight.catalog.codes import Confidence, Intent, UnavailabilityKind
 from kafka_hindsight.catalog.rows import Quote, Unavailability
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
@@ -65,6 +65,7 @@ def ledger_row(
         failover_id=failover_id,
         rebalance_id=rebalance_id,
         outage_id=outage_id,
+        intent=Intent.UNKNOWN,
         confidence=confidence if low else confidence.at_most(Confidence.LIKELY),
         explanation=f"{_SENTENCES[kind].format(subject=subject_name)}{_lasted(interval, low)}. {why}",
         evidence=evidence_of(quotes),

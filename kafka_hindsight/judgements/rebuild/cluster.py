@@ -105,6 +105,7 @@ def judge_cluster(
         ),
         scope.maintenance,
     )
+    unused = told.name_unavailability(unavailability)
     reading = Reading(
         partitions=sorted(last_partitions, key=lambda p: (p.topic, p.partition)),
         brokers=last_brokers,
@@ -113,10 +114,11 @@ def judge_cluster(
     )
     found = Facts(
         cluster=scope.cluster,
+        starts_at=window.start,
         rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in judged],
         incidents=of_groups,
         failovers=_inside(window, failovers, lambda f: f.happened_at),
-        unavailability=told.name_unavailability(_inside(window, unavailability, lambda u: u.started_at)),
+        unavailability=_inside(window, unused, lambda u: u.started_at),
         imbalance=[r for r in imbalance if r.over_threshold],
         imbalance_periods=imbalance_periods,
         truncations=_inside(window, truncations, lambda t: t.happened_at),
@@ -130,7 +132,10 @@ def judge_cluster(
         partial=partial,
         settings=member_settings,
         outages=away,
-        lost_brokers=[*filter(is_lost, _inside(window, away, lambda o: o.down_at))],
+        lost_brokers=[
+            *(o for o in away if o.down_at < window.start and o.up_at is None),
+            *filter(is_lost, _inside(window, away, lambda o: o.down_at)),
+        ],
         restarts=_inside(window, restarts, lambda r: r.started_at),
         out_of_sync_periods=out_of_sync_periods,
         isr_spans=isr_spans,
@@ -139,14 +144,20 @@ def judge_cluster(
         broker_settings=reading.settings,
         judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
     )
-    links = {r: told.of_groups[i] for r, i in incident_of.items()} | told.of_failover | told.of_unavailability
+    links = {r: told.of_groups[i] for r, i in incident_of.items()} | told.of_failover
     return ClusterHistory(
         told.name(away),
         restarts,
         out_of_sync_periods,
         imbalance_periods,
         list(told.incidents),
-        [rows.IncidentLink(part_id=part, incident_id=i) for part, i in links.items()],
+        [
+            *(rows.IncidentLink(part_id=part, incident_id=i) for part, i in links.items()),
+            *(
+                rows.IncidentLink(part_id=u.unavailability_id, incident_id=u.incident_id, intent=u.intent)
+                for u in unused
+            ),
+        ],
         simulate_losses(reading),
         judge_findings(found),
         back_test(found, window),

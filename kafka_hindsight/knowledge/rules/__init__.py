@@ -34,6 +34,9 @@ HARM_OF_RULE: Mapping[str, Harm] = {
 INCIDENT_RULES = frozenset({"offline_partitions", "unclean_election", "broker_lost", "broker_gone"})
 """The rules about what is an incident of its own: alerts read it there, once."""
 
+ONGOING_RULES = frozenset({"broker_gone"})
+"""The rules about what is not over when the logs end: the window asks its reader to act, whenever it began."""
+
 URGENT_RULES = frozenset({"under_min_isr", "records_truncated"})
 """The rules whose findings cannot wait until a reader takes up the digest."""
 

@@ -155,17 +155,20 @@ def inside(window: Window, time: str) -> Column:
 
 def with_incidents(rebalances: DataFrame, links: DataFrame) -> DataFrame:
     """Rebalances with the incident that each belongs to; those outside of the window belong to none and go."""
-    of = links.withColumnRenamed("part_id", "rebalance_id")
+    of = links.select(F.col("part_id").alias("rebalance_id"), "incident_id")
     return rebalances.drop("incident_id").join(of, "rebalance_id")
 
 
-def with_incident_or_none(part_id: str) -> Callable[[DataFrame, DataFrame], DataFrame]:
-    """A function that gives rows the incident that each belongs to; one that nothing began belongs to none."""
+def with_incident_or_none(failovers: DataFrame, links: DataFrame) -> DataFrame:
+    """Failovers with the incident that each belongs to; one that nothing began belongs to none."""
+    of = links.select(F.col("part_id").alias("failover_id"), "incident_id")
+    return failovers.drop("incident_id").join(of, "failover_id", "left")
 
-    def link(parts: DataFrame, links: DataFrame) -> DataFrame:
-        return parts.drop("incident_id").join(links.withColumnRenamed("part_id", part_id), part_id, "left")
 
-    return link
+def with_incident_and_intent(unavailability: DataFrame, links: DataFrame) -> DataFrame:
+    """What could not be used, with the incident that each interval belongs to, and with its intent."""
+    of = links.withColumnRenamed("part_id", "unavailability_id")
+    return unavailability.drop("incident_id", "intent").join(of, "unavailability_id")
 
 
 def in_one(*frames: DataFrame) -> DataFrame:

@@ -32,8 +32,8 @@ def published() -> dict[str, Source]:
     rows = ((judgement, name, cls) for judgement in declared() for name, cls in outputs_of(judgement.function).items())
     return {cls.TABLE: judgement.output(name) for judgement, name, cls in rows if cls.TABLE in filled} | {
         "gold.rebalances": made(prepare.with_incidents, GROUPS.output("rebalances"), LINKS),
-        "gold.failovers": made(prepare.with_incident_or_none("failover_id"), PARTITIONS.output("failovers"), LINKS),
-        "gold.unavailability": made(prepare.with_incident_or_none("unavailability_id"), UNAVAILABILITY, LINKS),
+        "gold.failovers": made(prepare.with_incident_or_none, PARTITIONS.output("failovers"), LINKS),
+        "gold.unavailability": made(prepare.with_incident_and_intent, UNAVAILABILITY, LINKS),
     }
 
 
