@@ -68,7 +68,7 @@ test-airflows: setup-check ## DAGs and an audit on Airflow 3.0 to 3.3, beside pr
 chaos: setup-check ## kills, full disks, lakes that vanish, mutated lines: an hour or more; KILLS=25 a step, SEED=... draws the same again
 	@$(SPARK)/python -m lab.chaos $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
-check: setup-check ## format, lint, types, import contracts, generated pages, English, branches, most unit tests: seconds
+check: setup-check ## format, lint, types, import contracts, generated pages, English, lines, most unit tests: seconds
 	@$(SPARK)/ruff format --check .
 	@$(SPARK)/ruff check .
 	@$(SPARK)/mypy
