@@ -257,9 +257,20 @@ def test_writes_wait_for_a_follower_that_never_fetched_from_its_new_leader() -> 
 
 def test_a_broker_that_joins_the_isr_is_back_before_its_controllers_know_it() -> None:
     """No controller was there. Broker 2 joined at 11:56:01.299, and the canary of the drill went on."""
-    away = crash_on_24th(2, "11:55:47.113", "11:55:50.585", "11:56:11.756")
+    away = replace(
+        crash_on_24th(2, "11:55:47.113", "11:55:50.585", "11:56:11.756"), unreachable_at=on_24th("11:55:50.585")
+    )
     (before,) = hung("rejoined-4.3", away)
     assert before[:2] == (on_24th("11:55:50.585"), on_24th("11:55:59.645"))
+
+
+def test_a_broker_that_joins_the_isr_can_fall_silent_after_that() -> None:
+    """As broker 2 did in a drill of 2.8.2: it joined at second 14.6, and was stopped by a signal at second 16.6."""
+    lines = [MINIMUM, OWN, led(3, 0, 0, "1,3"), committed(3, 14.6, "1,3,2", 1), committed(3, 21, "1,3", 2)]
+    away = outage(2, "unresponsive", 14.3, 37.3, last_heard=14.3, detected=27)
+    (found,) = unavailable(lines, [away], after(LOGS_END))
+    assert (found.kind, found.earliest_start_at, found.ended_at) == ("acks_all_hung", after(14.6), after(21))
+    assert (found.low_ms, found.confidence) == (0, "likely")
 
 
 def test_a_leader_is_known_up_to_its_last_commit_before_an_epoch_that_no_line_shows() -> None:

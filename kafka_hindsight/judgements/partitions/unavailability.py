@@ -170,12 +170,14 @@ def _hangs(
 ) -> Iterator[BoundedInterval[_Wait]]:
     """When acks=all waited for one broker, which was away: until it left the ISR, or was back.
 
-    Edge case: a broker that joins the ISR has fetched all, so its process is back, whatever its controllers know.
-    Source: Partition.maybeExpandIsr.
+    Edge case: a broker that joins the ISR has fetched all. If that is after it had surely gone, its process is back,
+    whatever its controllers know. Source: Partition.maybeExpandIsr.
     """
+    gone_by = _gone_by(outage)
     away = states.clip(outage.down_at, max(outage.up_at or logs_end, outage.down_at))
     for run in _runs(away.intervals, lambda state: _waits_for(state, outage.broker)):
-        if run.before is None or outage.broker in run.before.value.known.isr:
+        has_joined = run.before is not None and outage.broker not in run.before.value.known.isr
+        if not (has_joined and gone_by and gone_by <= run.start):
             dropped = (s for s in shrinks if (s.broker, s.happened_at) == (outage.broker, run.end))
             yield _hang(run, outage, next(dropped, None), logs_end)
 
@@ -186,7 +188,7 @@ def _hang(run: _Run, outage: BrokerOutage, shrink: IsrChange | None, logs_end: d
     Edge case: a broker that is back may need seconds to catch up. Where the leader drops it from the ISR, it logs when
     the broker had fetched all that it had: nothing waited before, and from then on something may have.
     """
-    proof = (outage.unreachable_at if outage.kind is OutageKind.CRASH else None) or outage.detected_at
+    proof = _gone_by(outage)
     end = None if run.after is None and outage.up_at is None and run.end >= logs_end else run.end
     latest = run.after.start if run.after else end
     proven = span(max(run.start, proof), end) if proof else None
@@ -195,6 +197,11 @@ def _hang(run: _Run, outage: BrokerOutage, shrink: IsrChange | None, logs_end: d
         earliest = min(shrink.behind_since, proven.start if proven else run.end)
     possible = span(earliest, run.end + CATCHING_UP if run.end == outage.up_at else latest)
     return BoundedInterval(run.start, end, proven, possible, _waits_while_away(outage, run.states[0].value))
+
+
+def _gone_by(outage: BrokerOutage) -> datetime | None:
+    """The first proof that a broker was away."""
+    return (outage.unreachable_at if outage.kind is OutageKind.CRASH else None) or outage.detected_at
 
 
 def _waits_while_away(outage: BrokerOutage, state: State) -> _Wait:
