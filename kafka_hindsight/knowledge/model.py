@@ -190,21 +190,14 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Noise:
-    """Lines of loggers that matter which are known to carry nothing we use.
+    """Lines of loggers that matter which are known to carry nothing we use: a row of a file in noise/.
 
-    A record is noise when its logger is one of `loggers` and its message holds `contains`. A captured `sample` is
-    compulsory; most lie in samples/, by version.
+    A record is noise when its logger is one of `loggers` and its message holds `contains`.
     """
 
     loggers: tuple[str, ...]
     contains: str
     why: str = field(compare=False)
-    sample: str = field(default="", compare=False)
-
-
-def noise(loggers: tuple[str, ...], why: str, *shapes: str) -> tuple[Noise, ...]:
-    """Several shapes of noise for one reason, each named by what a message holds."""
-    return tuple(Noise(loggers, contains, why) for contains in shapes)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
 from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import fields_of
-from tools.pages.samples import SHOWS_NOISE, captured, counter_samples_of, noise_samples, samples_of
+from tools.pages.samples import SHOWS_NOISE, captured, counter_samples_of, samples_of
 
 FIELD_NAMES = {c.name for c in EVENT_FIELDS}
 
@@ -167,18 +167,16 @@ def test_every_kind_is_told_by_some_pattern() -> None:
 
 
 @cache
-def _noise_on_file() -> tuple[Record, ...]:
-    return tuple(map(read_line, noise_samples([])))
+def _noise_on_file() -> tuple[tuple[str | None, Record], ...]:
+    return tuple((s.contains, read_line(s.record)) for s in captured() if s.shows == SHOWS_NOISE)
 
 
 @each_noise
 def test_noise_is_of_a_logger_that_matters_and_no_pattern_wants_it(noise: Noise) -> None:
     assert {class_of(logger) for logger in noise.loggers} <= RELEVANT_CLASSES
-    declared = [read_line(noise.sample)] if noise.sample else []
-    records = [*declared, *_noise_on_file()]
-    held = [r for r in records if r.logger in noise.loggers and noise.contains in r.message]
-    assert held
-    assert {record.reading.fate for record in held} == {LineFate.IGNORED}
+    held = [(own, r) for own, r in _noise_on_file() if r.logger in noise.loggers and noise.contains in r.message]
+    assert noise.contains in {own for own, _ in held}
+    assert {record.reading.fate for _, record in held} == {LineFate.IGNORED}
 
 
 @each_pattern
