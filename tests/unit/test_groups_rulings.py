@@ -171,7 +171,6 @@ def replayed(*rows: Rebalance, session: int | None) -> None:
 
 
 EVERY_52_S = [52.3 * n for n in range(8)]
-EVERY_310_S = [310 * n for n in range(6)]
 UPWARDS = list(range(0, 200, 10))
 
 MADE: dict[str, Callable[[], object]] = {
@@ -196,14 +195,6 @@ MADE: dict[str, Callable[[], object]] = {
     "the same intervals with a session timeout of 10 s": lambda: grouped(
         *loop(EVERY_52_S, "member_dead", session_timeout_ms=10_000)
     ),
-    "a member that never polls again": lambda: grouped(
-        *loop(EVERY_310_S, "max_poll_exceeded", 8, rebalance_timeout_ms=300_000)
-    ),
-    "the same intervals with a limit of 60 s": lambda: grouped(
-        *loop(EVERY_310_S, "max_poll_exceeded", 8, rebalance_timeout_ms=60_000)
-    ),
-    "a removal every five minutes": lambda: grouped(*loop([300 * n + 7.5 for n in range(7)], "heartbeat_expired", 20)),
-    "a removal every 311 s": lambda: grouped(*loop([311 * n for n in range(7)], "heartbeat_expired", 20)),
     "removals at odd times": lambda: grouped(*loop((0, 40, 300, 330, 900, 1400), "member_dead")),
     "it commits every end": lambda: lagging(UPWARDS, UPWARDS),
     "it stops after eight commits": lambda: lagging([*UPWARDS[:8], *[70] * 12], UPWARDS),

@@ -99,11 +99,6 @@ class Episode:
         """The changes that fell into it and did not begin it."""
         return self.changes[self.trigger is not None :]
 
-    def holds(self, at: datetime) -> bool:
-        """Whether the join phase ran at that very instant."""
-        end = self.joined_at or self.ended_at
-        return self.started_at <= at and (end is None or at <= end)
-
 
 @dataclass(frozen=True)
 class Gap:
