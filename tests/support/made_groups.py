@@ -14,7 +14,6 @@ from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
-from kafka_hindsight.judgements.rebalances.rejoin_rulings import TOPIC_CAUSES
 from tests.support.histories import line
 from tests.support.nights import at
 from tests.support.rows import row
@@ -197,16 +196,10 @@ MADE: dict[str, MadeGroup] = {
             started("01:10:00", 2, f"leader {A} re-joining group during Stable"),
         ]
     ),
-    **{
-        f"the leader rejoins after {cause}, which it reads": MadeGroup(
-            [*stable(), READS, rejoins()], [topic_change(cause)]
-        )
-        for cause in TOPIC_CAUSES
-    },
-    **{
-        f"the leader rejoins after {cause}": MadeGroup([*stable(), rejoins()], [topic_change(cause)])
-        for cause in TOPIC_CAUSES
-    },
+    "the leader rejoins after topic_created, which it reads": MadeGroup(
+        [*stable(), READS, rejoins()], [topic_change("topic_created")]
+    ),
+    "the leader rejoins after topic_deleted": MadeGroup([*stable(), rejoins()], [topic_change("topic_deleted")]),
     # --- an epoch rose and no member joined or left
     "a KIP-848 client subscribes again": MadeGroup(
         epochs(READS, own("client_subscribed", "01:09:59", detail="orders, ads"))
@@ -214,10 +207,7 @@ MADE: dict[str, MadeGroup] = {
     "an epoch with the same topics": MadeGroup(epochs(**SAME)),
     "an epoch with other topics": MadeGroup(epochs(**OTHER)),
     "an epoch that shows nothing": MadeGroup(epochs()),
-    **{
-        f"an epoch with other topics after {cause}": MadeGroup(epochs(**OTHER), [topic_change(cause)])
-        for cause in TOPIC_CAUSES
-    },
-    **{f"an epoch after {cause}": MadeGroup(epochs(), [topic_change(cause)]) for cause in TOPIC_CAUSES},
+    "an epoch with other topics after partitions_added": MadeGroup(epochs(**OTHER), [topic_change("partitions_added")]),
+    "an epoch after topic_created": MadeGroup(epochs(), [topic_change("topic_created")]),
 }
 """Made groups by the name that `decides` and `looks_alike` of a ruling call them, behind `made: `."""

@@ -21,6 +21,7 @@ READ_AS: Mapping[str, str] = {
     "began": "Why the rebalance had begun",
     "behind": " when it was so many records behind",
     "causes": "causes, each with its count",
+    "change": "how a topic changed",
     "covered": "time",
     "did": "was shut down, crashed or was cut off",
     "failover.leader_to": "new leader",
@@ -57,10 +58,12 @@ READ_AS: Mapping[str, str] = {
     "silences": "so many silences were",
     "since_join": "time",
     "times": "so many times",
+    "topics": " and its topics changed",
     "total": "how many",
     "value": "smallest value that suffices",
     "wait": "time",
     "watched": "time",
+    "which": " which the group reads",
     "who": "the member",
 }
 """What stands in a sentence, by the word that the ruling takes in there. Other words say themselves what they are."""
@@ -93,7 +96,10 @@ def causes_page(
         _HOW_TO_FIND,
         as_table(
             ("Asked when", "Rulings in order"),
-            [(when, ", ".join(f"{n} {link(r.code)}" for n, r in enumerate(t, 1))) for when, t in tables.items()],
+            [
+                (when, ", ".join(f"{n} {' or '.join(map(link, r.codes))}" for n, r in enumerate(t, 1)))
+                for when, t in tables.items()
+            ],
         ),
     ]
     for cause in causes:
@@ -104,7 +110,7 @@ def causes_page(
         )
         parts += [f"## {cause}", f"**{prose(cause.meaning)}**", _points(noun)]
         for when, table in tables.items():
-            parts += [_ruling(when, n, table, declared) for n, ruling in enumerate(table) if ruling.code == cause]
+            parts += [_ruling(when, n, table, declared) for n, ruling in enumerate(table) if cause in ruling.codes]
     return page(
         "Causes", "kafka_hindsight/catalog/causes.py and kafka_hindsight/judgements/rebalances/*_rulings.py", parts
     )
