@@ -206,6 +206,22 @@ def test_controller_changes(ruling: Ruling[object]) -> None:
     assert not wording(ruling).match(other.explanation)
 
 
+@pytest.mark.parametrize(
+    ("case", "cause", "confidence"),
+    [
+        ("quorum-4.3 until 15:11:36", "no_majority", "likely"),
+        ("quorum-4.3 until 15:12:12, controllers 2 and 1 were down", "no_majority", "likely"),
+        ("quorum-paused-4.3, controller 2 was paused", "no_majority", "likely"),
+        ("unclean-4.1, controller 3 was down", "outage", "likely"),
+        ("unclean-4.1, controller 3 resigned alone", "resigned", "possible"),
+        ("crash-2.8, controller 3 followed", "unknown", "unknown"),
+    ],
+)
+def test_what_a_ruling_decides_beside_its_case(case: str, cause: str, confidence: str) -> None:
+    change = change_of(f"made: {case}")
+    assert (change.cause, change.confidence) == (cause, confidence)
+
+
 def test_without_a_majority_the_time_without_a_controller_is_bounded() -> None:
     """Two of three controllers were away from 15:11:23 to 15:11:37; two were killed at 15:11:55."""
     resigned = change_of("quorum-4.3 epoch 3")

@@ -201,6 +201,19 @@ def test_a_ruling_decides_its_case_and_another_one_the_look_alike(table: str, ru
     assert decided(ruling.looks_alike, table) is not ruling
 
 
+@pytest.mark.parametrize(
+    ("made", "verdict", "confidence"),
+    [
+        ("unclean-2.8 without the states of broker 1", "unknown", "unknown"),
+        ("an unclean leader behind a known end offset", "committed_lost", "likely"),
+        ("truncation-3.9 without the starts of leaders", "nothing_committed_lost", "likely"),
+    ],
+)
+def test_what_a_ruling_decides_beside_its_case(made: str, verdict: str, confidence: str) -> None:
+    cut = next(r for r in judged(MADE[made]())[1] if isinstance(r, Truncation))
+    assert (cut.verdict, cut.confidence) == (verdict, confidence)
+
+
 @pytest.mark.parametrize(("table", "ruling"), ALL, ids=NAMES)
 def test_what_no_recorded_night_shows_is_likely_at_most(table: str, ruling: Ruling[Any]) -> None:
     assert not ruling.decides.startswith("made") or ruling.confidence is not Confidence.CERTAIN, table

@@ -16,6 +16,7 @@ from tools.pages.markdown import as_table, code, link, page, prose
 CAUSES_OF = "gold.rebalances.cause"
 
 READ_AS: Mapping[str, str] = {
+    "again": " again, where it was the controller before",
     "avoids": "would have avoided some rebalances",
     "away": "time",
     "began": "Why the rebalance had begun",
@@ -25,6 +26,7 @@ READ_AS: Mapping[str, str] = {
     "covered": "time",
     "did": "was shut down, crashed or was cut off",
     "failover.leader_to": "new leader",
+    "every": "Every",
     "former": "former one",
     "gone": "was away, or its disk had failed",
     "groups": "groups",
@@ -45,6 +47,7 @@ READ_AS: Mapping[str, str] = {
     "new": "new leader",
     "new_log_end": "offset",
     "others": "brokers",
+    "outcome": "which controller became active, if any",
     "outage.broker": "broker",
     "outage.down_at:%H:%M:%S": "time of the outage",
     "paid": "number",
@@ -58,11 +61,13 @@ READ_AS: Mapping[str, str] = {
     "silences": "so many silences were",
     "since_join": "time",
     "times": "so many times",
+    "too": " and others were down too",
     "topics": " and its topics changed",
     "total": "how many",
     "value": "smallest value that suffices",
     "wait": "time",
     "watched": "time",
+    "what": " up to a known offset",
     "which": " which the group reads",
     "who": "the member",
 }
