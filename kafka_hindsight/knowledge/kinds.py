@@ -62,9 +62,7 @@ class Kind(StrEnum):
     MEMBER_FENCED = auto(), _GROUP, "The coordinator removed a member of a group with epochs: group_id, member_id, reason, [took_ms (the limit)]"
     EPOCH_BUMPED = auto(), _GROUP, "A group epoch began: group_id, generation (the new epoch), [detail (metadata hash)]"
     TARGET_COMPUTED = auto(), _GROUP, "The coordinator computed a target assignment: group_id, generation, assignor"
-    MEMBER_ASSIGNMENT_STATE = auto(), _GROUP, "A KIP-848 member reconciles (3.7-3.9): group_id, member_id, generation, state"
-    MEMBER_SUBSCRIBED = auto(), _GROUP, "A KIP-848 member subscribed (3.7-3.9): group_id, member_id, detail (topics)"
-    SUBSCRIPTION_METADATA = auto(), _GROUP, "The topics of a KIP-848 group changed (3.7-3.9): group_id, detail"
+    MEMBER_ASSIGNMENT_STATE = auto(), _GROUP, "A member of a Streams or share group reconciles: group_id, member_id, generation, state"
 
     # --- the partitions of __consumer_offsets ----------------------------------------------------------------
     COORDINATOR_ELECTED = auto(), _COORDINATOR, "A broker became the coordinator of an offsets partition: offsets_partition, [leader_epoch]"

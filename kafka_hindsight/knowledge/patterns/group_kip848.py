@@ -34,16 +34,6 @@ PATTERNS = (
         constants=CONSUMER,
     ),
     Pattern(
-        pattern_id="kip848.subscription_metadata",
-        kind=Kind.SUBSCRIPTION_METADATA,
-        loggers=_LOGGERS,
-        contains=" Computed new subscription metadata: ",
-        regex=_GROUP + r"Computed new subscription metadata: (?P<detail>.*)\.$",
-        versions="3.7-4.0",
-        source=f"{_SOURCE} consumerGroupHeartbeat",
-        constants=CONSUMER,
-    ),
-    Pattern(
         pattern_id="kip848.group_converted",
         kind=Kind.GROUP_CONVERTED,
         loggers=_LOGGERS,
