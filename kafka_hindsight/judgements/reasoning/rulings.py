@@ -75,9 +75,9 @@ class Ruling(Generic[Case]):
     confidence: Confidence
     sentence: str
     proof: Sequence[Predicate[Case]]
-    source: str = field(compare=False)
-    decides: str = field(compare=False)
-    looks_alike: str = field(compare=False)
+    source: str
+    decides: str
+    looks_alike: str
     unless: Sequence[Predicate[Case]] = ()
     also: Sequence[Code] = ()
 
