@@ -6,7 +6,7 @@ Each line is what Kafka's source writes: the patterns of the kinds name class an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -174,6 +174,35 @@ MADE: dict[str, MadeGroup] = {
     ),
     # --- a member of the group rejoined
     "metadata changed after topic_deleted": MadeGroup([*stable(), rejoins(_CHANGED)], [topic_change("topic_deleted")]),
+    "metadata changed again after one topic": MadeGroup(
+        [
+            *stable(),
+            rejoins(_CHANGED, clock="01:05:00"),
+            *done("01:05:01", 2),
+            started("01:10:00", 2, f"Leader {A} re-joining group during Stable; client reason: {_CHANGED}"),
+        ],
+        [topic_change("topic_created", clock="01:04:58")],
+    ),
+    "a connector changed a minute before": MadeGroup(
+        [
+            *stable(),
+            own("client_joined", "01:00:01", member_id=A, generation=1),
+            own("client_join_requested", "01:09:00", reason="Tasks [sink-0] configs updated"),
+            rejoins(),
+        ]
+    ),
+    "the leader rejoins after a move": MadeGroup(
+        [
+            *stable(),
+            started("01:09:00", 1, joins(B)),
+            line("group_loaded", "01:09:01", broker=2, generation=1, member_count=1),
+            rejoins(broker=2),
+        ]
+    ),
+    "a follower rejoins after topic_created, which it reads": MadeGroup(
+        [*stable(), READS, started("01:10:00", 1, f"Updating metadata for member {A} during Stable")],
+        [topic_change("topic_created")],
+    ),
     "metadata changed after two topics": MadeGroup(
         [*stable(), rejoins(_CHANGED)], [topic_change("topic_created"), topic_change("topic_created", "ads")]
     ),
@@ -206,6 +235,7 @@ MADE: dict[str, MadeGroup] = {
     ),
     "an epoch with the same topics": MadeGroup(epochs(**SAME)),
     "an epoch with other topics": MadeGroup(epochs(**OTHER)),
+    "an epoch of Streams with the same topics": MadeGroup([replace(e, protocol="streams") for e in epochs(**SAME)]),
     "an epoch that shows nothing": MadeGroup(epochs()),
     "an epoch with other topics after partitions_added": MadeGroup(epochs(**OTHER), [topic_change("partitions_added")]),
     "an epoch after topic_created": MadeGroup(epochs(), [topic_change("topic_created")]),

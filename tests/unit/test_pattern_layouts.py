@@ -138,3 +138,8 @@ def test_a_record_out_of_envelopes_is_read_by_the_layout_inside() -> None:
         assert said(inside(("docker", "compose"), "strimzi"), sample) == said("strimzi", sample)
         assert said(inside(("docker",), layout.pattern), sample) == said("strimzi", sample)
     assert said(inside(("cri",), "apache"), KAFKAS[0].text) == said("apache", KAFKAS[0].text)
+
+
+def test_of_words_that_a_pattern_repeats_the_first_counts() -> None:
+    line = "2026-11-21 01:44:29,117 INFO 2020-01-01 00:00:00,000 a.B c.D e.F x"
+    assert compiled("%d %p %d %c %c %c %m%n").cut(line) == ("a.B", "x")

@@ -67,6 +67,11 @@ ALIKE = [
     ("made: an epoch after topic_created", "topic_created", "possible"),
     ("made: moved before the generation was stored", "coordinator_moved", "likely"),
     ("made: rejoins after it left", "member_rejoined", "likely"),
+    ("made: metadata changed again after one topic", "metadata_changed", "likely"),
+    ("made: a connector changed a minute before", "metadata_changed", "possible"),
+    ("made: the leader rejoins after a move", "metadata_changed", "possible"),
+    ("made: a follower rejoins after topic_created, which it reads", "subscription_changed", "possible"),
+    ("made: an epoch of Streams with the same topics", "unknown", "unknown"),
 ]
 
 

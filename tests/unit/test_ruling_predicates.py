@@ -1,0 +1,133 @@
+"""Each predicate of each ruling decides something: without it some captured or made case has another verdict."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import (
+    ELECTION_TRIGGER_RULINGS,
+    TriggeredChange,
+)
+from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
+from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
+from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict, always, judge
+from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
+from kafka_hindsight.logs.plain_reader import read_logs
+from tests.support.groups import GROUPS, SAMPLE
+from tests.support.nights import EXCERPTS
+from tests.unit import (
+    test_brokers_rulings as brokers,
+)
+from tests.unit import (
+    test_groups_rulings as groups,
+)
+from tests.unit import (
+    test_leaders_rulings as leaders,
+)
+from tests.unit import (
+    test_rebalances_rulings as rebalances,
+)
+from tests.unit import (
+    test_replicas_rulings as replicas,
+)
+
+TABLES = [tuple(table) for tables in RULING_TABLES.values() for table in tables.values()]
+Shown = tuple[Any, ...]
+
+
+def shown(verdict: Verdict | None) -> Shown:
+    """What a reader sees of a verdict."""
+    return (verdict.code, verdict.confidence, verdict.sentence, verdict.evidence, verdict.facts) if verdict else ()
+
+
+@cache
+def asked() -> dict[int, list[tuple[Any, Shown]]]:
+    """The cases in which each ruling is asked, by its identity, each with the verdict of its table."""
+    cases: dict[int, list[Any]] = defaultdict(list)
+    decide = Ruling.decide
+
+    def noted(ruling: Ruling[Any], case: Any) -> Verdict | None:
+        cases[id(ruling)].append(case)
+        return decide(ruling, case)
+
+    for cached in (rebalances.rebalances, groups.decided, brokers.outages, leaders.failover_in, replicas.decided):
+        cached.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ruling, "decide", noted)
+        judge_all()
+    return {id(r): [(case, verdict_on(table, case)) for case in cases[id(r)]] for table in TABLES for r in table}
+
+
+def judge_all() -> None:
+    """Judges all excerpts, the sample night, and the cases that tests of the rooms make."""
+    for place in (*(p for p in EXCERPTS.iterdir() if p.is_dir() and p != GROUPS), SAMPLE / "logs"):
+        lines = read_logs(place, "broker")[0]
+        outages = list(rebuild_outages(lines, [], brokers.EVER))
+        rebuild_controller_changes(lines, outages, brokers.EVER)
+        for failover in rebuild_leaders(lines, [], context_of(lines, outages), brokers.EVER).failovers:
+            judge(IMBALANCE_END_RULINGS, failover)
+        replicas.judged(replicas.Night(lines))
+    for group in (p.name for p in GROUPS.iterdir()):
+        groups.decided(f"groups/{group}")
+        rebalances.rebalances("groups", group, True)
+    groups.decided("night-4.1")
+    for table, run in (
+        (brokers.OUTAGE_RULINGS, brokers.outage_of),
+        (brokers.CONTROLLER_RULINGS, brokers.change_of),
+        (groups.ALL, groups.decisions_on),
+        (leaders.FAILOVER_RULINGS, leaders.failover_in),
+        (rebalances.ALL, rebalances.row_of),
+    ):
+        for case in sorted({case for ruling in table for case in (ruling.decides, ruling.looks_alike)}):
+            run(case)
+    for case in brokers.MADE_CHANGES:
+        brokers.change_of(f"made: {case}")
+    for case, *_ in rebalances.ALIKE:
+        rebalances.row_of(case)
+    for ruling in ELECTION_TRIGGER_RULINGS:
+        for case in (ruling.decides, ruling.looks_alike):
+            judge(ELECTION_TRIGGER_RULINGS, TriggeredChange(leaders.failover_in(case).kind, leaders.change_in(case)))
+    for made in replicas.MADE.values():
+        replicas.judged(made())
+
+
+def verdict_on(table: tuple[Ruling[Any], ...], case: Any) -> Shown:
+    return next((shown(v) for r in table if (v := r.decide(case)) is not None), ())
+
+
+def weaker(ruling: Ruling[Any]) -> Iterator[tuple[str, Ruling[Any]]]:
+    """The ruling without each of its predicates in turn."""
+    for n, predicate in enumerate(ruling.proof):
+        if predicate is not always:
+            yield f"proof {n} {predicate.__name__}", replace(ruling, proof=[*ruling.proof[:n], *ruling.proof[n + 1 :]])
+    for n, predicate in enumerate(ruling.unless):
+        yield f"unless {predicate.__name__}", replace(ruling, unless=[*ruling.unless[:n], *ruling.unless[n + 1 :]])
+
+
+def is_another(ruling: Ruling[Any], case: Any, verdict: Shown) -> bool:
+    """Whether a ruling without a predicate decides a case in another way, or cannot say its sentence."""
+    with suppress(AttributeError, KeyError, IndexError, TypeError, ValueError):
+        now = shown(ruling.decide(case))
+        return now not in ((), verdict)
+    return True
+
+
+def test_no_predicate_could_be_left_out() -> None:
+    idle = [
+        f"{ruling.code}: {ruling.sentence} {name}"
+        for table in TABLES
+        for ruling in table
+        for name, without in weaker(ruling)
+        if not any(is_another(without, case, verdict) for case, verdict in asked()[id(ruling)])
+    ]
+    assert idle == []
