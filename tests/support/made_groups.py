@@ -146,6 +146,9 @@ MADE: dict[str, MadeGroup] = {
     "comes back as itself": MadeGroup(
         [*stable(), *expired(A), *done("01:10:01", 2, 0), started("01:10:08", 2, joins(A2, _UNKNOWN_MEMBER))]
     ),
+    "comes back while the group rebalances": MadeGroup(
+        [*stable(), *expired(A), line("member_id_assigned", "01:10:03", member_id=A2), *done("01:10:04", 2)]
+    ),
     "its coordinator was away": MadeGroup(
         [*stable(), *expired(A), *done("01:10:01", 2, 0), _BACK],
         outages=[row(BROKER_OUTAGES, broker=1, down_at=at("01:09:00"), up_at=at("01:09:50"))],

@@ -67,6 +67,7 @@ ALIKE = [
     ("made: an epoch after topic_created", "topic_created", "possible"),
     ("made: moved before the generation was stored", "coordinator_moved", "likely"),
     ("made: rejoins after it left", "member_rejoined", "likely"),
+    ("made: comes back while the group rebalances", "heartbeat_expired", "possible"),
     ("made: metadata changed again after one topic", "metadata_changed", "likely"),
     ("made: a connector changed a minute before", "metadata_changed", "possible"),
     ("made: the leader rejoins after a move", "metadata_changed", "possible"),
