@@ -82,7 +82,7 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
         proof=(shows_a_rhythm, repeats_steadily),
         source="docs/adr/0018-chains-and-storms.md",
         decides="groups/storm-2.8 billing-storm-8",
-        looks_alike="made: removals at odd times",
+        looks_alike="made: three removals, too few for a rhythm",
     ),
 )
 """Order: a limit of the clients before any steady interval, because it shows more."""
