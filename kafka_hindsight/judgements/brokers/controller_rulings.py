@@ -260,7 +260,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         ControllerChangeCause.FIRST,
         CERTAIN,
         "Controller {controller} became active, the first of the cluster.",
-        proof=(predecessor_unknown, first_epoch),
+        proof=(first_epoch,),
         source="controller epochs begin at 1: KafkaZkClient.registerControllerAndIncrementControllerEpoch,"
         " QuorumState.initialize",
         decides="crash-2.8 epoch 1",

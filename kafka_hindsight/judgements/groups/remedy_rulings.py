@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kafka_hindsight.catalog.codes import Confidence, RemedySetting
 from kafka_hindsight.catalog.rows import Rebalance
 from kafka_hindsight.judgements.groups.costs import Stop, cost_of
-from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling
 from kafka_hindsight.shared.words import counted
 
 WORTH_REPORTING = 1.0
