@@ -77,20 +77,16 @@ def test_a_group_that_begins_anew_is_explained_by_its_first_generation() -> None
 
 
 def test_a_converted_group_goes_on_counting() -> None:
-    to_consumer = [line("01:00:30", "group_converted", protocol="consumer")]
-    to_classic = [line("01:02:30", "group_converted", protocol="classic")]
     assert (
         breaks(
             classic("01:00:00", 4),
-            to_consumer,
             epoch("01:01:00", 5),
             epoch("01:02:00", 6),
-            to_classic,
             classic("01:03:00", 7),
         )
         == []
     )
-    assert breaks(classic("01:00:00", 4), to_consumer, epoch("01:01:00", 6)) == [(4, 6, None)]
+    assert breaks(classic("01:00:00", 4), epoch("01:01:00", 6)) == [(4, 6, None)]
 
 
 def test_a_rise_that_no_line_prints_is_a_line_that_was_lost() -> None:

@@ -53,16 +53,6 @@ PATTERNS = (
         source=f"{_MANAGER_SOURCE} doLoadGroupsAndOffsets",
     ),
     Pattern(
-        pattern_id="scala.coordinator_load_failed",
-        kind=Kind.COORDINATOR_LOAD_FAILED,
-        loggers=_MANAGER_LOGGERS,
-        contains="Attempted to load offsets and group metadata from ",
-        regex=_MANAGER_HEAD
-        + rf"Attempted to load offsets and group metadata from {_PARTITION}, but (?P<error>found no log)$",
-        versions="1.0-3.9",
-        source=f"{_MANAGER_SOURCE} doLoadGroupsAndOffsets",
-    ),
-    Pattern(
         pattern_id="scala.coordinator_unloaded",
         kind=Kind.COORDINATOR_UNLOADED,
         loggers=_MANAGER_LOGGERS,
@@ -103,15 +93,6 @@ PATTERNS = (
         source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
     ),
     Pattern(
-        pattern_id="java.coordinator_load_failed",
-        kind=Kind.COORDINATOR_LOAD_FAILED,
-        loggers=_RUNTIME_LOGGERS,
-        contains="Failed to load metadata from ",
-        regex=_RUNTIME_HEAD + rf"Failed to load metadata from {_PARTITION} with epoch {EPOCH} due to (?P<error>.+)\.$",
-        versions="3.7-4.2",
-        source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
-    ),
-    Pattern(
         pattern_id="java.coordinator_unloaded",
         kind=Kind.COORDINATOR_UNLOADED,
         loggers=_RUNTIME_LOGGERS,
@@ -120,15 +101,5 @@ PATTERNS = (
         + rf"Finished unloading metadata for {_PARTITION} with epoch (?:OptionalInt\.empty|{EPOCH})\.$",
         versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} scheduleUnloadOperation",
-    ),
-    Pattern(
-        pattern_id="java.coordinator_write_failed",
-        kind=Kind.COORDINATOR_WRITE_FAILED,
-        loggers=_RUNTIME_LOGGERS,
-        contains=" Rescheduling it.",
-        regex=r"^\[GroupCoordinator id=\d+(?: topic=__consumer_offsets partition=(?P<offsets_partition>\d+))?\] "
-        r"The write event (?>(?P<detail>.{1,1000}?) for the timer )(?>.{1,1000}? failed due to )(?P<error>.+)\. Rescheduling it\. ?$",
-        versions="3.7-4.2",
-        source=f"{_RUNTIME_SOURCE} EventBasedCoordinatorTimer",
     ),
 )

@@ -3,7 +3,7 @@
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
-from kafka_hindsight.knowledge.patterns.fragments import CLASSIC, INSTANCE, JAVA_HEAD, MEMBER
+from kafka_hindsight.knowledge.patterns.fragments import CLASSIC, JAVA_HEAD, MEMBER
 
 _LOGGERS = ("org.apache.kafka.coordinator.group.GroupMetadataManager",)
 _SHARD_LOGGERS = ("org.apache.kafka.coordinator.group.GroupCoordinatorShard",)
@@ -88,37 +88,5 @@ PATTERNS = (
         regex=JAVA_HEAD + r"The following groups were deleted: (?P<detail>.+)\. A total of \d+ offsets were removed\.$",
         versions="3.7-4.2",
         source=f"{_SHARD_SOURCE} deleteGroups",
-    ),
-    Pattern(
-        pattern_id="java.join_phase_extended",
-        kind=Kind.JOIN_PHASE_EXTENDED,
-        loggers=_LOGGERS,
-        contains=" could not complete rebalance because no members rejoined.",
-        regex=JAVA_HEAD + r"Group (?P<group_id>.{1,255}) could not complete rebalance because no members rejoined\.$",
-        versions="3.7-4.2",
-        source=f"{_SOURCE} completeClassicGroupJoin",
-        constants=CLASSIC,
-    ),
-    Pattern(
-        pattern_id="java.group_storage_failed",
-        kind=Kind.GROUP_STORAGE_FAILED,
-        loggers=_LOGGERS,
-        contains="Failed to write empty metadata for group ",
-        regex=JAVA_HEAD + r"Failed to write empty metadata for group (?P<group_id>.{1,255}): (?P<error>.+)$",
-        versions="3.7-4.2",
-        source=f"{_SOURCE} completeClassicGroupJoin",
-        constants=CLASSIC,
-    ),
-    Pattern(
-        pattern_id="java.static_member_storage_failed",
-        kind=Kind.GROUP_STORAGE_FAILED,
-        loggers=_LOGGERS,
-        contains="Failed to persist metadata for group ",
-        regex=JAVA_HEAD
-        + rf"Failed to persist metadata for group (?P<group_id>.{{1,255}}?) static member (?P<member_id>{MEMBER}) "
-        rf"with group instance id (?P<instance_id>{INSTANCE}) due to (?P<error>.+)\. Reverting to old member id (?P<old_member_id>{MEMBER})\.$",
-        versions="3.7-4.2",
-        source=f"{_SOURCE} updateStaticMemberThenRebalanceOrCompleteJoin",
-        constants=CLASSIC,
     ),
 )

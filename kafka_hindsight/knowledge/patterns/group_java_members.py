@@ -154,17 +154,4 @@ PATTERNS = (
         source=f"{_SOURCE} completeClassicGroupJoin",
         constants=CLASSIC,
     ),
-    Pattern(
-        pattern_id="java.group_leader_not_rejoined",
-        kind=Kind.GROUP_LEADER_NOT_REJOINED,
-        loggers=_GROUP_LOGGERS,
-        contains=" failed to join before the rebalance timeout",
-        regex=JAVA_HEAD
-        + rf"Group leader \[memberId: (?P<member_id>{MEMBER}), groupInstanceId: (?:None|null|(?P<instance_id>{INSTANCE}))\] failed to join before the rebalance timeout"
-        rf"(?:\. Member ClassicGroupMember\(memberId='(?P<leader_member_id>{MEMBER})', .* was elected as the new leader\."
-        r"| and the group couldn't proceed to the next generation because no member joined\.)$",
-        versions="3.7-4.2",
-        source=f"{_GROUP_SOURCE} maybeElectNewJoinedLeader",
-        constants=CLASSIC,
-    ),
 )

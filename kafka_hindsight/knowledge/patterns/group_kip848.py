@@ -34,15 +34,6 @@ PATTERNS = (
         constants=CONSUMER,
     ),
     Pattern(
-        pattern_id="kip848.group_converted",
-        kind=Kind.GROUP_CONVERTED,
-        loggers=_LOGGERS,
-        contains=" Converted the ",
-        regex=_GROUP + r"Converted the (?:empty )?\w+ group to a (?P<protocol>\w+) group\.$",
-        versions="4.0-4.2",
-        source=f"{_SOURCE} convertToConsumerGroup, convertToClassicGroup",
-    ),
-    Pattern(
         pattern_id="kip848.group_loaded",
         kind=Kind.GROUP_LOADED,
         loggers=_LOGGERS,

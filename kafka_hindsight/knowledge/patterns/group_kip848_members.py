@@ -80,17 +80,6 @@ PATTERNS = (
         constants=CONSUMER,
     ),
     Pattern(
-        pattern_id="kip848.static_member_paused",
-        kind=Kind.STATIC_MEMBER_PAUSED,
-        loggers=_LOGGERS,
-        contains=" temporarily left the consumer group.",
-        regex=_GROUP
-        + rf"Static [mM]ember {_MEMBER} with instance id {_INSTANCE} temporarily left the consumer group\.$",
-        versions="3.7-4.2",
-        source=f"{_SOURCE} consumerGroupStaticMemberGroupLeave",
-        constants=CONSUMER,
-    ),
-    Pattern(
         pattern_id="kip848.classic_member_left",
         kind=Kind.MEMBER_LEFT,
         loggers=_LOGGERS,

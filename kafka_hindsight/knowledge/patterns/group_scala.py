@@ -114,36 +114,4 @@ PATTERNS = (
         versions="2.0-3.9",
         source=f"{_SOURCE} handleDeleteGroups",
     ),
-    Pattern(
-        pattern_id="scala.join_phase_extended",
-        kind=Kind.JOIN_PHASE_EXTENDED,
-        loggers=_LOGGERS,
-        contains=" could not complete rebalance because no members rejoined",
-        regex=_HEAD + r"Group (?P<group_id>.{1,255}) could not complete rebalance because no members rejoined$",
-        versions="2.3-3.9",
-        source=f"{_SOURCE} onCompleteJoin",
-        constants=CLASSIC,
-    ),
-    Pattern(
-        pattern_id="scala.group_storage_failed",
-        kind=Kind.GROUP_STORAGE_FAILED,
-        loggers=_LOGGERS,
-        contains=" metadata for group ",
-        regex=_HEAD + r"Failed to (?:write empty|persist) metadata for group (?P<group_id>.{1,255}): (?P<error>.+)$",
-        versions="1.0-3.9",
-        source=f"{_SOURCE} onCompleteJoin, updateStaticMemberAndRebalance",
-        constants=CLASSIC,
-    ),
-    Pattern(
-        pattern_id="scala.group_append_failed",
-        kind=Kind.GROUP_STORAGE_FAILED,
-        loggers=_MANAGER_LOGGERS,
-        contains="Appending metadata message for group ",
-        regex=_MANAGER_HEAD
-        + r"Appending metadata message for group (?P<group_id>.{1,255}) generation (?P<generation>\d+) failed due to "
-        r"(?P<error>\S+), returning UNKNOWN error code to the client$",
-        versions="1.0-3.9",
-        source=f"{_MANAGER_SOURCE} storeGroup",
-        constants=CLASSIC,
-    ),
 )

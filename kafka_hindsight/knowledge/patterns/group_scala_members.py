@@ -130,16 +130,4 @@ PATTERNS = (
         source=f"{_SOURCE} onCompleteJoin",
         constants=CLASSIC,
     ),
-    Pattern(
-        pattern_id="scala.group_leader_not_rejoined",
-        kind=Kind.GROUP_LEADER_NOT_REJOINED,
-        loggers=_METADATA_LOGGERS,
-        contains=" failed to join before rebalance timeout, ",
-        regex=rf"^Group leader \[member\.id: (?P<member_id>{MEMBER}), group\.instance\.id: {_INSTANCE}\] failed to join before "
-        rf"rebalance timeout, (?:while new leader MemberMetadata\(memberId=(?P<leader_member_id>{MEMBER}), .* was elected\."
-        r"|and the group couldn't proceed to next generation ?because no member joined\.)$",
-        versions="2.3-3.9",
-        source=f"{_METADATA_SOURCE} maybeElectNewJoinedLeader",
-        constants=CLASSIC,
-    ),
 )
