@@ -13,7 +13,7 @@ from kafka_hindsight.judgements.reasoning.rulings import Ruling, always, says
 from kafka_hindsight.judgements.rebalances.case import Case
 from kafka_hindsight.judgements.rebalances.judge import RULINGS
 from tests.support.groups import Witnessed, excerpt, sample_night
-from tests.support.made_groups import MADE
+from tests.support.made_groups import A2, MADE, B, MadeGroup, done, joins, own, stable, started
 from tests.support.rulings import wording
 
 ALL = [ruling for table in RULINGS.values() for ruling in table]
@@ -94,3 +94,10 @@ def test_no_two_rulings_share_a_sentence_and_each_predicate_says_what_holds() ->
         for predicate in (*ruling.proof, *ruling.unless):
             assert re.fullmatch(r"[A-Z].*\.", says(predicate)), ruling.sentence
         assert always not in ruling.proof[:-1]
+
+
+def test_a_member_that_came_in_a_rebalance_that_was_overtaken_came_once() -> None:
+    joined = own("client_joined", "01:06:02", client="web", member_id=B, generation=2)
+    first, second = started("01:05:00", 1, joins(B)), started("01:06:00", 1, joins(A2))
+    overtaken = MadeGroup([*stable(), first, second, *done("01:06:01", 2, 3), joined]).case()
+    assert (overtaken.member_id, overtaken.to_generation, overtaken.contributors) == (A2, 2, [])

@@ -84,7 +84,8 @@ def one_change_fits(case: Case) -> Proof | None:
     if len({(c.kind, c.topic) for c in case.topic_changes}) != 1:
         return None
     fits = case.topic_changes[-1]
-    cause, later = Cause(fits.kind), duration(case.episode.started_at - fits.at)
+    cause = next(cause for cause in TOPIC_CAUSES if cause == fits.kind)
+    later = duration(case.episode.started_at - fits.at)
     words = {"change": TOPIC_CAUSES[cause].format(topic=fits.topic), "later": later}
     return Proof((fits.event,), words, code=cause)
 
