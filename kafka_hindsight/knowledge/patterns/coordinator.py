@@ -1,6 +1,8 @@
 """The partitions of __consumer_offsets: which broker coordinates, and how long loading takes."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import EPOCH
@@ -18,6 +20,7 @@ _PARTITION = r"__consumer_offsets-(?P<offsets_partition>\d+)"
 _SCALA_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupCoordinator.scala"
 _MANAGER_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupMetadataManager.scala"
 _RUNTIME_SOURCE = "coordinator-common/src/main/java/org/apache/kafka/coordinator/common/runtime/CoordinatorRuntime.java"
+_line_of_runtime = partial(Pattern, loggers=_RUNTIME_LOGGERS, versions="3.7-4.2")
 
 
 PATTERNS = (
@@ -63,43 +66,35 @@ PATTERNS = (
         versions="1.0-3.9",
         source=f"{_MANAGER_SOURCE} removeGroupsAndOffsets",
     ),
-    Pattern(
+    _line_of_runtime(
         pattern_id="java.coordinator_elected",
         kind=Kind.COORDINATOR_ELECTED,
-        loggers=_RUNTIME_LOGGERS,
         contains="Scheduling loading of metadata from ",
         regex=_RUNTIME_HEAD + rf"Scheduling loading of metadata from {_PARTITION} with epoch {EPOCH}$",
-        versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
     ),
-    Pattern(
+    _line_of_runtime(
         pattern_id="java.coordinator_resigned",
         kind=Kind.COORDINATOR_RESIGNED,
-        loggers=_RUNTIME_LOGGERS,
         contains="Scheduling unloading of metadata for ",
         regex=_RUNTIME_HEAD
         + rf"Scheduling unloading of metadata for {_PARTITION} with epoch (?:OptionalInt\.empty|{EPOCH})$",
-        versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} scheduleUnloadOperation",
     ),
-    Pattern(
+    _line_of_runtime(
         pattern_id="java.coordinator_loaded",
         kind=Kind.COORDINATOR_LOADED,
-        loggers=_RUNTIME_LOGGERS,
         contains="Finished loading of metadata from ",
         regex=_RUNTIME_HEAD
         + rf"Finished loading of metadata from {_PARTITION} with epoch {EPOCH} (?:in (?P<took_ms>\d+)ms where|and) .*$",
-        versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
     ),
-    Pattern(
+    _line_of_runtime(
         pattern_id="java.coordinator_unloaded",
         kind=Kind.COORDINATOR_UNLOADED,
-        loggers=_RUNTIME_LOGGERS,
         contains="Finished unloading metadata for ",
         regex=_RUNTIME_HEAD
         + rf"Finished unloading metadata for {_PARTITION} with epoch (?:OptionalInt\.empty|{EPOCH})\.$",
-        versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} scheduleUnloadOperation",
     ),
 )
