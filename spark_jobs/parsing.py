@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.batches import Batches
@@ -132,7 +133,7 @@ class _Held:
         if not self.store.version(quality.PARSED_HOURS):
             return self.around
         near = self.records.where(_lies_in("happened_at", self.around))
-        return self._span(hours.changed(near, self.known, self.edges, parse.PARSED_AS))
+        return self._span(hours.changed(near, self.known, self.edges, version_of(READING)))
 
     def parsed(self, span: Window) -> _Found:
         """What the records of a span say now, and with them those without an instant.
@@ -156,7 +157,7 @@ class _Held:
     def parsed_hours(self, found: _Found) -> DataFrame:
         """Rows of quality.parsed_hours."""
         dated = found.fresh.where("hour_from IS NOT NULL").join(F.broadcast(found.brokers), "source", "left")
-        known = {"cluster": F.lit(self.cluster), "parsed_as": F.lit(parse.PARSED_AS)}
+        known = {"cluster": F.lit(self.cluster), "parsed_as": F.lit(version_of(READING))}
         return dated.withColumnRenamed("only_broker", "given_broker").withColumns(known)
 
     def quarantined(self, found: _Found, broken: DataFrame | None) -> DataFrame:

@@ -18,8 +18,8 @@ from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog import BY_NAME, TABLES, Table
 from kafka_hindsight.catalog.codes import Confidence
-from kafka_hindsight.judgements.rebuild.ruling_tables import VERSION
 from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.knowledge.version import JUDGING, version_of
 from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.shared import progress
@@ -127,7 +127,7 @@ def rebuilt(
 def _published(table: Table, frame: DataFrame, window: Window) -> DataFrame:
     rows = frame.where(inside(window, str(table.time_column)))
     if "knowledge_version" in table.column_names:
-        rows = rows.withColumn("knowledge_version", F.lit(VERSION))
+        rows = rows.withColumn("knowledge_version", F.lit(version_of(JUDGING)))
     return rows.coalesce(1)
 
 

@@ -96,10 +96,7 @@ class Fingerprint(Code):
     """What drives a storm, by the time between its rebalances."""
 
     SESSION_TIMEOUT = "session_timeout", "The session timeout."
-    POLL_INTERVAL = "poll_interval", "max.poll.interval.ms."
-    CRON = "cron", "A schedule of whole minutes."
     STEADY = "steady", "Another steady interval."
-    IRREGULAR = "irregular", "No steady interval."
 
 
 class FailoverKind(Code):

@@ -1,8 +1,4 @@
-"""What a piece of knowledge about Kafka is: a layout, a pattern, a rule, with its source and its proof.
-
-Fields with compare=False prove or describe. Declarations that differ in them alone are equal and have the same
-knowledge_version.
-"""
+"""What a piece of knowledge about Kafka is: a layout, a pattern, a rule, with its source and its proof."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ class Layout:
     head: str
     cut: Callable[[str], Words]
     is_epoch: bool
-    source: str = field(compare=False)
+    source: str
 
     @property
     def has_clock(self) -> bool:
@@ -48,9 +44,9 @@ class PatternLayout:
 
     name: str
     pattern: str
-    source: str = field(compare=False)
-    samples: tuple[str, ...] = field(compare=False)
-    counter_samples: tuple[str, ...] = field(compare=False)
+    source: str
+    samples: tuple[str, ...]
+    counter_samples: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -63,9 +59,9 @@ class PrefixEnvelope:
 
     name: str
     regex: str
-    source: str = field(compare=False)
-    samples: tuple[str, ...] = field(compare=False)
-    counter_samples: tuple[str, ...] = field(compare=False)
+    source: str
+    samples: tuple[str, ...]
+    counter_samples: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -82,9 +78,9 @@ class JsonEnvelope:
     has: tuple[str, ...]
     at: tuple[str, ...]
     origin: tuple[tuple[str, ...], ...]
-    source: str = field(compare=False)
-    samples: tuple[str, ...] = field(compare=False)
-    counter_samples: tuple[str, ...] = field(compare=False)
+    source: str
+    samples: tuple[str, ...]
+    counter_samples: tuple[str, ...]
     otherwise: str | None = None
     is_around_objects: bool = False
 
@@ -116,9 +112,9 @@ class JsonLayout:
     level: str
     at: str
     trace: str
-    source: str = field(compare=False)
-    samples: tuple[str, ...] = field(compare=False)
-    counter_samples: tuple[str, ...] = field(compare=False)
+    source: str
+    samples: tuple[str, ...]
+    counter_samples: tuple[str, ...]
     program: str = ""
     only: str = ""
     beside: tuple[str, ...] | None = None
@@ -161,10 +157,10 @@ class Pattern:
     loggers: tuple[str, ...]
     contains: str
     regex: str
-    versions: str = field(compare=False)
-    source: str = field(compare=False)
-    samples: tuple[Sample, ...] = field(default=(), compare=False)
-    counter_samples: tuple[str, ...] = field(default=(), compare=False)
+    versions: str
+    source: str
+    samples: tuple[Sample, ...] = ()
+    counter_samples: tuple[str, ...] = ()
     constants: Mapping[str, str] = field(default_factory=dict)
     reads_trace: bool = False
 
@@ -190,21 +186,14 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Noise:
-    """Lines of loggers that matter which are known to carry nothing we use.
+    """Lines of loggers that matter which are known to carry nothing we use: a row of a file in noise/.
 
-    A record is noise when its logger is one of `loggers` and its message holds `contains`. A captured `sample` is
-    compulsory; most lie in samples/, by version.
+    A record is noise when its logger is one of `loggers` and its message holds `contains`.
     """
 
     loggers: tuple[str, ...]
     contains: str
-    why: str = field(compare=False)
-    sample: str = field(default="", compare=False)
-
-
-def noise(loggers: tuple[str, ...], why: str, *shapes: str) -> tuple[Noise, ...]:
-    """Several shapes of noise for one reason, each named by what a message holds."""
-    return tuple(Noise(loggers, contains, why) for contains in shapes)
+    why: str
 
 
 @dataclass(frozen=True)
@@ -219,6 +208,6 @@ class Rule:
     subject_kind: str
     says: str
     advice: str
-    source: str = field(compare=False)
+    source: str
     thresholds: Mapping[str, float] = field(default_factory=dict)
     is_standing: bool = False

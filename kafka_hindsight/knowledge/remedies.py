@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 SESSION_TIMEOUT_MS = 45_000
 """Kafka's own session.timeout.ms since 3.0, chosen to survive a short network fault. A longer one is not
@@ -17,7 +17,7 @@ class Remedy:
     option: str
     avoids: str
     costs: str
-    source: str = field(compare=False)
+    source: str
 
 
 REMEDIES = (

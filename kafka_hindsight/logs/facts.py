@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.knowledge.envelopes import OBJECTS, PREFIXES
-from kafka_hindsight.knowledge.json_layouts import JSON_LAYOUTS
-from kafka_hindsight.knowledge.layouts import LAYOUTS
-from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED
 from kafka_hindsight.knowledge.patterns import PATTERNS
-from kafka_hindsight.knowledge.version import version_of
+from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.logs.file_order import OUT_OF_ORDER, Span
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.pieces import NOWHERE, Piece
@@ -24,15 +20,6 @@ _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
 """What the lines of a broker's own loggers hold."""
-
-
-READ_AS = version_of(
-    [(layout.name, layout.head) for layout in LAYOUTS],
-    (PATTERN_LAYOUTS, UNDATED, JSON_LAYOUTS, PREFIXES, OBJECTS),
-    [(pattern.contains, pattern.regex) for pattern in _NAMES_CLUSTER],
-    _KAFKAS_OWN,
-)
-"""Stands for everything that a file's facts rest on, but for what a user says of it."""
 
 
 _SHOWN = 3
@@ -90,7 +77,7 @@ class Survey:
 
 def read_as(file: LogFile) -> str:
     """Stands for everything that a file's facts rest on: where it changes, the file is read again."""
-    return row_id(READ_AS, file.pattern) if file.pattern else READ_AS
+    return row_id(version_of(READING), file.pattern) if file.pattern else version_of(READING)
 
 
 def warnings_about(files: Iterable[FileFacts]) -> list[str]:

@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.rows import Event, MetadataFile
 from kafka_hindsight.knowledge.metadata_log import FOLDER, UNDECODED
-from kafka_hindsight.knowledge.version import READING_VERSION
+from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.shared.windows import Window
 
 PATTERN = "metadata_log.record"
@@ -380,7 +380,7 @@ def _event(record: Record, controller: int | None, kind: str, fields: Mapping[st
         kind=kind,
         pattern_id=PATTERN,
         text=f"offset {offset}: {record.text}",
-        knowledge_version=READING_VERSION,
+        knowledge_version=version_of(READING),
         **fields,
     )
 

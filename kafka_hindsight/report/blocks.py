@@ -189,6 +189,11 @@ class Table:
     rows: tuple[TableRow, ...]
     style: str = ""
 
+    def __post_init__(self) -> None:
+        """Refuses a row whose cells would stand below headings of others."""
+        if any(len(row.cells) != len(self.headings) for row in self.rows):
+            raise ValueError(f"The table {self.label!r} has rows with more or fewer cells than its headings.")
+
 
 @dataclass(frozen=True)
 class Expandable:

@@ -104,7 +104,7 @@ def _ship(spark: SparkSession) -> None:
     packed = Path(f"{context._temp_dir}/{_ARCHIVE}.zip")
     with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
         for folder in (PACKAGE, HOME / "spark_jobs"):
-            for file in sorted(folder.rglob("*.py")):
+            for file in sorted((*folder.rglob("*.py"), *folder.rglob("noise/*.jsonl"))):
                 archive.write(file, Path(folder.name, file.relative_to(folder)))
     context.addPyFile(str(packed))
 

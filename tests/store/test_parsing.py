@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 from kafka_hindsight.catalog import quality, silver
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.frames import parsed_events as parse
 from kafka_hindsight.spark.session import for_few_rows
 from kafka_hindsight.spark.tables.store import Store
+from spark_jobs import parsing
 from spark_jobs.parsing import parse_window
 from tests.support.logs import Row, collected, content, hashes, lay, line, resigned, rows, with_tables
 from tests.support.nights import at
@@ -156,7 +156,7 @@ def test_everything_around_a_window_is_parsed_again_when_more_is_known(
     shutil.copytree(whole, store.lake)
     before = {r["parsed_as"] for r in rows(store, quality.PARSED_HOURS)}
     forget(store, silver.EVENTS, "true")
-    monkeypatch.setattr(parse, "PARSED_AS", "other")
+    monkeypatch.setattr(parsing, "version_of", lambda rooms: "other")
     night(store, "new", "03:00", "05:30")
     assert content(store, silver.EVENTS) == undisturbed[silver.EVENTS.full_name]
     assert {r["parsed_as"] for r in rows(store, quality.PARSED_HOURS)} == {"other"} != before

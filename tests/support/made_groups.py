@@ -6,7 +6,7 @@ Each line is what Kafka's source writes: the patterns of the kinds name class an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,7 +14,6 @@ from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
-from kafka_hindsight.judgements.rebalances.rejoin_rulings import TOPIC_CAUSES
 from tests.support.histories import line
 from tests.support.nights import at
 from tests.support.rows import row
@@ -147,6 +146,9 @@ MADE: dict[str, MadeGroup] = {
     "comes back as itself": MadeGroup(
         [*stable(), *expired(A), *done("01:10:01", 2, 0), started("01:10:08", 2, joins(A2, _UNKNOWN_MEMBER))]
     ),
+    "comes back while the group rebalances": MadeGroup(
+        [*stable(), *expired(A), line("member_id_assigned", "01:10:03", member_id=A2), *done("01:10:04", 2)]
+    ),
     "its coordinator was away": MadeGroup(
         [*stable(), *expired(A), *done("01:10:01", 2, 0), _BACK],
         outages=[row(BROKER_OUTAGES, broker=1, down_at=at("01:09:00"), up_at=at("01:09:50"))],
@@ -175,6 +177,35 @@ MADE: dict[str, MadeGroup] = {
     ),
     # --- a member of the group rejoined
     "metadata changed after topic_deleted": MadeGroup([*stable(), rejoins(_CHANGED)], [topic_change("topic_deleted")]),
+    "metadata changed again after one topic": MadeGroup(
+        [
+            *stable(),
+            rejoins(_CHANGED, clock="01:05:00"),
+            *done("01:05:01", 2),
+            started("01:10:00", 2, f"Leader {A} re-joining group during Stable; client reason: {_CHANGED}"),
+        ],
+        [topic_change("topic_created", clock="01:04:58")],
+    ),
+    "a connector changed a minute before": MadeGroup(
+        [
+            *stable(),
+            own("client_joined", "01:00:01", member_id=A, generation=1),
+            own("client_join_requested", "01:09:00", reason="Tasks [sink-0] configs updated"),
+            rejoins(),
+        ]
+    ),
+    "the leader rejoins after a move": MadeGroup(
+        [
+            *stable(),
+            started("01:09:00", 1, joins(B)),
+            line("group_loaded", "01:09:01", broker=2, generation=1, member_count=1),
+            rejoins(broker=2),
+        ]
+    ),
+    "a follower rejoins after topic_created, which it reads": MadeGroup(
+        [*stable(), READS, started("01:10:00", 1, f"Updating metadata for member {A} during Stable")],
+        [topic_change("topic_created")],
+    ),
     "metadata changed after two topics": MadeGroup(
         [*stable(), rejoins(_CHANGED)], [topic_change("topic_created"), topic_change("topic_created", "ads")]
     ),
@@ -197,27 +228,19 @@ MADE: dict[str, MadeGroup] = {
             started("01:10:00", 2, f"leader {A} re-joining group during Stable"),
         ]
     ),
-    **{
-        f"the leader rejoins after {cause}, which it reads": MadeGroup(
-            [*stable(), READS, rejoins()], [topic_change(cause)]
-        )
-        for cause in TOPIC_CAUSES
-    },
-    **{
-        f"the leader rejoins after {cause}": MadeGroup([*stable(), rejoins()], [topic_change(cause)])
-        for cause in TOPIC_CAUSES
-    },
+    "the leader rejoins after topic_created, which it reads": MadeGroup(
+        [*stable(), READS, rejoins()], [topic_change("topic_created")]
+    ),
+    "the leader rejoins after topic_deleted": MadeGroup([*stable(), rejoins()], [topic_change("topic_deleted")]),
     # --- an epoch rose and no member joined or left
     "a KIP-848 client subscribes again": MadeGroup(
         epochs(READS, own("client_subscribed", "01:09:59", detail="orders, ads"))
     ),
     "an epoch with the same topics": MadeGroup(epochs(**SAME)),
     "an epoch with other topics": MadeGroup(epochs(**OTHER)),
+    "an epoch of Streams with the same topics": MadeGroup([replace(e, protocol="streams") for e in epochs(**SAME)]),
     "an epoch that shows nothing": MadeGroup(epochs()),
-    **{
-        f"an epoch with other topics after {cause}": MadeGroup(epochs(**OTHER), [topic_change(cause)])
-        for cause in TOPIC_CAUSES
-    },
-    **{f"an epoch after {cause}": MadeGroup(epochs(), [topic_change(cause)]) for cause in TOPIC_CAUSES},
+    "an epoch with other topics after partitions_added": MadeGroup(epochs(**OTHER), [topic_change("partitions_added")]),
+    "an epoch after topic_created": MadeGroup(epochs(), [topic_change("topic_created")]),
 }
 """Made groups by the name that `decides` and `looks_alike` of a ruling call them, behind `made: `."""

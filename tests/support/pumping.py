@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import pairwise
 from re import _constants as of_regex  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -88,17 +88,20 @@ def _one_of(characters: Any) -> str:
     return {of_regex.LITERAL: lambda: chr(value), of_regex.RANGE: lambda: chr(value[0])}.get(kind, lambda: "b")()
 
 
-def pumped(compiled: re.Pattern[str], message: str, size: int) -> Iterator[str]:
+def pumped(
+    compiled: re.Pattern[str], message: str, size: int, wanted: Container[int] | None = None
+) -> Iterator[tuple[int, str]]:
     """A message that a regex matches, cut behind each of its groups and filled up; then as it is, and with its end.
 
-    The end is spoiled, so that a regex has to try every way before it gives up.
+    The end is spoiled, so that a regex has to try every way before it gives up. Gives: each with its number; where some
+    numbers are wanted, these alone.
     """
     matched = compiled.match(message)
     assert matched is not None
     cuts = sorted({0, len(message), *(matched.end(i) for i in range(1, compiled.groups + 1) if matched[i] is not None)})
     fillings = [(unit, cut) for unit in units(compiled.pattern) for cut in cuts]
     fillings += [(message[before:after], after) for before, after in pairwise(cuts)]
-    for unit, cut in fillings[:: len(fillings) // MOST + 1]:
-        filled = message[:cut] + unit * (size // len(unit) + 1)
-        yield filled
-        yield filled + message[cut:] + "\0"
+    for place, (unit, cut) in enumerate(fillings[:: len(fillings) // MOST + 1]):
+        for number, end in ((2 * place, ""), (2 * place + 1, message[cut:] + "\0")):
+            if wanted is None or number in wanted:
+                yield number, message[:cut] + unit * (size // len(unit) + 1) + end

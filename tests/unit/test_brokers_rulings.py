@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -163,6 +164,10 @@ MADE_CHANGES = {
     "unclean-4.1, controller 3 resigned alone": ([*lines("unclean-4.1"), RESIGNED], []),
     "crash-2.8, controller 3 followed": ([*lines("crash-2.8"), ELECTED], []),
     "crash-2.8, controller 2 resigned": ([*lines("crash-2.8"), said_by_2("controller_resigned"), ELECTED], []),
+    "crash-2.8, controller 2 resigned while broker 1 was down": (
+        [*lines("crash-2.8"), said_by_2("controller_resigned"), ELECTED],
+        [replace(DOWN, broker=1, up_at=None)],
+    ),
     "crash-2.8, the session of controller 2 expired": (
         [*lines("crash-2.8"), said_by_2("zookeeper_session_expired"), ELECTED],
         [],
@@ -204,6 +209,23 @@ def test_controller_changes(ruling: Ruling[object]) -> None:
     decided, other = change_of(ruling.decides), change_of(ruling.looks_alike)
     assert [r for r in CONTROLLER_RULINGS if wording(r).match(decided.explanation)] == [ruling]
     assert not wording(ruling).match(other.explanation)
+
+
+@pytest.mark.parametrize(
+    ("case", "cause", "confidence"),
+    [
+        ("quorum-4.3 until 15:11:36", "no_majority", "likely"),
+        ("quorum-4.3 until 15:12:12, controllers 2 and 1 were down", "no_majority", "likely"),
+        ("quorum-paused-4.3, controller 2 was paused", "no_majority", "likely"),
+        ("unclean-4.1, controller 3 was down", "outage", "likely"),
+        ("unclean-4.1, controller 3 resigned alone", "resigned", "possible"),
+        ("crash-2.8, controller 3 followed", "unknown", "unknown"),
+        ("crash-2.8, controller 2 resigned while broker 1 was down", "resigned", "possible"),
+    ],
+)
+def test_what_a_ruling_decides_beside_its_case(case: str, cause: str, confidence: str) -> None:
+    change = change_of(f"made: {case}")
+    assert (change.cause, change.confidence) == (cause, confidence)
 
 
 def test_without_a_majority_the_time_without_a_controller_is_bounded() -> None:

@@ -35,6 +35,15 @@ def test_each_load_by_another_broker_is_a_move() -> None:
     assert all(a[2] == b[1] for a, b in pairwise(found)), "moves chain"
 
 
+def test_the_end_of_a_load_is_the_line_of_the_broker_that_loads() -> None:
+    """Its first line of a load names a member; another broker's line between that and its end is not the end."""
+    found = events("moves-4.1")
+    loaded = next(e for e in found if (e.kind, e.happened_at) == ("group_loaded", at("01:50:38.372")))
+    begun = replace(loaded, kind="member_loaded", line_id="begun", happened_at=at("01:50:38.370"))
+    others = replace(loaded, broker=3, source="broker-3/server.log", line_id="other", happened_at=at("01:50:38.371"))
+    assert moves([*found, begun, others])[0] == (at("01:50:38.372"), 1, 2)
+
+
 def test_a_paused_coordinator_that_unloads_late_takes_nothing_back() -> None:
     """Broker 1 unloads the group at 01:52:17, eleven seconds after broker 2 had loaded it."""
     unloaded = [e for e in events("moves-4.1") if e.kind == "group_unloaded" and e.broker == 1]

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
+from kafka_hindsight.catalog.codes import GroupRecordType
 from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
@@ -221,3 +222,28 @@ def test_a_cooperative_group_never_stands_for_more_than_an_eager_one(generations
         few, all_ = cooperative[r.rebalance_id].stopped, eager[r.rebalance_id]
         assert few is not None and all_.stopped is not None and all_.kept is not None
         assert few <= all_.stopped - all_.kept
+
+
+def test_an_assignment_from_before_the_rebalance_before_prices_nothing() -> None:
+    groups, members = read(10, a=[0, 1], b=[2])
+    events = [chosen(COOPERATIVE), assigned(32, 6, "a=t-0; b=t-1, t-2")]
+    rebalances = [rebalance(20, 5), rebalance(30, 6)]
+    readings = [replace(groups[0], assignor=COOPERATIVE)]
+    assert stopped(rebalances, Witnesses(events, (), readings, members)) == [
+        ("member_joined", None),
+        ("member_joined", None),
+    ]
+
+
+def test_stored_holders_price_an_epoch_by_who_holds_what_before_and_after() -> None:
+    def reached(second: float, member: str, epoch: int, *partitions: int) -> GroupRecord:
+        held = [{"topic": "t", "topic_id": "T", "partition": p} for p in partitions]
+        return row(
+            GROUP_RECORDS,
+            record_type=GroupRecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+            written_at=at(second), member_id=member, member_epoch=epoch, assignment=held, pending_revocation=[],
+        )  # fmt: skip
+
+    records = [reached(1, "a", 1, 0, 1), reached(11, "a", 2, 0), reached(12, "b", 2, 1), reached(30, "a", 3, 0)]
+    epochs = [rebalance(second, epoch, protocol="consumer") for second, epoch in ((10, 2), (29, 3))]
+    assert stopped(epochs, Witnesses((), records)) == [("member_joined", 1), ("member_joined", 0)]

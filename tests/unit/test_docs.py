@@ -190,7 +190,7 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
 
     sample = Sample(text, {}, "4.1")
     pattern = Pattern("p", Kind.REBALANCE_STARTED, (text,), text, "x", text, text, (sample,), (text,))
-    page = docs.patterns_page([pattern], [Noise((text,), text, text, text)])
+    page = docs.patterns_page([pattern], [Noise((text,), text, text)])
     assert headings(page) == ["Patterns", "rebalance_started", "p", "Known and ignored"]
     assert fences(page) == [quoted(text)]
     assert len(cells(page)) == 2

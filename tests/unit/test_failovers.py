@@ -380,3 +380,9 @@ def test_the_chain_holds_with_any_witness_missing(leaders: list[int], silent: se
         assert before.leader_to == after.leader_from
         assert before.epoch_to <= after.epoch_from < after.epoch_to
     assert all(r.leader_from != r.leader_to for r in rows)
+
+
+def test_in_zookeeper_mode_the_reassignment_of_another_leader_moves_none() -> None:
+    lines = events("reassignment-2.8")
+    others = [replace(e, leader=3) if e.kind == "reassignment_changed" and e.leader else e for e in lines]
+    assert [(r.kind, r.confidence) for r in failovers(others)] == [("reassignment", "likely")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from kafka_hindsight.knowledge.rules import INCIDENT_RULES
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import Tile
 from kafka_hindsight.report.build import build_report
+from kafka_hindsight.report.phrases import lost_records
 from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.unavailability import NO_LEADER, unused
@@ -104,3 +106,11 @@ def test_absences_are_counted_by_how_brokers_went_and_whether_they_came_back() -
 
 def test_a_row_of_an_earlier_version_has_a_harm_too() -> None:
     assert figures.harm_of(incident(harm=None)) == Harm.CONSUMERS_STOPPED
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "says"),
+    [(5, 5, "5 records"), (3, 5, "3 to 5 records"), (0, 5, "up to 5 records"), (5, None, "at least 5 records")],
+)
+def test_bounds_of_a_loss_are_worded_as_far_as_they_are_known(low: int, high: int | None, says: str) -> None:
+    assert lost_records(low, high) == says

@@ -14,12 +14,13 @@ from kafka_hindsight.catalog.gold import (
     FINDINGS,
     IMBALANCE_PERIODS,
     INCIDENTS,
+    LAG_VERDICTS,
     REBALANCES,
     TRUNCATIONS,
 )
 from kafka_hindsight.catalog.internal import MISSING_BROKER_LOGS
-from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
-from kafka_hindsight.catalog.rows import LeadershipGap, Rebalance, SnapshotReading
+from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS, UNOBSERVED_SPANS
+from kafka_hindsight.catalog.rows import LagVerdict, LeadershipGap, Rebalance, SnapshotReading, UnobservedSpan
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from tests.support.rows import AT, row
 from tests.support.settings import own
@@ -232,3 +233,38 @@ def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
     for found in judge_findings(facts):
         assert set(found.as_dict()) == set(FINDINGS.column_names)
         assert found.evidence
+
+
+def test_lag_that_grew_is_one_finding_for_each_group_that_is_behind() -> None:
+    def verdict(group: str, partition: int, status: str, first: int, last: int) -> LagVerdict:
+        return row(
+            LAG_VERDICTS,
+            group_id=group, topic="t", partition=partition, status=status, lag_first=first, lag_last=last,
+            window_from=AT, window_to=AT + timedelta(hours=1),
+        )  # fmt: skip
+
+    lag = [
+        verdict("orders", 0, "stall", 5, 105),
+        verdict("orders", 1, "warn", 0, 20),
+        verdict("orders", 2, "stall", 50, 40),
+        verdict("ads", 0, "ok", 0, 9),
+    ]
+    (found,) = judge_findings(Facts("c", lag_verdicts=lag))
+    assert (found.rule_id, found.subject, found.last_at) == ("lag_growing", "orders", AT + timedelta(hours=1))
+    assert found.message == "Group 'orders' fell behind: its lag grew from 5 to 125 records"
+
+
+def test_a_broker_that_nothing_shows_for_hours_is_one_finding() -> None:
+    def span(broker: int, hour: int, hours: int) -> UnobservedSpan:
+        begin = AT + timedelta(hours=hour)
+        return row(UNOBSERVED_SPANS, broker=broker, first_at=begin, last_at=begin + timedelta(hours=hours))
+
+    found = judge_findings(Facts("c", unobserved=[span(1, 0, 1), span(1, 4, 3), span(2, 0, 2)]))
+    assert [(f.rule_id, f.subject, f.first_at, f.last_at - AT) for f in found] == [
+        ("broker_unobserved", "1", AT, timedelta(hours=7)),
+        ("broker_unobserved", "2", AT, timedelta(hours=2)),
+    ]
+    assert found[0].message == (
+        "Whether broker 1 served is not known 2 times, 3 h at most: neither its own log nor a controller's has a line"
+        " of that time"
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS
@@ -18,7 +18,7 @@ from kafka_hindsight.knowledge import group_records
 from kafka_hindsight.knowledge.group_records import Malformed, decode, type_of
 from kafka_hindsight.knowledge.group_records.layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
 from kafka_hindsight.knowledge.group_records.layouts import MEMBER_STATES as STATES
-from kafka_hindsight.knowledge.wire import LENGTHS, NUMBERS, Field, Layout, Struct, read
+from kafka_hindsight.knowledge.wire import LENGTHS, NUMBERS, Cursor, Field, Layout, Struct, read
 
 CAPTURED = [
     json.loads(line) for line in (Path(__file__).parents[1] / "excerpts/group_records.jsonl").read_text().splitlines()
@@ -202,3 +202,26 @@ def test_other_types_are_told_by_their_first_two_bytes(number: int, name: str | 
     assert (found.name if found else None) == name
     with pytest.raises(Malformed, match="a record of a group or its members"):
         decode(key, b"")
+
+
+@given(st.integers(-(2**63), 2**63 - 1))
+@example(64)
+@example(-65)
+def test_a_signed_varint_is_read_as_it_was_written(number: int) -> None:
+    written = _varint((number << 1) ^ (number >> 63))
+    cursor = Cursor(written, "a number")
+    assert cursor.zigzag("number", 64) == number
+    cursor.ends()
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_an_unsigned_varint_is_read_as_it_was_written(number: int) -> None:
+    cursor = Cursor(_varint(number), "a number")
+    assert cursor.varint("number") == number
+    cursor.ends()
+
+
+def test_a_null_where_a_value_is_needed_is_refused() -> None:
+    needed = Layout("a record", 0, Struct((Field("name", "string"),)), None)
+    with pytest.raises(Malformed, match="name is null at byte 4; needed a value"):
+        read(needed, struct.pack(">hh", 0, -1))

@@ -136,6 +136,14 @@ def test_a_quorum_that_loses_its_controllers_again_and_again_is_one_incident() -
     assert over.headline.startswith("The controllers had no majority twice within 13 s, and no line shows a controller")
 
 
+def test_a_log_that_was_cut_without_an_absence_is_an_incident_of_its_own() -> None:
+    lost = {"topic": "t", "partition": 0, "verdict": "committed_lost", "records_cut": 40, "outage_id": None}
+    (incident,) = told(truncations=[row(TRUNCATIONS, broker=1, explanation="It was cut.", **lost)])
+    assert (incident.kind, incident.harm) == ("log_cut", "records_lost")
+    assert "broker 1 cut its log" in str(incident.headline)
+    assert HARM_NOTES[Harm.PARTITIONS_OFFLINE].advice in str(incident.advice)
+
+
 def test_a_crash_with_all_that_followed_is_one_incident() -> None:
     crash = outage()
     rows = [unclean(40, 40, outage_id=crash.outage_id), failover("broker_crash", 1, outage_id=crash.outage_id)]

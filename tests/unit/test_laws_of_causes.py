@@ -182,26 +182,21 @@ def cuts(draw: st.DrawFn) -> Cut:
 
 @settings(max_examples=400, deadline=None)
 @given(cuts())
-def test_no_verdict_that_needed_lost_lines_stays_certain(cut: Cut) -> None:
-    truth = told(cut.name, cut.origins)
-    for row in cut.left.history().rebalances:
+def test_no_verdict_that_needed_lost_lines_stays_certain_and_a_cut_is_found_in_the_generations(cut: Cut) -> None:
+    truth, left = told(cut.name, cut.origins), cut.left
+    history = left.history()
+    for row in history.rebalances:
         if row.confidence == "certain":
             full = row_of(truth, row)
             assert full is not None, row.explanation
             assert full.cause == row.cause, (full.explanation, row.explanation)
             assert None in (full.client_id, row.client_id) or full.client_id == row.client_id
-
-
-@settings(max_examples=400, deadline=None)
-@given(cuts())
-def test_a_cut_is_found_in_the_generations_and_named(cut: Cut) -> None:
-    history = cut.left.history()
     reached = _generations(history)
     named = {
         generation for gap in history.gaps for generation in range(gap.after_generation + 1, gap.next_generation + 1)
     }
-    lost = _generations(told(cut.name, cut.origins)) - reached
-    in_order = sorted(cut.left.events, key=lambda e: (e.happened_at, e.source, e.order))
+    lost = _generations(truth) - reached
+    in_order = sorted(left.events, key=lambda e: (e.happened_at, e.source, e.order))
     last = max((e.generation or 0 for e in drop_superseded_coordinators(in_order)), default=0)
     assert {g for g in lost if reached and min(reached) < g <= last} <= named
     assert [gap for gap in history.gaps if gap.explained_by] == []

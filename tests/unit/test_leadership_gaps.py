@@ -8,8 +8,7 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
@@ -166,8 +165,9 @@ def test_a_topic_that_comes_back_begins_another_chain() -> None:
     assert (found.gaps, unmarked_breaks(found)) == ([], [])
 
 
-@pytest.mark.parametrize("excerpt", EXCERPTS)
+@settings(max_examples=500)
 @given(
+    excerpt=st.sampled_from(EXCERPTS),
     lost=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.4)), max_size=3),
     silent=st.none() | st.integers(1, 4),
     chance=st.randoms(use_true_random=False),

@@ -34,7 +34,7 @@ CASES = [
     *(("month", seed) for seed in range(int(os.environ.get("MONTH_CUTS", 1)))),
 ]
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}", scope="module")
-DAYS = int(os.environ.get("MONTH_DAYS", 7))
+DAYS = int(os.environ.get("MONTH_DAYS", 3))
 ROWS_BEFORE = timedelta(seconds=9)
 """How long before its detection an absence may begin: a session."""
 

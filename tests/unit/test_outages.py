@@ -373,3 +373,12 @@ def test_the_order_of_arrival_does_not_matter(excerpt: str, seed: int) -> None:
     shuffled = events(excerpt)
     random.Random(seed).shuffle(shuffled)
     assert rebuild_outages(shuffled, [], WHOLE) == rebuild_outages(events(excerpt), [], WHOLE)
+
+
+def test_a_broker_that_halted_unnoticed_is_back_where_a_controller_lists_it() -> None:
+    """On ZooKeeper it was gone and back within its session: the list that names it is the first sign of its return."""
+    halted = [e for e in events("failed-start-3.9") if e.kind == "broker_halted" and e.broker == 2][:1]
+    back_at = at("18:18:19.679") + timedelta(days=1)
+    listed = [e for e in events("failed-start-3.9") if (e.kind, e.happened_at) == ("brokers_changed", back_at)]
+    found = rebuild_outages([*halted, *listed], [], Window(WHOLE.start, WHOLE.end + timedelta(days=1)))
+    assert [o.up_at for o in found if o.broker == 2] == [back_at]

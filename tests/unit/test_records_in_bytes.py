@@ -24,6 +24,7 @@ from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, Member, OfMember, Unpacked, content_of
 from kafka_hindsight.logs.heads import HEADLESS, Clock, heads_of, lines_of
+from kafka_hindsight.logs.origins import Origins
 from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Range, Times, contests, look, mark_of, ranges_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -236,3 +237,9 @@ def test_an_archive_is_unpacked_on_from_where_the_file_before_ended(tmp_path: Pa
     assert third is not first
     assert again == early
     assert len(first.held) <= CHUNK
+
+
+def test_a_line_that_names_no_writer_has_the_number_of_no_name() -> None:
+    origins = Origins()
+    assert [origins.number(name) for name in ("pod-1", "", "pod-2", "pod-1")] == [1, 0, 2, 1]
+    assert origins.names == ["", "pod-1", "pod-2"]

@@ -176,6 +176,9 @@ MADE: dict[str, Callable[[], Night]] = {
     "the log of the leader is missing": lambda: Night(cut(), failovers=[]),
     "an unclean leader with every record": lambda: Night(cut(), failovers=HAD_ALL),
     "an unclean leader behind a known end offset": lambda: Night(cut(), [end_offset(48)], UNCLEAN),
+    "a clean leader behind a known high watermark": lambda: Night(
+        [line("log_loaded", 2, 0.5, high_watermark=48), STARTED, *cut()], failovers=CLEAN
+    ),
     "a clean leader behind a known end offset": lambda: Night([STARTED, *cut()], [end_offset(48)], CLEAN),
 }
 
@@ -199,6 +202,20 @@ NAMES = [f"{table}: {ruling.sentence}" for table, ruling in ALL]
 def test_a_ruling_decides_its_case_and_another_one_the_look_alike(table: str, ruling: Ruling[Any]) -> None:
     assert decided(ruling.decides, table) is ruling
     assert decided(ruling.looks_alike, table) is not ruling
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict", "confidence"),
+    [
+        ("unclean-2.8 without the states of broker 1", "unknown", "unknown"),
+        ("an unclean leader behind a known end offset", "committed_lost", "likely"),
+        ("truncation-3.9 without the starts of leaders", "nothing_committed_lost", "likely"),
+        ("a clean leader behind a known high watermark", "committed_lost", "likely"),
+    ],
+)
+def test_what_a_ruling_decides_beside_its_case(made: str, verdict: str, confidence: str) -> None:
+    cut = next(r for r in judged(MADE[made]())[1] if isinstance(r, Truncation))
+    assert (cut.verdict, cut.confidence) == (verdict, confidence)
 
 
 @pytest.mark.parametrize(("table", "ruling"), ALL, ids=NAMES)

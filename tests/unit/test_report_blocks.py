@@ -51,6 +51,7 @@ def test_where_a_broker_could_mostly_not_be_read_the_verdict_says_so_first_and_s
     rows = [
         coverage(source="broker-1/server.log", origin="broker", unparsed=900, events=20),
         coverage(source="broker-2/server.log", origin="broker", events=20),
+        coverage(source="broker-3/server.log", origin="broker", unparsed=300, events=600),
     ]
     page = build_report(empty() | {"quality.coverage": rows}, run())
     assert seen.sentences(page)[:2] == (
@@ -289,6 +290,13 @@ def test_lanes_put_brokers_above_the_groups_in_most_trouble(report):
     assert lanes[4:6] == [("partition", "risky.raw"), ("group", "ads-etl")]
     counts = [int(lane.note.split()[0]) for lane in seen.timeline(report).lanes if lane.kind == "group"]
     assert counts == sorted(counts, reverse=True)
+
+
+def test_topics_that_lost_records_come_before_those_that_only_waited():
+    lost = failover("lost", 0, at("03:00:00"), "unclean_election", leaderless_ms=1_000)
+    waited = failover("waited", 0, at("04:00:00"), "offline", leaderless_ms=60_000)
+    page = build_report(empty() | {"gold.failovers": [waited, lost]}, run())
+    assert [lane.label for lane in seen.timeline(page).lanes if lane.kind == "partition"] == ["lost", "waited"]
 
 
 def test_marks_lie_where_their_time_is(report):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from kafka_hindsight.judgements.reasoning.rulings import CERTAIN, Ruling, says
-from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES, VERSION
+from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
 
 RULINGS = [
     pytest.param(ruling, id=f"{column} {when} {place}")
@@ -38,7 +38,3 @@ def test_no_two_rulings_of_a_table_are_one() -> None:
     for tables in RULING_TABLES.values():
         for table in tables.values():
             assert len({(r.sentence, tuple(r.proof), tuple(r.unless)) for r in table}) == len(table)
-
-
-def test_the_version_follows_from_the_rulings() -> None:
-    assert re.fullmatch(r"[0-9a-f]{12}", VERSION)

@@ -129,7 +129,7 @@ def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
     parts.append("## Known and ignored")
     ignored = [(code(n.contains), as_codes(n.loggers), prose(n.why)) for n in noise]
     parts.append(as_table(("A message that holds", "Of the logger", "Why"), ignored))
-    return page("Patterns", "kafka_hindsight/knowledge/patterns/ and kafka_hindsight/knowledge/noise*.py", parts)
+    return page("Patterns", "kafka_hindsight/knowledge/patterns/ and kafka_hindsight/knowledge/noise/", parts)
 
 
 def _kind(kind: str, meaning: str, patterns: Sequence[Pattern]) -> Iterator[str]:

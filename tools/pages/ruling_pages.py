@@ -16,14 +16,17 @@ from tools.pages.markdown import as_table, code, link, page, prose
 CAUSES_OF = "gold.rebalances.cause"
 
 READ_AS: Mapping[str, str] = {
+    "again": " again, where it was the controller before",
     "avoids": "would have avoided some rebalances",
     "away": "time",
     "began": "Why the rebalance had begun",
     "behind": " when it was so many records behind",
     "causes": "causes, each with its count",
+    "change": "how a topic changed",
     "covered": "time",
     "did": "was shut down, crashed or was cut off",
     "failover.leader_to": "new leader",
+    "every": "Every",
     "former": "former one",
     "gone": "was away, or its disk had failed",
     "groups": "groups",
@@ -31,10 +34,11 @@ READ_AS: Mapping[str, str] = {
     "host.members": "how many",
     "host.since:%H:%M:%S": "time of the silence",
     "how": "after it had left, or after it had been removed",
-    "in_use": "session timeout in use",
+    "in_use": "how it compares with the session timeout in use",
     "instead_of": " (now the value in use)",
     "interval": "time",
     "isr": "in-sync replicas",
+    "known": "what is known of the ISR before",
     "later": "time",
     "leading.explanation": "What the first of the rebalances says",
     "leading.group_id": "group",
@@ -43,7 +47,9 @@ READ_AS: Mapping[str, str] = {
     "more": " and others",
     "new": "new leader",
     "new_log_end": "offset",
+    "noticed": " and how much later a death would be noticed",
     "others": "brokers",
+    "outcome": "which controller became active, if any",
     "outage.broker": "broker",
     "outage.down_at:%H:%M:%S": "time of the outage",
     "paid": "number",
@@ -57,10 +63,14 @@ READ_AS: Mapping[str, str] = {
     "silences": "so many silences were",
     "since_join": "time",
     "times": "so many times",
+    "too": " and others were down too",
+    "topics": " and its topics changed",
     "total": "how many",
     "value": "smallest value that suffices",
     "wait": "time",
     "watched": "time",
+    "what": " up to a known offset",
+    "which": " which the group reads",
     "who": "the member",
 }
 """What stands in a sentence, by the word that the ruling takes in there. Other words say themselves what they are."""
@@ -93,7 +103,10 @@ def causes_page(
         _HOW_TO_FIND,
         as_table(
             ("Asked when", "Rulings in order"),
-            [(when, ", ".join(f"{n} {link(r.code)}" for n, r in enumerate(t, 1))) for when, t in tables.items()],
+            [
+                (when, ", ".join(f"{n} {' or '.join(map(link, r.codes))}" for n, r in enumerate(t, 1)))
+                for when, t in tables.items()
+            ],
         ),
     ]
     for cause in causes:
@@ -104,7 +117,7 @@ def causes_page(
         )
         parts += [f"## {cause}", f"**{prose(cause.meaning)}**", _points(noun)]
         for when, table in tables.items():
-            parts += [_ruling(when, n, table, declared) for n, ruling in enumerate(table) if ruling.code == cause]
+            parts += [_ruling(when, n, table, declared) for n, ruling in enumerate(table) if cause in ruling.codes]
     return page(
         "Causes", "kafka_hindsight/catalog/causes.py and kafka_hindsight/judgements/rebalances/*_rulings.py", parts
     )

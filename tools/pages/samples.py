@@ -2,26 +2,28 @@
 
 A file is `<version>/<module>.jsonl`, a row is a record: `shows` names the pattern or layout that it is a sample of, or
 is `noise`; `fields` are what the pattern reads from it; `unlike` names the patterns and layouts that must not claim it.
+The rows of noise, which the product reads, hold a record each: a sample of noise too.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from kafka_hindsight.knowledge.model import Layout, Noise, Pattern, Sample
+from kafka_hindsight.knowledge.model import Layout, Pattern, Sample
 from kafka_hindsight.settings.home import HOME
 
-FOLDER = HOME / "kafka_hindsight" / "knowledge" / "samples"
+KNOWLEDGE = HOME / "kafka_hindsight" / "knowledge"
 SHOWS_NOISE = "noise"
 
 
 @dataclass(frozen=True)
 class Captured:
-    """One row of a file of samples, with the Kafka version that its folder names."""
+    """One row of a file of samples, with the Kafka version that its folder names; `contains`: its shape of noise."""
 
     record: str
     version: str
@@ -29,17 +31,22 @@ class Captured:
     fields: Mapping[str, str] = field(default_factory=dict)
     unlike: Sequence[str] = ()
     made: bool = False
+    contains: str | None = None
 
 
 @cache
-def captured(folder: Path = FOLDER) -> tuple[Captured, ...]:
+def captured() -> tuple[Captured, ...]:
     """Every sample on file. Order: by version, the newest last; a version that is not known comes after all others."""
-    files = sorted(folder.glob("*/*.jsonl"), key=lambda p: (not p.parent.name[0].isdigit(), p.parent.name, p.name))
-    return tuple(
-        Captured(version=path.parent.name, **json.loads(line))
-        for path in files
-        for line in path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    )
+    samples = [Captured(version=p.parent.name, **row) for p, row in _rows("samples/*/*.jsonl")]
+    shapes = ({k: v for k, v in row.items() if k not in ("loggers", "why")} for _, row in _rows("noise/*.jsonl"))
+    samples += [Captured(shows=SHOWS_NOISE, **row) for row in shapes]
+    return tuple(sorted(samples, key=lambda s: (not s.version[0].isdigit(), s.version)))
+
+
+def _rows(pattern: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+    for path in sorted(KNOWLEDGE.glob(pattern)):
+        for line in path.read_text(encoding="utf-8").removesuffix("\n").split("\n"):
+            yield path, json.loads(line)
 
 
 def samples_of(pattern: Pattern) -> tuple[Sample, ...]:
@@ -51,11 +58,6 @@ def samples_of(pattern: Pattern) -> tuple[Sample, ...]:
 def counter_samples_of(pattern: Pattern) -> tuple[str, ...]:
     """The records that a pattern must not claim: those it declares, then those on file."""
     return (*pattern.counter_samples, *(c.record for c in captured() if pattern.pattern_id in c.unlike))
-
-
-def noise_samples(noise: Sequence[Noise]) -> tuple[str, ...]:
-    """The records that are known to carry nothing: those that the noise declares, then those on file."""
-    return (*(n.sample for n in noise if n.sample), *(c.record for c in captured() if c.shows == SHOWS_NOISE))
 
 
 def layout_samples(layout: Layout) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -10,12 +10,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from kafka_hindsight.catalog.codes import NOBODY, Confidence, ControllerChangeCause
+from kafka_hindsight.catalog.codes import NOBODY, ControllerChangeCause
 from kafka_hindsight.catalog.rows import BrokerOutage, Event
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch
 from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.reasoning.evidence import quote
-from kafka_hindsight.judgements.reasoning.rulings import Proof, Ruling, always, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import (
+    CERTAIN,
+    LIKELY,
+    POSSIBLE,
+    UNKNOWN,
+    Proof,
+    Ruling,
+    always,
+    proof_if,
+)
 from kafka_hindsight.knowledge.kinds import Kind
 
 _RESIGNED_BEFORE = timedelta(minutes=1)
@@ -105,6 +114,22 @@ class ControllerCase:
         return self.before.controller if self.before else None
 
     @property
+    def is_back(self) -> bool:
+        """Whether the controller before was the same node."""
+        return self.former == self.controller
+
+    @property
+    def again(self) -> str:
+        """What a sentence says of a controller that is back."""
+        return " again" if self.is_back else ""
+
+    @property
+    def outcome(self) -> str:
+        """What the elections led to."""
+        is_lost = self.controller == NOBODY
+        return "no line shows a controller afterwards" if is_lost else f"controller {self.controller} became active"
+
+    @property
     def skips_epochs(self) -> bool:
         """Whether epochs lie between: a quorum counts elections that no node won, and a node may have won one."""
         if self.before and self.before.is_zookeepers and not self.term.is_zookeepers:
@@ -124,11 +149,11 @@ def first_epoch(case: ControllerCase) -> Proof | None:
 
 def same_controller(case: ControllerCase) -> Proof | None:
     """The controller before was the same node."""
-    return proof_if(case.former == case.controller)
+    return proof_if(case.is_back)
 
 
 def former_was_down(case: ControllerCase) -> Proof | None:
-    """An outage of the former controller lasted at the change; likely at most where epochs lie between."""
+    """An outage of the former controller lasted at the change; likely at most if epochs lie between or it is back."""
     outage = case.former_outage
     if outage is None:
         return None
@@ -136,7 +161,7 @@ def former_was_down(case: ControllerCase) -> Proof | None:
         tuple(outage.evidence[:2]),
         {"did": CAUSED_BY[outage.kind]},
         {"outage_id": outage.outage_id},
-        outage.confidence.at_most(Confidence.LIKELY) if case.skips_epochs else outage.confidence,
+        outage.confidence.at_most(LIKELY) if case.skips_epochs or case.is_back else outage.confidence,
     )
 
 
@@ -164,9 +189,12 @@ def stood_in_vain(case: ControllerCase) -> Proof | None:
     return proof_if(is_in_vain(case.stood), held[0], held[-1], elections=str(case.elections)) if held else None
 
 
-def stood_without_end(case: ControllerCase) -> Proof | None:
-    """A node stood for election so often that votes which split cannot be why."""
-    return stood_in_vain(case) if (case.elections or 0) >= _WITHOUT_END else None
+def majority_was_away(case: ControllerCase) -> Proof | None:
+    """Outages of other nodes lasted at the change, or a node stood so often that votes which split cannot be why."""
+    others = others_were_down(case)
+    if others is not None:
+        return Proof(words={"too": f", {others.words['others']} was down too"})
+    return Proof(words={"too": ""}) if (case.elections or 0) >= _WITHOUT_END else None
 
 
 def none_followed(case: ControllerCase) -> Proof | None:
@@ -188,58 +216,8 @@ def others_were_down(case: ControllerCase) -> Proof | None:
 
 CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     Ruling(
-        ControllerChangeCause.NO_MAJORITY,
-        Confidence.LIKELY,
-        "The quorum lost its majority, and no line shows a controller afterwards: controller {former} resigned, and"
-        " {elections} elections were begun.",
-        proof=(none_followed, gave_up, stood_in_vain),
-        source="LeaderState.timeUntilCheckQuorumExpires: a leader that no majority fetches from resigns",
-        decides="made: quorum-4.3 until 15:11:36",
-        looks_alike="quorum-4.3 epoch 3",
-    ),
-    Ruling(
-        ControllerChangeCause.NO_MAJORITY,
-        Confidence.LIKELY,
-        "The quorum lost its majority, and no line shows a controller afterwards: controller {former} {did}, {others}"
-        " was down too, and {elections} elections were begun.",
-        proof=(none_followed, former_was_down, others_were_down, stood_in_vain),
-        source="KafkaRaftClient.pollProspective, pollCandidate: a voter stands for election again as long as no"
-        " majority answers",
-        decides="made: quorum-4.3 until 15:12:12, controllers 2 and 1 were down",
-        looks_alike="made: quorum-4.3, controllers 2 and 1 were down",
-    ),
-    Ruling(
-        ControllerChangeCause.NO_MAJORITY,
-        Confidence.POSSIBLE,
-        "No line shows a controller after {elections} elections were begun: the quorum had no majority, or the node"
-        " that began them did not reach the others.",
-        proof=(none_followed, stood_in_vain),
-        source="KafkaRaftClient.pollProspective, pollCandidate: a node stands until a majority answers",
-        decides="made: quorum-4.3 until 15:12:12",
-        looks_alike="quorum-4.3 epoch 4",
-    ),
-    Ruling(
-        ControllerChangeCause.FIRST,
-        Confidence.CERTAIN,
-        "Controller {controller} became active, the first of the cluster.",
-        proof=(predecessor_unknown, first_epoch),
-        source="controller epochs begin at 1: KafkaZkClient.registerControllerAndIncrementControllerEpoch,"
-        " QuorumState.initialize",
-        decides="crash-2.8 epoch 1",
-        looks_alike="unclean-2.8 epoch 2",
-    ),
-    Ruling(
-        ControllerChangeCause.UNKNOWN,
-        Confidence.UNKNOWN,
-        "Controller {controller} became active; no line shows which controller was active before.",
-        proof=(predecessor_unknown,),
-        source="KafkaZkClient.registerControllerAndIncrementControllerEpoch: each ZooKeeper controller has an epoch",
-        decides="unclean-2.8 epoch 2",
-        looks_alike="crash-2.8 epoch 1",
-    ),
-    Ruling(
         ControllerChangeCause.MOVED_TO_KRAFT,
-        Confidence.CERTAIN,
+        CERTAIN,
         "Controller {controller} of KRaft took over from controller {former}: the cluster moves to KRaft.",
         proof=(moved_to_kraft,),
         source="KafkaZkClient.tryRegisterKRaftControllerAsActiveController: it takes the controller's node in ZooKeeper"
@@ -249,9 +227,8 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,
-        Confidence.LIKELY,
-        "Controller {controller} became active after the quorum had no majority: controller {former} resigned, and"
-        " {elections} elections were begun until one succeeded.",
+        LIKELY,
+        "The quorum had no majority: controller {former} resigned, {elections} elections were begun, and {outcome}.",
         proof=(gave_up, stood_in_vain),
         source="LeaderState.timeUntilCheckQuorumExpires: a leader that no majority fetches from resigns;"
         " KafkaRaftClient.pollProspective, pollCandidate: it stands for election again as long as no majority answers",
@@ -260,39 +237,48 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,
-        Confidence.LIKELY,
-        "Controller {controller} became active after the quorum had no majority: controller {former} {did}, {others}"
-        " was down too, and {elections} elections were begun until one succeeded.",
-        proof=(former_was_down, others_were_down, stood_in_vain),
-        source="KafkaRaftClient.pollProspective, pollCandidate: a voter stands for election again as long as no"
-        " majority answers",
+        LIKELY,
+        "No majority of the quorum answered: controller {former} {did}{too}, {elections} elections were begun, and"
+        " {outcome}.",
+        proof=(former_was_down, majority_was_away, stood_in_vain),
+        source="KafkaRaftClient.pollProspective, pollCandidate: a voter stands until a majority grants it a pre-vote"
+        " (KIP-996), which each one does that has no leader",
         decides="made: quorum-4.3, controllers 2 and 1 were down",
         looks_alike="quorum-4.3 epoch 4",
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,
-        Confidence.LIKELY,
-        "Controller {controller} became active after {elections} elections were begun until one succeeded: controller"
-        " {former} {did}, and no majority of the quorum answered.",
-        proof=(former_was_down, stood_without_end),
-        source="KafkaRaftClient.pollProspective: a voter stands until a majority grants it a pre-vote (KIP-996), which"
-        " each one does that has no leader",
-        decides="made: quorum-paused-4.3, controller 2 was paused",
-        looks_alike="quorum-paused-4.3 epoch 5",
+        POSSIBLE,
+        "No line shows a controller after {elections} elections were begun: the quorum had no majority, or the node"
+        " that began them did not reach the others.",
+        proof=(none_followed, stood_in_vain),
+        source="KafkaRaftClient.pollProspective, pollCandidate: a node stands until a majority answers",
+        decides="made: quorum-4.3 until 15:12:12",
+        looks_alike="quorum-4.3 epoch 4",
+    ),
+    Ruling(
+        ControllerChangeCause.FIRST,
+        CERTAIN,
+        "Controller {controller} became active, the first of the cluster.",
+        proof=(first_epoch,),
+        source="controller epochs begin at 1: KafkaZkClient.registerControllerAndIncrementControllerEpoch,"
+        " QuorumState.initialize",
+        decides="crash-2.8 epoch 1",
+        looks_alike="unclean-2.8 epoch 2",
+    ),
+    Ruling(
+        ControllerChangeCause.UNKNOWN,
+        UNKNOWN,
+        "Controller {controller} became active; no line shows which controller was active before.",
+        proof=(predecessor_unknown,),
+        source="KafkaZkClient.registerControllerAndIncrementControllerEpoch: each ZooKeeper controller has an epoch",
+        decides="unclean-2.8 epoch 2",
+        looks_alike="crash-2.8 epoch 1",
     ),
     Ruling(
         ControllerChangeCause.OUTAGE,
-        Confidence.LIKELY,
-        "Controller {controller} became active again after it {did}.",
-        proof=(former_was_down, same_controller),
-        source="KafkaController.processExpire; LeaderState.timeUntilCheckQuorumExpires",
-        decides="made: unclean-4.1, controller 3 was down",
-        looks_alike="unclean-4.1 epoch 5",
-    ),
-    Ruling(
-        ControllerChangeCause.OUTAGE,
-        Confidence.CERTAIN,
-        "Controller {controller} became active because controller {former} {did}.",
+        CERTAIN,
+        "Controller {controller} became active{again} because controller {former} {did}.",
         proof=(former_was_down,),
         source="KafkaController.elect, once the controller's node in ZooKeeper is gone; KafkaRaftClient: a follower"
         " whose fetches time out stands for election",
@@ -301,7 +287,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.SESSION_EXPIRED,
-        Confidence.LIKELY,
+        LIKELY,
         "Controller {controller} became active because the ZooKeeper session of controller {former} had expired: it was"
         " paused, or the network failed.",
         proof=(session_expired,),
@@ -311,7 +297,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,
-        Confidence.POSSIBLE,
+        POSSIBLE,
         "Controller {controller} became active after {elections} elections were begun until one succeeded: the quorum"
         " had no majority, or the node that began them did not reach the others.",
         proof=(stood_in_vain,),
@@ -321,7 +307,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,
-        Confidence.LIKELY,
+        LIKELY,
         "Controller {controller} became active again: it had resigned while the quorum lacked {others}.",
         proof=(resigned, same_controller, others_were_down),
         source="LeaderState.timeUntilCheckQuorumExpires: a leader that no majority fetches from resigns",
@@ -330,40 +316,21 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.RESIGNED,
-        Confidence.POSSIBLE,
-        "Controller {controller} became active again; before, it had resigned: it lost the majority of the quorum, or"
-        " an operator had it replaced.",
-        proof=(resigned, same_controller),
-        source="QuorumController.renounce; KafkaController.maybeResign",
-        decides="made: unclean-4.1, controller 3 resigned alone",
-        looks_alike="sample epoch 5",
-    ),
-    Ruling(
-        ControllerChangeCause.RESIGNED,
-        Confidence.POSSIBLE,
-        "Controller {controller} became active after controller {former} had resigned: that one lost the majority of"
-        " the quorum, or an operator had it replaced.",
+        POSSIBLE,
+        "Controller {controller} became active{again} after controller {former} had resigned: that one lost the"
+        " majority of the quorum, or an operator had it replaced.",
         proof=(resigned,),
         source="QuorumController.renounce; KafkaController.maybeResign",
         decides="made: crash-2.8, controller 2 resigned",
-        looks_alike="made: crash-2.8, controller 3 followed",
-    ),
-    Ruling(
-        ControllerChangeCause.UNKNOWN,
-        Confidence.UNKNOWN,
-        "Controller {controller} became active again; no line shows why.",
-        proof=(same_controller,),
-        source="QuorumState: a new epoch may elect the same leader, for reasons that its lines need not name",
-        decides="unclean-4.1 epoch 5",
         looks_alike="sample epoch 5",
     ),
     Ruling(
         ControllerChangeCause.UNKNOWN,
-        Confidence.UNKNOWN,
-        "Controller {controller} became active after controller {former}; no line shows why.",
+        UNKNOWN,
+        "Controller {controller} became active{again} after controller {former}; no line shows why.",
         proof=(always,),
         source="KafkaController.elect, QuorumState: an election line names the winner and not the reason",
-        decides="made: crash-2.8, controller 3 followed",
+        decides="unclean-4.1 epoch 5",
         looks_alike="unclean-2.8 epoch 3",
     ),
 )

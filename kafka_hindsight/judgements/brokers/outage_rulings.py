@@ -38,13 +38,8 @@ def faulted(absence: Absence) -> Proof | None:
 
 
 def start_failed(absence: Absence) -> Proof | None:
-    """The broker's start failed, and no line shows that it served before; certain where a line says that it failed."""
-    says_so = any(e.kind in _FAILED_STARTS for e in absence.failures)
-    is_failed = absence.began_with is Signal.FAILED
-    return proof_if(is_failed, confidence=Confidence.CERTAIN if says_so else Confidence.LIKELY)
-
-
-_FAILED_STARTS = (Kind.BROKER_START_FAILED, Kind.BROKER_START_ABANDONED)
+    """The broker's start failed, and no line shows that it served before."""
+    return proof_if(absence.began_with is Signal.FAILED)
 
 
 def ends_shown(absence: Absence) -> Proof | None:
@@ -157,7 +152,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         OutageKind.FAILED_START,
         Confidence.LIKELY,
         "Broker {broker} could not start.",
-        proof=(start_failed, ends_shown),
+        proof=(start_failed,),
         source="BrokerServer.startup and KafkaServer.startup shut a broker down whose start fails;"
         " BrokerLifecycleManager leaves STARTING or RECOVERY for SHUTTING_DOWN",
         decides="made: it could not register",

@@ -175,7 +175,7 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
         "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
         " in {groups}, while members elsewhere were heard: a process on the host was heard again, so the host was"
         " cut off or paused, not down. {count} rebalances ({causes}).",
-        proof=(a_host_fell_silent, the_host_was_heard_again),
+        proof=(the_host_was_heard_again,),
         source=_ADR,
         decides="made: a host is heard again",
         looks_alike="made: a host is never heard again",

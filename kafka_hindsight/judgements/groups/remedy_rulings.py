@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kafka_hindsight.catalog.codes import Confidence, RemedySetting
 from kafka_hindsight.catalog.rows import Rebalance
 from kafka_hindsight.judgements.groups.costs import Stop, cost_of
-from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling
 from kafka_hindsight.shared.words import counted
 
 WORTH_REPORTING = 1.0
@@ -47,6 +47,22 @@ class Replayed:
         return "" if self.now is None else f" (now {_seconds(self.now)})"
 
     @property
+    def in_use(self) -> str:
+        """How the session timeout in use compares with it, in words."""
+        if self.now is None:
+            return "if the session timeout is not shorter"
+        if self.now >= self.smallest:
+            return f"and the session timeout is {_seconds(self.now)}"
+        return f"which the session timeout would have had to be (now {_seconds(self.now)})"
+
+    @property
+    def noticed(self) -> str:
+        """How much later a death would be noticed, in words; empty where the value in use is not known."""
+        if self.now is None:
+            return ""
+        return f"; a member that died would have been noticed {_seconds(self.smallest - self.now)} later"
+
+    @property
     def restarts(self) -> str:
         """The restarts that it bridges, in words."""
         return counted(self.helped, "restart")
@@ -77,21 +93,6 @@ def rebalances_are_avoided(case: Replayed) -> Proof | None:
     return Proof(confidence=LIKELY if is_likely else Confidence.POSSIBLE)
 
 
-def the_session_timeout_is_known(case: Replayed) -> Proof | None:
-    """A witness shows the session timeout of the members."""
-    return None if case.now is None else Proof(words={"in_use": _seconds(case.now)})
-
-
-def the_session_timeout_is_long_enough(case: Replayed) -> Proof | None:
-    """The session timeout in use is longer than each of the absences."""
-    return proof_if(case.now is not None and case.now >= case.smallest)
-
-
-def death_is_noticed_later(case: Replayed) -> Proof | None:
-    """A witness shows the session timeout of the members, so that it is known how much longer the new one is."""
-    return None if case.now is None else Proof(words={"later": _seconds(case.smallest - case.now)})
-
-
 def partitions_stopped_in_vain(case: Replayed) -> Proof | None:
     """Eager rebalances stopped partitions that stayed with their member, for a partition-second or more.
 
@@ -119,30 +120,11 @@ STATIC_MEMBERSHIP: tuple[Ruling[Replayed], ...] = (
     Ruling(
         RemedySetting.STATIC_MEMBERSHIP,
         LIKELY,
-        "Static membership {avoids}: {restarts} took less than {value}, and the session timeout is {in_use}.",
-        proof=(rebalances_are_avoided, the_session_timeout_is_known, the_session_timeout_is_long_enough),
-        source="KIP-345",
-        decides="groups/deployment-4.1 billing-deploy-9",
-        looks_alike="made: a restart takes longer than the session timeout",
-    ),
-    Ruling(
-        RemedySetting.STATIC_MEMBERSHIP,
-        LIKELY,
-        "Static membership {avoids}: {restarts} took less than {value}, which the session timeout would have had to be"
-        " (now {in_use}).",
-        proof=(rebalances_are_avoided, the_session_timeout_is_known),
-        source="KIP-345",
-        decides="made: a restart takes longer than the session timeout",
-        looks_alike="groups/deployment-4.1 billing-deploy-9",
-    ),
-    Ruling(
-        RemedySetting.STATIC_MEMBERSHIP,
-        LIKELY,
-        "Static membership {avoids}: {restarts} took less than {value}, if the session timeout is not shorter.",
+        "Static membership {avoids}: {restarts} took less than {value}, {in_use}.",
         proof=(rebalances_are_avoided,),
         source="KIP-345",
-        decides="made: a restart of a member whose session timeout is not known",
-        looks_alike="groups/deployment-4.1 billing-deploy-9",
+        decides="groups/deployment-4.1 billing-deploy-9",
+        looks_alike="groups/pause-4.1 ads-etl-1",
     ),
 )
 
@@ -150,21 +132,11 @@ SESSION_TIMEOUT: tuple[Ruling[Replayed], ...] = (
     Ruling(
         RemedySetting.SESSION_TIMEOUT,
         LIKELY,
-        "A session timeout of {value}{instead_of} {avoids}: {silences} shorter; a member that died would have been"
-        " noticed {later} later.",
-        proof=(rebalances_are_avoided, death_is_noticed_later),
-        source="KIP-735; session.timeout.ms of ConsumerConfig",
-        decides="groups/pause-4.1 ads-etl-1",
-        looks_alike="made: a silence of a member whose session timeout is not known",
-    ),
-    Ruling(
-        RemedySetting.SESSION_TIMEOUT,
-        LIKELY,
-        "A session timeout of {value} {avoids}: {silences} shorter.",
+        "A session timeout of {value}{instead_of} {avoids}: {silences} shorter{noticed}.",
         proof=(rebalances_are_avoided,),
         source="KIP-735; session.timeout.ms of ConsumerConfig",
-        decides="made: a silence of a member whose session timeout is not known",
-        looks_alike="groups/pause-4.1 ads-etl-1",
+        decides="groups/pause-4.1 ads-etl-1",
+        looks_alike="groups/deployment-4.1 billing-deploy-9",
     ),
 )
 

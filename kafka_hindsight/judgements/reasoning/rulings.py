@@ -23,13 +23,15 @@ CERTAIN, LIKELY, POSSIBLE, UNKNOWN = Confidence
 class Proof:
     """What shows that a predicate holds: the evidence, and the words that a sentence names.
 
-    `facts` are what else the row takes from the proof, such as the outage behind it.
+    `facts` are what else the row takes from the proof, such as the outage behind it. `code`: which one of several codes
+    it shows.
     """
 
     evidence: tuple[Quote, ...] = ()
     words: Mapping[str, object] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     confidence: Confidence | None = None
+    code: Code | None = None
 
     def __add__(self, other: Proof) -> Proof:
         """Both proofs as one; the less sure confidence of the two."""
@@ -39,6 +41,7 @@ class Proof:
             {**self.words, **other.words},
             {**self.facts, **other.facts},
             min(both, key=lambda c: -list(Confidence).index(c)) if both else None,
+            other.code or self.code,
         )
 
 
@@ -64,17 +67,24 @@ class Ruling(Generic[Case]):
     `sentence` names in braces words of the proof, or else attributes of the case. `proof` are predicates that must all
     hold, `unless` predicates of which none may. `confidence` is the most that the ruling allows: a proof may be less
     sure. `decides` names a captured case that this ruling decides, `looks_alike` one that looks like it and that
-    another ruling decides; see tests/unit/test_*_rulings.py.
+    another ruling decides; see tests/unit/test_*_rulings.py. `also`: the codes that the proof may show in place of
+    `code`.
     """
 
     code: Code
     confidence: Confidence
     sentence: str
     proof: Sequence[Predicate[Case]]
-    source: str = field(compare=False)
-    decides: str = field(compare=False)
-    looks_alike: str = field(compare=False)
+    source: str
+    decides: str
+    looks_alike: str
     unless: Sequence[Predicate[Case]] = ()
+    also: Sequence[Code] = ()
+
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """Every code that can be its verdict."""
+        return (self.code, *self.also)
 
     def decide(self, case: Case) -> Verdict | None:
         """The verdict where the ruling holds, else None."""
@@ -83,7 +93,7 @@ class Ruling(Generic[Case]):
             return None
         confidence = self.confidence if proof.confidence is None else self.confidence.at_most(proof.confidence)
         sentence = self.sentence.format_map(_Words(case, proof))
-        return Verdict(self.code, confidence, sentence, proof.evidence, proof.facts)
+        return Verdict(proof.code or self.code, confidence, sentence, proof.evidence, proof.facts)
 
 
 class _Words(dict[str, object]):

@@ -175,11 +175,6 @@ class Intervals(Generic[T]):
         """The intervals that hold at any instant from `first` to `last`, in order of start."""
         return [self.intervals[n] for n in self._ending_since(first - slack, bisect_right(self._starts, last + slack))]
 
-    def last_before(self, instant: datetime) -> Interval[T] | None:
-        """The last interval that starts before an instant; None without any."""
-        place = bisect_left(self._starts, instant)
-        return self.intervals[place - 1] if place else None
-
     def clip(self, first: datetime, last: datetime) -> Intervals[T]:
         """Their parts from `first` to `last`."""
         return Intervals(part for i in self.between(first, last) if (part := i.clip(first, last)) is not None)

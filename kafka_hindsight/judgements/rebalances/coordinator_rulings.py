@@ -47,11 +47,6 @@ def move_cut_it_short(case: Case) -> Proof | None:
     return None if case.began is None else Proof(case.began.evidence, {"began": case.began.sentence})
 
 
-def generation_was_not_stored(case: Case) -> Proof | None:
-    """The new coordinator goes on from the old generation, or the former one unloaded the group in the join phase."""
-    return proof_if(case.episode.cut_shown)
-
-
 # fmt: off
 REASON_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.STORAGE_ERROR, CERTAIN, "The coordinator could not write the group's assignment to"
@@ -98,16 +93,9 @@ REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
 # fmt: off
 MOVE_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.COORDINATOR_MOVED, LIKELY, "The coordinator moved while the group was rebalancing and cut the"
-           " rebalance short: its generation was not stored. {began}",
-           proof=(move_cut_it_short, generation_was_not_stored),
-           source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
-           decides="made: moved before the generation was stored",
-           looks_alike="made: moved while the assignment was awaited"),
-    Ruling(Cause.COORDINATOR_MOVED, LIKELY, "The coordinator moved while the group was rebalancing and cut the"
            " rebalance short. {began}",
            proof=(move_cut_it_short,),
            source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
-           decides="made: moved while the assignment was awaited",
-           looks_alike="made: moved before the generation was stored"),
+           decides="made: moved while the assignment was awaited", looks_alike="made: rejoins after a move"),
 )
 # fmt: on

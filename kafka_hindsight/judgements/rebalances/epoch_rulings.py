@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kafka_hindsight.catalog.codes import Cause, Protocol
 from kafka_hindsight.judgements.reasoning.rulings import LIKELY, POSSIBLE, UNKNOWN, Proof, Ruling, always, proof_if
 from kafka_hindsight.judgements.rebalances.case import Case, shown
-from kafka_hindsight.judgements.rebalances.rejoin_rulings import TOPIC_CAUSES, one_change_fits
+from kafka_hindsight.judgements.rebalances.rejoin_rulings import OTHER_CHANGES, one_change_fits
 from kafka_hindsight.shared.durations import NEXT_POLL
 
 
@@ -39,6 +39,13 @@ def topics_changed(case: Case) -> Proof | None:
     return proof_if(case.episode.metadata_hash_changed)
 
 
+def likely_if_topics_changed(case: Case) -> Proof | None:
+    """Likely where the metadata hash of the subscribed topics is another than in the epoch before, else possible."""
+    if topics_changed(case):
+        return Proof(words={"topics": ", and the subscribed topics changed"})
+    return Proof(words={"topics": ""}, confidence=POSSIBLE)
+
+
 _EPOCHS = "GroupMetadataManager.java; KIP-848"
 
 # fmt: off
@@ -55,20 +62,10 @@ EPOCH_RULINGS: Sequence[Ruling[Case]] = (
            proof=(topics_stayed_the_same, is_share_group),
            source="GroupMetadataManager.java shareGroupHeartbeat, initializedAssignmentPending; KIP-932",
            decides="groups/share-4.3 15:14:55.835", looks_alike="made: an epoch with the same topics"),
-    *(
-        Ruling(cause, LIKELY, f"No member joined or left, and the subscribed topics changed; {{later}} before,"
-               f" {words}.",
-               proof=(topics_changed, one_change_fits(cause)), source=_EPOCHS,
-               decides=f"made: an epoch with other topics after {cause}",
-               looks_alike="made: an epoch with other topics")
-        for cause, words in TOPIC_CAUSES.items()
-    ),
-    *(
-        Ruling(cause, POSSIBLE, f"No member joined or left; {{later}} before, {words}.",
-               proof=(one_change_fits(cause),), source=_EPOCHS,
-               decides=f"made: an epoch after {cause}", looks_alike="made: an epoch that shows nothing")
-        for cause, words in TOPIC_CAUSES.items()
-    ),
+    Ruling(Cause.TOPIC_CREATED, LIKELY, "No member joined or left{topics}; {later} before, {change}.",
+           proof=(one_change_fits, likely_if_topics_changed), source=_EPOCHS, also=OTHER_CHANGES,
+           decides="made: an epoch with other topics after partitions_added",
+           looks_alike="made: an epoch with other topics"),
     Ruling(Cause.METADATA_CHANGED, LIKELY, "No member joined or left, and the subscribed topics changed; no line"
            " shows which.",
            proof=(topics_changed,), source=_EPOCHS,

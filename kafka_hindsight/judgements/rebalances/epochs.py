@@ -30,8 +30,6 @@ _CHANGES: Mapping[str, Change] = {
     Kind.MEMBER_FENCED: Change.EXPIRED,
     Kind.STATIC_MEMBER_RETURNED: Change.RETURNED,
 }
-_ONLY_BEFORE_4_0 = (Kind.MEMBER_SUBSCRIBED, Kind.MEMBER_ASSIGNMENT_STATE, Kind.SUBSCRIPTION_METADATA)
-"""Lines that show a coordinator of 3.7 to 3.9: later ones print them at DEBUG. Source: GroupMetadataManager.java."""
 OTHER_KINDS = tuple(p for p in Protocol if not p.is_of_consumers)
 """Groups that are not of consumers, and never were classic."""
 _NO_REASON = CoordinatorReason("none")
@@ -42,11 +40,9 @@ def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode],
     """The episodes of one group with epochs, and the breaks in them.
 
     Takes: the group's events in order. Gives: episodes in order of their epochs.
-    Edge case: 3.7 to 3.9 do not print the rise that a leave or a fencing brings; such a break is explained by it.
     """
     kind_shown = next((e for e in events if e.protocol in OTHER_KINDS), None)
-    prints_every_rise = kind_shown is not None or not any(e.kind in _ONLY_BEFORE_4_0 for e in events)
-    machine = _Machine(group_id, kind_shown, prints_every_rise)
+    machine = _Machine(group_id, kind_shown)
     for event in events:
         machine.feed(event)
     return _with_ends(machine.episodes, events), machine.gaps
@@ -55,16 +51,14 @@ def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode],
 class _Machine:
     """One group's state while its events are folded."""
 
-    def __init__(self, group_id: str, kind_shown: Event | None, prints_every_rise: bool) -> None:
+    def __init__(self, group_id: str, kind_shown: Event | None) -> None:
         self.group_id = group_id
         self.protocol = Protocol(str(kind_shown.protocol)) if kind_shown else Protocol.CONSUMER
         self.kind_shown = kind_shown
         self.shown_before: dict[str, Event] = {}
-        self.prints_every_rise = prints_every_rise
         self.episodes: list[Episode] = []
         self.gaps: list[Gap] = []
         self.pending: list[MembershipChange] = []
-        self.skipped: list[MembershipChange] = []
         self.members: set[str | None] = set()
         self.epoch: int | None = None
         self.hash: str | None = None
@@ -88,12 +82,11 @@ class _Machine:
             self.has_moved = True
 
     def bump(self, event: Event, epoch: int) -> None:
-        stale = [c for c in self.pending if event.happened_at - c.at > SAME_ACT]
         changes = [c for c in self.pending if event.happened_at - c.at <= SAME_ACT]
         if self.epoch is not None and epoch != self.epoch + 1:
-            self.see_gap(event, self.epoch, epoch, epoch - self.epoch - 1, [*self.skipped, *stale])
+            self.see_gap(event, self.epoch, epoch, epoch - self.epoch - 1)
         self.episodes.append(self.episode(event, epoch, changes))
-        self.pending, self.skipped, self.has_moved = [], [], False
+        self.pending, self.has_moved = [], False
         self.epoch, self.hash = epoch, event.detail
 
     def show(self, event: Event, epoch: int) -> None:
@@ -102,18 +95,15 @@ class _Machine:
             self.epoch = epoch
         if self.kind_shown is not None and self.epoch is not None and epoch == self.epoch + 1 and self.pending:
             self.episodes.append(self.episode(event, epoch, self.pending, self.pending[0].at))
-            self.pending, self.skipped, self.epoch = [], [], epoch
+            self.pending, self.epoch = [], epoch
         elif self.epoch is not None and epoch > self.epoch:
-            self.see_gap(event, self.epoch, epoch, epoch - self.epoch, self.pending)
-            self.skipped, self.pending, self.epoch = [], [], epoch
+            self.see_gap(event, self.epoch, epoch, epoch - self.epoch)
+            self.pending, self.epoch = [], epoch
 
-    def see_gap(self, event: Event, last: int, epoch: int, missing: int, changes: Sequence[MembershipChange]) -> None:
-        explained = self.explain(last, epoch, missing, sum(c.what != Change.JOINED for c in changes))
-        self.gaps.append(Gap(last, epoch, event.happened_at, explained, event))
+    def see_gap(self, event: Event, last: int, epoch: int, missing: int) -> None:
+        self.gaps.append(Gap(last, epoch, event.happened_at, self.explain(last, epoch, missing), event))
 
-    def explain(self, last: int, epoch: int, missing: int, went: int) -> str | None:
-        if not self.prints_every_rise and 0 < missing <= went:
-            return "members left or were fenced, and this version does not print the epoch that this raises"
+    def explain(self, last: int, epoch: int, missing: int) -> str | None:
         if missing < 0 and epoch == 1:
             return "the generations restarted: the group's metadata had been removed"
         if missing < 0 and self.has_moved:

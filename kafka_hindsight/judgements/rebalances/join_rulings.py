@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.judgements.reasoning.rulings import CERTAIN, LIKELY, POSSIBLE, Proof, Ruling, proof_if
 from kafka_hindsight.judgements.rebalances.case import Case, shown
-from kafka_hindsight.judgements.rebalances.leave_rulings import gave_reason
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
 from kafka_hindsight.shared.words import duration
@@ -18,6 +17,11 @@ _HOW_IT_WENT = {
     Change.NOT_REJOINED: "after it had been dropped for not rejoining in time",
     Change.NOT_SYNCED: "after it had been dropped for not asking for its assignment",
     Change.REPLACED: "in the place of its former process",
+}
+
+_BY_ITS_WORDS = {
+    LEFT_BEFORE: "it had left",
+    REMOVED_WHILE_ALIVE: "the coordinator had removed it while it was alive",
 }
 
 
@@ -36,6 +40,12 @@ def came_back_after_removal(case: Case) -> Proof | None:
         return None
     how = _HOW_IT_WENT[gone.how]
     return shown(*case.earlier.introduced_by, gone.event, away=duration(case.at - gone.at), how=how)
+
+
+def was_there_by_its_words(case: Case) -> Proof | None:
+    """The client's reason on the coordinator's line: it had left, or it had been removed while it was alive."""
+    how = _BY_ITS_WORDS.get(case.client_reason or "")
+    return Proof(words={"how": how}) if how else None
 
 
 def is_surely_the_same(case: Case) -> Proof | None:
@@ -86,12 +96,10 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back {away} {how}; its client id alone identifies it.",
            proof=(came_back_after_removal,), source=_SAME_CLIENT,
            decides="groups/deployment-4.1 01:45:30.028", looks_alike="groups/emptied-2.8 13:31:06.681"),
-    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back after the coordinator had removed it while it was alive.",
-           proof=(gave_reason(REMOVED_WHILE_ALIVE),), source="KIP-800; AbstractCoordinator.java requestRejoin",
+    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back after {how}, by its own words.",
+           proof=(was_there_by_its_words,),
+           source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
            decides="made: rejoins after UNKNOWN_MEMBER_ID", looks_alike="groups/pause-4.1 01:41:18.996"),
-    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back after it had left.",
-           proof=(gave_reason(LEFT_BEFORE),), source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
-           decides="made: rejoins after it left", looks_alike="groups/pause-4.1 01:41:18.996"),
     Ruling(Cause.MEMBER_JOINED, POSSIBLE, "{who} joined; several members hold that client id at once, so it is not"
            " known whether it was there before.",
            proof=(client_id_is_shared,), source="CommonClientConfigs client.id: nothing makes it unique",

@@ -56,7 +56,7 @@ class MembershipChange:
 class Episode:
     """One rebalance as rebuilt, before it is judged. `changes` in the order in which they are known to have begun it.
 
-    `cut_by_move`: its coordinator moved while it ran; `cut_shown`: and its generation was not reached after that.
+    `cut_by_move`: its coordinator moved while it ran, and no line shows that its generation was reached.
     """
 
     group_id: str
@@ -71,7 +71,6 @@ class Episode:
     ended_at: datetime | None = None
     outcome: Outcome = Outcome.UNFINISHED
     cut_by_move: bool = False
-    cut_shown: bool = False
     members_before: int | None = None
     members_after: int | None = None
     metadata_hash_changed: bool | None = None
@@ -98,11 +97,6 @@ class Episode:
     def others(self) -> Sequence[MembershipChange]:
         """The changes that fell into it and did not begin it."""
         return self.changes[self.trigger is not None :]
-
-    def holds(self, at: datetime) -> bool:
-        """Whether the join phase ran at that very instant."""
-        end = self.joined_at or self.ended_at
-        return self.started_at <= at and (end is None or at <= end)
 
 
 @dataclass(frozen=True)

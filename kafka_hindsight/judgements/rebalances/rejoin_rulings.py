@@ -33,6 +33,9 @@ TOPIC_CAUSES = {
 }
 """The causes that are changes of topics, and how a sentence words them."""
 
+OTHER_CHANGES = tuple(TOPIC_CAUSES)[1:]
+"""Those that a ruling on a topic's creation decides too."""
+
 
 def rejoins_because(reason: str) -> Predicate[Case]:
     """The member gave this reason to rejoin, in its own log or on the coordinator's line."""
@@ -56,52 +59,43 @@ def free_words(case: Case) -> Proof | None:
     return shown(case.own_request, reason=case.request) if is_free else None
 
 
-def request_names(cause: Cause) -> Predicate[Case]:
-    """The request to rejoin names topics of before and after, and of their changes this one was logged last."""
+def request_names_topics(case: Case) -> Proof | None:
+    """The reason names the topics before and after; of what changed, what was logged last decides."""
+    change = read_metadata_change(case.request)
+    if change is None:
+        return None
+    found = [
+        *((Cause.TOPIC_CREATED, t) for t in change.added),
+        *((Cause.TOPIC_DELETED, t) for t in change.removed),
+        *((Cause.PARTITIONS_ADDED, t) for t in change.grown),
+    ]
+    # What the client knew before may be older than what it had rejoined for: then an earlier change is among them.
+    at = {(c.kind, c.topic): c.at for c in case.changes_of_all_topics}
+    latest = max(found, key=lambda one: at.get(one, LONG_AGO), default=None)
+    if latest is None:
+        return None
+    cause, topic = latest
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return Proof(words={"change": TOPIC_CAUSES[cause].format(topic=topic), "more": more}, code=cause)
 
-    def holds(case: Case) -> Proof | None:
-        change = read_metadata_change(case.request)
-        if change is None:
-            return None
-        found = [
-            *((Cause.TOPIC_CREATED, t) for t in change.added),
-            *((Cause.TOPIC_DELETED, t) for t in change.removed),
-            *((Cause.PARTITIONS_ADDED, t) for t in change.grown),
-        ]
-        # What the client knew before may be older than what it had rejoined for: then an earlier change is among them.
-        at = {(c.kind, c.topic): c.at for c in case.changes_of_all_topics}
-        latest = max(found, key=lambda one: at.get(one, LONG_AGO), default=None)
-        if latest is None or latest[0] != cause:
-            return None
-        topic = latest[1]
-        return Proof(words={"topic": topic, "more": f" and {len(found) - 1} more" if len(found) > 1 else ""})
 
-    return named(
-        f"The reason names the topics before and after; of what changed, this was last: {_worded(cause)}.", holds
+def one_change_fits(case: Case) -> Proof | None:
+    """In the 11 minutes before, one change of the group's topics was logged."""
+    if len({(c.kind, c.topic) for c in case.topic_changes}) != 1:
+        return None
+    fits = case.topic_changes[-1]
+    cause = next(cause for cause in TOPIC_CAUSES if cause == fits.kind)
+    later = duration(case.episode.started_at - fits.at)
+    words = {"change": TOPIC_CAUSES[cause].format(topic=fits.topic), "later": later}
+    return Proof((fits.event,), words, code=cause)
+
+
+def likely_if_topic_is_read(case: Case) -> Proof | None:
+    """Likely where a snapshot, a record or a client's log shows that the group reads the topic, else possible."""
+    is_read = case.topic_changes[-1].topic in case.registry.topics
+    return Proof(
+        words={"which": ", which the group reads" if is_read else ""}, confidence=None if is_read else POSSIBLE
     )
-
-
-def one_change_fits(cause: Cause) -> Predicate[Case]:
-    """All changes of topics that the group can be reacting to are this one."""
-
-    def holds(case: Case) -> Proof | None:
-        if len({(c.kind, c.topic) for c in case.topic_changes}) != 1 or case.topic_changes[-1].kind != cause:
-            return None
-        fits = case.topic_changes[-1]
-        return Proof((fits.event,), {"topic": fits.topic, "later": duration(case.episode.started_at - fits.at)})
-
-    return named(f"In the 11 minutes before, one change of the group's topics was logged: {_worded(cause)}.", holds)
-
-
-def _worded(cause: Cause) -> str:
-    return (
-        TOPIC_CAUSES[cause].replace(" '{topic}'", "").replace("topic was", "a topic was").replace("to topic", "to one")
-    )
-
-
-def topic_is_read(case: Case) -> Proof | None:
-    """A snapshot, a record or a client's log shows that the group reads the topic."""
-    return proof_if(case.topic_changes[-1].topic in case.registry.topics)
 
 
 def several_changes_fit(case: Case) -> Proof | None:
@@ -170,16 +164,6 @@ def _last_assignment(case: Case) -> Event | None:
     return given.last_before(case.episode.started_at)
 
 
-_NAMED_BY_CLIENT = {
-    Cause.TOPIC_CREATED: "groups/topics-3.9 01:55:52.661",
-    Cause.TOPIC_DELETED: "groups/topics-3.9 01:55:59.647",
-    Cause.PARTITIONS_ADDED: "groups/grown-2.8 01:46:51.810",
-}
-_ONE_CHANGE = {
-    Cause.TOPIC_CREATED: "night-4.1/ads-rx-13 01:48:19.758 (brokers only)",
-    Cause.TOPIC_DELETED: "made: metadata changed after topic_deleted",
-    Cause.PARTITIONS_ADDED: "night-4.1/stock-grow-12 01:47:58.689 (brokers only)",
-}
 _REASONS = "ConsumerCoordinator.java rejoinNeededOrPending; KIP-800"
 _TOPICS = "ConsumerCoordinator.java MetadataSnapshot, updatePatternSubscription; KAFKA-3888"
 
@@ -204,19 +188,14 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.SUBSCRIPTION_CHANGED, CERTAIN, "{who} subscribed to other topics.",
            proof=(rejoins_because(reasons.SUBSCRIPTION_CHANGED),), source=_REASONS,
            decides="groups/subscribed-2.8 01:46:33.201", looks_alike="groups/leaves-3.9 01:55:12.019"),
-    *(
-        Ruling(cause, CERTAIN, f"{{who}} rejoined because {words}{{more}}, as its own log shows.",
-               proof=(rejoins_because(reasons.METADATA_CHANGED), request_names(cause)), source=_TOPICS,
-               decides=_NAMED_BY_CLIENT[cause], looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)")
-        for cause, words in TOPIC_CAUSES.items()
-    ),
-    *(
-        Ruling(cause, LIKELY, f"{{who}} rejoined over changed metadata {{later}} after {words}.",
-               proof=(rejoins_because(reasons.METADATA_CHANGED), one_change_fits(cause)),
-               source=f"{_TOPICS}; metadata.max.age.ms",
-               decides=_ONE_CHANGE[cause], looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)")
-        for cause, words in TOPIC_CAUSES.items()
-    ),
+    Ruling(Cause.TOPIC_CREATED, CERTAIN, "{who} rejoined because {change}{more}, as its own log shows.",
+           proof=(rejoins_because(reasons.METADATA_CHANGED), request_names_topics), source=_TOPICS, also=OTHER_CHANGES,
+           decides="groups/topics-3.9 01:55:52.661", looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)"),
+    Ruling(Cause.TOPIC_CREATED, LIKELY, "{who} rejoined over changed metadata {later} after {change}.",
+           proof=(rejoins_because(reasons.METADATA_CHANGED), one_change_fits), also=OTHER_CHANGES,
+           source=f"{_TOPICS}; metadata.max.age.ms",
+           decides="night-4.1/ads-rx-13 01:48:19.758 (brokers only)",
+           looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)"),
     Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; {count} changes of topics before it"
            " fit.",
            proof=(rejoins_because(reasons.METADATA_CHANGED), several_changes_fit), source=_REASONS,
@@ -248,24 +227,12 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
            proof=(follows_at_once_and_is_cooperative,), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
            decides="made: a cooperative member rejoins at once",
            looks_alike="groups/cooperative-2.8 01:49:25.358 (brokers only)"),
-    *(
-        Ruling(cause, LIKELY, f"{{who}}, the leader, rejoined {{later}} after {words}, which the group reads. That"
-               f" fits; so would a request of the application.",
-               proof=(is_leader, one_change_fits(cause), topic_is_read),
-               source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
-               decides=f"made: the leader rejoins after {cause}, which it reads",
-               looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)")
-        for cause, words in TOPIC_CAUSES.items()
-    ),
-    *(
-        Ruling(cause, POSSIBLE, f"{{who}}, the leader, rejoined {{later}} after {words}. That fits; so would a"
-               f" request of the application.",
-               proof=(is_leader, one_change_fits(cause)),
-               source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
-               decides=f"made: the leader rejoins after {cause}",
-               looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)")
-        for cause, words in TOPIC_CAUSES.items()
-    ),
+    Ruling(Cause.TOPIC_CREATED, LIKELY, "{who}, the leader, rejoined {later} after {change}{which}. That fits; so would"
+           " a request of the application.",
+           proof=(is_leader, one_change_fits, likely_if_topic_is_read), also=OTHER_CHANGES,
+           source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
+           decides="made: the leader rejoins after topic_created, which it reads",
+           looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)"),
     Ruling(Cause.METADATA_CHANGED, POSSIBLE, "{who}, the leader, rejoined without a reason: the topics changed, the"
            " application asked for it, or a Connect worker's connectors changed.",
            proof=(is_leader,), source="GroupCoordinator.scala: coordinators before 3.2 log no reason of the client",

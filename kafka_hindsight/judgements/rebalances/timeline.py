@@ -99,8 +99,7 @@ class _Machine:
         self.has_moved = True
         if self.open is not None:
             self.in_doubt = len(self.episodes) - 1
-            is_shown = self.open.joined_at is None and event.generation is not None
-            self.amend(event, cut_by_move=True, cut_shown=is_shown)
+            self.amend(event, cut_by_move=True)
 
     def follow(self, event: Event) -> None:
         """A group that is converted goes on counting; its epochs are rebuilt elsewhere."""
@@ -172,8 +171,6 @@ class _Machine:
             return
         episode = self.episodes[index]
         if generation <= episode.from_generation:
-            is_shown = episode.cut_shown or generation == episode.from_generation
-            self.episodes[index] = replace(episode, cut_shown=is_shown)
             return
         self.episodes[index] = replace(episode, cut_by_move=False, outcome=Outcome.UNFINISHED, ended_at=None)
         if self.is_open and index == len(self.episodes) - 1:

@@ -20,7 +20,6 @@ from kafka_hindsight.judgements.partitions.replicas.out_of_sync_rulings import O
 from kafka_hindsight.judgements.partitions.replicas.truncation_rulings import TRUNCATION_RULINGS
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebalances.judge import RULINGS as CAUSE_RULINGS
-from kafka_hindsight.knowledge.version import knowledge_version
 
 RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
     "gold.rebalances.cause": CAUSE_RULINGS,
@@ -43,6 +42,3 @@ RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
     "gold.truncations.verdict": {"a replica cut its log": TRUNCATION_RULINGS},
     "gold.imbalance_periods.ended_by": {"a period of imbalance ended": IMBALANCE_END_RULINGS},
 }
-
-VERSION = knowledge_version(RULING_TABLES)
-"""The version of what is known, rulings included: `knowledge_version` of gold and quality."""

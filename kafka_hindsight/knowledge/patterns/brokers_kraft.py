@@ -1,6 +1,8 @@
 """The life of a KRaft broker, by its own lines (Kafka 2.8-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import LIFECYCLE_HEAD
@@ -10,61 +12,51 @@ _LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.s
 _KRAFT = r"^\[BrokerServer id=\d+\] "
 _KRAFT_SOURCE = "core/src/main/scala/kafka/server/BrokerServer.scala"
 _LIFECYCLE_SOURCE = "core/src/main/scala/kafka/server/BrokerLifecycleManager.scala"
+_line_of_lifecycle = partial(Pattern, loggers=_LIFECYCLE_LOGGERS, versions="2.8-4.2")
+_line_of_kraft = partial(Pattern, loggers=_KRAFT_LOGGERS, versions="2.8-4.2")
 
 
 PATTERNS = (
-    Pattern(
+    _line_of_kraft(
         pattern_id="kraft.broker_starting",
         kind=Kind.BROKER_STARTING,
-        loggers=_KRAFT_LOGGERS,
         contains="Transition from SHUTDOWN to STARTING",
         regex=_KRAFT + "Transition from SHUTDOWN to STARTING$",
-        versions="2.8-4.2",
         source=f"{_KRAFT_SOURCE} startup",
     ),
-    Pattern(
+    _line_of_kraft(
         pattern_id="kraft.broker_started",
         kind=Kind.BROKER_STARTED,
-        loggers=_KRAFT_LOGGERS,
         contains="Transition from STARTING to STARTED",
         regex=_KRAFT + "Transition from STARTING to STARTED$",
-        versions="2.8-4.2",
         source=f"{_KRAFT_SOURCE} startup",
     ),
-    Pattern(
+    _line_of_kraft(
         pattern_id="kraft.broker_shutdown_started",
         kind=Kind.BROKER_SHUTDOWN_STARTED,
-        loggers=_KRAFT_LOGGERS,
         contains="] shutting down",
         regex=_KRAFT + "shutting down$",
-        versions="2.8-4.2",
         source=f"{_KRAFT_SOURCE} shutdown",
     ),
-    Pattern(
+    _line_of_kraft(
         pattern_id="kraft.broker_stopped",
         kind=Kind.BROKER_STOPPED,
-        loggers=_KRAFT_LOGGERS,
         contains="shut down completed",
         regex=_KRAFT + "shut down completed$",
-        versions="2.8-4.2",
         source=f"{_KRAFT_SOURCE} shutdown",
     ),
-    Pattern(
+    _line_of_lifecycle(
         pattern_id="kraft.controlled_shutdown_started",
         kind=Kind.CONTROLLED_SHUTDOWN_STARTED,
-        loggers=_LIFECYCLE_LOGGERS,
         contains="Beginning controlled shutdown.",
         regex=LIFECYCLE_HEAD + r"Beginning controlled shutdown\.$",
-        versions="2.8-4.2",
         source=f"{_LIFECYCLE_SOURCE} BeginControlledShutdownEvent",
     ),
-    Pattern(
+    _line_of_lifecycle(
         pattern_id="kraft.controlled_shutdown_done",
         kind=Kind.CONTROLLED_SHUTDOWN_DONE,
-        loggers=_LIFECYCLE_LOGGERS,
         contains=" has asked us to exit controlled shutdown.",
         regex=LIFECYCLE_HEAD + r"The control(?:ler|led) has asked us to exit controlled shutdown\.$",
-        versions="2.8-4.2",
         source=f"{_LIFECYCLE_SOURCE} BrokerHeartbeatResponseEvent",
     ),
     Pattern(
@@ -77,32 +69,26 @@ PATTERNS = (
         versions="2.8-4.3",
         source=f"{_KRAFT_SOURCE} shutdown",
     ),
-    Pattern(
+    _line_of_lifecycle(
         pattern_id="kraft.broker_registered",
         kind=Kind.BROKER_REGISTERED,
-        loggers=_LIFECYCLE_LOGGERS,
         contains="Successfully registered broker ",
         regex=LIFECYCLE_HEAD + r"Successfully registered broker (?P<node>\d+) with broker epoch (?P<detail>\d+)$",
-        versions="2.8-4.2",
         source=f"{_LIFECYCLE_SOURCE} BrokerRegistrationResponseEvent",
     ),
-    Pattern(
+    _line_of_lifecycle(
         pattern_id="kraft.broker_unfenced_self",
         kind=Kind.BROKER_UNFENCED_SELF,
-        loggers=_LIFECYCLE_LOGGERS,
         contains="The broker has been unfenced.",
         regex=LIFECYCLE_HEAD + r"The broker has been unfenced\. Transitioning from RECOVERY to RUNNING\.$",
-        versions="2.8-4.2",
         source=f"{_LIFECYCLE_SOURCE} BrokerHeartbeatResponseEvent",
     ),
-    Pattern(
+    _line_of_lifecycle(
         pattern_id="kraft.broker_heartbeat_failed",
         kind=Kind.BROKER_HEARTBEAT_FAILED,
-        loggers=_LIFECYCLE_LOGGERS,
         contains=" heartbeat ",
         regex=LIFECYCLE_HEAD
         + r"(?:Unable to send (?:a|broker) heartbeat .*|Broker \d+ sent a heartbeat request but received error (?P<error>\w+)\.)$",
-        versions="2.8-4.2",
         source=f"{_LIFECYCLE_SOURCE} BrokerHeartbeatTimeoutEvent, BrokerHeartbeatResponseEvent",
     ),
 )

@@ -1,6 +1,8 @@
 """The life of a broker under ZooKeeper, by its own lines (Kafka 1.0-3.9)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 
@@ -9,70 +11,57 @@ _ZOOKEEPER = r"^\[KafkaServer id=\d+\] "
 # A broker that fails before it knows its id writes no head.
 _ZOOKEEPER_START = r"^(?:\[KafkaServer id=\d+\] )?"
 _ZOOKEEPER_SOURCE = "core/src/main/scala/kafka/server/KafkaServer.scala"
+_line_of_zookeeper = partial(Pattern, loggers=_ZOOKEEPER_LOGGERS, versions="1.0-3.9")
 
 
 PATTERNS = (
-    Pattern(
+    _line_of_zookeeper(
         pattern_id="zookeeper.broker_starting",
         kind=Kind.BROKER_STARTING,
-        loggers=_ZOOKEEPER_LOGGERS,
         contains="starting",
         regex=_ZOOKEEPER_START + "starting$",
-        versions="1.0-3.9",
         source=f"{_ZOOKEEPER_SOURCE} startup",
     ),
-    Pattern(
+    _line_of_zookeeper(
         pattern_id="zookeeper.broker_started",
         kind=Kind.BROKER_STARTED,
-        loggers=_ZOOKEEPER_LOGGERS,
         contains="] started",
         regex=_ZOOKEEPER + "started$",
-        versions="1.0-3.9",
         source=f"{_ZOOKEEPER_SOURCE} startup",
     ),
-    Pattern(
+    _line_of_zookeeper(
         pattern_id="zookeeper.broker_shutdown_started",
         kind=Kind.BROKER_SHUTDOWN_STARTED,
-        loggers=_ZOOKEEPER_LOGGERS,
         contains="shutting down",
         regex=_ZOOKEEPER_START + "shutting down$",
-        versions="1.0-3.9",
         source=f"{_ZOOKEEPER_SOURCE} shutdown",
     ),
-    Pattern(
+    _line_of_zookeeper(
         pattern_id="zookeeper.controlled_shutdown_started",
         kind=Kind.CONTROLLED_SHUTDOWN_STARTED,
-        loggers=_ZOOKEEPER_LOGGERS,
         contains="Starting controlled shutdown",
         regex=_ZOOKEEPER + "Starting controlled shutdown$",
-        versions="1.0-3.9",
         source=f"{_ZOOKEEPER_SOURCE} controlledShutdown",
     ),
-    Pattern(
+    _line_of_zookeeper(
         pattern_id="zookeeper.controlled_shutdown_done",
         kind=Kind.CONTROLLED_SHUTDOWN_DONE,
-        loggers=_ZOOKEEPER_LOGGERS,
         contains="Controlled shutdown ",
         regex=_ZOOKEEPER + r"Controlled shutdown (?:succeeded|request returned successfully after (?P<took_ms>\d+)ms)$",
-        versions="1.0-3.9",
         source=f"{_ZOOKEEPER_SOURCE} doControlledShutdown",
     ),
-    Pattern(
+    _line_of_zookeeper(
         pattern_id="zookeeper.controlled_shutdown_failed",
         kind=Kind.CONTROLLED_SHUTDOWN_FAILED,
-        loggers=_ZOOKEEPER_LOGGERS,
         contains="Proceeding to do an unclean shutdown ",
         regex=_ZOOKEEPER + "Proceeding to do an unclean shutdown as all the controlled shutdown attempts failed$",
-        versions="1.0-3.9",
         source=f"{_ZOOKEEPER_SOURCE} controlledShutdown",
     ),
-    Pattern(
+    _line_of_zookeeper(
         pattern_id="zookeeper.broker_stopped",
         kind=Kind.BROKER_STOPPED,
-        loggers=_ZOOKEEPER_LOGGERS,
         contains="shut down completed",
         regex=_ZOOKEEPER_START + "shut down completed$",
-        versions="1.0-3.9",
         source=f"{_ZOOKEEPER_SOURCE} shutdown",
     ),
     Pattern(

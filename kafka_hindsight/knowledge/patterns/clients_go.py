@@ -5,6 +5,8 @@ BasicLogger; of records of JSON they are put there.
 """
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.layouts import PROGRAM
 from kafka_hindsight.knowledge.model import Pattern
@@ -15,160 +17,133 @@ _GROUP = "(?P<group_id>.{1,255}?)"
 _MEMBER = f"(?P<member_id>{MEMBER})"
 _FRANZ, _SARAMA, _SEGMENTIO = "franz-go 1.22", "sarama 1.61", "kafka-go 0.4"
 _FRANZ_SOURCE = "pkg/kgo/consumer_group.go"
+_line = partial(Pattern, loggers=_LOGGERS, versions=_FRANZ)
 
 
 PATTERNS = (
-    Pattern(
+    _line(
         pattern_id="franz.started",
         kind=Kind.CLIENT_STARTED,
-        loggers=_LOGGERS,
         contains="beginning to manage the group lifecycle; ",
         regex=r"^beginning to manage the group lifecycle; group: (?P<group_id>.+)$",
-        versions=_FRANZ,
         source=f"{_FRANZ_SOURCE} manage",
     ),
-    Pattern(
+    _line(
         pattern_id="franz.joining",
         kind=Kind.CLIENT_JOINING,
-        loggers=_LOGGERS,
         contains="joining group; group: ",
         regex=r"^joining group; group: (?P<group_id>.+)$",
-        versions=_FRANZ,
         source=f"{_FRANZ_SOURCE} joinAndSync",
     ),
-    Pattern(
+    _line(
         pattern_id="franz.joined",
         kind=Kind.CLIENT_JOINED,
-        loggers=_LOGGERS,
         contains="joined",
         regex=rf"^joined(?:, balancing group)?; group: {_GROUP}, member_id: {_MEMBER}, instance_id: (?:<nil>|null|\{{\}}|(?P<instance_id>[^,]+)), "
         r"generation: (?P<generation>\d+), (?:balance_protocol: (?P<assignor>[^,]+), )?leader: (?:true|false)$",
-        versions=_FRANZ,
         source=f"{_FRANZ_SOURCE} handleJoinResp",
     ),
-    Pattern(
+    _line(
         pattern_id="franz.synced",
         kind=Kind.CLIENT_SYNCED,
-        loggers=_LOGGERS,
         contains="synced; group: ",
         regex=rf"^synced; group: {_GROUP}, assigned: (?P<detail>.*)$",
-        versions=_FRANZ,
         source=f"{_FRANZ_SOURCE} handleSyncResp",
     ),
-    Pattern(
+    _line(
         pattern_id="franz.join_requested_by_heartbeat",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        loggers=_LOGGERS,
         contains="heartbeat errored; group: ",
         regex=rf'^heartbeat errored; group: {_GROUP}, err: "?REBALANCE_IN_PROGRESS: .*$',
-        versions=_FRANZ,
         source=f"{_FRANZ_SOURCE} heartbeat",
         # In the words of Java's client for the same thing.
         constants={"reason": "group is already rebalancing"},
     ),
-    Pattern(
+    _line(
         pattern_id="franz.heartbeat_refused",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        loggers=_LOGGERS,
         contains="heartbeat errored; group: ",
         regex=rf'^heartbeat errored; group: {_GROUP}, err: "?(?P<error>(?!REBALANCE_IN_PROGRESS)[A-Z_]+): .*$',
-        versions=_FRANZ,
         source=f"{_FRANZ_SOURCE} heartbeat",
     ),
-    Pattern(
+    _line(
         pattern_id="franz.join_requested",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        loggers=_LOGGERS,
         contains="forced rejoin quitting heartbeat loop; why: ",
         regex=r"^forced rejoin quitting heartbeat loop; why: (?P<reason>.*), [^,]*: (?:true|false)$",
-        versions=_FRANZ,
         source=f"{_FRANZ_SOURCE} heartbeat",
     ),
-    Pattern(
+    _line(
         pattern_id="franz.generation_reset",
         kind=Kind.CLIENT_GENERATION_RESET,
-        loggers=_LOGGERS,
         contains="join returned UnknownMemberID, ",
         regex=r"^(?P<reason>join returned UnknownMemberID), rejoining without a member id; group: (?P<group_id>.+)$",
-        versions=_FRANZ,
         source=f"{_FRANZ_SOURCE} handleJoinResp",
     ),
-    Pattern(
+    _line(
         pattern_id="franz.coordinator_lost",
         kind=Kind.CLIENT_COORDINATOR_LOST,
-        loggers=_LOGGERS,
         contains="group manage loop errored; group: ",
         regex=rf"^group manage loop errored; group: {_GROUP}, err: (?P<reason>.*), consecutive_errors: \d+, backoff: .*$",
-        versions=_FRANZ,
         source=f"{_FRANZ_SOURCE} manage",
     ),
-    Pattern(
+    _line(
         pattern_id="franz.commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
-        loggers=_LOGGERS,
         contains="default commit failed; group: ",
         regex=rf"^default commit failed; group: {_GROUP}, err: (?P<error>.*)$",
-        versions=_FRANZ,
         source=f"{_FRANZ_SOURCE} defaultCommitCallback",
     ),
-    Pattern(
+    _line(
         pattern_id="franz.leaving",
         kind=Kind.CLIENT_LEAVING,
-        loggers=_LOGGERS,
         contains="leaving group; group: ",
         regex=rf"^leaving group; group: {_GROUP}, member_id: {_MEMBER}$",
-        versions=_FRANZ,
         source=f"{_FRANZ_SOURCE} leave",
     ),
-    Pattern(
+    _line(
         pattern_id="sarama.session_ended",
         kind=Kind.CLIENT_REVOKED,
-        loggers=_LOGGERS,
         contains="consumergroup/session/",
         regex=rf"^consumergroup/session/{_MEMBER}/(?P<generation>\d+) released$",
         versions=_SARAMA,
         source="consumer_group.go release",
     ),
-    Pattern(
+    _line(
         pattern_id="sarama.coordinator_found",
         kind=Kind.CLIENT_COORDINATOR_FOUND,
-        loggers=_LOGGERS,
         contains="client/coordinator coordinator for ",
         regex=rf"^client/coordinator coordinator for {_GROUP} is #(?P<node>\d+) \([^)]*\)$",
         versions=_SARAMA,
         source="client.go getConsumerMetadata",
     ),
-    Pattern(
+    _line(
         pattern_id="segmentio.started",
         kind=Kind.CLIENT_STARTED,
-        loggers=_LOGGERS,
         contains="entering loop for consumer group, ",
         regex=r"^entering loop for consumer group, (?P<group_id>.+)$",
         versions=_SEGMENTIO,
         source="reader.go run",
     ),
-    Pattern(
+    _line(
         pattern_id="segmentio.joined",
         kind=Kind.CLIENT_JOINED,
-        loggers=_LOGGERS,
         contains="joinGroup succeeded for response, ",
         regex=rf"^joinGroup succeeded for response, {_GROUP}\.  generationID=(?P<generation>\d+), memberID={_MEMBER}$",
         versions=_SEGMENTIO,
         source="consumergroup.go joinGroup",
     ),
-    Pattern(
+    _line(
         pattern_id="segmentio.synced",
         kind=Kind.CLIENT_SYNCED,
-        loggers=_LOGGERS,
         contains="sync group finished for group, ",
         regex=r"^sync group finished for group, (?P<group_id>.+)$",
         versions=_SEGMENTIO,
         source="consumergroup.go syncGroup",
     ),
-    Pattern(
+    _line(
         pattern_id="segmentio.coordinator_lost",
         kind=Kind.CLIENT_COORDINATOR_LOST,
-        loggers=_LOGGERS,
         contains="Unable to establish connection to consumer group coordinator for group ",
         regex=rf"^Unable to establish connection to consumer group coordinator for group {_GROUP}: (?P<reason>.*)$",
         versions=_SEGMENTIO,

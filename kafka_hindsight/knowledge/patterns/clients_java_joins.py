@@ -1,5 +1,7 @@
 """How a classic Java consumer joins its group, by its own log (Kafka 2.0-4.2)."""
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import CONSUMER_HEAD
@@ -14,49 +16,45 @@ _GENERATION = (
 )
 _SOURCE = "clients/src/main/java/org/apache/kafka/clients/consumer/internals/AbstractCoordinator.java"
 _CONSUMER_SOURCE = "clients/src/main/java/org/apache/kafka/clients/consumer/internals/ConsumerCoordinator.java"
+_line = partial(Pattern, loggers=_LOGGERS)
 
 
 PATTERNS = (
-    Pattern(
+    _line(
         pattern_id="client.joining",
         kind=Kind.CLIENT_JOINING,
-        loggers=_LOGGERS,
         contains="(Re-)joining group",
         regex=CONSUMER_HEAD + r"\(Re-\)joining group$",
         versions="2.0-4.2",
         source=f"{_SOURCE} sendJoinGroupRequest",
     ),
-    Pattern(
+    _line(
         pattern_id="client.join_requested",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        loggers=_LOGGERS,
         contains="Request joining group due to: ",
         regex=CONSUMER_HEAD + r"Request joining group due to: (?P<reason>.+)$",
         versions="3.0-4.2",
         source=f"{_SOURCE} requestRejoin",
     ),
-    Pattern(
+    _line(
         pattern_id="client.join_requested_over_metadata",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        loggers=_LOGGERS,
         contains="Requesting to re-join the group and trigger rebalance ",
         regex=CONSUMER_HEAD + r"(?P<reason>Requesting to re-join the group and trigger rebalance since .+)$",
         versions="2.7-2.8",
         source=f"{_CONSUMER_SOURCE} rejoinNeededOrPending",
     ),
-    Pattern(
+    _line(
         pattern_id="client.join_requested_to_revoke",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        loggers=_LOGGERS,
         contains="Need to revoke partitions ",
         regex=CONSUMER_HEAD + r"(?P<reason>Need to revoke partitions \[.*\] and re-join the group)$",
         versions="2.4-2.8",
         source=f"{_CONSUMER_SOURCE} onJoinComplete",
     ),
-    Pattern(
+    _line(
         pattern_id="client.join_requested_by_heartbeat",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        loggers=_LOGGERS,
         contains="Attempt to heartbeat failed since group is rebalancing",
         regex=CONSUMER_HEAD + r"Attempt to heartbeat failed since group is rebalancing$",
         versions="2.0-2.8",
@@ -64,38 +62,34 @@ PATTERNS = (
         # In the words of 3.0 and later for the same thing.
         constants={"reason": "group is already rebalancing"},
     ),
-    Pattern(
+    _line(
         pattern_id="client.joined",
         kind=Kind.CLIENT_JOINED,
-        loggers=_LOGGERS,
         contains="Successfully joined group with generation ",
         regex=CONSUMER_HEAD + rf"Successfully joined group with generation {_GENERATION}$",
         versions="2.7-4.2",
         source=f"{_SOURCE} JoinGroupResponseHandler",
     ),
-    Pattern(
+    _line(
         pattern_id="client.synced",
         kind=Kind.CLIENT_SYNCED,
-        loggers=_LOGGERS,
         contains="Successfully synced group in generation ",
         regex=CONSUMER_HEAD + rf"Successfully synced group in generation {_GENERATION}$",
         versions="2.7-4.2",
         source=f"{_SOURCE} SyncGroupResponseHandler",
     ),
-    Pattern(
+    _line(
         # Until 2.5 this line follows the response to SyncGroup, not to JoinGroup.
         pattern_id="client.joined_and_synced",
         kind=Kind.CLIENT_SYNCED,
-        loggers=_LOGGERS,
         contains="Successfully joined group with generation ",
         regex=CONSUMER_HEAD + r"Successfully joined group with generation (?P<generation>\d+)$",
         versions="1.0-2.5",
         source=f"{_SOURCE} joinGroupIfNeeded",
     ),
-    Pattern(
+    _line(
         pattern_id="client.assignment_finished",
         kind=Kind.CLIENT_ASSIGNMENT_FINISHED,
-        loggers=_LOGGERS,
         contains="Finished assignment for group at generation ",
         regex=CONSUMER_HEAD + r"Finished assignment for group at generation (?P<generation>\d+): (?P<detail>.*)$",
         versions="2.4-4.2",

@@ -1,6 +1,8 @@
 """How a classic Java consumer leaves its group or is removed from it, by its own log (Kafka 2.0-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import CONSUMER_HEAD, MEMBER
@@ -14,13 +16,13 @@ _GENERATION = (
     r"Generation\{generationId=(?P<generation>-?\d+), memberId='(?P<member_id>[^']*)', protocol='(?P<assignor>[^']*)'\}"
 )
 _SOURCE = "clients/src/main/java/org/apache/kafka/clients/consumer/internals/AbstractCoordinator.java"
+_line = partial(Pattern, loggers=_LOGGERS)
 
 
 PATTERNS = (
-    Pattern(
+    _line(
         pattern_id="client.leaving",
         kind=Kind.CLIENT_LEAVING,
-        loggers=_LOGGERS,
         contains="ending LeaveGroup request to coordinator ",
         regex=CONSUMER_HEAD
         + rf"(?:Member (?P<member_id>{MEMBER}) s|S)ending LeaveGroup request to coordinator \S+ \(id: \d+ rack: [^)]*\)"
@@ -28,10 +30,9 @@ PATTERNS = (
         versions="2.4-4.2",
         source=f"{_SOURCE} maybeLeaveGroup",
     ),
-    Pattern(
+    _line(
         pattern_id="client.leaving_late",
         kind=Kind.CLIENT_POLL_EXPIRED,
-        loggers=_LOGGERS,
         contains=" due to consumer poll timeout has expired. This means ",
         regex=CONSUMER_HEAD
         + rf"Member (?P<member_id>{MEMBER}) sending LeaveGroup request to coordinator \S+ \(id: \d+ rack: [^)]*\)"
@@ -39,79 +40,71 @@ PATTERNS = (
         versions="2.4-2.8",
         source=f"{_SOURCE} HeartbeatThread",
     ),
-    Pattern(
+    _line(
         pattern_id="client.poll_expired",
         kind=Kind.CLIENT_POLL_EXPIRED,
-        loggers=_LOGGERS,
         contains="onsumer poll timeout has expired. This means ",
         regex=CONSUMER_HEAD
         + r"(?:This member will leave the group because )?consumer poll timeout has expired\. This means the time between .*$",
         versions="2.1-4.2",
         source=f"{_SOURCE} handlePollTimeoutExpiry",
     ),
-    Pattern(
+    _line(
         pattern_id="client.heartbeat_refused",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        loggers=_LOGGERS,
         contains="Attempt to heartbeat with ",
         regex=CONSUMER_HEAD
         + rf"Attempt to heartbeat with (?:stale )?{_GENERATION} and group instance id \S+ failed due to (?P<error>\w+), (?P<detail>.*)$",
         versions="2.6-4.2",
         source=f"{_SOURCE} HeartbeatResponseHandler",
     ),
-    Pattern(
+    _line(
         pattern_id="client.heartbeat_of_stranger",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        loggers=_LOGGERS,
         contains="Attempt to heartbeat failed for since member id ",
         regex=CONSUMER_HEAD + r"Attempt to heartbeat failed for since member id (?P<member_id>.+) is not valid\.$",
         versions="2.0-2.5",
         source=f"{_SOURCE} HeartbeatResponseHandler",
         constants={"error": "UNKNOWN_MEMBER_ID"},
     ),
-    Pattern(
+    _line(
         pattern_id="client.heartbeat_of_old_generation",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        loggers=_LOGGERS,
         contains="Attempt to heartbeat failed since generation ",
         regex=CONSUMER_HEAD + r"Attempt to heartbeat failed since generation (?P<generation>\d+) is not current\.?$",
         versions="2.0-2.5",
         source=f"{_SOURCE} HeartbeatResponseHandler",
         constants={"error": "ILLEGAL_GENERATION"},
     ),
-    Pattern(
+    _line(
         pattern_id="client.heartbeat_misdirected",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        loggers=_LOGGERS,
         contains="Attempt to heartbeat failed since coordinator ",
         regex=CONSUMER_HEAD
         + r"Attempt to heartbeat failed since coordinator \S+ \(id: (?P<node>\d+) rack: [^)]*\) (?P<error>is either not started or not valid)\.?$",
         versions="2.0-4.2",
         source=f"{_SOURCE} HeartbeatResponseHandler",
     ),
-    Pattern(
+    _line(
         pattern_id="client.generation_reset",
         kind=Kind.CLIENT_GENERATION_RESET,
-        loggers=_LOGGERS,
         contains="Resetting generation ",
         regex=CONSUMER_HEAD + r"Resetting generation (?:and member id )?due to: (?P<reason>.+)$",
         versions="3.0-4.2",
         source=f"{_SOURCE} resetStateAndGeneration",
     ),
-    Pattern(
+    _line(
         pattern_id="client.instance_fenced",
         kind=Kind.CLIENT_INSTANCE_FENCED,
-        loggers=_LOGGERS,
         contains=" has been fenced by another instance.",
         regex=CONSUMER_HEAD
         + rf"\w+ failed: The group instance id \S+ has been fenced by another instance\. Sent generation was {_GENERATION}$",
         versions="2.7-4.2",
         source=f"{_SOURCE} JoinGroupResponseHandler, SyncGroupResponseHandler",
     ),
-    Pattern(
+    _line(
         pattern_id="client.instance_fenced_meanwhile",
         kind=Kind.CLIENT_INSTANCE_FENCED,
-        loggers=_LOGGERS,
         contains="fenced",
         regex=CONSUMER_HEAD
         + r"(?:Caught fenced group\.instance\.id .* error in heartbeat thread|Received fatal exception: group\.instance\.id gets fenced"

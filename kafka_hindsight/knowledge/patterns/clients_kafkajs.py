@@ -1,6 +1,8 @@
 """What kafkajs (2.2) logs of its groups: records of JSON, whose other fields follow the message."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import MEMBER
@@ -10,75 +12,62 @@ _GROUP = "groupId: (?P<group_id>.{1,255}?)"
 _MEMBER = f"memberId: (?P<member_id>{MEMBER})"
 _CLIENT = "clientId: (?P<client_id>.{1,255}?)"
 _VERSIONS = "kafkajs 2.2"
+_line = partial(Pattern, loggers=_LOGGERS, versions=_VERSIONS)
 
 
 PATTERNS = (
-    Pattern(
+    _line(
         pattern_id="kafkajs.started",
         kind=Kind.CLIENT_STARTED,
-        loggers=_LOGGERS,
         contains="[Consumer] Starting; ",
         regex=r"^\[Consumer\] Starting; groupId: (?P<group_id>.+)$",
-        versions=_VERSIONS,
         source="src/consumer/index.js run",
     ),
-    Pattern(
+    _line(
         # Written once both the join and the assignment have come.
         pattern_id="kafkajs.joined",
         kind=Kind.CLIENT_SYNCED,
-        loggers=_LOGGERS,
         contains="Consumer has joined the group; ",
         regex=rf"^\[ConsumerGroup\] Consumer has joined the group; {_GROUP}, {_MEMBER}, leaderId: (?P<leader_member_id>{MEMBER}), "
         r"isLeader: (?:true|false), memberAssignment: (?P<detail>\{.*\}), groupProtocol: (?P<assignor>.{1,255}?), duration: (?P<took_ms>\d+)$",
-        versions=_VERSIONS,
         source="src/consumer/consumerGroup.js joinAndSync",
     ),
-    Pattern(
+    _line(
         pattern_id="kafkajs.join_requested_by_heartbeat",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        loggers=_LOGGERS,
         contains="[Runner] The group is rebalancing, re-joining; ",
         regex=rf"^\[Runner\] The group is rebalancing, re-joining; {_GROUP}, {_MEMBER}, error: .*$",
-        versions=_VERSIONS,
         source="src/consumer/runner.js scheduleFetchManager",
         # In the words of Java's client for the same thing.
         constants={"reason": "group is already rebalancing"},
     ),
-    Pattern(
+    _line(
         pattern_id="kafkajs.generation_reset",
         kind=Kind.CLIENT_GENERATION_RESET,
-        loggers=_LOGGERS,
         contains="[Runner] The coordinator is not aware of this member, ",
         regex=rf"^\[Runner\] (?P<reason>The coordinator is not aware of this member), re-joining the group; {_GROUP}, {_MEMBER}, error: .*$",
-        versions=_VERSIONS,
         source="src/consumer/runner.js scheduleFetchManager",
     ),
-    Pattern(
+    _line(
         pattern_id="kafkajs.heartbeat_refused",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        loggers=_LOGGERS,
         contains="[Connection] Response Heartbeat(",
         regex=rf"^\[Connection\] Response Heartbeat\(key: 12, version: \d+\); broker: \S+, {_CLIENT}, "
         r'error: (?!"?The group is rebalancing)"?(?P<error>[^"]*?)"?, correlationId: \d+, size: \d+$',
-        versions=_VERSIONS,
         source="src/network/connection.js send",
     ),
-    Pattern(
+    _line(
         pattern_id="kafkajs.disconnected",
         kind=Kind.CLIENT_DISCONNECTED,
-        loggers=_LOGGERS,
         contains="[Connection] Connection error: ",
         regex=rf"^\[Connection\] Connection error: (?P<detail>.*?); broker: \S+, {_CLIENT}(?:\n.*)?$",
-        versions=_VERSIONS,
         source="src/network/connection.js onError",
     ),
-    Pattern(
+    _line(
         pattern_id="kafkajs.closed",
         kind=Kind.CLIENT_CLOSED,
-        loggers=_LOGGERS,
         contains="[Consumer] Stopped; ",
         regex=r"^\[Consumer\] Stopped; groupId: (?P<group_id>.+)$",
-        versions=_VERSIONS,
         source="src/consumer/index.js stop",
     ),
 )

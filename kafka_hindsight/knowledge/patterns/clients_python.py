@@ -1,6 +1,8 @@
 """What aiokafka (0.7-0.14) and kafka-python (2.0-3.0) log of their groups, through Python's logging."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import MEMBER
@@ -24,6 +26,10 @@ _AIO_VERSIONS, _KP_VERSIONS, _KP_2, _KP_3 = (
 )
 _REBALANCING = {"reason": "group is already rebalancing"}
 """In the words of Java's client for the same thing."""
+_line_of_aio = partial(Pattern, loggers=_AIO, versions=_AIO_VERSIONS)
+_line_of_kp = partial(Pattern, loggers=_KP, versions=_KP_VERSIONS)
+_line_of_kp_consumer = partial(Pattern, loggers=_KP_CONSUMER, versions=_KP_VERSIONS)
+_line_of_kp_heartbeat = partial(Pattern, loggers=_KP_HEARTBEAT, versions=_KP_VERSIONS)
 
 
 PATTERNS = (
@@ -48,271 +54,219 @@ PATTERNS = (
         versions=_KP_VERSIONS,
         source="kafka/consumer/subscription_state.py change_subscription",
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.joining",
         kind=Kind.CLIENT_JOINING,
-        loggers=_AIO,
         contains="(Re-)joining group ",
         regex=r"^\(Re-\)joining group (?P<group_id>.+)$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} perform_group_join",
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.joined",
         kind=Kind.CLIENT_JOINED,
-        loggers=_AIO,
         contains="Joined group ",
         regex=rf"^Joined group '{_GROUP}' \(generation (?P<generation>\d+)\) with member_id (?P<member_id>{MEMBER})$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} perform_group_join",
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.synced",
         kind=Kind.CLIENT_SYNCED,
-        loggers=_AIO,
         contains="Successfully synced group ",
         regex=r"^Successfully synced group (?P<group_id>.+) with generation (?P<generation>\d+)$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} _send_sync_group_request",
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.assigned",
         kind=Kind.CLIENT_ASSIGNED,
-        loggers=_AIO,
         contains="Setting newly assigned partitions ",
         regex=rf"^Setting newly assigned partitions {_PARTITIONS} for group (?P<group_id>.+)$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} _on_join_complete",
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.revoked",
         kind=Kind.CLIENT_REVOKED,
-        loggers=_AIO,
         contains="Revoking previously assigned partitions ",
         regex=rf"^Revoking previously assigned partitions {_PARTITIONS} for group (?P<group_id>.+)$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} _on_join_prepare",
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.join_requested_by_heartbeat",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        loggers=_AIO,
         contains=" because it is rebalancing",
         regex=r"^Heartbeat failed for group (?P<group_id>.+) because it is rebalancing$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} _do_heartbeat",
         constants=_REBALANCING,
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.join_requested_over_metadata",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        loggers=_AIO,
         contains="Metadata for topic has changed from ",
         regex=r"^(?P<reason>Metadata for topic has changed from \{[^}]*\} to \{[^}]*\})\. ?$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} _handle_metadata_update",
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.heartbeat_of_stranger",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        loggers=_AIO,
         contains="Heartbeat failed: local member_id was not recognized",
         regex=r"^Heartbeat failed: local member_id was not recognized; resetting and re-joining group$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} _do_heartbeat",
         constants={"error": "UNKNOWN_MEMBER_ID"},
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.session_timeout",
         kind=Kind.CLIENT_SESSION_TIMEOUT,
-        loggers=_AIO,
         contains="Heartbeat session expired",
         regex=r"^Heartbeat session expired - marking coordinator dead$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} _heartbeat_routine",
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.coordinator_lost",
         kind=Kind.CLIENT_COORDINATOR_LOST,
-        loggers=_AIO,
         contains="Marking the coordinator dead ",
         regex=r"^Marking the coordinator dead \(node (?P<node>\d+)\) ?for group (?P<group_id>.+)\.$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} coordinator_dead",
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.coordinator_found",
         kind=Kind.CLIENT_COORDINATOR_FOUND,
-        loggers=_AIO,
         contains="Discovered coordinator ",
         regex=r"^Discovered coordinator (?P<node>\d+) for group (?P<group_id>.+)$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} ensure_coordinator_known",
     ),
-    Pattern(
+    _line_of_aio(
         # Its last line, at a close and where it did not poll in time: what follows shows which.
         pattern_id="aiokafka.left",
         kind=Kind.CLIENT_LEFT,
-        loggers=_AIO,
         contains="LeaveGroup request succeeded",
         regex=r"^LeaveGroup request succeeded$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} _maybe_leave_group",
     ),
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
-        loggers=_AIO,
         contains="OffsetCommit failed for group ",
         regex=rf"^OffsetCommit failed for group {_GROUP} due to group error \((?P<error>.+)\), will rejoin$",
-        versions=_AIO_VERSIONS,
         source=f"{_AIO_SOURCE} _do_commit_offsets",
     ),
-    Pattern(
+    _line_of_kp(
         pattern_id="kafka_python.joining",
         kind=Kind.CLIENT_JOINING,
-        loggers=_KP,
         contains="(Re-)joining group ",
         regex=r"^\(Re-\)joining group (?P<group_id>.+)$",
-        versions=_KP_VERSIONS,
         source=f"{_KP_SOURCE} _send_join_group_request",
     ),
-    Pattern(
+    _line_of_kp(
         pattern_id="kafka_python.joined",
         kind=Kind.CLIENT_JOINED,
-        loggers=_KP,
         contains="Successfully joined group ",
         regex=rf"^Successfully joined group {_GROUP} <Generation (?P<generation>\d+) \(member_id: (?P<member_id>{MEMBER}), protocol: (?P<assignor>[^)]*)\)>$",
         versions=_KP_3,
         source=f"{_KP_SOURCE} _handle_join_group_response",
     ),
-    Pattern(
+    _line_of_kp(
         pattern_id="kafka_python.joined_and_synced",
         kind=Kind.CLIENT_SYNCED,
-        loggers=_KP,
         contains="Successfully joined group ",
         regex=r"^Successfully joined group (?P<group_id>.+) with generation (?P<generation>\d+)$",
         versions=_KP_2,
         source=f"{_KP_SOURCE} ensure_active_group",
     ),
-    Pattern(
+    _line_of_kp_consumer(
         pattern_id="kafka_python.assigned",
         kind=Kind.CLIENT_ASSIGNED,
-        loggers=_KP_CONSUMER,
         contains="Setting newly assigned partitions ",
         regex=rf"^Setting newly assigned partitions {_PARTITIONS} for group (?P<group_id>.+)$",
-        versions=_KP_VERSIONS,
         source=f"{_KP_CONSUMER_SOURCE} _on_join_complete",
     ),
-    Pattern(
+    _line_of_kp_consumer(
         pattern_id="kafka_python.revoked",
         kind=Kind.CLIENT_REVOKED,
-        loggers=_KP_CONSUMER,
         contains="Revoking previously assigned partitions ",
         regex=rf"^Revoking previously assigned partitions {_PARTITIONS} for group (?P<group_id>.+)(?<! on close)$",
-        versions=_KP_VERSIONS,
         source=f"{_KP_CONSUMER_SOURCE} _on_join_prepare",
     ),
-    Pattern(
+    _line_of_kp_consumer(
         pattern_id="kafka_python.closed",
         kind=Kind.CLIENT_CLOSED,
-        loggers=_KP_CONSUMER,
         contains=" on close",
         regex=rf"^Revoking previously assigned partitions {_PARTITIONS} for group (?P<group_id>.+) on close$",
         versions=_KP_3,
         source=f"{_KP_CONSUMER_SOURCE} close",
     ),
-    Pattern(
+    _line_of_kp_consumer(
         pattern_id="kafka_python.lost",
         kind=Kind.CLIENT_LOST,
-        loggers=_KP_CONSUMER,
         contains=" lost membership; forcibly revoking ",
         regex=rf"^Group {_GROUP} lost membership; forcibly revoking {_PARTITIONS}$",
         versions=_KP_3,
         source=f"{_KP_CONSUMER_SOURCE} _on_join_prepare",
     ),
-    Pattern(
+    _line_of_kp_heartbeat(
         pattern_id="kafka_python.join_requested_by_heartbeat",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        loggers=_KP_HEARTBEAT,
         contains=" rebalancing",
         regex=rf"^(?:Heartbeat failed for group |Group ){_GROUP}(?: because it is rebalancing| is rebalancing; rejoining\.)$",
-        versions=_KP_VERSIONS,
         source=f"{_KP_SOURCE} _handle_heartbeat_response",
         constants=_REBALANCING,
     ),
-    Pattern(
+    _line_of_kp_heartbeat(
         pattern_id="kafka_python.heartbeat_of_stranger",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        loggers=_KP_HEARTBEAT,
         contains="Heartbeat: local member_id was not recognized",
         regex=r"^Heartbeat: local member_id was not recognized; this consumer needs to re-join$",
-        versions=_KP_VERSIONS,
         source=f"{_KP_SOURCE} _handle_heartbeat_response",
         constants={"error": "UNKNOWN_MEMBER_ID"},
     ),
-    Pattern(
+    _line_of_kp_heartbeat(
         pattern_id="kafka_python.session_timeout",
         kind=Kind.CLIENT_SESSION_TIMEOUT,
-        loggers=_KP_HEARTBEAT,
         contains="Heartbeat session expired",
         regex=r"^Heartbeat session expired, marking coordinator dead$",
-        versions=_KP_VERSIONS,
         source=f"{_KP_SOURCE} HeartbeatThread",
     ),
-    Pattern(
+    _line_of_kp_heartbeat(
         pattern_id="kafka_python.poll_expired",
         kind=Kind.CLIENT_POLL_EXPIRED,
-        loggers=_KP_HEARTBEAT,
         contains="poll",
         regex=r"^(?:Heartbeat poll expired, leaving group|Consumer poll timeout has expired\. This means .*)$",
-        versions=_KP_VERSIONS,
         source=f"{_KP_SOURCE} HeartbeatThread",
     ),
-    Pattern(
+    _line_of_kp(
         # At a close and where it did not poll in time.
         pattern_id="kafka_python.leaving",
         kind=Kind.CLIENT_LEFT,
-        loggers=_KP,
         contains="Leaving consumer group ",
         regex=rf"^Leaving consumer group {_GROUP} \(member (?P<member_id>{MEMBER})\)\.$",
         versions=_KP_3,
         source=f"{_KP_SOURCE} maybe_leave_group",
     ),
-    Pattern(
+    _line_of_kp(
         pattern_id="kafka_python.leaving_of_old",
         kind=Kind.CLIENT_LEFT,
-        loggers=_KP,
         contains="Leaving consumer group (",
         regex=r"^Leaving consumer group \((?P<group_id>.+)\)\.$",
         versions=_KP_2,
         source=f"{_KP_SOURCE} maybe_leave_group",
     ),
-    Pattern(
+    _line_of_kp(
         pattern_id="kafka_python.coordinator_lost",
         kind=Kind.CLIENT_COORDINATOR_LOST,
-        loggers=_KP,
         contains="Marking the coordinator dead ",
         regex=rf"^Marking the coordinator dead \(node coordinator-(?P<node>\d+)\) for group {_GROUP}: (?P<reason>.*)\.$",
-        versions=_KP_VERSIONS,
         source=f"{_KP_SOURCE} coordinator_dead",
     ),
-    Pattern(
+    _line_of_kp(
         pattern_id="kafka_python.coordinator_found",
         kind=Kind.CLIENT_COORDINATOR_FOUND,
-        loggers=_KP,
         contains="Discovered coordinator ",
         regex=r"^Discovered coordinator coordinator-(?P<node>\d+) for group (?P<group_id>.+)$",
-        versions=_KP_VERSIONS,
         source=f"{_KP_SOURCE} _handle_find_coordinator_response",
     ),
-    Pattern(
+    _line_of_kp_consumer(
         pattern_id="kafka_python.commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
-        loggers=_KP_CONSUMER,
         contains="ommit",
         regex=rf"^(?:Auto offset commit failed for group |OffsetCommit for group ){_GROUP}(?: failed)?: (?P<error>.+)$",
-        versions=_KP_VERSIONS,
         source=f"{_KP_CONSUMER_SOURCE} _handle_offset_commit_response",
     ),
 )

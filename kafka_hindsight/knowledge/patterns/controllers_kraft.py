@@ -209,16 +209,6 @@ PATTERNS = (
         source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
     ),
     Pattern(
-        pattern_id="kraft.heartbeat_overlooked",
-        kind=Kind.BROKER_HEARTBEAT_OVERLOOKED,
-        loggers=_REPLICATION_LOGGERS,
-        contains="controller event queue overloaded",
-        regex=QUORUM_HEAD
-        + r"processExpiredBrokerHeartbeat: controller event queue overloaded\. Timed out heartbeat from broker (?P<node>\d+)\.$",
-        versions="3.5-4.3",
-        source=f"{_PACKAGE}/ReplicationControlManager.java processExpiredBrokerHeartbeat",
-    ),
-    Pattern(
         pattern_id="kraft.controlled_shutdown_granted",
         kind=Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED,
         loggers=_HEARTBEAT_LOGGERS,

@@ -1,6 +1,8 @@
 """The partitions of __consumer_offsets: which broker coordinates, and how long loading takes."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import EPOCH
@@ -18,6 +20,7 @@ _PARTITION = r"__consumer_offsets-(?P<offsets_partition>\d+)"
 _SCALA_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupCoordinator.scala"
 _MANAGER_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupMetadataManager.scala"
 _RUNTIME_SOURCE = "coordinator-common/src/main/java/org/apache/kafka/coordinator/common/runtime/CoordinatorRuntime.java"
+_line_of_runtime = partial(Pattern, loggers=_RUNTIME_LOGGERS, versions="3.7-4.2")
 
 
 PATTERNS = (
@@ -53,16 +56,6 @@ PATTERNS = (
         source=f"{_MANAGER_SOURCE} doLoadGroupsAndOffsets",
     ),
     Pattern(
-        pattern_id="scala.coordinator_load_failed",
-        kind=Kind.COORDINATOR_LOAD_FAILED,
-        loggers=_MANAGER_LOGGERS,
-        contains="Attempted to load offsets and group metadata from ",
-        regex=_MANAGER_HEAD
-        + rf"Attempted to load offsets and group metadata from {_PARTITION}, but (?P<error>found no log)$",
-        versions="1.0-3.9",
-        source=f"{_MANAGER_SOURCE} doLoadGroupsAndOffsets",
-    ),
-    Pattern(
         pattern_id="scala.coordinator_unloaded",
         kind=Kind.COORDINATOR_UNLOADED,
         loggers=_MANAGER_LOGGERS,
@@ -73,62 +66,35 @@ PATTERNS = (
         versions="1.0-3.9",
         source=f"{_MANAGER_SOURCE} removeGroupsAndOffsets",
     ),
-    Pattern(
+    _line_of_runtime(
         pattern_id="java.coordinator_elected",
         kind=Kind.COORDINATOR_ELECTED,
-        loggers=_RUNTIME_LOGGERS,
         contains="Scheduling loading of metadata from ",
         regex=_RUNTIME_HEAD + rf"Scheduling loading of metadata from {_PARTITION} with epoch {EPOCH}$",
-        versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
     ),
-    Pattern(
+    _line_of_runtime(
         pattern_id="java.coordinator_resigned",
         kind=Kind.COORDINATOR_RESIGNED,
-        loggers=_RUNTIME_LOGGERS,
         contains="Scheduling unloading of metadata for ",
         regex=_RUNTIME_HEAD
         + rf"Scheduling unloading of metadata for {_PARTITION} with epoch (?:OptionalInt\.empty|{EPOCH})$",
-        versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} scheduleUnloadOperation",
     ),
-    Pattern(
+    _line_of_runtime(
         pattern_id="java.coordinator_loaded",
         kind=Kind.COORDINATOR_LOADED,
-        loggers=_RUNTIME_LOGGERS,
         contains="Finished loading of metadata from ",
         regex=_RUNTIME_HEAD
         + rf"Finished loading of metadata from {_PARTITION} with epoch {EPOCH} (?:in (?P<took_ms>\d+)ms where|and) .*$",
-        versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
     ),
-    Pattern(
-        pattern_id="java.coordinator_load_failed",
-        kind=Kind.COORDINATOR_LOAD_FAILED,
-        loggers=_RUNTIME_LOGGERS,
-        contains="Failed to load metadata from ",
-        regex=_RUNTIME_HEAD + rf"Failed to load metadata from {_PARTITION} with epoch {EPOCH} due to (?P<error>.+)\.$",
-        versions="3.7-4.2",
-        source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
-    ),
-    Pattern(
+    _line_of_runtime(
         pattern_id="java.coordinator_unloaded",
         kind=Kind.COORDINATOR_UNLOADED,
-        loggers=_RUNTIME_LOGGERS,
         contains="Finished unloading metadata for ",
         regex=_RUNTIME_HEAD
         + rf"Finished unloading metadata for {_PARTITION} with epoch (?:OptionalInt\.empty|{EPOCH})\.$",
-        versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} scheduleUnloadOperation",
-    ),
-    Pattern(
-        pattern_id="java.coordinator_write_failed",
-        kind=Kind.COORDINATOR_WRITE_FAILED,
-        loggers=_RUNTIME_LOGGERS,
-        contains=" Rescheduling it.",
-        regex=r"^\[GroupCoordinator id=\d+(?: topic=__consumer_offsets partition=(?P<offsets_partition>\d+))?\] "
-        r"The write event (?>(?P<detail>.{1,1000}?) for the timer )(?>.{1,1000}? failed due to )(?P<error>.+)\. Rescheduling it\. ?$",
-        versions="3.7-4.2",
-        source=f"{_RUNTIME_SOURCE} EventBasedCoordinatorTimer",
     ),
 )

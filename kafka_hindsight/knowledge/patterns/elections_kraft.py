@@ -1,6 +1,8 @@
 """Partition changes by a KRaft controller: creation, unclean elections, reassignment (Kafka 3.0-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import QUORUM_HEAD, TOPIC_PARTITION
@@ -13,25 +15,23 @@ _PERIODIC_LOGGERS = (
 )
 _PACKAGE = "metadata/src/main/java/org/apache/kafka/controller"
 _SOURCE = f"{_PACKAGE}/ReplicationControlManager.java"
+_line = partial(Pattern, loggers=_LOGGERS, versions="3.0-4.2")
 
 
 PATTERNS = (
-    Pattern(
+    _line(
         pattern_id="kraft.partition_created",
         kind=Kind.PARTITION_CREATED,
-        loggers=_LOGGERS,
         contains=" with topic ID ",
         regex=QUORUM_HEAD
         + rf"(?:Replayed PartitionRecord for new|Created) partition {TOPIC_PARTITION} with topic ID \S+ and "
         r"PartitionRegistration\(replicas=\[(?P<replicas>[\d, ]*)\], (?:directories=\[[^\]]*\], )?isr=\[(?P<isr>[\d, ]*)\], "
         r"(?:\w+=\[[^\]]*\], )*+leader=(?P<leader>-?\d+), (?:leaderRecoveryState=\w+, )?leaderEpoch=(?P<leader_epoch>\d+), partitionEpoch=(?P<partition_epoch>\d+)\)\.$",
-        versions="3.0-4.2",
         source=f"{_SOURCE} replay",
     ),
-    Pattern(
+    _line(
         pattern_id="kraft.unclean_partition_change",
         kind=Kind.UNCLEAN_PARTITION_CHANGE,
-        loggers=_LOGGERS,
         contains="UNCLEAN partition change for ",
         # The diff names only what changed, in this order; each part may be missing. The brackets stay: an empty list
         # is a value, a missing one is null.
@@ -40,7 +40,6 @@ PATTERNS = (
         r"(?:(?=.*\bleader: (?P<previous_leader>-?\d+) -> (?P<leader>-?\d+))|)"
         r"(?:(?=.*\bleaderEpoch: (?P<previous_leader_epoch>\d+) -> (?P<leader_epoch>\d+))|)"
         r".*)$",
-        versions="3.0-4.2",
         source="metadata/src/main/java/org/apache/kafka/metadata/PartitionRegistration.java maybeLogPartitionChange",
     ),
     Pattern(
@@ -53,10 +52,9 @@ PATTERNS = (
         versions="3.6-4.2",
         source=f"{_PACKAGE}/PartitionChangeBuilder.java electLeader",
     ),
-    Pattern(
+    _line(
         pattern_id="kraft.unclean_election_started",
         kind=Kind.ELECTION_STARTED,
-        loggers=_LOGGERS,
         contains="Triggering unclean leader election for offline partition ",
         regex=QUORUM_HEAD
         + r"Triggering unclean leader election for offline partition (?P<members>[\w.-]+-\d+)\.(?: .*)?$",
@@ -75,10 +73,9 @@ PATTERNS = (
         versions="3.9-4.2",
         source=f"{_PACKAGE}/PeriodicTaskControlManager.java PeriodicTaskOperation",
     ),
-    Pattern(
+    _line(
         pattern_id="kraft.reassignment_changed",
         kind=Kind.REASSIGNMENT_CHANGED,
-        loggers=_LOGGERS,
         contains="Replayed partition assignment change ",
         regex=QUORUM_HEAD
         + r"Replayed partition assignment change (?P<detail>PartitionChangeRecord\(partitionId=(?P<partition>\d+), [^()]*\)) "
@@ -87,10 +84,9 @@ PATTERNS = (
         versions="3.0-4.3",
         source=f"{_SOURCE} replay",
     ),
-    Pattern(
+    _line(
         pattern_id="kraft.reassignment_completed",
         kind=Kind.REASSIGNMENT_CHANGED,
-        loggers=_LOGGERS,
         contains=" completed the ongoing partition reassignment",
         regex=QUORUM_HEAD
         + rf"(?:AlterPartition|AlterIsr) request from node \d+ for {TOPIC_PARTITION} (?P<detail>completed the ongoing partition reassignment"
@@ -100,14 +96,12 @@ PATTERNS = (
         versions="3.0-4.3",
         source=f"{_SOURCE} alterPartition",
     ),
-    Pattern(
+    _line(
         pattern_id="kraft.isr_update_rejected",
         kind=Kind.ISR_UPDATE_REJECTED,
-        loggers=_LOGGERS,
         contains=" request from node ",
         regex=QUORUM_HEAD
         + rf"Rejecting (?:AlterPartition|alterIsr) request from node (?P<node>\d+) for {TOPIC_PARTITION} because (?P<error>.+)$",
-        versions="3.0-4.2",
         source=f"{_SOURCE} validateAlterPartitionData",
     ),
 )

@@ -1,84 +1,70 @@
 """Groups of the classic protocol, by the Java coordinator (Kafka 3.7-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
-from kafka_hindsight.knowledge.patterns.fragments import CLASSIC, INSTANCE, JAVA_HEAD, MEMBER
+from kafka_hindsight.knowledge.patterns.fragments import CLASSIC, JAVA_HEAD, MEMBER
 
 _LOGGERS = ("org.apache.kafka.coordinator.group.GroupMetadataManager",)
 _SHARD_LOGGERS = ("org.apache.kafka.coordinator.group.GroupCoordinatorShard",)
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
 _SHARD_SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupCoordinatorShard.java"
+_line = partial(Pattern, loggers=_LOGGERS, versions="3.7-4.2", constants=CLASSIC)
 
 
 PATTERNS = (
-    Pattern(
+    _line(
         pattern_id="java.rebalance_started",
         kind=Kind.REBALANCE_STARTED,
-        loggers=_LOGGERS,
         contains="Preparing to rebalance group ",
         # The shortest group that fits: what follows it is fixed text, while the reason at the end is free.
         regex=JAVA_HEAD
         + r"Preparing to rebalance group (?P<group_id>.{1,255}?) in state \w+ with old generation (?P<generation>-?\d+) "
         r"\(reason: (?P<reason>.*)\)\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} prepareRebalance",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.join_completed",
         kind=Kind.JOIN_COMPLETED,
-        loggers=_LOGGERS,
         contains="Stabilized group ",
         regex=JAVA_HEAD
         + r"Stabilized group (?P<group_id>.{1,255}) generation (?P<generation>\d+) with (?P<member_count>\d+) members\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} completeClassicGroupJoin",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.assignment_received",
         kind=Kind.ASSIGNMENT_RECEIVED,
-        loggers=_LOGGERS,
         contains="Assignment received from leader ",
         regex=JAVA_HEAD
         + rf"Assignment received from leader (?P<leader_member_id>{MEMBER}) for group (?P<group_id>.{{1,255}}) "
         r"for generation (?P<generation>\d+)\. "
         r"The group has (?P<member_count>\d+) members, (?P<static_count>\d+) of which are static\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupSync",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.group_emptied",
         kind=Kind.GROUP_EMPTIED,
-        loggers=_LOGGERS,
         contains=" is now empty.",
         regex=JAVA_HEAD + r"Group (?P<group_id>.{1,255}) with generation (?P<generation>\d+) is now empty\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} completeClassicGroupJoin",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.group_loaded",
         kind=Kind.GROUP_LOADED,
-        loggers=_LOGGERS,
         contains="Loaded classic group ",
         regex=JAVA_HEAD + r"Loaded classic group (?P<group_id>.{1,255}) with (?P<member_count>\d+) members\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} onLoaded",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.group_unloaded",
         kind=Kind.GROUP_UNLOADED,
-        loggers=_LOGGERS,
         contains="] Unloading group metadata for generation ",
         regex=JAVA_HEAD
         + r"\[GroupId=(?P<group_id>.{1,255})\] Unloading group metadata for generation (?P<generation>\d+)\.$",
         versions="3.8-4.2",
         source=f"{_SOURCE} onUnloaded",
-        constants=CLASSIC,
     ),
     Pattern(
         pattern_id="java.groups_deleted",
@@ -88,37 +74,5 @@ PATTERNS = (
         regex=JAVA_HEAD + r"The following groups were deleted: (?P<detail>.+)\. A total of \d+ offsets were removed\.$",
         versions="3.7-4.2",
         source=f"{_SHARD_SOURCE} deleteGroups",
-    ),
-    Pattern(
-        pattern_id="java.join_phase_extended",
-        kind=Kind.JOIN_PHASE_EXTENDED,
-        loggers=_LOGGERS,
-        contains=" could not complete rebalance because no members rejoined.",
-        regex=JAVA_HEAD + r"Group (?P<group_id>.{1,255}) could not complete rebalance because no members rejoined\.$",
-        versions="3.7-4.2",
-        source=f"{_SOURCE} completeClassicGroupJoin",
-        constants=CLASSIC,
-    ),
-    Pattern(
-        pattern_id="java.group_storage_failed",
-        kind=Kind.GROUP_STORAGE_FAILED,
-        loggers=_LOGGERS,
-        contains="Failed to write empty metadata for group ",
-        regex=JAVA_HEAD + r"Failed to write empty metadata for group (?P<group_id>.{1,255}): (?P<error>.+)$",
-        versions="3.7-4.2",
-        source=f"{_SOURCE} completeClassicGroupJoin",
-        constants=CLASSIC,
-    ),
-    Pattern(
-        pattern_id="java.static_member_storage_failed",
-        kind=Kind.GROUP_STORAGE_FAILED,
-        loggers=_LOGGERS,
-        contains="Failed to persist metadata for group ",
-        regex=JAVA_HEAD
-        + rf"Failed to persist metadata for group (?P<group_id>.{{1,255}}?) static member (?P<member_id>{MEMBER}) "
-        rf"with group instance id (?P<instance_id>{INSTANCE}) due to (?P<error>.+)\. Reverting to old member id (?P<old_member_id>{MEMBER})\.$",
-        versions="3.7-4.2",
-        source=f"{_SOURCE} updateStaticMemberThenRebalanceOrCompleteJoin",
-        constants=CLASSIC,
     ),
 )

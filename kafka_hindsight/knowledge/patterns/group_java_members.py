@@ -1,6 +1,8 @@
 """Members of classic groups, by the Java coordinator (Kafka 3.7-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import CLASSIC, INSTANCE, JAVA_HEAD, MEMBER
@@ -12,124 +14,96 @@ _GROUP_LOGGERS = (
 )
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
 _GROUP_SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/classic/ClassicGroup.java"
+_line = partial(Pattern, loggers=_LOGGERS, versions="3.7-4.2", constants=CLASSIC)
 
 
 PATTERNS = (
-    Pattern(
+    _line(
         pattern_id="java.member_failed",
         kind=Kind.MEMBER_FAILED,
-        loggers=_LOGGERS,
         contains=" has failed, removing it from the group.",
         regex=JAVA_HEAD
         + rf"Member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has failed, removing it from the group\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} expireClassicGroupMemberHeartbeat",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.member_left",
         kind=Kind.MEMBER_LEFT,
-        loggers=_LOGGERS,
         contains=" has left group through explicit `LeaveGroup` request; client reason: ",
         regex=JAVA_HEAD + rf"\[Group (?P<group_id>.{{1,255}}?)\] Member (?P<member_id>{MEMBER}) "
         r"has left group through explicit `LeaveGroup` request; client reason: (?P<client_reason>.*)$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupLeaveToClassicGroup",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.pending_member_left",
         kind=Kind.PENDING_MEMBER_LEFT,
-        loggers=_LOGGERS,
         contains="] Pending member ",
         regex=JAVA_HEAD
         + rf"\[Group (?P<group_id>.{{1,255}}?)\] Pending member (?P<member_id>{MEMBER}) has left group through explicit "
         r"`LeaveGroup` request; client reason: (?P<client_reason>.*)$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupLeaveToClassicGroup",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.member_id_assigned",
         kind=Kind.MEMBER_ID_ASSIGNED,
-        loggers=_LOGGERS,
         contains=" and requesting the member to rejoin with this id.",
         regex=JAVA_HEAD
         + r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in (?P<state>\w+) state\. "
         rf"Created a new member id (?P<member_id>{MEMBER}) and requesting the member to rejoin with this id\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupJoinNewDynamicMember",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.member_added",
         kind=Kind.MEMBER_ADDED,
-        loggers=_LOGGERS,
         contains="Dynamic member with unknown member id joins group ",
         regex=JAVA_HEAD
         + r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in state (?P<state>\w+)\. "
         rf"Created a new member id (?P<member_id>{MEMBER}) and added the member to the group\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupJoinNewDynamicMember",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.static_member_added",
         kind=Kind.MEMBER_ADDED,
-        loggers=_LOGGERS,
         contains=" for this member and added to the group.",
         regex=JAVA_HEAD
         + rf"Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and unknown member id joins group (?P<group_id>.{{1,255}}) "
         rf"in (?P<state>\w+) state\. Created a new member id (?P<member_id>{MEMBER}) for this member and added to the group\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupJoinNewStaticMember",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.member_rejoined_pending",
         kind=Kind.MEMBER_REJOINED_PENDING,
-        loggers=_LOGGERS,
         contains="Pending dynamic member with id ",
         regex=JAVA_HEAD
         + rf"Pending dynamic member with id (?P<member_id>{MEMBER}) joins group (?P<group_id>.{{1,255}}) in (?P<state>\w+) state\. "
         r"Adding to the group now\.$",
         versions="4.0-4.2",
         source=f"{_SOURCE} classicGroupJoinExistingMember",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.pending_member_removed",
         kind=Kind.PENDING_MEMBER_REMOVED,
-        loggers=_LOGGERS,
         contains=" has been removed after session timeout expiration.",
         regex=JAVA_HEAD
         + rf"Pending member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has been removed after session timeout expiration\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} expireClassicGroupMemberHeartbeat",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.static_member_replaced",
         kind=Kind.STATIC_MEMBER_REPLACED,
-        loggers=_LOGGERS,
         contains="Replacing previously mapped member ",
         regex=JAVA_HEAD
         + rf"Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and unknown member id joins group (?P<group_id>.{{1,255}}) "
         rf"in (?P<state>\w+) state\. Replacing previously mapped member (?P<old_member_id>{MEMBER}) with this groupInstanceId\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupJoinNewStaticMember",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.static_rejoin_quiet",
         kind=Kind.STATIC_REJOIN_QUIET,
-        loggers=_LOGGERS,
         contains=" will not trigger a rebalance.",
         regex=JAVA_HEAD
         + r"Static member which joins during (?P<state>\w+) stage and doesn't affect the selected protocol will not trigger a rebalance\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} updateStaticMemberThenRebalanceOrCompleteJoin",
-        constants=CLASSIC,
     ),
     Pattern(
         pattern_id="java.static_member_fenced",
@@ -143,28 +117,12 @@ PATTERNS = (
         source=f"{_GROUP_SOURCE} validateMember",
         constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="java.members_not_rejoined",
         kind=Kind.MEMBERS_NOT_REJOINED,
-        loggers=_LOGGERS,
         contains=" dynamic members who haven't joined: ",
         regex=JAVA_HEAD
         + r"Group (?P<group_id>.{1,255}) removed dynamic members who haven't joined: \[(?P<members>.+)\]\.?$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} completeClassicGroupJoin",
-        constants=CLASSIC,
-    ),
-    Pattern(
-        pattern_id="java.group_leader_not_rejoined",
-        kind=Kind.GROUP_LEADER_NOT_REJOINED,
-        loggers=_GROUP_LOGGERS,
-        contains=" failed to join before the rebalance timeout",
-        regex=JAVA_HEAD
-        + rf"Group leader \[memberId: (?P<member_id>{MEMBER}), groupInstanceId: (?:None|null|(?P<instance_id>{INSTANCE}))\] failed to join before the rebalance timeout"
-        rf"(?:\. Member ClassicGroupMember\(memberId='(?P<leader_member_id>{MEMBER})', .* was elected as the new leader\."
-        r"| and the group couldn't proceed to the next generation because no member joined\.)$",
-        versions="3.7-4.2",
-        source=f"{_GROUP_SOURCE} maybeElectNewJoinedLeader",
-        constants=CLASSIC,
     ),
 )

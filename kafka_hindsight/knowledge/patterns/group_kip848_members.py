@@ -1,6 +1,8 @@
 """Members of KIP-848 groups, by the Java coordinator (Kafka 3.7-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import CONSUMER, INSTANCE, JAVA_HEAD, MEMBER
@@ -11,44 +13,30 @@ _GROUP = JAVA_HEAD + r"\[GroupId (?P<group_id>.{1,255}?)\] "
 _MEMBER = rf"(?P<member_id>\S+|{MEMBER})"
 _INSTANCE = rf"(?P<instance_id>{INSTANCE})"
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
+_line = partial(Pattern, loggers=_LOGGERS, versions="3.7-4.2")
 
 
 PATTERNS = (
-    Pattern(
+    _line(
         pattern_id="kip848.member_joined",
         kind=Kind.MEMBER_JOINED,
-        loggers=_LOGGERS,
         contains=" joins the consumer group",
         regex=_GROUP + rf"(?:Static m|M)ember {_MEMBER}(?: with instance id {_INSTANCE})? joins the consumer group"
         r"(?: using the (?P<protocol>\w+) protocol)?\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} getOrMaybeSubscribeDynamicConsumerMember, getOrMaybeSubscribeStaticConsumerMember",
     ),
-    Pattern(
+    _line(
         pattern_id="kip848.static_member_returned",
         kind=Kind.STATIC_MEMBER_RETURNED,
-        loggers=_LOGGERS,
         contains=" re-joins the consumer group",
         regex=_GROUP
         + rf"Static member with (?:unknown member id and )?instance id {_INSTANCE} re-joins the consumer group(?: using the (?P<protocol>\w+) protocol)?\. "
         r"Created a new member (?P<member_id>\S+) to replace the existing member (?P<old_member_id>\S+)\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} getOrMaybeSubscribeStaticConsumerMember",
     ),
-    Pattern(
-        pattern_id="kip848.static_member_rejoined",
-        kind=Kind.STATIC_MEMBER_RETURNED,
-        loggers=_LOGGERS,
-        contains=" re-joins the consumer group.",
-        regex=_GROUP + rf"Static member {_MEMBER} with instance id {_INSTANCE} re-joins the consumer group\.$",
-        versions="3.7-3.8",
-        source=f"{_SOURCE} consumerGroupHeartbeat",
-        constants=CONSUMER,
-    ),
-    Pattern(
+    _line(
         pattern_id="kip848.classic_member_id_assigned",
         kind=Kind.MEMBER_ID_ASSIGNED,
-        loggers=_LOGGERS,
         contains="Dynamic member with unknown member id joins the consumer group. ",
         regex=_GROUP + r"Dynamic member with unknown member id joins the consumer group\. "
         r"Created a new member id (?P<member_id>\S+) and requesting the member to rejoin with this id\.$",
@@ -56,54 +44,36 @@ PATTERNS = (
         source=f"{_SOURCE} classicGroupJoinToConsumerGroup",
         constants=CONSUMER,
     ),
-    Pattern(
+    _line(
         pattern_id="kip848.static_member_refused",
         kind=Kind.STATIC_MEMBER_FENCED,
-        loggers=_LOGGERS,
         contains=" cannot join the group because the instance id is ",
         regex=_GROUP
         + rf"Static member {_MEMBER} with instance id {_INSTANCE} cannot join the group because the instance id is "
         r"(?:is )?owned by member \S+\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} throwIfInstanceIdIsUnreleased",
         constants={**CONSUMER, "detail": "join"},
     ),
-    Pattern(
+    _line(
         pattern_id="kip848.static_member_fenced",
         kind=Kind.STATIC_MEMBER_FENCED,
-        loggers=_LOGGERS,
         contains=" is fenced by existing member ",
         regex=_GROUP + rf"Static member {_MEMBER} with instance id {_INSTANCE} is fenced by existing member \S+\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} throwIfInstanceIdIsFenced",
         constants={**CONSUMER, "detail": "heartbeat"},
     ),
-    Pattern(
+    _line(
         pattern_id="kip848.member_left",
         kind=Kind.MEMBER_LEFT,
-        loggers=_LOGGERS,
         contains=" left the consumer group.",
         regex=_GROUP
         + rf"(?:Static [mM]|M)ember {_MEMBER}(?: with instance id {_INSTANCE})?(?<! temporarily) left the consumer group\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} consumerGroupLeave",
         constants=CONSUMER,
     ),
-    Pattern(
-        pattern_id="kip848.static_member_paused",
-        kind=Kind.STATIC_MEMBER_PAUSED,
-        loggers=_LOGGERS,
-        contains=" temporarily left the consumer group.",
-        regex=_GROUP
-        + rf"Static [mM]ember {_MEMBER} with instance id {_INSTANCE} temporarily left the consumer group\.$",
-        versions="3.7-4.2",
-        source=f"{_SOURCE} consumerGroupStaticMemberGroupLeave",
-        constants=CONSUMER,
-    ),
-    Pattern(
+    _line(
         pattern_id="kip848.classic_member_left",
         kind=Kind.MEMBER_LEFT,
-        loggers=_LOGGERS,
         contains=" has left group through explicit `LeaveGroup` request; client reason: ",
         regex=JAVA_HEAD
         + rf"\[Group(?:Id)? (?P<group_id>.{{1,255}}?)\] (?:Dynamic|Static) [mM]ember (?P<member_id>{MEMBER})(?: with instance id {_INSTANCE})? "
@@ -112,36 +82,13 @@ PATTERNS = (
         source=f"{_SOURCE} classicGroupLeaveToConsumerGroup",
         constants=CONSUMER,
     ),
-    Pattern(
+    _line(
         pattern_id="kip848.member_fenced",
         kind=Kind.MEMBER_FENCED,
-        loggers=_LOGGERS,
         contains=" fenced from the group because ",
         regex=_GROUP
         + rf"Member {_MEMBER} fenced from the group because (?P<reason>.+?(?: within (?P<took_ms>\d+)ms)?)\.$",
-        versions="3.7-4.2",
         source=f"{_SOURCE} scheduleConsumerGroupSessionTimeout, scheduleConsumerGroupRebalanceTimeout",
-        constants=CONSUMER,
-    ),
-    Pattern(
-        pattern_id="kip848.member_assignment_state",
-        kind=Kind.MEMBER_ASSIGNMENT_STATE,
-        loggers=_LOGGERS,
-        contains=" new assignment state: epoch=",
-        regex=_GROUP + rf"Member {_MEMBER} new assignment state: epoch=(?P<generation>-?\d+), previousEpoch=-?\d+, "
-        r"state=(?P<state>\w+), assignedPartitions=(?P<detail>\[[^\]]*\] and revokedPartitions=\[[^\]]*\])\.$",
-        versions="3.8-3.9",
-        source=f"{_SOURCE} maybeReconcile",
-        constants=CONSUMER,
-    ),
-    Pattern(
-        pattern_id="kip848.member_subscribed",
-        kind=Kind.MEMBER_SUBSCRIBED,
-        loggers=_LOGGERS,
-        contains=" updated its subscribed topics to: ",
-        regex=_GROUP + rf"Member {_MEMBER} updated its subscribed topics to: \[?(?P<detail>.*?)\]?\.$",
-        versions="3.7-3.9",
-        source=f"{_SOURCE} hasMemberSubscriptionChanged",
         constants=CONSUMER,
     ),
 )

@@ -4,6 +4,8 @@ Their target assignments, and the epochs and fencings of share groups, have the 
 """
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import JAVA_HEAD
@@ -14,104 +16,81 @@ _GROUP_AND_MEMBER = JAVA_HEAD + r"\[GroupId (?P<group_id>.{1,255}?)\]\[MemberId 
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
 STREAMS = {"protocol": "streams"}
 SHARE = {"protocol": "share"}
+_line = partial(Pattern, loggers=_LOGGERS, versions="4.1-4.3", constants=STREAMS)
 
 
 PATTERNS = (
-    Pattern(
+    _line(
         pattern_id="streams.member_joined",
         kind=Kind.MEMBER_JOINED,
-        loggers=_LOGGERS,
         contains=" Member joins the streams group.",
         regex=_GROUP_AND_MEMBER + r"Member joins the streams group\.$",
-        versions="4.1-4.3",
         source=f"{_SOURCE} getOrMaybeCreateDynamicStreamsMember",
-        constants=STREAMS,
     ),
-    Pattern(
+    _line(
         pattern_id="streams.member_described",
         kind=Kind.MEMBER_DESCRIBED,
-        loggers=_LOGGERS,
         contains="] Member updated its member metadata to StreamsGroupMember[",
         regex=_GROUP_AND_MEMBER
         + r"Member updated its member metadata to StreamsGroupMember\[memberId=\S+, memberEpoch=-?\d+, previousMemberEpoch=-?\d+, state=\w+, "
         r"instanceId=(?:Optional\.empty|Optional\[(?P<instance_id>[\w.-]+)\]), rackId=.{0,255}?, clientId=(?P<client_id>.{0,255}?), "
         r"clientHost=(?P<host>\S*), rebalanceTimeoutMs=(?P<rebalance_timeout_ms>\d+), topologyEpoch=.*$",
-        versions="4.1-4.3",
         source=f"{_SOURCE} streamsGroupHeartbeat",
-        constants=STREAMS,
     ),
-    Pattern(
+    _line(
         pattern_id="streams.member_left",
         kind=Kind.MEMBER_LEFT,
-        loggers=_LOGGERS,
         contains=" left the streams group.",
         regex=_GROUP_AND_MEMBER + r"Member \S+ left the streams group\.$",
-        versions="4.1-4.3",
         source=f"{_SOURCE} streamsGroupLeave",
-        constants=STREAMS,
     ),
-    Pattern(
+    _line(
         pattern_id="streams.member_fenced",
         kind=Kind.MEMBER_FENCED,
-        loggers=_LOGGERS,
         contains="] Streams member ",
         regex=_GROUP + r"Streams member (?P<member_id>\S+) fenced from the group because (?P<reason>.+?)\.{1,2}$",
-        versions="4.1-4.3",
         source=f"{_SOURCE} scheduleStreamsGroupSessionTimeout",
-        constants=STREAMS,
     ),
-    Pattern(
+    _line(
         pattern_id="streams.epoch_bumped",
         kind=Kind.EPOCH_BUMPED,
-        loggers=_LOGGERS,
         contains=" Bumped streams group epoch to ",
         regex=_GROUP_AND_MEMBER
         + r"Bumped streams group epoch to (?P<generation>\d+) with metadata hash (?P<detail>-?\d+)(?: and validated topic epoch -?\d+)?\.$",
-        versions="4.1-4.3",
         source=f"{_SOURCE} streamsGroupHeartbeat",
-        constants=STREAMS,
     ),
-    Pattern(
+    _line(
         pattern_id="share.member_joined",
         kind=Kind.MEMBER_JOINED,
-        loggers=_LOGGERS,
         contains=" joins the share group using the share protocol.",
         regex=_GROUP + r"Member (?P<member_id>\S+) joins the share group using the share protocol\.$",
-        versions="4.1-4.3",
         source=f"{_SOURCE} getOrMaybeSubscribeShareMember",
         constants=SHARE,
     ),
-    Pattern(
+    _line(
         pattern_id="share.member_left",
         kind=Kind.MEMBER_LEFT,
-        loggers=_LOGGERS,
         contains=" left the share group.",
         regex=_GROUP + r"Member (?P<member_id>\S+) left the share group\.$",
-        versions="4.1-4.3",
         source=f"{_SOURCE} shareGroupLeave",
         constants=SHARE,
     ),
-    Pattern(
+    _line(
         pattern_id="streams.member_assignment_state",
         kind=Kind.MEMBER_ASSIGNMENT_STATE,
-        loggers=_LOGGERS,
         contains="] Member's new assignment state: epoch=",
         regex=_GROUP_AND_MEMBER
         + r"Member's new assignment state: epoch=(?P<generation>-?\d+), previousEpoch=-?\d+, state=(?P<state>\w+), "
         r"assignedTasks=(?P<detail>\(active=.*)\.$",
-        versions="4.1-4.3",
         source=f"{_SOURCE} maybeReconcile",
-        constants=STREAMS,
     ),
-    Pattern(
+    _line(
         pattern_id="share.member_assignment_state",
         kind=Kind.MEMBER_ASSIGNMENT_STATE,
-        loggers=_LOGGERS,
         contains=" new assignment state: epoch=",
         regex=_GROUP
         + r"Member (?P<member_id>\S+) new assignment state: epoch=(?P<generation>-?\d+), previousEpoch=-?\d+, "
         r"state=(?P<state>\w+), assignedPartitions=(?P<detail>\[[^\]]*\])\.$",
-        versions="4.1-4.3",
         source=f"{_SOURCE} maybeReconcile",
         constants=SHARE,
     ),

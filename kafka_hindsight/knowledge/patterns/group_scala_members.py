@@ -1,6 +1,8 @@
 """Members of classic groups, by the Scala coordinator (Kafka 2.2-3.9)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import CLASSIC, INSTANCE, MEMBER, MEMBER_METADATA
@@ -11,24 +13,22 @@ _HEAD = r"^\[GroupCoordinator \d+\]: "
 _INSTANCE = rf"(?:None|Some\((?:null|(?P<instance_id>{INSTANCE}))\))"
 _SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupCoordinator.scala"
 _METADATA_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupMetadata.scala"
+_line = partial(Pattern, loggers=_LOGGERS, constants=CLASSIC)
 
 
 PATTERNS = (
-    Pattern(
+    _line(
         pattern_id="scala.member_failed",
         kind=Kind.MEMBER_FAILED,
-        loggers=_LOGGERS,
         contains=" has failed, removing it from the group",
         regex=_HEAD
         + rf"Member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has failed, removing it from the group$",
         versions="1.0-3.9",
         source=f"{_SOURCE} onExpireHeartbeat",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="scala.member_left",
         kind=Kind.MEMBER_LEFT,
-        loggers=_LOGGERS,
         contains=" through explicit `LeaveGroup`",
         regex=_HEAD
         + rf"Member {MEMBER_METADATA}(?:List\((?P<detail>[^()]*)\)|.*?)\) has left group (?P<group_id>.{{1,255}}?)"
@@ -36,35 +36,29 @@ PATTERNS = (
         r"(?:; client reason: (?P<client_reason>.*)| request)$",
         versions="3.0-3.9",
         source=f"{_SOURCE} handleLeaveGroup",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="scala.member_left_by_id",
         kind=Kind.MEMBER_LEFT,
-        loggers=_LOGGERS,
         contains=" has left, removing it from the group",
         regex=_HEAD + rf"Member(?:\[group\.instance\.id {_INSTANCE}, member\.id | )(?P<member_id>{MEMBER})\]? "
         r"in group (?P<group_id>.{1,255}) has left, removing it from the group$",
         versions="2.2-2.8",
         source=f"{_SOURCE} handleLeaveGroup",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="scala.member_id_assigned",
         kind=Kind.MEMBER_ID_ASSIGNED,
-        loggers=_LOGGERS,
         contains=" and request the member to rejoin with this id.",
         regex=_HEAD
         + r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in (?P<state>\w+) state\. "
         rf"Created a new member id (?P<member_id>{MEMBER}) and request the member to rejoin with this id\.$",
         versions="3.0-3.9",
         source=f"{_SOURCE} doNewMemberJoinGroup",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="scala.member_added",
         kind=Kind.MEMBER_ADDED,
-        loggers=_LOGGERS,
         contains=" for this member and add to the group.",
         regex=_HEAD
         + rf"(?:(?:Static|Dynamic) Member|Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and|Dynamic member)"
@@ -72,7 +66,6 @@ PATTERNS = (
         rf"Created a new member id (?P<member_id>{MEMBER}) for this member and add to the group\.$",
         versions="2.5-3.9",
         source=f"{_SOURCE} doNewMemberJoinGroup",
-        constants=CLASSIC,
     ),
     Pattern(
         pattern_id="scala.member_loaded",
@@ -85,61 +78,41 @@ PATTERNS = (
         source=f"{_METADATA_SOURCE} loadGroup",
         constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="scala.member_rejoined_pending",
         kind=Kind.MEMBER_REJOINED_PENDING,
-        loggers=_LOGGERS,
         contains="Pending dynamic member with id ",
         regex=_HEAD
         + rf"Pending dynamic member with id (?P<member_id>{MEMBER}) joins group (?P<group_id>.{{1,255}}) in (?P<state>\w+) state\. "
         r"Adding to the group now\.$",
         versions="3.0-4.0",
         source=f"{_SOURCE} doCurrentMemberJoinGroup",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="scala.pending_member_removed",
         kind=Kind.PENDING_MEMBER_REMOVED,
-        loggers=_LOGGERS,
         contains=" has been removed after session timeout expiration.",
         regex=_HEAD
         + rf"Pending member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has been removed after session timeout expiration\.$",
         versions="2.2-3.9",
         source=f"{_SOURCE} onExpireHeartbeat",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="scala.pending_member_left",
         kind=Kind.PENDING_MEMBER_LEFT,
-        loggers=_LOGGERS,
         contains="Pending member ",
         regex=_HEAD
         + rf"Pending member (?:with memberId=)?(?P<member_id>{MEMBER}) (?:is leaving|has left) group (?P<group_id>.{{1,255}}?)(?:\.| through explicit `LeaveGroup` request)$",
         versions="2.2-3.9",
         source=f"{_SOURCE} handleLeaveGroup",
-        constants=CLASSIC,
     ),
-    Pattern(
+    _line(
         pattern_id="scala.members_not_rejoined",
         kind=Kind.MEMBERS_NOT_REJOINED,
-        loggers=_LOGGERS,
         contains=" dynamic members who haven't joined: ",
         regex=_HEAD
         + r"Group (?P<group_id>.{1,255}) removed? dynamic members who haven't joined: \w+\((?P<members>.+)\)$",
         versions="2.7-3.9",
         source=f"{_SOURCE} onCompleteJoin",
-        constants=CLASSIC,
-    ),
-    Pattern(
-        pattern_id="scala.group_leader_not_rejoined",
-        kind=Kind.GROUP_LEADER_NOT_REJOINED,
-        loggers=_METADATA_LOGGERS,
-        contains=" failed to join before rebalance timeout, ",
-        regex=rf"^Group leader \[member\.id: (?P<member_id>{MEMBER}), group\.instance\.id: {_INSTANCE}\] failed to join before "
-        rf"rebalance timeout, (?:while new leader MemberMetadata\(memberId=(?P<leader_member_id>{MEMBER}), .* was elected\."
-        r"|and the group couldn't proceed to next generation ?because no member joined\.)$",
-        versions="2.3-3.9",
-        source=f"{_METADATA_SOURCE} maybeElectNewJoinedLeader",
-        constants=CLASSIC,
     ),
 )

@@ -14,11 +14,10 @@ from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.catalog.quality import QUARANTINE, UNPARSED_LINES
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.knowledge.layouts import WITHIN
-from kafka_hindsight.knowledge.version import READING_VERSION, version_of
+from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.lake.ddl import quoted
 from kafka_hindsight.logs.event_batches import SCHEMA, read_batches
 from kafka_hindsight.logs.packed_events import ALIKE, PICKED, alike, events_of, picked
-from kafka_hindsight.logs.reading import broker_of_folder, broker_told, fields_of, quotation, read_record, template
 from kafka_hindsight.spark.batches import Batches
 
 _BATCH = ("task", "batch")
@@ -47,7 +46,7 @@ def events(parsed: DataFrame, brokers: Mapping[str, int], repeats: DataFrame) ->
 
     Takes: what `parse` and `repeated` give; the only broker that the lines of a log name, by source.
     """
-    make = partial(events_of, brokers=brokers, knowledge_version=READING_VERSION)
+    make = partial(events_of, brokers=brokers, knowledge_version=version_of(READING))
     return Batches(_packed(parsed, repeats, "left"), make, EVENTS)
 
 
@@ -93,7 +92,3 @@ def quarantined(parsed: DataFrame) -> DataFrame:
     """The records that are broken, with the sentences that say why: quality.quarantine."""
     found = parsed.where((F.col("fate") == LineFate.QUARANTINED) & F.col("tally").isNull())
     return found.select(*map(quoted, QUARANTINE.column_names))
-
-
-PARSED_AS = version_of(READING_VERSION, read_record, fields_of, broker_told, broker_of_folder, quotation, template)
-"""Stands for all that the outcome of `parse` rests on: an hour that was parsed as another one is parsed again."""

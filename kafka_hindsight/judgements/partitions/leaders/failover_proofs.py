@@ -65,20 +65,18 @@ def not_in_known_isr(change: LeaderChange) -> Proof | None:
     return proof_if(is_known and change.new not in change.eligible, isr=sorted(change.isr_before or ()))
 
 
-def isr_may_have_changed(change: LeaderChange) -> Proof | None:
-    """The last ISR that is known holds the new leader, and may not be the one just before the change."""
-    is_old = change.isr_before is not None and not change.isr_is_last
-    return proof_if(is_old, isr=sorted(change.isr_before or ()))
+def isr_may_lack_leader(change: LeaderChange) -> Proof | None:
+    """No evidence shows that the new leader was in the ISR just before the change, or in the ELR."""
+    if change.new in change.eligible and (change.isr_before is None or change.isr_is_last):
+        return None
+    isr = sorted(change.isr_before or ())
+    known = f"the last ISR that is known, {isr}, may have changed since" if isr else "the ISR before is not known"
+    return Proof(words={"known": known})
 
 
 def alone_in_isr(change: LeaderChange) -> Proof | None:
     """The new leader began alone in the ISR, as after each unclean election, or that ISR is not known."""
     return proof_if(change.after.isr is None or set(change.after.isr) == {change.new})
-
-
-def isr_unknown(change: LeaderChange) -> Proof | None:
-    """No ISR before the change is known, and the new leader was not in the ELR."""
-    return proof_if(change.isr_before is None and change.new not in change.eligible)
 
 
 def marked_recovering(change: LeaderChange) -> Proof | None:

@@ -72,32 +72,12 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     Ruling(
         FailoverKind.UNCLEAN_ELECTION,
         Confidence.LIKELY,
-        "The partition was marked RECOVERING when broker {new} was made leader, and broker {new} was not in the ISR"
-        " known before, {isr}, which may have changed since. The records that it had not copied are lost.",
-        proof=[proofs.another_broker_leads, proofs.not_in_known_isr, proofs.marked_recovering, proofs.alone_in_isr],
-        source=_UNCLEAN,
-        decides="made: an ISR of an earlier epoch is known",
-        looks_alike="unclean-4.1 fraud-risky-19-0 epoch 1",
-    ),
-    Ruling(
-        FailoverKind.UNCLEAN_ELECTION,
-        Confidence.LIKELY,
-        "The partition was marked RECOVERING when broker {new} was made leader; the ISR before is not known. The"
-        " records that broker {new} had not copied are lost.",
-        proof=[proofs.another_broker_leads, proofs.isr_unknown, proofs.marked_recovering, proofs.alone_in_isr],
+        "The partition was marked RECOVERING when broker {new} was made leader; {known}. The records that broker {new}"
+        " had not copied are lost.",
+        proof=[proofs.another_broker_leads, proofs.isr_may_lack_leader, proofs.marked_recovering, proofs.alone_in_isr],
         source=_UNCLEAN,
         decides="made: no ISR is known",
         looks_alike="offline-4.1 crm-single-20-0 epoch 2",
-    ),
-    Ruling(
-        FailoverKind.UNCLEAN_ELECTION,
-        Confidence.LIKELY,
-        "The partition was marked RECOVERING when broker {new} was made leader; the last ISR that is known, {isr}, is"
-        " not the one just before. The records that broker {new} had not copied are lost.",
-        proof=[proofs.another_broker_leads, proofs.isr_may_have_changed, proofs.marked_recovering, proofs.alone_in_isr],
-        source=_UNCLEAN,
-        decides="made: the ISR shrank unseen before an unclean election",
-        looks_alike="made: no ISR is known",
     ),
     Ruling(
         FailoverKind.UNCLEAN_ELECTION,

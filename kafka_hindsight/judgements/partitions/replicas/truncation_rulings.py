@@ -130,11 +130,6 @@ def no_failover_since(case: Truncation) -> Proof | None:
     return proof_if(not case.failovers_since)
 
 
-def follows_an_unknown_epoch(case: Truncation) -> Proof | None:
-    """No line shows which leader epoch the replica followed."""
-    return proof_if(case.cut.follows is None or case.cut.follows.leader_epoch is None)
-
-
 def leader_is_logged(case: Truncation) -> Proof | None:
     """The leader's log shows that it became leader in the epoch that the replica follows."""
     return Proof((quote(case.leader_started),)) if case.leader_started else None
@@ -154,6 +149,12 @@ def no_record_was_lost(case: Truncation) -> Proof | None:
 def high_watermark_above_new_leader(case: Truncation) -> Proof | None:
     """Before the failover a line or a reading shows a high watermark above the new leader's log end."""
     return proof_if(case.offset is not None and case.new_log_end is not None and case.offset > case.new_log_end)
+
+
+def known_to_be_committed(case: Truncation) -> Proof:
+    """A high watermark above the new leader's log end is named, where one is known."""
+    is_known = high_watermark_above_new_leader(case)
+    return Proof(words={"what": f" up to offset {case.offset}" if is_known else ""})
 
 
 def new_leader_is_logged(case: Truncation) -> Proof | None:
@@ -184,16 +185,18 @@ def every_leader_was_in_sync(case: Truncation) -> Proof | None:
     return Proof()
 
 
-def every_failover_is_certain(case: Truncation) -> Proof | None:
-    """Every failover since is certain, and no leader epoch is missing between two of them."""
+def likely_unless_every_failover_is_certain(case: Truncation) -> Proof:
+    """Likely, unless each failover since is certain, no epoch is missing between two, and no high watermark objects."""
     chain = case.failovers_since
     is_gapless = all(before.epoch_to == after.epoch_from for before, after in pairwise(chain))
-    return proof_if(is_gapless and all(f.confidence == Confidence.CERTAIN for f in chain))
+    is_certain = is_gapless and all(f.confidence == Confidence.CERTAIN for f in chain)
+    if is_certain and not high_watermark_above_new_leader(case):
+        return Proof(words={"every": "Every"})
+    return Proof(words={"every": "As far as the evidence shows, every"}, confidence=Confidence.LIKELY)
 
 
 _CUT_BY_EPOCHS = "KIP-101 and KIP-279: OffsetsForLeaderEpoch; UnifiedLog.truncateTo"
 _UNCLEAN = "Partition leader election with unclean.leader.election.enable: the new leader may lack committed records"
-_UNCLEAN_SENTENCE = "Broker {failover.leader_to} was elected from outside the ISR"
 
 TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
     Ruling(
@@ -216,15 +219,6 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         looks_alike="truncation-3.0 __consumer_offsets-8 broker 1 22:25:03.164",
     ),
     Ruling(
-        code=TruncationVerdict.UNKNOWN,
-        confidence=Confidence.UNKNOWN,
-        sentence="No line shows which leader it followed: committed records may be lost.",
-        proof=(no_failover_since, follows_an_unknown_epoch),
-        source=_CUT_BY_EPOCHS,
-        decides="made: unclean-2.8 without the states of broker 1",
-        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
-    ),
-    Ruling(
         code=TruncationVerdict.NOTHING_COMMITTED_LOST,
         confidence=Confidence.LIKELY,
         sentence="As far as the evidence shows, its leader did not change, and still has all records it ever had.",
@@ -236,7 +230,7 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
     Ruling(
         code=TruncationVerdict.UNKNOWN,
         confidence=Confidence.UNKNOWN,
-        sentence="The log of its leader is missing: committed records may be lost.",
+        sentence="No line shows what the leader that it followed had: committed records may be lost.",
         proof=(no_failover_since,),
         source=_CUT_BY_EPOCHS,
         decides="made: the log of the leader is missing",
@@ -254,18 +248,8 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
     Ruling(
         code=TruncationVerdict.COMMITTED_LOST,
         confidence=Confidence.LIKELY,
-        sentence=f"{_UNCLEAN_SENTENCE}, and records up to offset {{offset}} were committed:"
-        " committed records were lost.",
-        proof=(unclean_election, high_watermark_above_new_leader),
-        source=_UNCLEAN,
-        decides="made: an unclean leader behind a known end offset",
-        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
-    ),
-    Ruling(
-        code=TruncationVerdict.COMMITTED_LOST,
-        confidence=Confidence.LIKELY,
-        sentence=f"{_UNCLEAN_SENTENCE}: committed records were lost.",
-        proof=(unclean_election,),
+        sentence="Broker {failover.leader_to} was elected from outside the ISR: committed records{what} were lost.",
+        proof=(unclean_election, known_to_be_committed),
         source=_UNCLEAN,
         decides="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
         looks_alike="unclean-4.1 fraud-risky-19-0 broker 1 01:53:02.499",
@@ -293,22 +277,12 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
     Ruling(
         code=TruncationVerdict.NOTHING_COMMITTED_LOST,
         confidence=Confidence.CERTAIN,
-        sentence="Every leader since came from the ISR and had all committed records: the records that were cut"
+        sentence="{every} leader since came from the ISR and had all committed records: the records that were cut"
         " were not committed.",
-        proof=(failover_since, every_failover_is_certain),
-        unless=(high_watermark_above_new_leader,),
+        proof=(failover_since, likely_unless_every_failover_is_certain),
         source=_CUT_BY_EPOCHS,
         decides="truncation-4.1 billing.94-t-0 broker 3 15:37:57.232",
         looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
-    ),
-    Ruling(
-        code=TruncationVerdict.NOTHING_COMMITTED_LOST,
-        confidence=Confidence.LIKELY,
-        sentence="As far as the evidence shows, every leader since came from the ISR and had all committed records.",
-        proof=(failover_since,),
-        source=_CUT_BY_EPOCHS,
-        decides="made: truncation-3.9 without the starts of leaders",
-        looks_alike="truncation-3.9 fraud.7-t-0 broker 2 15:44:29.369",
     ),
 )
 """In order: the first that holds decides. What the replica itself knew comes first, then unclean elections."""
