@@ -17,9 +17,8 @@ from kafka_hindsight.catalog.gold import (
     REBALANCES,
     TRUNCATIONS,
 )
-from kafka_hindsight.catalog.internal import MISSING_BROKER_LOGS
 from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
-from kafka_hindsight.catalog.rows import LeadershipGap, Rebalance, SnapshotReading
+from kafka_hindsight.catalog.rows import LeadershipGap, MissingBrokerLog, Rebalance, SnapshotReading
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from tests.support.rows import AT, row
 from tests.support.settings import own
@@ -157,7 +156,7 @@ def test_unknown_leaders_are_one_finding_for_all_partitions() -> None:
 
 
 def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
-    silent = row(MISSING_BROKER_LOGS, broker=2, first_at=AT, last_at=AT + timedelta(hours=1))
+    silent = row(MissingBrokerLog.TABLE, broker=2, first_at=AT, last_at=AT + timedelta(hours=1))
     facts = Facts(
         "c",
         unheard=[silent],
