@@ -194,10 +194,10 @@ def judge(tables: Tables) -> None:
     told = judge_incidents(CLUSTER, found)
     tables["gold.incidents"] = [i.as_dict() for i in told.incidents]
     tables["gold.broker_outages"] = [o.as_dict() for o in told.name(found.outages)]
+    tables["gold.unavailability"] = [u.as_dict() for u in told.name_unavailability(found.unavailability)]
     for name, key, ids in (
         ("gold.rebalances", "incident_id", told.of_groups),
         ("gold.failovers", "failover_id", told.of_failover),
-        ("gold.unavailability", "unavailability_id", told.of_unavailability),
     ):
         for r in tables[name]:
             r["incident_id"] = ids.get(r[key])
