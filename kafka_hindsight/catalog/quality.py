@@ -13,6 +13,7 @@ PARSED_HOURS = rows.ParsedHour.TABLE
 PUBLICATIONS = rows.Publication.TABLE
 QUARANTINE = rows.Quarantine.TABLE
 RULE_FIRINGS = rows.RuleFiring.TABLE
+UNOBSERVED_SPANS = rows.UnobservedSpan.TABLE
 UNPARSED_LINES = rows.UnparsedLine.TABLE
 VALIDATION_RESULTS = rows.ValidationResult.TABLE
 VERDICT_CHANGES = rows.VerdictChange.TABLE
