@@ -73,7 +73,6 @@ check: setup-check ## format, lint, types, import contracts, generated pages, En
 	@$(SPARK)/ruff check .
 	@$(SPARK)/mypy
 	@$(SPARK)/lint-imports
-	@$(SPARK)/python -m tools.pages.row_classes --check
 	@$(SPARK)/python -m tools.pages.docs --check
 	@$(SPARK)/python -m tools.style
 	@$(SPARK)/python -m tools.count_code --check
@@ -94,7 +93,6 @@ bench: setup-check ## speed beside grep, Spark, DuckDB and Polars, growth, memor
 	@$(if $(SHORT),:,$(SPARK)/python -m lab.bench.snapshot)
 
 docs: setup ## the generated pages: tables, patterns, causes, rules, runbook, queries, settings
-	@$(SPARK)/python -m tools.pages.row_classes
 	@$(SPARK)/python -m tools.pages.docs
 
 site: setup ## the pages as a site in .build/site, each link checked, with the report of the recorded night

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from expectations.laws import LAWS
-from kafka_hindsight.catalog.model import Check, Table
+from kafka_hindsight.catalog.model import Check, ListOf, Table
 
 Kind = Literal["columns", "present", "code", "law"]
 
@@ -118,5 +118,5 @@ def _shape_checks(table: Table) -> tuple[Check, ...]:
 def _names(table: Table, mentioned: tuple[str, ...]) -> tuple[str, ...]:
     """The key, what people call the row by, its instant, and what the claim speaks of; once each, in that order."""
     key = tuple(k for k in table.key if k != "cluster")
-    scalar = {c.name for c in table.columns if not c.type.startswith("ARRAY")}
+    scalar = {c.name for c in table.columns if not isinstance(c.kind, ListOf)}
     return tuple(dict.fromkeys(n for n in (*key, *_SAYS_WHICH, table.time_column, *mentioned) if n in scalar))

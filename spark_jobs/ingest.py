@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.catalog.quality_verdicts import LATE_WINDOWS
+from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.logs import outliers
 from kafka_hindsight.logs.facts import broken_off

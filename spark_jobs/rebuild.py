@@ -188,7 +188,7 @@ class Rebuild:
             if judged is None:
                 return None
             rows = select_output(judged, source.output)
-            table = outputs_of(source.judgement.function)[source.output].TABLE
+            table = outputs_of(source.judgement.function)[source.output].TABLE.full_name
             return at_most_likely(rows) if self.scope.clocks_apart and table in BETWEEN_BROKERS else rows
         if source.function is None:
             return self._table(source)

@@ -12,8 +12,7 @@ from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.model import Table
-from kafka_hindsight.catalog.quality import PUBLICATIONS
-from kafka_hindsight.catalog.quality_verdicts import VERDICT_CHANGES
+from kafka_hindsight.catalog.quality import PUBLICATIONS, VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import INGEST
 from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.shared import progress

@@ -1,15 +1,9 @@
-"""NOUNS: every table of the lake, declared once. Standard library only."""
+"""NOUNS: every table of the lake, declared once, as a class of catalog/rows. Standard library only."""
 
-from kafka_hindsight.catalog import bronze, gold, quality, quality_metadata, quality_verdicts, silver
+from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.model import Check, Column, Table
+from kafka_hindsight.catalog.rows import tables_of
 
-TABLES: tuple[Table, ...] = (
-    *bronze.TABLES,
-    *silver.TABLES,
-    *gold.TABLES,
-    *quality.TABLES,
-    *quality_verdicts.TABLES,
-    *quality_metadata.TABLES,
-)
+TABLES: tuple[Table, ...] = (*tables_of("bronze"), *tables_of("silver"), *gold.TABLES, *tables_of("quality"))
 BY_NAME: dict[str, Table] = {t.full_name: t for t in TABLES}
 __all__ = ["BY_NAME", "TABLES", "Check", "Column", "Table"]

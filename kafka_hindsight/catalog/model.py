@@ -1,26 +1,56 @@
-"""What a table is: one frozen declaration, from which DDL, conformance, expectations, pages and test rows follow."""
+"""What is known of a table and its columns: read off its row class, and what DDL, checks and pages are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
 
-EVIDENCE_TYPE = "ARRAY<STRUCT<line_id: STRING, source: STRING, happened_at: TIMESTAMP, text: STRING>>"
+if TYPE_CHECKING:
+    from kafka_hindsight.catalog.row import Row
+
+
+class Scalar(Enum):
+    """A type of one value, by Spark's name for it."""
+
+    STRING = "STRING"
+    INT = "INT"
+    BIGINT = "BIGINT"
+    DOUBLE = "DOUBLE"
+    BOOLEAN = "BOOLEAN"
+    TIMESTAMP = "TIMESTAMP"
+    BINARY = "BINARY"
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """The type of a list of `item`."""
+
+    item: Kind
+
+
+Kind: TypeAlias = "Scalar | ListOf | type[Row]"
+"""The type of a column. A row class is the type of a struct with its columns."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column. `type` is a Spark SQL type; `unit` is named where a number has one.
+    """One column. `unit` is named where a number has one.
 
     `codes` is the vocabulary of a coded column, or a part of it.
     """
 
     name: str
-    type: str
-    meaning: str
+    kind: Kind
+    meaning: str = ""
     nullable: bool = True
     unit: str = ""
     codes: tuple[str, ...] = ()
+
+    @property
+    def type(self) -> str:
+        """Its type in Spark SQL."""
+        return sql_type(self.kind)
 
     @property
     def described(self) -> str:
@@ -45,30 +75,25 @@ class Check:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of the lake at `<LAKE>/<layer>/<name>`.
+    """What a row class declares: the table of the lake at `<LAKE>/<layer>/<name>`.
 
     `key` identifies a row within the table; `time_column` places a row in its window
     (None: the table is not cut into windows).
     """
 
+    row_class: type[Row] = field(hash=False, repr=False)
     layer: str
     name: str
     grain: str
     key: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...] = field(hash=False)
     time_column: str | None = None
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Check, ...] = field(default=(), hash=False)
 
     @property
     def full_name(self) -> str:
         """`layer.name`, as SQL says it."""
         return f"{self.layer}.{self.name}"
-
-    @property
-    def row_name(self) -> str:
-        """The name of its row class: the table's name, in the singular and in CamelCase."""
-        singular = self.name.removesuffix("ies") + "y" if self.name.endswith("ies") else self.name.removesuffix("s")
-        return "".join(part.capitalize() for part in singular.split("_"))
 
     def column(self, name: str) -> Column:
         """The column of that name. Raises KeyError where there is none."""
@@ -85,11 +110,11 @@ class Table:
         return tuple(n for n in self.column_names if not n.startswith("run_"))
 
 
-def required(name: str, type_: str, meaning: str, unit: str = "", codes: Iterable[str] = ()) -> Column:
-    """A column that is never null. `codes`: a Code, or some of its members."""
-    return Column(name, type_, meaning, nullable=False, unit=unit, codes=tuple(codes))
-
-
-def optional(name: str, type_: str, meaning: str, unit: str = "", codes: Iterable[str] = ()) -> Column:
-    """A column that may be null. `codes`: a Code, or some of its members."""
-    return Column(name, type_, meaning, nullable=True, unit=unit, codes=tuple(codes))
+def sql_type(kind: Kind) -> str:
+    """A type in Spark SQL."""
+    match kind:
+        case Scalar():
+            return kind.value
+        case ListOf():
+            return f"ARRAY<{sql_type(kind.item)}>"
+    return f"STRUCT<{', '.join(f'{c.name}: {c.type}' for c in kind.COLUMNS)}>"

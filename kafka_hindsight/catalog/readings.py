@@ -1,18 +1,92 @@
-"""What one reading of a cluster holds: docs/design.md section 7, as a type."""
+"""What one reading of a cluster holds: docs/design.md section 7, as a type.
 
-_PAIRS = "ARRAY<ARRAY<STRING>>"
-"""Lists such as [topic, partition, offset]: names and numbers mixed, so all are read as text."""
+The fields that are read; others are kept in the file and passed over.
+"""
 
-READING = (
-    "STRUCT<at: STRING, cluster: STRING, cluster_id: STRING, controller: INT, error: STRING,"
-    " missing: ARRAY<STRUCT<part: STRING, reason: STRING>>,"
-    " brokers: ARRAY<STRUCT<id: INT, host: STRING, port: INT, rack: STRING>>,"
-    " topics: ARRAY<STRUCT<topic: STRING, internal: BOOLEAN, partitions: ARRAY<STRUCT<"
-    "partition: INT, leader: INT, replicas: ARRAY<INT>, isr: ARRAY<INT>>>>>,"
-    f" end_offsets: {_PAIRS},"
-    " groups: ARRAY<STRUCT<group: STRING, state: STRING, type: STRING, assignor: STRING, coordinator: INT,"
-    " error: STRING, members: ARRAY<STRUCT<member_id: STRING, client_id: STRING, host: STRING, instance_id: STRING,"
-    f" assignment: {_PAIRS}>>, committed: {_PAIRS}>>,"
-    " configs: ARRAY<STRUCT<resource_type: STRING, resource: STRING, name: STRING, value: STRING, source: STRING>>>"
-)
-"""The fields that are read, as a Spark SQL type; others are kept in the file and passed over."""
+from kafka_hindsight.catalog.row import Row, struct
+from kafka_hindsight.catalog.rows.structs import MissingPart
+
+Parts = list[str]
+"""Such as topic, partition, offset: names and numbers mixed, so all are read as text."""
+
+
+@struct
+class ReadBroker(Row):
+    """A broker."""
+
+    id: int
+    host: str
+    port: int
+    rack: str
+
+
+@struct
+class ReadPartition(Row):
+    """A partition."""
+
+    partition: int
+    leader: int
+    replicas: list[int]
+    isr: list[int]
+
+
+@struct
+class ReadTopic(Row):
+    """A topic."""
+
+    topic: str
+    internal: bool
+    partitions: list[ReadPartition]
+
+
+@struct
+class ReadMember(Row):
+    """A member of a group."""
+
+    member_id: str
+    client_id: str
+    host: str
+    instance_id: str
+    assignment: list[Parts]
+
+
+@struct
+class ReadGroup(Row):
+    """A group."""
+
+    group: str
+    state: str
+    type: str
+    assignor: str
+    coordinator: int
+    error: str
+    members: list[ReadMember]
+    committed: list[Parts]
+
+
+@struct
+class ReadConfig(Row):
+    """A setting."""
+
+    resource_type: str
+    resource: str
+    name: str
+    value: str
+    source: str
+
+
+@struct
+class Reading(Row):
+    """One reading; of what did not answer the fields are missing."""
+
+    at: str
+    cluster: str
+    cluster_id: str
+    controller: int
+    error: str
+    missing: list[MissingPart]
+    brokers: list[ReadBroker]
+    topics: list[ReadTopic]
+    end_offsets: list[Parts]
+    groups: list[ReadGroup]
+    configs: list[ReadConfig]

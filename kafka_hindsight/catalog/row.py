@@ -1,21 +1,80 @@
-"""What the row classes of all tables share: a row enters as a mapping, and leaves as one."""
+"""A table is one class: its fields are the columns, and annotations say their types and what they mean.
+
+    @table("gold.pets", key=("pet_id",), time_column="born_at")
+    class Pet(Row):
+        \"\"\"One pet.\"\"\"
+
+        pet_id: Annotated[str, "Hash of what it is"]
+        kind: Annotated[PetKind, "Which animal"]
+        born_at: Annotated[datetime, "When it was born"]
+        weight: Annotated[int | None, "How heavy it is; null where it was never weighed", Unit("g")] = None
+
+        CHECKS = (Check("has_weight", "weight > 0", "no pet weighs nothing"),)
+
+DDL, Arrow schemas, expectations, pages and test rows follow from `Pet.TABLE`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from inspect import get_annotations
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, cast, dataclass_transform, get_args, get_origin
+
+from kafka_hindsight.catalog.code import Code
+from kafka_hindsight.catalog.model import Check, Column, Kind, ListOf, Scalar, Table
+
+
+@dataclass(frozen=True)
+class Unit:
+    """In an annotation: the unit of a number."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """In an annotation: the part of its vocabulary that a coded column may hold."""
+
+    codes: tuple[Code, ...]
+
+
+class WrittenLast:
+    """In an annotation: a row has the value only once it is written; in the table it is never null."""
+
+
+Long = Annotated[int, Scalar.BIGINT]
+Millis = Annotated[Long, Unit("ms")]
+Records = Annotated[Long, Unit("records")]
+Lines = Annotated[Long, Unit("lines")]
+Partitions = Annotated[int, Unit("partitions")]
+PartitionSeconds = Annotated[float, Unit("partition seconds")]
+
+_SCALARS = {
+    str: Scalar.STRING,
+    int: Scalar.INT,
+    float: Scalar.DOUBLE,
+    bool: Scalar.BOOLEAN,
+    datetime: Scalar.TIMESTAMP,
+    bytes: Scalar.BINARY,
+}
 
 
 class Row:
-    """One row of one table. Its classes are in catalog/rows, made from the tables by `make docs`.
+    """One row of one table, or one struct that rows hold. A row enters as a mapping, and leaves as one.
 
-    `__slots__` are its columns, in order; `CODES` those that hold a code, `STRUCTS` those that hold a struct or an
-    array of structs.
+    `CHECKS` are the laws that each row keeps. The decorators `table` and `struct` fill in the rest: `TABLE` is what the
+    class declares, `__slots__` are the names of its columns; `CODES` are those that hold a code, `STRUCTS` those that
+    hold a struct or an array of structs.
     """
 
     __slots__: ClassVar[tuple[str, ...]] = ()
-    TABLE: ClassVar[str] = ""
-    CODES: ClassVar[Mapping[str, type[str]]] = {}
+    TABLE: ClassVar[Table]
+    COLUMNS: ClassVar[tuple[Column, ...]] = ()
+    CHECKS: ClassVar[tuple[Check, ...]] = ()
+    CODES: ClassVar[Mapping[str, type[Code]]] = {}
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {}
 
     @classmethod
@@ -46,3 +105,88 @@ class Row:
 
 def _made(struct: type[Row], value: Mapping[str, Any] | Row) -> Row:
     return value if isinstance(value, Row) else struct.of(value)
+
+
+R = TypeVar("R", bound=Row)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def table(full_name: str, *, key: tuple[str, ...], time_column: str | None = None) -> Callable[[type[R]], type[R]]:
+    """Makes a class the rows of a table. Its docstring says what one row is.
+
+    Args:
+        full_name: `layer.name`.
+        key: The columns that identify a row within the table.
+        time_column: The column that places a row in its window; None where the table is not cut into windows.
+    """
+    layer, name = full_name.split(".")
+
+    def declared(cls: type[R]) -> type[R]:
+        made = struct(cls)
+        says = (made.__doc__ or "").removesuffix(".")
+        grain = says[:1].lower() + says[1:]
+        made.TABLE = Table(made, layer, name, grain, key, made.COLUMNS, time_column, made.CHECKS)
+        return made
+
+    return declared
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def struct(cls: type[R]) -> type[R]:
+    """Makes a class a struct that rows hold.
+
+    Raises: TypeError for a column of a type that tables do not have.
+    """
+    made = dataclass(frozen=True, slots=True, kw_only=True)(cls)
+    hints = {name: _unwrapped(hint) for name, hint in get_annotations(made, eval_str=True).items()}
+    made.COLUMNS = tuple(_column(name, *hint) for name, hint in hints.items())
+    made.CODES = {name: bare for name, (bare, _) in hints.items() if _is(bare, Code)}
+    items = {c.name: c.kind.item if isinstance(c.kind, ListOf) else c.kind for c in made.COLUMNS}
+    made.STRUCTS = {name: item for name, item in items.items() if isinstance(item, type)}
+    return made
+
+
+def _unwrapped(hint: Any) -> tuple[Any, list[Any]]:
+    """A type without its notes, and these from the inside out. NoneType among them: it may be null."""
+    notes: list[Any] = []
+    while True:
+        if get_origin(hint) is Annotated:
+            notes[:0] = hint.__metadata__
+            hint = hint.__origin__
+        elif get_origin(hint) in (Union, UnionType) and get_args(hint)[1:] == (NoneType,):
+            notes.insert(0, NoneType)
+            hint = get_args(hint)[0]
+        else:
+            return hint, notes
+
+
+def _column(name: str, bare: Any, notes: list[Any]) -> Column:
+    meaning, unit, codes = "", "", tuple(bare) if _is(bare, Code) else ()
+    for note in notes:
+        match note:
+            case str():
+                meaning = note
+            case Unit():
+                unit = note.name
+            case OneOf():
+                codes = note.codes
+    nullable = NoneType in notes and WrittenLast not in notes
+    try:
+        return Column(name, _kind(bare, notes), meaning, nullable, unit, codes)
+    except KeyError:
+        allowed = ", ".join(kind.__name__ for kind in _SCALARS)
+        raise TypeError(f"Column {name} has the type {bare}. Needed: {allowed}, a Code, a struct, or a list.") from None
+
+
+def _kind(bare: Any, notes: list[Any]) -> Kind:
+    if get_origin(bare) is list:
+        return ListOf(_kind(*_unwrapped(*get_args(bare))))
+    if _is(bare, Row):
+        return cast("type[Row]", bare)
+    if _is(bare, Code):
+        return Scalar.STRING
+    return next((note for note in notes if isinstance(note, Scalar)), None) or _SCALARS[bare]
+
+
+def _is(bare: Any, cls: type) -> bool:
+    return isinstance(bare, type) and issubclass(bare, cls)

@@ -6,20 +6,19 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.model import Kind, ListOf, Scalar, Table
 
 INSTANT = pa.timestamp("us", "UTC")
 
-
-ARROW = {
-    "STRING": pa.string(),
-    "INT": pa.int32(),
-    "BIGINT": pa.int64(),
-    "TIMESTAMP": INSTANT,
-    "BINARY": pa.binary(),
-    "ARRAY<STRING>": pa.list_(pa.string()),
+_ARROW = {
+    Scalar.STRING: pa.string(),
+    Scalar.INT: pa.int32(),
+    Scalar.BIGINT: pa.int64(),
+    Scalar.DOUBLE: pa.float64(),
+    Scalar.BOOLEAN: pa.bool_(),
+    Scalar.TIMESTAMP: INSTANT,
+    Scalar.BINARY: pa.binary(),
 }
-"""Arrow's types by those of columns, as far as a worker makes tables with them."""
 
 
 Make = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -27,4 +26,14 @@ Make = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 def arrow_schema(table: Table) -> pa.Schema:
     """The columns of a table as Arrow has them."""
-    return pa.schema([pa.field(c.name, ARROW[c.type], c.nullable) for c in table.columns])
+    return pa.schema([pa.field(c.name, arrow_type(c.kind), c.nullable) for c in table.columns])
+
+
+def arrow_type(kind: Kind) -> pa.DataType:
+    """A type of a column in Arrow."""
+    match kind:
+        case Scalar():
+            return _ARROW[kind]
+        case ListOf():
+            return pa.list_(arrow_type(kind.item))
+    return pa.struct([(c.name, arrow_type(c.kind)) for c in kind.COLUMNS])

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.catalog.quality import QUARANTINE, UNPARSED_LINES
 from kafka_hindsight.catalog.silver import EVENT_FIELDS
-from kafka_hindsight.lake.arrow_types import ARROW, INSTANT
+from kafka_hindsight.lake.arrow_types import INSTANT, arrow_type
 from kafka_hindsight.logs.packed_events import PACKED, marks_of, pack
 from kafka_hindsight.logs.reading import (
     QUOTED,
@@ -61,7 +61,7 @@ _TALLY = pa.struct(
 )
 SCHEMA = pa.schema(
     {
-        **{c.name: ARROW[c.type] for table in (UNPARSED_LINES, QUARANTINE) for c in table.columns},
+        **{c.name: arrow_type(c.kind) for table in (UNPARSED_LINES, QUARANTINE) for c in table.columns},
         **{"order": pa.int32(), "origin": pa.string(), "fate": pa.string(), "tally": _TALLY},
         **{"batch": pa.int32(), "events": pa.binary(), "part": pa.int64(), "marks": pa.binary()},
     }

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Incident, Night
@@ -45,7 +45,7 @@ Rows = Iterable[Mapping[str, Any]]
 class FleetIncident(Row):
     """What an incident is, where several clusters are looked at."""
 
-    TABLE: ClassVar[str] = Incident.TABLE
+    TABLE = Incident.TABLE
 
     cluster: str
     incident_id: str

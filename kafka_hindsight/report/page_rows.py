@@ -107,7 +107,7 @@ class PageRun(Row):
 class LineShape(Row):
     """Lines of one shape that no pattern claims."""
 
-    TABLE: ClassVar[str] = UnparsedLine.TABLE
+    TABLE = UnparsedLine.TABLE
 
     template: str
     records: int
@@ -127,7 +127,7 @@ class LineShape(Row):
 class LagReading(Row):
     """The lag of all groups in one reading of the cluster, as far as it was answered."""
 
-    TABLE: ClassVar[str] = OffsetSnapshot.TABLE
+    TABLE = OffsetSnapshot.TABLE
 
     snapshot_at: datetime
     lag: int
@@ -146,7 +146,7 @@ class PageRows:
     ) -> PageRows:
         """The rows of the tables that are read, of rows by full table name."""
         return cls(
-            {kind: [kind.of(_harmless(row)) for row in tables.get(kind.TABLE, ())] for kind in reads},
+            {kind: [kind.of(_harmless(row)) for row in tables.get(kind.TABLE.full_name, ())] for kind in reads},
             PageRun.of(_harmless(run)),
         )
 

@@ -48,7 +48,7 @@ def _rows(structs: pa.StructArray, cls: Any) -> list[Any]:
     given = {field.name: array for field, array in zip(structs.type, structs.flatten(), strict=True)}
     missing = sorted(_required(cls) - given.keys())
     if missing:
-        raise TypeError(f"A row of {cls.TABLE} was found without {', '.join(missing)}, which is never null.")
+        raise TypeError(f"A row of {cls.__name__} was found without {', '.join(missing)}, which is never null.")
     rows = list(map(object.__new__, repeat(cls, len(structs))))
     for name in cls.__slots__:
         values = _typed(given[name], cls.CODES.get(name), cls.STRUCTS.get(name)) if name in given else repeat(None)

@@ -20,8 +20,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.classes import ROW_CLASS, TABLE_OF
 from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.rows import ROW_CLASS
 from kafka_hindsight.lake.ddl import schema_of
 from kafka_hindsight.shared.arrow_rows import array_of, rows_of
 
@@ -195,9 +195,7 @@ def apply_by_key(judgement: Judgement, frames: Mapping[str, DataFrame], values: 
     Gives: a frame with one struct column for each output; each row fills one of them. See `select_output`.
     """
     outputs = outputs_of(judgement.function)
-    schema = StructType(
-        [StructField(name, StructType.fromDDL(schema_of(TABLE_OF[cls]))) for name, cls in outputs.items()]
-    )
+    schema = StructType([StructField(n, StructType.fromDDL(schema_of(cls.TABLE))) for n, cls in outputs.items()])
     arrow = to_arrow_schema(schema, timezone="UTC")
     slots = {name: _slots(frame) for name, frame in frames.items()}
 

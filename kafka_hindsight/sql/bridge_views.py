@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import duckdb
 
 from kafka_hindsight.catalog import TABLES, Column, Table
-from kafka_hindsight.sql.duck_types import fields_of, quoted_name, view_name
+from kafka_hindsight.catalog.model import ListOf
+from kafka_hindsight.sql.duck_types import quoted_name, view_name
 
 SCHEMA = "bridge"
 
@@ -35,17 +35,15 @@ class BridgeView:
     def columns(self) -> tuple[Column, ...]:
         """The columns: those that lead back to the row as its table declares them, then what the item holds."""
         key = tuple(self.table.column(name) for name in dict.fromkeys(("cluster", *self.table.key)))
-        return (*key, *(Column(name, type_, f"Of one item of {self.column.name}") for name, type_ in self.items))
+        return (*key, *(Column(c.name, c.kind, f"Of one item of {self.column.name}") for c in self.items))
 
     @property
-    def items(self) -> tuple[tuple[str, str], ...]:
-        """The names and types of what an item holds: the fields of a struct, or one value with the list's name."""
-        item = re.fullmatch(r"ARRAY<(.*)>", self.column.type, re.DOTALL)
-        of = item[1] if item else self.column.type
-        struct = re.fullmatch(r"STRUCT<(.*)>", of, re.DOTALL)
-        if struct is None:
-            return ((self.column.name.removesuffix("s"), of),)
-        return tuple(fields_of(struct[1]))
+    def items(self) -> tuple[Column, ...]:
+        """What an item holds: the fields of a struct, or one value with the list's name."""
+        item = self.column.kind.item if isinstance(self.column.kind, ListOf) else self.column.kind
+        if isinstance(item, type):
+            return item.COLUMNS
+        return (Column(self.column.name.removesuffix("s"), item),)
 
     @property
     def sql(self) -> str:
@@ -53,8 +51,8 @@ class BridgeView:
         key = ", ".join(dict.fromkeys(("cluster", *self.table.key)))
         first, *_ = self.items
         is_struct = "STRUCT<" in self.column.type
-        fields = ", ".join(f"item.{quoted_name(name)} AS {quoted_name(name)}" for name, _ in self.items)
-        shown = fields if is_struct else f"item AS {quoted_name(first[0])}"
+        fields = ", ".join(f"item.{quoted_name(c.name)} AS {quoted_name(c.name)}" for c in self.items)
+        shown = fields if is_struct else f"item AS {quoted_name(first.name)}"
         return (
             f"SELECT {key}, {shown} FROM (SELECT {key}, unnest({quoted_name(self.column.name)}) AS item"
             f" FROM {view_name(self.table)})"
@@ -66,7 +64,7 @@ VIEWS = tuple(
     for table in TABLES
     if table.layer == "gold" and len(table.key) == 1
     for column in table.columns
-    if column.type.startswith("ARRAY<") and column.name not in ("evidence", "commands")
+    if isinstance(column.kind, ListOf) and column.name not in ("evidence", "commands")
 )
 VIEW_BY_NAME: Mapping[str, BridgeView] = {v.full_name: v for v in VIEWS}
 

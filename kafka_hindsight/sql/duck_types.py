@@ -3,42 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from kafka_hindsight.catalog import Table
+from kafka_hindsight.catalog.model import Kind, ListOf, Scalar
 from kafka_hindsight.shared.plain import visible
 
 _MAX_SENTENCE = 1000
 _FOLLOWS = re.compile(r"\n\nLINE |Candidate functions:|\n +0: |\n\nStack Trace:")
 
 _PLAIN_TYPES = {
-    "STRING": "VARCHAR",
-    "INT": "INTEGER",
-    "BIGINT": "BIGINT",
-    "DOUBLE": "DOUBLE",
-    "BOOLEAN": "BOOLEAN",
-    "TIMESTAMP": "TIMESTAMP WITH TIME ZONE",
-    "BINARY": "BLOB",
+    Scalar.STRING: "VARCHAR",
+    Scalar.INT: "INTEGER",
+    Scalar.BIGINT: "BIGINT",
+    Scalar.DOUBLE: "DOUBLE",
+    Scalar.BOOLEAN: "BOOLEAN",
+    Scalar.TIMESTAMP: "TIMESTAMP WITH TIME ZONE",
+    Scalar.BINARY: "BLOB",
 }
 
 
-def duck_type(spark_type: str) -> str:
+def duck_type(kind: Kind) -> str:
     """DuckDB's name of a type of the catalog."""
-    if match := re.fullmatch(r"ARRAY<(.*)>", spark_type):
-        return f"{duck_type(match[1])}[]"
-    if match := re.fullmatch(r"STRUCT<(.*)>", spark_type):
-        return f"STRUCT({', '.join(f'{quoted_name(name)} {duck_type(of)}' for name, of in fields_of(match[1]))})"
-    return _PLAIN_TYPES[spark_type]
+    match kind:
+        case Scalar():
+            return _PLAIN_TYPES[kind]
+        case ListOf():
+            return f"{duck_type(kind.item)}[]"
+    return f"STRUCT({', '.join(f'{quoted_name(c.name)} {duck_type(c.kind)}' for c in kind.COLUMNS)})"
 
 
-def json_structure(spark_type: str) -> Any:
+def json_structure(kind: Kind) -> Any:
     """A type of the catalog as DuckDB's from_json takes it; a field that the JSON lacks becomes null."""
-    if match := re.fullmatch(r"ARRAY<(.*)>", spark_type):
-        return [json_structure(match[1])]
-    if match := re.fullmatch(r"STRUCT<(.*)>", spark_type):
-        return {name: json_structure(of) for name, of in fields_of(match[1])}
-    return _PLAIN_TYPES[spark_type]
+    match kind:
+        case Scalar():
+            return _PLAIN_TYPES[kind]
+        case ListOf():
+            return [json_structure(kind.item)]
+    return {c.name: json_structure(c.kind) for c in kind.COLUMNS}
 
 
 def quoted_name(text: str) -> str:
@@ -64,16 +66,3 @@ def one_sentence(error: Exception) -> str:
     """What DuckDB or delta-rs says, with its hint, without the lists, drawings and native frames that follow."""
     said = _FOLLOWS.split(str(error), maxsplit=1)[0]
     return visible(" ".join(said.split()))[:_MAX_SENTENCE].removeprefix("Invalid Input Error: ")
-
-
-def fields_of(text: str) -> Iterator[tuple[str, str]]:
-    """The fields of a struct with their types: the commas inside its fields' own types part nothing."""
-    fields, depth = [""], 0
-    for character in text:
-        depth += {"<": 1, ">": -1}.get(character, 0)
-        if character == "," and depth == 0:
-            fields.append("")
-        else:
-            fields[-1] += character
-    for name, _, of in (field.partition(":") for field in fields):
-        yield name.strip(), of.strip()

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import duckdb
 
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.classes import TABLE_OF
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.blocks import Page
 from kafka_hindsight.report.build import read_rows, report_of
@@ -139,7 +138,7 @@ class Lake:
         Raises:
             BadInput: The table cannot be read.
         """
-        return rows_of(self._all_of(TABLE_OF[row_class].full_name).fetch_arrow_table().to_batches(), row_class)
+        return rows_of(self._all_of(row_class.TABLE.full_name).fetch_arrow_table().to_batches(), row_class)
 
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """Ask one query in DuckDB's SQL, over views named as the tables are, such as `gold.rebalances`.

@@ -163,12 +163,12 @@ def _widened(connection: duckdb.DuckDBPyConnection, source: str, table: Table) -
     """The same with empty columns for those that were declared since an earlier version wrote the table."""
     present = {name for name, *_ in connection.execute(f"DESCRIBE {source}").fetchall()}
     missing = [c for c in table.columns if c.name not in present]
-    added = "".join(f", NULL::{duck_type(c.type)} AS {quoted_name(c.name)}" for c in missing)
+    added = "".join(f", NULL::{duck_type(c.kind)} AS {quoted_name(c.name)}" for c in missing)
     return f"SELECT *{added} FROM ({source})" if missing else source
 
 
 def _nothing(table: Table) -> str:
-    columns = ", ".join(f"NULL::{duck_type(c.type)} AS {quoted_name(c.name)}" for c in table.columns)
+    columns = ", ".join(f"NULL::{duck_type(c.kind)} AS {quoted_name(c.name)}" for c in table.columns)
     return f"SELECT {columns} WHERE false"
 
 
@@ -177,7 +177,7 @@ def _unreadable(table: Table, why: str) -> str:
     would answer the rest of a query as if the table had no rows.
     """
     error = f"error({quoted_text(why)})"
-    columns = ", ".join(f"{error}::{duck_type(c.type)} AS {quoted_name(c.name)}" for c in table.columns)
+    columns = ", ".join(f"{error}::{duck_type(c.kind)} AS {quoted_name(c.name)}" for c in table.columns)
     return f"SELECT {columns} WHERE {error} IS NULL"
 
 

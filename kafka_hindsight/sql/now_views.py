@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import duckdb
 
 from kafka_hindsight.catalog import Column, Table, bronze
-from kafka_hindsight.catalog.readings import READING
+from kafka_hindsight.catalog.readings import Reading
 from kafka_hindsight.lake.landing import newest_landed, read_bytes
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.plain import visible
@@ -134,7 +134,7 @@ def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[st
     """
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     connection.execute(f"CREATE TABLE {SCHEMA}.files (landed_as VARCHAR, line VARCHAR)")
-    shape = quoted_text(json.dumps(json_structure(READING)))
+    shape = quoted_text(json.dumps(json_structure(Reading)))
     connection.execute(
         f'CREATE VIEW {LANDED} AS SELECT r.* EXCLUDE ("at", cluster), r."at"::TIMESTAMPTZ AS snapshot_at,'
         " coalesce(r.cluster, r.cluster_id, landed_as) AS cluster"

@@ -12,7 +12,6 @@ from typing import Any
 import duckdb
 
 from kafka_hindsight.catalog import TABLES, Table
-from kafka_hindsight.catalog.classes import ROW_CLASS
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.story import RelatedRows, Story
 from kafka_hindsight.shared.exits import BadInput
@@ -112,6 +111,5 @@ def rows_where(connection: duckdb.DuckDBPyConnection, table: Table, condition: s
             f"SELECT * FROM {view_name(table)} WHERE {condition} ORDER BY {order} LIMIT {_FIRST}", values
         )
         names = [column[0] for column in answer.description or ()]
-        of = ROW_CLASS[table.full_name].of
-        rows += [of(dict(zip(names, row, strict=True))) for row in answer.fetchall()]
+        rows += [table.row_class.of(dict(zip(names, row, strict=True))) for row in answer.fetchall()]
     return rows

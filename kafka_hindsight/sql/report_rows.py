@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from kafka_hindsight.catalog import BY_NAME, Table
+from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
 from kafka_hindsight.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, REBALANCES, UNAVAILABILITY
 from kafka_hindsight.catalog.quality import PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
@@ -27,7 +27,7 @@ NIGHTS = 30
 READ: tuple[Table, ...] = tuple(
     dict.fromkeys(
         [
-            *(BY_NAME[kind.TABLE] for kind in READS),
+            *(kind.TABLE for kind in READS),
             PUBLICATIONS,
             FAILOVERS,
             FINDINGS,
@@ -103,7 +103,7 @@ def window_rows(
         sentence for each table of which rows were left out.
     """
     tables: dict[str, Rows] = {}
-    for table in dict.fromkeys(BY_NAME[kind.TABLE] for kind in READS):
+    for table in dict.fromkeys(kind.TABLE for kind in READS):
         query, values = _query(table, cluster, window, run_id)
         tables[table.full_name] = _rows(connection, f"{query} LIMIT {MOST_ROWS + 1}", values)
     cut = [

@@ -10,11 +10,12 @@ from kafka_hindsight.catalog.gold import (
     FAILOVERS,
     INCIDENTS,
     LEADER_IMBALANCE,
+    OUT_OF_SYNC_PERIODS,
+    PARTITION_RISKS,
     REBALANCES,
+    ROLLING_RESTARTS,
+    TRUNCATIONS,
 )
-from kafka_hindsight.catalog.gold_brokers import OUT_OF_SYNC_PERIODS, ROLLING_RESTARTS
-from kafka_hindsight.catalog.gold_losses import TRUNCATIONS
-from kafka_hindsight.catalog.gold_risk import PARTITION_RISKS
 
 _TABLES = (
     *(REBALANCES, INCIDENTS, BROKER_OUTAGES, FAILOVERS, LEADER_IMBALANCE, CONTROLLER_CHANGES),

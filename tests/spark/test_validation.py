@@ -299,7 +299,7 @@ def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses
 def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) -> None:
     tables = {
         "gold.findings": frame_of(spark, [values(gold.FINDINGS)], gold.FINDINGS).withColumnRenamed("source", "origin"),
-        "gold.isr_changes": frame_of(spark, [values(gold.ISR_CHANGES_TABLE, evidence=[])], gold.ISR_CHANGES_TABLE),
+        "gold.isr_changes": frame_of(spark, [values(gold.ISR_CHANGES, evidence=[])], gold.ISR_CHANGES),
     }
     verdicts = validate(spark, tables, {}, WINDOW)
     assert [(v["table"], v["expectation"], v["success"]) for v in verdicts] == [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.quality_verdicts import LATE_WINDOWS
+from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.frames.late_records import Published, earlier_windows
 from kafka_hindsight.spark.tables.store import Store

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze_metadata, quality
-from kafka_hindsight.catalog.quality_metadata import METADATA_STATES
+from kafka_hindsight.catalog.quality import METADATA_STATES
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.knowledge.batches import batches
 from kafka_hindsight.knowledge.metadata_log import FOLDER

@@ -146,7 +146,7 @@ def test_every_view_has_the_columns_types_and_comments_of_its_table(session: sql
             "SELECT column_name, replace(data_type, '\"', ''), comment FROM duckdb_columns()"
             f" WHERE schema_name = 'now' AND table_name = '{view.name}' ORDER BY column_index",
         )
-        declared = [(c.name, duck_type(c.type).replace('"', ""), c.described) for c in view.columns]
+        declared = [(c.name, duck_type(c.kind).replace('"', ""), c.described) for c in view.columns]
         assert found == declared, view.name
 
 

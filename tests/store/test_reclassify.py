@@ -17,7 +17,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import gold, quality, silver
-from kafka_hindsight.catalog.quality_verdicts import VERDICT_CHANGES
+from kafka_hindsight.catalog.quality import VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import PUBLISH
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.settings.config import Settings

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog import BY_NAME, TABLES
+from kafka_hindsight.catalog.model import Kind, ListOf, Scalar
+from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.sql import bridge_views
 from kafka_hindsight.sql import prompt as sql
@@ -17,6 +19,18 @@ from kafka_hindsight.sql.named_queries import named_queries, named_question, rea
 from kafka_hindsight.sql.now_views import VIEW_BY_NAME
 from tests.support.asked_lake import LAKE, answers
 from tests.support.lake import write_lake
+
+
+@struct
+class Inner(Row):
+    c: int
+    d: bytes
+
+
+@struct
+class Outer(Row):
+    a: str
+    b: list[Inner]
 
 
 @pytest.fixture(scope="module")
@@ -247,24 +261,23 @@ class TestViews:
         ).fetchall()
         for table in TABLES:
             columns = [(f[1], f[2].replace('"', "")) for f in found if f[0] == table.full_name]
-            assert columns == [(c.name, duck_type(c.type).replace('"', "")) for c in table.columns], table.full_name
+            assert columns == [(c.name, duck_type(c.kind).replace('"', "")) for c in table.columns], table.full_name
             assert all(f[3] for f in found if f[0] == table.full_name)
         duration = next(f for f in found if f[:2] == ("gold.rebalances", "duration_ms"))
         assert duration[3] == "From start to end [ms]"
 
     @pytest.mark.parametrize(
-        ("spark", "duck"),
+        ("kind", "duck"),
         [
-            ("STRING", "VARCHAR"),
-            ("BIGINT", "BIGINT"),
-            ("TIMESTAMP", "TIMESTAMP WITH TIME ZONE"),
-            ("ARRAY<INT>", "INTEGER[]"),
-            ("ARRAY<STRUCT<a: STRING, b: ARRAY<STRUCT<c: INT, d: BINARY>>>>",
-             'STRUCT("a" VARCHAR, "b" STRUCT("c" INTEGER, "d" BLOB)[])[]'),
+            (Scalar.STRING, "VARCHAR"),
+            (Scalar.BIGINT, "BIGINT"),
+            (Scalar.TIMESTAMP, "TIMESTAMP WITH TIME ZONE"),
+            (ListOf(Scalar.INT), "INTEGER[]"),
+            (ListOf(Outer), 'STRUCT("a" VARCHAR, "b" STRUCT("c" INTEGER, "d" BLOB)[])[]'),
         ],
-    )  # fmt: skip
-    def test_types(self, spark: str, duck: str) -> None:
-        assert duck_type(spark) == duck
+    )
+    def test_types(self, kind: Kind, duck: str) -> None:
+        assert duck_type(kind) == duck
 
     def test_a_table_nobody_published_yet_is_empty_and_says_so(
         self, session: sql.Session, capsys: pytest.CaptureFixture[str]

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import silver
-from kafka_hindsight.lake.arrow_types import ARROW, arrow_schema
+from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.batches import Batches
 from kafka_hindsight.spark.conform import frame_of
@@ -130,10 +130,7 @@ def in_files(at: Iterable[int | None], monkeypatch: pytest.MonkeyPatch, size: in
     monkeypatch.setattr(table_files, "_GROUP", 1)
     monkeypatch.setattr(table_files, "_FILE", size)
     schema = arrow_schema(EVENTS)
-    rows = [
-        {**values(EVENTS, happened_at=None), "happened_at": pa.scalar(n, pa.int64()).cast(ARROW["TIMESTAMP"])}
-        for n in at
-    ]
+    rows = [{**values(EVENTS, happened_at=None), "happened_at": pa.scalar(n, pa.int64()).cast(INSTANT)} for n in at]
     batches = [pa.record_batch([pa.array([row[f.name]], f.type) for f in schema], schema) for row in rows]
     found = table_files._files(batches, as_they_are, EVENTS, None)
     return [json.loads(stats) for file in found for stats in file["stats"].to_pylist()]

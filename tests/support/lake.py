@@ -9,14 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow
 from deltalake import DeltaTable, write_deltalake
 
 from kafka_hindsight.catalog import BY_NAME, TABLES, Table
 from kafka_hindsight.catalog.upgrades import LAKE_VERSION
+from kafka_hindsight.lake.arrow_types import arrow_type
 from kafka_hindsight.lake.version import FILE
-from kafka_hindsight.sql.duck_types import duck_type
 
 REBUILT = [t for t in TABLES if t.layer in ("silver", "gold")]
 
@@ -34,9 +33,8 @@ def write_lake(folder: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]) 
 @cache
 def schema(table: Table) -> pyarrow.Schema:
     """The columns of a table, with their meanings."""
-    columns = ", ".join(f'NULL::{duck_type(c.type)} AS "{c.name}"' for c in table.columns)
-    typed = duckdb.connect().execute(f"SELECT {columns} WHERE false").fetch_arrow_table().schema
-    return pyarrow.schema(f.with_metadata({"comment": c.meaning}) for f, c in zip(typed, table.columns))
+    typed = [pyarrow.field(c.name, arrow_type(c.kind), metadata={"comment": c.meaning}) for c in table.columns]
+    return pyarrow.schema(typed)
 
 
 def rows(lake: Path | str, name: str) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.model import Table
-from kafka_hindsight.catalog.quality_verdicts import LATE_WINDOWS
+from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.settings.home import HOME

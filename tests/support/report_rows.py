@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.classes import ROW_CLASS
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.shared.windows import Window
@@ -175,7 +174,7 @@ def judge(tables: Tables) -> None:
     """The incidents of all kinds in the place of those of groups alone, and their ids in what belongs to them."""
 
     def rows(name: str) -> list[Any]:
-        return [ROW_CLASS[name].of(r) for r in tables[name]]
+        return [BY_NAME[name].row_class.of(r) for r in tables[name]]
 
     rebalances = rows("gold.rebalances")
     tables["gold.unavailability"] = [
@@ -195,10 +194,10 @@ def judge(tables: Tables) -> None:
     told = judge_incidents(CLUSTER, found)
     tables["gold.incidents"] = [i.as_dict() for i in told.incidents]
     tables["gold.broker_outages"] = [o.as_dict() for o in told.name(found.outages)]
+    tables["gold.unavailability"] = [u.as_dict() for u in told.name_unavailability(found.unavailability)]
     for name, key, ids in (
         ("gold.rebalances", "incident_id", told.of_groups),
         ("gold.failovers", "failover_id", told.of_failover),
-        ("gold.unavailability", "unavailability_id", told.of_unavailability),
     ):
         for r in tables[name]:
             r["incident_id"] = ids.get(r[key])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from kafka_hindsight.catalog.classes import ROW_CLASS
-from kafka_hindsight.catalog.model import EVIDENCE_TYPE, Column, Table
+from kafka_hindsight.catalog.model import Column, ListOf, Table
+from kafka_hindsight.catalog.rows import Quote
 
 AT = datetime(2026, 10, 1, 3, tzinfo=UTC)
 QUOTE = {"line_id": "line-1", "source": "broker-1/server.log", "happened_at": AT, "text": "what the broker wrote"}
@@ -19,7 +19,7 @@ def row(table: Table, /, **columns: Any) -> Any:
 
     Codes are the first of their vocabulary, instants are AT, other optional columns are null.
     """
-    return ROW_CLASS[table.full_name].of(values(table, **columns))
+    return table.row_class.of(values(table, **columns))
 
 
 def values(table: Table, /, **columns: Any) -> dict[str, Any]:
@@ -31,12 +31,12 @@ def values(table: Table, /, **columns: Any) -> dict[str, Any]:
 
 
 def _default(column: Column) -> Any:
-    if column.type == EVIDENCE_TYPE:
+    if column.kind == ListOf(Quote):
         return [QUOTE]
     if column.nullable and column.type != "TIMESTAMP":
         return None
     if column.codes:
         return column.codes[0]
-    if column.type.startswith("ARRAY"):
+    if isinstance(column.kind, ListOf):
         return []
     return column.name if column.type == "STRING" else _DEFAULTS[column.type]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
-from kafka_hindsight.catalog.internal import ISR_SPANS
 from kafka_hindsight.catalog.rows import BrokerOutage, IsrSpan, RollingRestart
 from kafka_hindsight.judgements.brokers.cluster_restarts import rebuild_rolling_restarts
 from tests.support.rows import AT, row
@@ -33,7 +32,7 @@ def away(broker: int, down: float, up: float | None, recovered: float | None = N
 
 def span(outage: BrokerOutage, start: float, end: float | None, partition: int = 0) -> IsrSpan:
     return row(
-        ISR_SPANS,
+        IsrSpan.TABLE,
         topic="t", partition=partition, outage_id=outage.outage_id, happened_at=after(start),
         out_of_sync_until=None if end is None else after(end),
     )  # fmt: skip

@@ -13,7 +13,8 @@ from markdown_it.token import Token
 from kafka_hindsight.catalog import TABLES
 from kafka_hindsight.catalog.causes import CauseCode, CauseFamily, CauseNoun
 from kafka_hindsight.catalog.codes import Cause, Confidence
-from kafka_hindsight.catalog.model import Check, Table, optional, required
+from kafka_hindsight.catalog.model import Check, Column, Scalar, Table
+from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, always, named, says
 from kafka_hindsight.judgements.rebalances.judge import RULINGS
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
@@ -182,8 +183,8 @@ def test_a_fence_holds_whatever_stands_in_it(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
-    table = Table("gold", "t", text, ("k",), (required("k", "STRING", text), optional("o", "INT", text, unit=text)),
-                  checks=(Check("c", text, text),))  # fmt: skip
+    columns = (Column("k", Scalar.STRING, text, nullable=False), Column("o", Scalar.INT, text, unit=text))
+    table = Table(Row, "gold", "t", text, ("k",), columns, checks=(Check("c", text, text),))
     page = docs.tables_page([table], {"gold.t": "publish"})
     assert headings(page) == ["Tables", "gold.t"]
     assert {len(row) for row in cells(page)} == {2, 3, 5}

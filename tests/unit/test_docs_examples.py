@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,8 +16,7 @@ import pytest
 import yaml
 
 from expectations.derive import expectations_of
-from kafka_hindsight import catalog
-from kafka_hindsight.catalog import TABLES, classes, codes, gold, rows
+from kafka_hindsight.catalog import codes, gold, rows
 from kafka_hindsight.catalog.causes import CauseCode
 from kafka_hindsight.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
 from kafka_hindsight.cli import main as cli
@@ -46,7 +46,7 @@ from tests.support.nights import EXCERPTS
 from tests.support.report_night import night
 from tests.support.rulings import wording
 from tests.unit import test_patterns, test_rebalances_rulings
-from tools.pages import docs, row_classes
+from tools.pages import docs
 from tools.pages.markdown import prose
 from tools.pages.ruling_pages import causes_page
 
@@ -141,18 +141,17 @@ def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_table_gives_all_that_tables_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declared, judged, wired, tested = sections()["A table"]
-    for package, name, text in ((catalog, "gold_loads", declared), (judgements, "coordination", wired)):
+    for package, name, text in ((rows, "gold_loads", declared), (judgements, "coordination", wired)):
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
-    (table,) = set(gold.declared()) - set(gold.TABLES)
+    row_class = import_module("kafka_hindsight.catalog.rows.gold_loads").CoordinatorLoad
+    table = row_class.TABLE
     page = ModuleType("kafka_hindsight.judgements.rebuild.coordination")
     monkeypatch.setitem(sys.modules, page.__name__, page)
-    row_class = run(row_classes._module("gold", [table]), vars(page))[table.row_name]
-    monkeypatch.setattr(rows, table.row_name, row_class, raising=False)
-    monkeypatch.setitem(classes.ROW_CLASS, table.full_name, row_class)
-    monkeypatch.setitem(classes.TABLE_OF, row_class, table)
+    monkeypatch.setattr(rows, row_class.__name__, row_class, raising=False)
+    monkeypatch.setitem(rows.ROW_CLASS, table.full_name, row_class)
     monkeypatch.setitem(judgement.BY_NAME, table.full_name, table)
-    monkeypatch.setattr(judgements, "TABLES", (*TABLES, table))
+    assert set(rows.tables_of("gold")) - set(gold.TABLES) == {table}
     added = run(judged, vars(page))
     published = judgements.published()
     assert published.keys() - judgements.PUBLISHED.keys() == {table.full_name}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
 import duckdb
 import pytest
@@ -13,30 +14,39 @@ from expectations.derive import Expectation, expectations_of
 from expectations.laws import LAWS
 from expectations.sentences import breach, columns_breach
 from kafka_hindsight.catalog import BY_NAME, gold
+from kafka_hindsight.catalog.codes import Code
 from kafka_hindsight.catalog.gold import REBALANCES
-from kafka_hindsight.catalog.model import Check, Table, optional, required
+from kafka_hindsight.catalog.model import Check, Table
+from kafka_hindsight.catalog.row import Row, table
 from kafka_hindsight.sql.duck_types import duck_type
 from tests.support.rows import AT, values
 
-PETS = Table(
-    layer="gold",
-    name="pets",
-    grain="one pet",
-    key=("cluster", "pet_id"),
-    time_column="born_at",
-    columns=(
-        required("cluster", "STRING", "Cluster"),
-        required("pet_id", "STRING", "Id"),
-        required("kind", "STRING", "Kind", codes=("cat", "dog")),
-        optional("born_at", "TIMESTAMP", "Born"),
-        optional("died_at", "TIMESTAMP", "Died"),
-        optional("toys", "ARRAY<STRING>", "Toys"),
-    ),
-    checks=(
+
+class PetKind(Code):
+    """What a pet is."""
+
+    CAT = "cat"
+    DOG = "dog"
+
+
+@table("gold.pets", key=("cluster", "pet_id"), time_column="born_at")
+class Pet(Row):
+    """One pet."""
+
+    cluster: Annotated[str, "Cluster"]
+    pet_id: Annotated[str, "Id"]
+    kind: Annotated[PetKind, "Kind"]
+    born_at: Annotated[datetime | None, "Born"] = None
+    died_at: Annotated[datetime | None, "Died"] = None
+    toys: Annotated[list[str] | None, "Toys"] = None
+
+    CHECKS = (
         Check("dies_after_birth", "died_at >= born_at", "no pet dies before it is born"),
         Check("has_toys", "size(toys) > 0", "a pet has toys", severity="warning"),
-    ),
-)
+    )
+
+
+PETS = Pet.TABLE
 
 
 def expected(table: Table, name: str) -> Expectation:
@@ -71,10 +81,10 @@ def test_a_breach_is_named_by_key_instant_and_the_columns_it_speaks_of() -> None
 def test_every_law_belongs_to_a_table_that_is_checked_and_says_what_it_wants() -> None:
     checked = {t.full_name for t in gold.TABLES} | {"quality.coverage", "quality.generation_gaps"}
     assert LAWS.keys() <= checked
-    for table in checked:
-        names = [e.name for e in expectations_of(BY_NAME[table])]
-        assert len(names) == len(set(names)), f"{table} has two expectations of one name"
-        assert all(e.says and e.table == table for e in expectations_of(BY_NAME[table]))
+    for checked_table in checked:
+        names = [e.name for e in expectations_of(BY_NAME[checked_table])]
+        assert len(names) == len(set(names)), f"{checked_table} has two expectations of one name"
+        assert all(e.says and e.table == checked_table for e in expectations_of(BY_NAME[checked_table]))
 
 
 def test_a_law_that_lost_evidence_can_break_does_not_gate() -> None:
@@ -166,9 +176,9 @@ def test_great_expectations_is_known_to_the_suites_and_to_one_module_alone() -> 
 def test_checks_speak_of_columns_that_their_table_has() -> None:
     """DuckDB binds each predicate against the table's columns, as Delta does when it creates the table."""
     connection = duckdb.connect()
-    for table in BY_NAME.values():
-        columns = ", ".join(f'NULL::{duck_type(c.type)} AS "{c.name}"' for c in table.columns)
-        for check in table.checks:
+    for declared in BY_NAME.values():
+        columns = ", ".join(f'NULL::{duck_type(c.kind)} AS "{c.name}"' for c in declared.columns)
+        for check in declared.checks:
             predicate = check.predicate.replace("`", '"').replace("size(", "len(").replace("unix_millis(", "epoch_ms(")
             predicate = predicate.replace("array_except(", "list_concat(").replace("array_distinct(", "list_distinct(")
             connection.execute(f"SELECT {predicate} FROM (SELECT {columns})")

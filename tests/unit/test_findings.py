@@ -18,9 +18,15 @@ from kafka_hindsight.catalog.gold import (
     REBALANCES,
     TRUNCATIONS,
 )
-from kafka_hindsight.catalog.internal import MISSING_BROKER_LOGS
-from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS, UNOBSERVED_SPANS
-from kafka_hindsight.catalog.rows import LagVerdict, LeadershipGap, Rebalance, SnapshotReading, UnobservedSpan
+from kafka_hindsight.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
+from kafka_hindsight.catalog.rows import (
+    LagVerdict,
+    LeadershipGap,
+    MissingBrokerLog,
+    Rebalance,
+    SnapshotReading,
+    UnobservedSpan,
+)
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from tests.support.rows import AT, row
 from tests.support.settings import own
@@ -158,7 +164,7 @@ def test_unknown_leaders_are_one_finding_for_all_partitions() -> None:
 
 
 def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
-    silent = row(MISSING_BROKER_LOGS, broker=2, first_at=AT, last_at=AT + timedelta(hours=1))
+    silent = row(MissingBrokerLog.TABLE, broker=2, first_at=AT, last_at=AT + timedelta(hours=1))
     facts = Facts(
         "c",
         unheard=[silent],
@@ -257,7 +263,7 @@ def test_lag_that_grew_is_one_finding_for_each_group_that_is_behind() -> None:
 def test_a_broker_that_nothing_shows_for_hours_is_one_finding() -> None:
     def span(broker: int, hour: int, hours: int) -> UnobservedSpan:
         begin = AT + timedelta(hours=hour)
-        return row(UNOBSERVED_SPANS, broker=broker, first_at=begin, last_at=begin + timedelta(hours=hours))
+        return row(UnobservedSpan.TABLE, broker=broker, first_at=begin, last_at=begin + timedelta(hours=hours))
 
     found = judge_findings(Facts("c", unobserved=[span(1, 0, 1), span(1, 4, 3), span(2, 0, 2)]))
     assert [(f.rule_id, f.subject, f.first_at, f.last_at - AT) for f in found] == [

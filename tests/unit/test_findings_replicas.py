@@ -14,8 +14,7 @@ from kafka_hindsight.catalog.gold import (
     OUT_OF_SYNC_PERIODS,
     ROLLING_RESTARTS,
 )
-from kafka_hindsight.catalog.internal import ISR_SPANS
-from kafka_hindsight.catalog.rows import BrokerOutage, Finding, OutOfSyncPeriod, RestartStep, RollingRestart
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, IsrSpan, OutOfSyncPeriod, RestartStep, RollingRestart
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from tests.support.rows import AT, row
 from tests.support.settings import own
@@ -91,7 +90,7 @@ class TestTooEarly:
         offline = row(FAILOVERS, kind="offline", outage_id="o", topic="t", leader_to=-1)
         finding = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f.subject == "2")
         assert (finding.severity, finding.message.endswith(": 1 partition had no leader")) == ("critical", True)
-        spans = [row(ISR_SPANS, topic="t", partition=p, outage_id="o", isr_size=1) for p in (0, 1, 1)]
+        spans = [row(IsrSpan.TABLE, topic="t", partition=p, outage_id="o", isr_size=1) for p in (0, 1, 1)]
         (finding,) = found(
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=2")
         )
@@ -134,7 +133,7 @@ class TestLeadership:
 def test_under_replicated_names_the_missing_brokers_since_when_and_why() -> None:
     troubled = [row(PARTITION_SNAPSHOTS, topic="t", partition=p, replicas=[1, 2, 3], isr=[1]) for p in (0, 1)]
     span = row(
-        ISR_SPANS,
+        IsrSpan.TABLE,
         topic="t", partition=0, broker=2, happened_at=after(-9), out_of_sync_until=None, shrink_cause="slow",
     )  # fmt: skip
     spans = [

@@ -11,7 +11,6 @@ import pytest
 
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, REBALANCES
-from kafka_hindsight.catalog.internal import MEMBER_STAYS
 from kafka_hindsight.catalog.rows import BrokerOutage, MemberStay, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
@@ -133,9 +132,9 @@ def silent(members: int, confidence: str = "possible") -> None:
     """Members of one host whose sessions expire together, while one elsewhere stays."""
     stay = {"session_timeout_ms": 45_000, "since": at(-900), "group_id": "g"}
     gone = [
-        row(MEMBER_STAYS, **stay, member_id=f"m{n}", host="h1", until=at(60), how="expired") for n in range(members)
+        row(MemberStay.TABLE, **stay, member_id=f"m{n}", host="h1", until=at(60), how="expired") for n in range(members)
     ]
-    there = row(MEMBER_STAYS, **stay, member_id="m9", host="h2", until=None)
+    there = row(MemberStay.TABLE, **stay, member_id="m9", host="h2", until=None)
     expired = rebalance(60, "heartbeat_expired", member_id="m0", confidence=confidence)
     grouped(expired, stays=[*gone, there])
 

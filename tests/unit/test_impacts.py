@@ -7,7 +7,6 @@ from typing import Any
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, INCIDENTS
-from kafka_hindsight.catalog.internal import ISR_SPANS, OUT_OF_SYNC_COUNTS
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, IsrSpan, OutOfSyncCount
 from kafka_hindsight.judgements.brokers.aftermath import add_impact, add_rebalances, explain_outages
 from kafka_hindsight.judgements.partitions.replicas.in_sync import count_out_of_sync
@@ -36,7 +35,7 @@ def out(
 ) -> IsrSpan:
     """One partition without broker 1."""
     return row(
-        ISR_SPANS,
+        IsrSpan.TABLE,
         topic="t", partition=partition, broker=1, happened_at=after(seconds), outage_id=outage_id,
         out_of_sync_until=None if until is None else after(until), is_back=is_back and until is not None,
     )  # fmt: skip
@@ -97,7 +96,7 @@ def test_the_groups_whose_coordinator_it_was() -> None:
 def seen(seconds: int, partitions_out: int, broker: int = 1) -> OutOfSyncCount:
     quote = {"line_id": str(seconds), "source": "snapshots", "happened_at": after(seconds), "text": "a reading"}
     return row(
-        OUT_OF_SYNC_COUNTS,
+        OutOfSyncCount.TABLE,
         snapshot_at=after(seconds), broker=broker, partitions_out=partitions_out, evidence=[quote],
     )  # fmt: skip
 

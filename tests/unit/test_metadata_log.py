@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_hindsight.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
+from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
 from kafka_hindsight.catalog.codes import MetadataRecordType
 from kafka_hindsight.catalog.rows import MetadataFile, MetadataRecord
 from kafka_hindsight.judgements.brokers.cluster_context import context_of

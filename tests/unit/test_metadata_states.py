@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as some
 
-from kafka_hindsight.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
+from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
 from kafka_hindsight.catalog.rows import Event, MetadataDay, MetadataFile, MetadataRecord, MetadataState
 from kafka_hindsight.judgements.rebuild.metadata import read_metadata
 from kafka_hindsight.judgements.rebuild.scope import Scope
@@ -66,6 +66,13 @@ def read_on(
     shared = [c for c in MetadataRecord.__slots__ if c in MetadataState.__slots__]
     parts = [row(METADATA_RECORDS, **{c: getattr(s, c) for c in shared}) for s in states]
     return run([*parts, *(r for r in records if r.record_offset > start.record_offset)], files, at, start)
+
+
+def test_a_part_of_a_state_shows_what_a_record_shows() -> None:
+    of_record, of_state = ({c.name: c for c in cls.COLUMNS} for cls in (MetadataRecord, MetadataState))
+    own = ("cluster", "record_offset", "written_at", "controller_epoch", "snapshot_place")
+    for name in (of_record.keys() & of_state.keys()) - {*own}:
+        assert of_state[name] == of_record[name]
 
 
 @pytest.mark.parametrize("version", VERSIONS)

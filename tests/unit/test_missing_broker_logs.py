@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS
-from kafka_hindsight.catalog.internal import MISSING_BROKER_LOGS
 from kafka_hindsight.catalog.row import Row
-from kafka_hindsight.catalog.rows import BrokerSnapshot, Event, Failover
+from kafka_hindsight.catalog.rows import BrokerSnapshot, Event, Failover, MissingBrokerLog
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
@@ -109,6 +108,6 @@ def test_a_node_that_others_name_and_that_wrote_nothing_is_named(
 
 
 def test_a_silent_node_is_named_in_each_window_in_which_others_name_it() -> None:
-    named = row(MISSING_BROKER_LOGS, broker=2, first_at=AT, last_at=AT + 3 * HOUR)
+    named = row(MissingBrokerLog.TABLE, broker=2, first_at=AT, last_at=AT + 3 * HOUR)
     found = [named_within([named], Window(AT + h * HOUR, AT + (h + 1) * HOUR)) for h in (-1, 0, 1, 4)]
     assert [[r.first_at for r in rows] for rows in found] == [[], [AT], [AT + HOUR], []]

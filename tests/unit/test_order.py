@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kafka_hindsight.catalog.gold import TABLES
-from kafka_hindsight.catalog.model import Table, required
+from kafka_hindsight.catalog.model import Column, Scalar, Table
 from kafka_hindsight.catalog.order import in_waves
+from kafka_hindsight.catalog.row import Row
 
 
 def table(name: str, *refers_to: str) -> Table:
     ids = (f"{n}_id" for n in (name, *refers_to))
-    return Table("gold", name, "one row", (f"{name}_id",), tuple(required(i, "STRING", "an id") for i in ids))
+    return Table(Row, "gold", name, "one row", (f"{name}_id",), tuple(Column(i, Scalar.STRING, "an id") for i in ids))
 
 
 def test_what_others_refer_to_is_published_before_them() -> None:

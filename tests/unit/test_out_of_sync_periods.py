@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.catalog.gold import BROKER_OUTAGES, ISR_CHANGES_TABLE
-from kafka_hindsight.catalog.internal import ISR_SPANS
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, ISR_CHANGES
 from kafka_hindsight.catalog.rows import IsrSpan, OutOfSyncPeriod
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
@@ -39,7 +38,7 @@ def span(broker: int, start: float, end: float | None, partition: int = 0, **mor
     """One partition without a broker, from minute to minute, removed by leader 1 unless said otherwise."""
     slow = {"shrink_cause": "slow", "removed_by_leader": 1, "isr_size": 2, **more}
     return row(
-        ISR_SPANS, topic="t", partition=partition, broker=broker, happened_at=after(start),
+        IsrSpan.TABLE, topic="t", partition=partition, broker=broker, happened_at=after(start),
         out_of_sync_until=None if end is None else after(end), is_back=end is not None, **slow,
     )  # fmt: skip
 
@@ -64,7 +63,7 @@ def test_a_period_between_others_of_its_cause_has_evidence() -> None:
     """Another trouble lies between, so that what would be one period is three."""
     changes = [
         row(
-            ISR_CHANGES_TABLE,
+            ISR_CHANGES,
             topic="t", partition=0, broker=2, change="shrink", shrink_cause="slow", removed_by_leader=1,
             happened_at=after(start), out_of_sync_until=None, isr_change_id=str(start),
             isr_after=[1],

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
-from kafka_hindsight.catalog.gold import FAILOVERS
-from kafka_hindsight.catalog.gold_risk import PARTITION_RISKS
+from kafka_hindsight.catalog.gold import FAILOVERS, PARTITION_RISKS
 from kafka_hindsight.catalog.rows import Event, Failover, PartitionRisk, PartitionSnapshot
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, settings_of

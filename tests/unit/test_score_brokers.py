@@ -7,10 +7,15 @@ from typing import Any, ClassVar
 
 import pytest
 
-from kafka_hindsight.catalog.gold import BROKER_OUTAGES, CONTROLLER_CHANGES, FAILOVERS
-from kafka_hindsight.catalog.gold_brokers import OUT_OF_SYNC_PERIODS, ROLLING_RESTARTS
-from kafka_hindsight.catalog.gold_losses import TRUNCATIONS
-from kafka_hindsight.catalog.gold_risk import PARTITION_RISKS
+from kafka_hindsight.catalog.gold import (
+    BROKER_OUTAGES,
+    CONTROLLER_CHANGES,
+    FAILOVERS,
+    OUT_OF_SYNC_PERIODS,
+    PARTITION_RISKS,
+    ROLLING_RESTARTS,
+    TRUNCATIONS,
+)
 from kafka_hindsight.catalog.rows import RestartStep
 from lab.drill import score
 from tests.support.rows import AT, values

@@ -1,1 +1,1 @@
-"""The generated pages of docs/ and the generated row classes."""
+"""The generated pages of docs/."""

@@ -1,78 +1,22 @@
-"""The row class of each table. Written by `make docs` from the catalog: changes here are lost."""
+"""Every table of the lake: one class each. What tables have in common is in catalog/row.py and rows/columns.py."""
 
-from kafka_hindsight.catalog.rows.bronze import BrokerSnapshot as BrokerSnapshot
-from kafka_hindsight.catalog.rows.bronze import ConfigSnapshot as ConfigSnapshot
-from kafka_hindsight.catalog.rows.bronze import GroupRecord as GroupRecord
-from kafka_hindsight.catalog.rows.bronze import GroupSnapshot as GroupSnapshot
-from kafka_hindsight.catalog.rows.bronze import LogFile as LogFile
-from kafka_hindsight.catalog.rows.bronze import LogRecord as LogRecord
-from kafka_hindsight.catalog.rows.bronze import MemberSnapshot as MemberSnapshot
-from kafka_hindsight.catalog.rows.bronze import MetadataFile as MetadataFile
-from kafka_hindsight.catalog.rows.bronze import MetadataRecord as MetadataRecord
-from kafka_hindsight.catalog.rows.bronze import OffsetSnapshot as OffsetSnapshot
-from kafka_hindsight.catalog.rows.bronze import PartitionSnapshot as PartitionSnapshot
-from kafka_hindsight.catalog.rows.bronze import SnapshotReading as SnapshotReading
-from kafka_hindsight.catalog.rows.gold_cluster import BrokerOutage as BrokerOutage
-from kafka_hindsight.catalog.rows.gold_cluster import ControllerChange as ControllerChange
-from kafka_hindsight.catalog.rows.gold_cluster import Finding as Finding
-from kafka_hindsight.catalog.rows.gold_cluster import ImbalancePeriod as ImbalancePeriod
-from kafka_hindsight.catalog.rows.gold_cluster import LeaderBalance as LeaderBalance
-from kafka_hindsight.catalog.rows.gold_cluster import LeaderImbalance as LeaderImbalance
-from kafka_hindsight.catalog.rows.gold_cluster import LossSimulation as LossSimulation
-from kafka_hindsight.catalog.rows.gold_cluster import OutOfSyncPeriod as OutOfSyncPeriod
-from kafka_hindsight.catalog.rows.gold_cluster import RollingRestart as RollingRestart
-from kafka_hindsight.catalog.rows.gold_groups import CoordinatorMove as CoordinatorMove
-from kafka_hindsight.catalog.rows.gold_groups import Incident as Incident
-from kafka_hindsight.catalog.rows.gold_groups import LagVerdict as LagVerdict
-from kafka_hindsight.catalog.rows.gold_groups import MemberSetting as MemberSetting
-from kafka_hindsight.catalog.rows.gold_groups import Ownership as Ownership
-from kafka_hindsight.catalog.rows.gold_groups import Rebalance as Rebalance
-from kafka_hindsight.catalog.rows.gold_groups import Remedy as Remedy
-from kafka_hindsight.catalog.rows.gold_groups import Unavailability as Unavailability
-from kafka_hindsight.catalog.rows.gold_partitions import Failover as Failover
-from kafka_hindsight.catalog.rows.gold_partitions import IsrChange as IsrChange
-from kafka_hindsight.catalog.rows.gold_partitions import PartitionRisk as PartitionRisk
-from kafka_hindsight.catalog.rows.gold_partitions import Truncation as Truncation
-from kafka_hindsight.catalog.rows.internal import Cluster as Cluster
-from kafka_hindsight.catalog.rows.internal import GroupAgreement as GroupAgreement
-from kafka_hindsight.catalog.rows.internal import IncidentLink as IncidentLink
-from kafka_hindsight.catalog.rows.internal import IsrSpan as IsrSpan
-from kafka_hindsight.catalog.rows.internal import LogSpan as LogSpan
-from kafka_hindsight.catalog.rows.internal import MemberSighting as MemberSighting
-from kafka_hindsight.catalog.rows.internal import MemberStay as MemberStay
-from kafka_hindsight.catalog.rows.internal import MetadataDay as MetadataDay
-from kafka_hindsight.catalog.rows.internal import MissingBrokerLog as MissingBrokerLog
-from kafka_hindsight.catalog.rows.internal import ObservedSpan as ObservedSpan
-from kafka_hindsight.catalog.rows.internal import OutOfSyncCount as OutOfSyncCount
-from kafka_hindsight.catalog.rows.internal import PartitionState as PartitionState
-from kafka_hindsight.catalog.rows.internal import ReadingTime as ReadingTime
-from kafka_hindsight.catalog.rows.internal import TopicChange as TopicChange
-from kafka_hindsight.catalog.rows.quality import Coverage as Coverage
-from kafka_hindsight.catalog.rows.quality import GenerationGap as GenerationGap
-from kafka_hindsight.catalog.rows.quality import LakeRepair as LakeRepair
-from kafka_hindsight.catalog.rows.quality import LeadershipGap as LeadershipGap
-from kafka_hindsight.catalog.rows.quality import Night as Night
-from kafka_hindsight.catalog.rows.quality import ParsedHour as ParsedHour
-from kafka_hindsight.catalog.rows.quality import Publication as Publication
-from kafka_hindsight.catalog.rows.quality import Quarantine as Quarantine
-from kafka_hindsight.catalog.rows.quality import RuleFiring as RuleFiring
-from kafka_hindsight.catalog.rows.quality import UnobservedSpan as UnobservedSpan
-from kafka_hindsight.catalog.rows.quality import UnparsedLine as UnparsedLine
-from kafka_hindsight.catalog.rows.quality import ValidationResult as ValidationResult
-from kafka_hindsight.catalog.rows.quality import WithheldRow as WithheldRow
-from kafka_hindsight.catalog.rows.quality_metadata import MetadataState as MetadataState
-from kafka_hindsight.catalog.rows.quality_verdicts import LateWindow as LateWindow
-from kafka_hindsight.catalog.rows.quality_verdicts import VerdictChange as VerdictChange
-from kafka_hindsight.catalog.rows.silver import Event as Event
-from kafka_hindsight.catalog.rows.structs import Contributor as Contributor
-from kafka_hindsight.catalog.rows.structs import DayCount as DayCount
-from kafka_hindsight.catalog.rows.structs import Delay as Delay
-from kafka_hindsight.catalog.rows.structs import MissingPart as MissingPart
-from kafka_hindsight.catalog.rows.structs import OffsetSpan as OffsetSpan
-from kafka_hindsight.catalog.rows.structs import OwnedPartition as OwnedPartition
-from kafka_hindsight.catalog.rows.structs import Quote as Quote
-from kafka_hindsight.catalog.rows.structs import RecordCount as RecordCount
-from kafka_hindsight.catalog.rows.structs import RecordedMember as RecordedMember
-from kafka_hindsight.catalog.rows.structs import RestartStep as RestartStep
-from kafka_hindsight.catalog.rows.structs import TopicBlock as TopicBlock
-from kafka_hindsight.catalog.rows.structs import TopicPartition as TopicPartition
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.rows.bronze import *  # noqa: F403
+from kafka_hindsight.catalog.rows.gold_balance import *  # noqa: F403
+from kafka_hindsight.catalog.rows.gold_brokers import *  # noqa: F403
+from kafka_hindsight.catalog.rows.gold_groups import *  # noqa: F403
+from kafka_hindsight.catalog.rows.gold_incidents import *  # noqa: F403
+from kafka_hindsight.catalog.rows.gold_partitions import *  # noqa: F403
+from kafka_hindsight.catalog.rows.internal import *  # noqa: F403
+from kafka_hindsight.catalog.rows.quality import *  # noqa: F403
+from kafka_hindsight.catalog.rows.silver import *  # noqa: F403
+from kafka_hindsight.catalog.rows.structs import *  # noqa: F403
+
+ROW_CLASS: dict[str, type[Row]] = {c.TABLE.full_name: c for c in list(globals().values()) if hasattr(c, "TABLE")}
+"""The class of each table, by the table's full name, in the order in which they are declared."""
+
+
+def tables_of(layer: str) -> list[Table]:
+    """The tables of a layer, in the order in which they are declared."""
+    return [c.TABLE for c in ROW_CLASS.values() if layer == c.TABLE.layer]

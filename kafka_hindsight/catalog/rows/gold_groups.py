@@ -1,275 +1,260 @@
-"""Rows of the tables of catalog/gold*.py. Written by `make docs` from the catalog: changes here are lost."""
+"""Gold: what consumer groups went through, and how their members are set up."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
+from typing import Annotated
 
 from kafka_hindsight.catalog.codes import (
     Cause,
     Confidence,
-    Fingerprint,
-    Harm,
-    IncidentKind,
-    Intent,
     LagStatus,
     MoveEffect,
     Outcome,
     Protocol,
     RemedySetting,
-    UnavailabilityKind,
+    SettingsWitness,
 )
-from kafka_hindsight.catalog.row import Row
-from kafka_hindsight.catalog.rows.structs import Contributor, Delay, Quote
+from kafka_hindsight.catalog.model import Check
+from kafka_hindsight.catalog.row import Millis, OneOf, PartitionSeconds, Records, Row, Unit, table
+from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
+from kafka_hindsight.catalog.rows.structs import Contributor, Delay
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incident(Row):
-    """One thing that happened, with all that followed from it."""
-
-    TABLE: ClassVar[str] = "gold.incidents"
-    CODES: ClassVar[Mapping[str, type[str]]] = {
-        "kind": IncidentKind,
-        "intent": Intent,
-        "harm": Harm,
-        "cause": Cause,
-        "confidence": Confidence,
-        "fingerprint": Fingerprint,
-    }
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    incident_id: str
-    kind: IncidentKind
-    intent: Intent
-    declared_until: datetime | None = None
-    harm: Harm | None = None
-    harm_rank: int | None = None
-    headline: str | None = None
-    started_at: datetime
-    ended_at: datetime | None = None
-    is_over: bool | None = None
-    group_ids: list[str]
-    rebalance_count: int
-    cause: Cause | None = None
-    confidence: Confidence
-    fingerprint: Fingerprint | None = None
-    first_outage_id: str | None = None
-    brokers: list[int] | None = None
-    topics: list[str] | None = None
-    failover_count: int | None = None
-    partitions_offline: int | None = None
-    partitions_still_offline: int | None = None
-    offline_ms: int | None = None
-    offline_partition_seconds: float | None = None
-    partitions_refusing: int | None = None
-    refusing_ms: int | None = None
-    records_lost_low: int | None = None
-    records_lost_high: int | None = None
-    partition_seconds: float | None = None
-    explanation: str
-    advice: str
-    prevention: str | None = None
-    commands: list[str] | None = None
-    recurrence_id: str | None = None
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LagVerdict(Row):
-    """One group, topic and partition over the window."""
-
-    TABLE: ClassVar[str] = "gold.lag_verdicts"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"status": LagStatus}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    group_id: str
-    topic: str
-    partition: int
-    window_from: datetime
-    window_to: datetime
-    status: LagStatus
-    lag_first: int | None = None
-    lag_last: int | None = None
-    lag_max: int | None = None
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberSetting(Row):
-    """One client of a group with one set of settings, as witnesses showed them in the window."""
-
-    TABLE: ClassVar[str] = "gold.member_settings"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"protocol": Protocol}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    settings_id: str
-    group_id: str
-    client_id: str | None = None
-    instance_id: str | None = None
-    member_count: int
-    session_timeout_ms: int | None = None
-    rebalance_timeout_ms: int | None = None
-    heartbeat_interval_ms: int | None = None
-    assignors: list[str] | None = None
-    assignor: str | None = None
-    protocol: Protocol | None = None
-    witnesses: list[str]
-    first_seen_at: datetime
-    last_seen_at: datetime
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ownership(Row):
-    """One partition owned by one member of a group in one generation, from when to when."""
-
-    TABLE: ClassVar[str] = "gold.ownership"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    group_id: str
-    topic: str
-    partition: int
-    member_id: str
-    client_id: str | None = None
-    host: str | None = None
-    valid_from: datetime
-    valid_to: datetime
-    is_open: bool
-    generation: int | None = None
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy(Row):
-    """One group and one setting that would have helped it, by a replay of the window."""
-
-    TABLE: ClassVar[str] = "gold.remedies"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"setting": RemedySetting, "confidence": Confidence}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    group_id: str
-    window_from: datetime
-    window_to: datetime
-    setting: RemedySetting
-    value_now: int | None = None
-    value_smallest: int | None = None
-    rebalances_total: int
-    rebalances_avoided: int
-    partition_seconds_avoided: float | None = None
-    rebalance_ids: list[str]
-    confidence: Confidence
-    explanation: str
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("gold.rebalances", key=("rebalance_id",), time_column="started_at")
 class Rebalance(Row):
     """One finished join phase of a group, or one group epoch under KIP-848, or one that was begun and overtaken."""
 
-    TABLE: ClassVar[str] = "gold.rebalances"
-    CODES: ClassVar[Mapping[str, type[str]]] = {
-        "protocol": Protocol,
-        "outcome": Outcome,
-        "cause": Cause,
-        "confidence": Confidence,
-    }
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"contributors": Contributor, "delayed_by": Delay, "evidence": Quote}
+    cluster: ClusterName
+    rebalance_id: Annotated[str, "Hash of what it is: cluster, group, generations, start"]
+    group_id: Annotated[str, "Consumer group"]
+    protocol: Annotated[Protocol, "Rebalance protocol"]
+    coordinator: Annotated[int | None, "Broker that coordinated it"] = None
+    from_generation: Annotated[int | None, "Generation, or group epoch, before"] = None
+    to_generation: Annotated[int | None, "Generation, or group epoch, after; null when interrupted"] = None
+    started_at: Annotated[datetime, "When the group began to rebalance"]
+    joined_at: Annotated[datetime | None, "End of the join phase; null for KIP-848"] = None
+    ended_at: Annotated[
+        datetime | None,
+        "Assignment received, group empty, or start of the next when interrupted",
+    ] = None
+    duration_ms: Annotated[Millis | None, "From start to end"] = None
+    outcome: Annotated[Outcome, "How it ended"]
+    cause: Annotated[Cause, "Why it began"]
+    confidence: HowSure
+    client_id: Annotated[str | None, "Client of the member that caused it"] = None
+    instance_id: Annotated[str | None, "group.instance.id of the member that caused it"] = None
+    member_id: Annotated[str | None, "Member that caused it"] = None
+    host: Annotated[str | None, "Host of the member that caused it"] = None
+    contributors: Annotated[list[Contributor], "Acts of other members that fell into the same rebalance"]
+    reason: Annotated[str | None, "The broker's raw words"] = None
+    explanation: Annotated[str, "What happened, in one sentence"]
+    advice: Annotated[str, "What to do about it"]
+    delayed_by: Annotated[list[Delay], "Members the whole group waited for"]
+    silent_ms: Annotated[
+        Millis | None, "How long the member was silent: its session timeout and the time until it was heard again"
+    ] = None
+    session_timeout_ms: Annotated[
+        Millis | None, "session.timeout.ms of the member that caused it, where a witness shows it"
+    ] = None
+    rebalance_timeout_ms: Annotated[
+        Millis | None, "max.poll.interval.ms of the member that caused it, where a witness shows it"
+    ] = None
+    members_before: Annotated[int | None, "Members before", Unit("members")] = None
+    members_after: Annotated[int | None, "Members after", Unit("members")] = None
+    follows: Annotated[
+        str | None,
+        "The rebalance that it restarted: one that was interrupted, or whose assignment was in use for less than a"
+        " heartbeat; null where the one before was done",
+    ] = None
+    partition_seconds: Annotated[
+        PartitionSeconds | None,
+        "Partitions that stood while it ran, times the seconds: all where the assignor is eager, else those that"
+        " moved; null where the number is not known",
+    ] = None
+    incident_id: Annotated[str | None, "The incident it belongs to"] = None
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
 
-    cluster: str
-    rebalance_id: str
-    group_id: str
-    protocol: Protocol
-    coordinator: int | None = None
-    from_generation: int | None = None
-    to_generation: int | None = None
-    started_at: datetime
-    joined_at: datetime | None = None
-    ended_at: datetime | None = None
-    duration_ms: int | None = None
-    outcome: Outcome
-    cause: Cause
-    confidence: Confidence
-    client_id: str | None = None
-    instance_id: str | None = None
-    member_id: str | None = None
-    host: str | None = None
-    contributors: list[Contributor]
-    reason: str | None = None
-    explanation: str
-    advice: str
-    delayed_by: list[Delay]
-    silent_ms: int | None = None
-    session_timeout_ms: int | None = None
-    rebalance_timeout_ms: int | None = None
-    members_before: int | None = None
-    members_after: int | None = None
-    follows: str | None = None
-    partition_seconds: float | None = None
-    incident_id: str | None = None
-    knowledge_version: str | None = None
-    evidence: list[Quote]
+    CHECKS = (
+        Check("ends_after_start", "ended_at >= started_at", "a rebalance ends no earlier than it starts"),
+        Check("joins_after_start", "joined_at >= started_at", "a join phase ends no earlier than it starts"),
+        Check("duration_not_negative", "duration_ms >= 0", "a duration is not negative"),
+        Check("cost_not_negative", "partition_seconds >= 0", "a cost is not negative"),
+        Check(
+            "generation_rises",
+            "to_generation > from_generation",
+            "a rebalance ends in a later generation than it started from",
+        ),
+        Check(
+            "completed_has_end",
+            "outcome NOT IN ('completed', 'emptied') OR ended_at IS NOT NULL",
+            "a finished rebalance has an end",
+        ),
+        Check(
+            "unknown_is_unknown",
+            "cause <> 'unknown' OR confidence = 'unknown'",
+            "an unknown cause claims no confidence",
+        ),
+        HAS_EVIDENCE,
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("gold.remedies", key=("cluster", "group_id", "setting", "window_from"), time_column="window_from")
+class Remedy(Row):
+    """One group and one setting that would have helped it, by a replay of the window."""
+
+    cluster: ClusterName
+    group_id: Annotated[str, "Consumer group"]
+    window_from: Annotated[datetime, "First instant of the window"]
+    window_to: Annotated[datetime, "End of the window"]
+    setting: Annotated[RemedySetting, "What would have been set otherwise"]
+    value_now: Annotated[
+        Millis | None,
+        "The time-out in use, the shortest of the members concerned: of the session, for max_poll_interval"
+        " max.poll.interval.ms; null where it is not a time, or not known",
+    ] = None
+    value_smallest: Annotated[
+        Millis | None,
+        "The smallest time-out that would have avoided the rebalances; for static_membership the session timeout that"
+        " it needs; null for cooperative_assignment",
+    ] = None
+    rebalances_total: Annotated[int, "Rebalances of the group in the window", Unit("rebalances")]
+    rebalances_avoided: Annotated[int, "Those that would not have happened", Unit("rebalances")]
+    partition_seconds_avoided: Annotated[
+        PartitionSeconds | None, "What would not have been paid; null where the cost is not known"
+    ] = None
+    rebalance_ids: Annotated[list[str], "The rebalances that would not have happened"]
+    confidence: Annotated[
+        Confidence, "How sure the replay is: it is never certain", OneOf((Confidence.LIKELY, Confidence.POSSIBLE))
+    ]
+    explanation: Annotated[str, "What would have been, in one sentence"]
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
+
+    CHECKS = (
+        Check(
+            "ids_counted",
+            "rebalances_avoided = size(array_distinct(rebalance_ids)) AND size(rebalance_ids) = rebalances_avoided",
+            "each avoided rebalance is named once",
+        ),
+        Check(
+            "avoids_no_more_than_were",
+            "rebalances_avoided BETWEEN 0 AND rebalances_total",
+            "no more are avoided than there were",
+        ),
+        Check("value_positive", "value_smallest > 0", "a time-out is positive"),
+        HAS_EVIDENCE,
+    )
+
+
+@table("gold.coordinator_moves", key=("coordinator_move_id",), time_column="moved_at")
 class CoordinatorMove(Row):
     """One group's coordinator changing broker."""
 
-    TABLE: ClassVar[str] = "gold.coordinator_moves"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"effect": MoveEffect}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+    cluster: ClusterName
+    coordinator_move_id: Annotated[str, "Hash of what it is"]
+    group_id: Annotated[str, "Consumer group"]
+    offsets_partition: Annotated[int | None, "Partition of __consumer_offsets that keeps the group"] = None
+    moved_at: Annotated[datetime, "When the new coordinator had loaded the group"]
+    broker_from: Annotated[int | None, "Coordinator before"] = None
+    broker_to: Annotated[int, "Coordinator after"]
+    outage_id: Annotated[str | None, "The broker outage behind it"] = None
+    effect: Annotated[
+        MoveEffect | None, "What it did to the group; null where the lines do not reach far enough to tell"
+    ] = None
+    rebalance_id: Annotated[str | None, "The rebalance that it cut short, or that followed from it"] = None
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
 
-    cluster: str
-    coordinator_move_id: str
-    group_id: str
-    offsets_partition: int | None = None
-    moved_at: datetime
-    broker_from: int | None = None
-    broker_to: int
-    outage_id: str | None = None
-    effect: MoveEffect | None = None
-    rebalance_id: str | None = None
-    knowledge_version: str | None = None
-    evidence: list[Quote]
+    CHECKS = (
+        Check("broker_changed", "broker_from <> broker_to", "a move changes the broker"),
+        HAS_EVIDENCE,
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unavailability(Row):
-    """One interval in which one partition could not be used, or one group consumed nothing."""
+@table(
+    "gold.ownership",
+    key=("cluster", "group_id", "topic", "partition", "member_id", "valid_from"),
+    time_column="valid_from",
+)
+class Ownership(Row):
+    """One partition owned by one member of a group in one generation, from when to when."""
 
-    TABLE: ClassVar[str] = "gold.unavailability"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"kind": UnavailabilityKind, "intent": Intent, "confidence": Confidence}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+    cluster: ClusterName
+    group_id: Annotated[str, "Consumer group"]
+    topic: Annotated[str, "Topic"]
+    partition: Annotated[int, "Partition"]
+    member_id: Annotated[str, "Member that owned it"]
+    client_id: Annotated[str | None, "Client id of the member"] = None
+    host: Annotated[str | None, "Host of the member"] = None
+    valid_from: Annotated[datetime, "When the assignment was written, else the first reading that saw it"]
+    valid_to: Annotated[
+        datetime, "When the next one was written, else the first reading that saw it no more, or the end of the window"
+    ]
+    is_open: Annotated[bool, "Whether it still held at the end of the window"]
+    generation: Annotated[
+        int | None, "Generation of the assignment, under KIP-848 the member's epoch; null where only readings tell"
+    ] = None
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
 
-    cluster: str
-    unavailability_id: str
-    kind: UnavailabilityKind
-    topic: str | None = None
-    partition: int | None = None
-    group_id: str | None = None
-    started_at: datetime
-    ended_at: datetime | None = None
-    earliest_start_at: datetime | None = None
-    latest_end_at: datetime | None = None
-    low_ms: int
-    high_ms: int | None = None
-    failover_id: str | None = None
-    rebalance_id: str | None = None
-    outage_id: str | None = None
-    incident_id: str | None = None
-    intent: Intent
-    confidence: Confidence
-    explanation: str
-    knowledge_version: str | None = None
-    evidence: list[Quote]
+    CHECKS = (
+        Check("ends_after_start", "valid_to >= valid_from", "an ownership ends no earlier than it starts"),
+        HAS_EVIDENCE,
+    )
+
+
+@table("gold.lag_verdicts", key=("cluster", "group_id", "topic", "partition", "window_from"), time_column="window_from")
+class LagVerdict(Row):
+    """One group, topic and partition over the window."""
+
+    cluster: ClusterName
+    group_id: Annotated[str, "Consumer group"]
+    topic: Annotated[str, "Topic"]
+    partition: Annotated[int, "Partition"]
+    window_from: Annotated[datetime, "First instant of the window"]
+    window_to: Annotated[datetime, "End of the window"]
+    status: Annotated[LagStatus, "Verdict on the partition's consumer"]
+    lag_first: Annotated[Records | None, "Lag at the first reading"] = None
+    lag_last: Annotated[Records | None, "Lag at the last reading"] = None
+    lag_max: Annotated[Records | None, "Largest lag of any reading"] = None
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
+
+    CHECKS = (
+        Check("evidence_quoted", "status = 'ok' OR size(evidence) > 0", "every verdict but ok quotes what proves it"),
+    )
+
+
+@table("gold.member_settings", key=("settings_id",), time_column="first_seen_at")
+class MemberSetting(Row):
+    """One client of a group with one set of settings, as witnesses showed them in the window."""
+
+    cluster: ClusterName
+    settings_id: Annotated[str, "Hash of cluster, group, client, settings and the instant it was first seen"]
+    group_id: Annotated[str, "Consumer group"]
+    client_id: Annotated[str | None, "Client id; null where not known"] = None
+    instance_id: Annotated[str | None, "group.instance.id of a static member; null for others"] = None
+    member_count: Annotated[int, "Member ids seen with them: one for each start of the client", Unit("members")]
+    session_timeout_ms: Annotated[Millis | None, "session.timeout.ms; null where not known"] = None
+    rebalance_timeout_ms: Annotated[
+        Millis | None, "Rebalance timeout, which is max.poll.interval.ms; null where not known"
+    ] = None
+    heartbeat_interval_ms: Annotated[Millis | None, "heartbeat.interval.ms; only a client's log has it"] = None
+    assignors: Annotated[list[str] | None, "Assignors that it offers, the preferred first; null where not known"] = None
+    assignor: Annotated[str | None, "Assignor that its group used last; null where not known"] = None
+    protocol: Annotated[Protocol | None, "Rebalance protocol; null where not known"] = None
+    witnesses: Annotated[
+        list[str],
+        f"Who showed the settings: {', '.join(SettingsWitness)}; empty where no witness did",
+    ]
+    first_seen_at: Annotated[datetime, "When a witness first showed it in the window"]
+    last_seen_at: Annotated[datetime, "When a witness last showed it in the window"]
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
+
+    CHECKS = (
+        Check("seen_in_order", "last_seen_at >= first_seen_at", "a member is not last seen before it is first seen"),
+        Check("session_positive", "session_timeout_ms > 0", "a time-out is longer than nothing"),
+        Check("rebalance_timeout_positive", "rebalance_timeout_ms > 0", "a time-out is longer than nothing"),
+        HAS_EVIDENCE,
+    )

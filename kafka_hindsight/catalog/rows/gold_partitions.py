@@ -1,135 +1,303 @@
-"""Rows of the tables of catalog/gold*.py. Written by `make docs` from the catalog: changes here are lost."""
+"""Gold: what happened to partitions, what was lost, and what was at risk."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
+from typing import Annotated
 
-from kafka_hindsight.catalog.codes import Confidence, FailoverKind, IsrChangeKind, OutOfSyncKind, TruncationVerdict
-from kafka_hindsight.catalog.row import Row
-from kafka_hindsight.catalog.rows.structs import Quote
+from kafka_hindsight.catalog.codes import FailoverKind, IsrChangeKind, LossScope, OutOfSyncKind, TruncationVerdict
+from kafka_hindsight.catalog.model import Check
+from kafka_hindsight.catalog.row import Millis, Partitions, Records, Row, Unit, table
+from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionRisk(Row):
-    """One partition over the window, where it risked anything."""
-
-    TABLE: ClassVar[str] = "gold.partition_risks"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    topic: str
-    partition: int
-    window_from: datetime
-    window_to: datetime
-    replication_factor: int | None = None
-    min_insync_replicas: int | None = None
-    elections: int
-    leaderless_low_ms: int
-    leaderless_high_ms: int | None = None
-    under_replicated_ms: int | None = None
-    under_min_isr_ms: int | None = None
-    at_min_isr_ms: int | None = None
-    one_from_offline_ms: int | None = None
-    one_from_unclean_ms: int | None = None
-    worst_isr_size: int | None = None
-    first_at: datetime
-    last_at: datetime
-    known_ms: int
-    knowledge_version: str | None = None
-    evidence: list[Quote]
+_RISK_TIMES = (
+    "leaderless_low_ms",
+    "leaderless_high_ms",
+    "under_replicated_ms",
+    "under_min_isr_ms",
+    "at_min_isr_ms",
+    "one_from_offline_ms",
+    "one_from_unclean_ms",
+    "known_ms",
+)
+_WINDOW_MS = "(unix_millis(window_to) - unix_millis(window_from))"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("gold.failovers", key=("failover_id",), time_column="happened_at")
 class Failover(Row):
     """One change of one partition's leader."""
 
-    TABLE: ClassVar[str] = "gold.failovers"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"kind": FailoverKind, "confidence": Confidence}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+    cluster: ClusterName
+    failover_id: Annotated[str, "Hash of cluster, topic, partition and leader epoch"]
+    topic: Annotated[str, "Topic"]
+    partition: Annotated[int, "Partition"]
+    happened_at: Annotated[datetime, "When the leader changed, at the active controller where it speaks"]
+    leader_from: Annotated[int | None, "Leader before; -1: none"] = None
+    leader_to: Annotated[int | None, "Leader after; -1: none"] = None
+    epoch_from: Annotated[int | None, "Leader epoch before"] = None
+    epoch_to: Annotated[int | None, "Leader epoch after"] = None
+    topic_incarnation: Annotated[
+        int,
+        "How often its topic had been deleted before, as far as the records show: epochs start again in each"
+        " incarnation",
+    ]
+    kind: Annotated[FailoverKind, "Why the leader changed"]
+    requested_by_operator: Annotated[
+        bool | None,
+        "Whether a person or a tool asked for it, and not Kafka's own tasks; null where not known, or the question"
+        " makes no sense",
+    ] = None
+    leaderless_ms: Annotated[Millis | None, "How long the partition had no leader; null where not known"] = None
+    leaderless_low_ms: Annotated[
+        Millis | None,
+        "How long it had no leader, at least: from the first proof that the old leader no longer led to the first"
+        " possible lead of the new one; null where no proof bounds it",
+    ] = None
+    leaderless_high_ms: Annotated[
+        Millis | None,
+        "How long it had no leader, at most: from the last proof that the old leader led to the first proof that the"
+        " new one did; where no replica could take over (kind offline), both reach until it had a leader again bounds",
+    ] = None
+    preferred_leader: Annotated[int | None, "First of its replicas; null where not known"] = None
+    isr_before: Annotated[list[int] | None, "In-sync replicas before"] = None
+    isr_after: Annotated[list[int] | None, "In-sync replicas after"] = None
+    records_lost_low: Annotated[Records | None, "Records lost at least; null where nothing can be lost"] = None
+    records_lost_high: Annotated[Records | None, "Records lost at most; null where nothing can be lost"] = None
+    outage_id: Annotated[str | None, "The broker outage behind it"] = None
+    incident_id: Annotated[str | None, "The incident it belongs to; null where it belongs to none"] = None
+    confidence: HowSure
+    explanation: Annotated[str, "What happened, in one sentence"]
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
 
-    cluster: str
-    failover_id: str
-    topic: str
-    partition: int
-    happened_at: datetime
-    leader_from: int | None = None
-    leader_to: int | None = None
-    epoch_from: int | None = None
-    epoch_to: int | None = None
-    topic_incarnation: int
-    kind: FailoverKind
-    requested_by_operator: bool | None = None
-    leaderless_ms: int | None = None
-    leaderless_low_ms: int | None = None
-    leaderless_high_ms: int | None = None
-    preferred_leader: int | None = None
-    isr_before: list[int] | None = None
-    isr_after: list[int] | None = None
-    records_lost_low: int | None = None
-    records_lost_high: int | None = None
-    outage_id: str | None = None
-    incident_id: str | None = None
-    confidence: Confidence
-    explanation: str
-    knowledge_version: str | None = None
-    evidence: list[Quote]
+    CHECKS = (
+        Check("leader_changed", "leader_from <> leader_to", "a failover changes the leader"),
+        Check("epoch_rises", "epoch_to > epoch_from", "a failover raises the leader epoch"),
+        Check("leaderless_not_negative", "leaderless_ms >= 0", "a duration is not negative"),
+        Check(
+            "leaderless_bounded",
+            "leaderless_low_ms >= 0 AND leaderless_low_ms <= coalesce(leaderless_ms, leaderless_high_ms)"
+            " AND leaderless_high_ms >= leaderless_ms",
+            "the time without a leader lies within its bounds",
+        ),
+        Check(
+            "loss_bounds_ordered",
+            "records_lost_low <= records_lost_high",
+            "the lower bound of a loss is not above the upper",
+        ),
+        HAS_EVIDENCE,
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("gold.isr_changes", key=("isr_change_id",), time_column="happened_at")
 class IsrChange(Row):
     """One shrink or expansion of one partition's ISR."""
 
-    TABLE: ClassVar[str] = "gold.isr_changes"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"change": IsrChangeKind, "shrink_cause": OutOfSyncKind}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+    cluster: ClusterName
+    isr_change_id: Annotated[str, "Hash of what it is"]
+    topic: Annotated[str, "Topic"]
+    partition: Annotated[int, "Partition"]
+    happened_at: Annotated[datetime, "When the ISR changed"]
+    change: Annotated[IsrChangeKind, "What it did"]
+    broker: Annotated[int, "Broker that left or came"]
+    isr_before: Annotated[list[int] | None, "In-sync replicas before"] = None
+    isr_after: Annotated[list[int] | None, "In-sync replicas after"] = None
+    shrink_cause: Annotated[
+        OutOfSyncKind | None,
+        "Why the broker was out: of a shrink, and of the expansion that ends it; null for a new replica's",
+    ] = None
+    outage_id: Annotated[str | None, "The broker outage behind it"] = None
+    out_of_sync_until: Annotated[
+        datetime | None,
+        "Shrink: when it was in again, or nothing was left to be in (topic deleted, replica moved); null while out",
+    ] = None
+    removed_by_leader: Annotated[
+        int | None,
+        "Shrink: the leader that dropped it since it lagged; null where none did",
+    ] = None
+    records_behind: Annotated[Records | None, "Shrink: how far it was behind that leader; null where not logged"] = None
+    behind_since: Annotated[
+        datetime | None, "Shrink: when that leader had last seen it caught up; null where not logged"
+    ] = None
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
 
-    cluster: str
-    isr_change_id: str
-    topic: str
-    partition: int
-    happened_at: datetime
-    change: IsrChangeKind
-    broker: int
-    isr_before: list[int] | None = None
-    isr_after: list[int] | None = None
-    shrink_cause: OutOfSyncKind | None = None
-    outage_id: str | None = None
-    out_of_sync_until: datetime | None = None
-    removed_by_leader: int | None = None
-    records_behind: int | None = None
-    behind_since: datetime | None = None
-    knowledge_version: str | None = None
-    evidence: list[Quote]
+    CHECKS = (
+        Check("out_before_in", "out_of_sync_until >= happened_at", "a broker is in again no earlier than it was out"),
+        Check("behind_before_dropped", "records_behind >= 0", "no replica is ahead of the leader"),
+        HAS_EVIDENCE,
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("gold.truncations", key=("truncation_id",), time_column="happened_at")
 class Truncation(Row):
     """One replica that cut its log, or dropped it to fetch it again."""
 
-    TABLE: ClassVar[str] = "gold.truncations"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"verdict": TruncationVerdict, "confidence": Confidence}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+    cluster: ClusterName
+    truncation_id: Annotated[str, "Hash of cluster, topic, partition, broker and time"]
+    topic: Annotated[str, "Topic"]
+    partition: Annotated[int, "Partition"]
+    broker: Annotated[int, "Broker whose replica it is"]
+    happened_at: Annotated[datetime, "When it cut its log"]
+    leader: Annotated[int | None, "Leader that it followed; null where not logged"] = None
+    leader_epoch: Annotated[int | None, "Leader epoch that it followed; null where not logged"] = None
+    is_whole: Annotated[bool, "Whether it dropped its whole log, since the leader's begins above its end"]
+    log_end_before: Annotated[Records | None, "End of its log before; null where not logged"] = None
+    truncated_to: Annotated[Records, "Where its log ended after, or starts again"]
+    records_cut: Annotated[
+        Records | None, "Records cut off; null where the end before, or how much a whole log held, is not logged"
+    ] = None
+    high_watermark: Annotated[
+        Records | None,
+        "Highest high watermark logged for the time before its log diverged from the leader's; null where none is",
+    ] = None
+    failover_id: Annotated[str | None, "The change of leader that made it cut; null where none is known"] = None
+    outage_id: Annotated[str | None, "The absence behind that change"] = None
+    verdict: Annotated[TruncationVerdict, "Whether committed records were lost"]
+    confidence: HowSure
+    explanation: Annotated[str, "What was cut, and why that is or is not a loss"]
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
 
-    cluster: str
-    truncation_id: str
-    topic: str
-    partition: int
-    broker: int
-    happened_at: datetime
-    leader: int | None = None
-    leader_epoch: int | None = None
-    is_whole: bool
-    log_end_before: int | None = None
-    truncated_to: int
-    records_cut: int | None = None
-    high_watermark: int | None = None
-    failover_id: str | None = None
-    outage_id: str | None = None
-    verdict: TruncationVerdict
-    confidence: Confidence
-    explanation: str
-    knowledge_version: str | None = None
-    evidence: list[Quote]
+    CHECKS = (
+        Check(
+            "cut_below_end",
+            "is_whole OR truncated_to <= log_end_before",
+            "a log that is cut ends no later than before",
+        ),
+        Check("cut_not_negative", "records_cut >= 0", "no less than nothing is cut"),
+        Check(
+            "unknown_is_unknown",
+            "(verdict = 'unknown') = (confidence = 'unknown')",
+            "a verdict that is not known claims no confidence",
+        ),
+        HAS_EVIDENCE,
+    )
+
+
+@table("gold.partition_risks", key=("cluster", "topic", "partition", "window_from"), time_column="window_from")
+class PartitionRisk(Row):
+    """One partition over the window, where it risked anything."""
+
+    cluster: ClusterName
+    topic: Annotated[str, "Topic"]
+    partition: Annotated[int, "Partition"]
+    window_from: Annotated[datetime, "First instant of the window"]
+    window_to: Annotated[datetime, "End of the window"]
+    replication_factor: Annotated[int | None, "Its replicas, as last reported; null where not known"] = None
+    min_insync_replicas: Annotated[
+        int | None, "min.insync.replicas in force last, its own or the brokers'; null where not known"
+    ] = None
+    elections: Annotated[int, "How often another leader was elected", Unit("elections")]
+    leaderless_low_ms: Annotated[Millis, "How long it had no leader, at least"]
+    leaderless_high_ms: Annotated[
+        Millis | None, "How long it had no leader, at most; null where nothing bounds one of its elections"
+    ] = None
+    under_replicated_ms: Annotated[
+        Millis | None,
+        "How long fewer replicas were in sync than it has; at least, see known_ms; null where no ISR is known",
+    ] = None
+    under_min_isr_ms: Annotated[
+        Millis | None,
+        "How long fewer than min.insync.replicas were in sync, so that acks=all could not write; of a setting above"
+        " the number of replicas only that number counts, as since Kafka 3.7; null where one of them is not known",
+    ] = None
+    at_min_isr_ms: Annotated[
+        Millis | None, "How long just as many were in sync: one more lost and acks=all cannot write; null as above"
+    ] = None
+    one_from_offline_ms: Annotated[
+        Millis | None,
+        "How long its leader alone was in sync and no other could be elected, or only uncleanly and it is not known"
+        " whether that is allowed: one failure from being offline; eligible leader replicas count where a witness"
+        " shows them, and only the metadata log shows all of them; null where no ISR is known",
+    ] = None
+    one_from_unclean_ms: Annotated[
+        Millis | None,
+        "How long its leader alone was in sync and unclean elections were enabled: one failure from losing records;"
+        " null where no ISR is known",
+    ] = None
+    worst_isr_size: Annotated[
+        int | None,
+        "Fewest replicas in sync at any known time; null where no ISR is known",
+    ] = None
+    first_at: Annotated[datetime, "When it first risked anything in the window"]
+    last_at: Annotated[datetime, "When it last did"]
+    known_ms: Annotated[Millis, "How long of the window its ISR is known; the rest may add to each time above"]
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
+
+    CHECKS = (
+        Check(
+            "times_within_window",
+            " AND ".join(f"coalesce({name}, 0) BETWEEN 0 AND {_WINDOW_MS}" for name in _RISK_TIMES),
+            "no time is longer than the window",
+        ),
+        Check("leaderless_bounded", "leaderless_low_ms <= leaderless_high_ms", "a lower bound is not above the upper"),
+        Check(
+            "isr_times_within_known",
+            "greatest(under_replicated_ms, under_min_isr_ms + at_min_isr_ms,"
+            " one_from_offline_ms + one_from_unclean_ms) <= known_ms",
+            "what rests on the ISR lasted no longer than it is known, and nothing is under and at the minimum at once",
+        ),
+        Check(
+            "unclean_is_under_replicated",
+            "one_from_unclean_ms <= under_replicated_ms",
+            "only a partition with replicas out of sync can elect uncleanly",
+        ),
+        Check("seen_in_order", "last_at >= first_at", "a risk ends no earlier than it begins"),
+        HAS_EVIDENCE,
+    )
+
+
+@table("gold.loss_simulations", key=("cluster", "snapshot_at", "scope_kind", "scope"), time_column="snapshot_at")
+class LossSimulation(Row):
+    """One broker or rack, were it lost at the last reading of the window."""
+
+    cluster: ClusterName
+    snapshot_at: Annotated[datetime, "The reading"]
+    scope_kind: Annotated[LossScope, "What is lost"]
+    scope: Annotated[str, "Which one: the broker's id, or the rack's name"]
+    broker_ids: Annotated[list[int], "The brokers that go with it"]
+    partitions_hosted: Annotated[Partitions, "Partitions with a replica there"]
+    partitions_offline: Annotated[
+        Partitions,
+        "Those that no broker could lead: no other replica in sync, and an unclean election not known to be enabled",
+    ]
+    partitions_unclean: Annotated[Partitions, "Those that would elect a leader from outside the ISR, and lose records"]
+    partitions_unwritable: Annotated[
+        Partitions,
+        "Those with a leader whose ISR would fall below min.insync.replicas, so that acks=all could not write",
+    ]
+    partitions_unjudged: Annotated[
+        Partitions, "Those that keep a leader and lose a replica in sync, and whose min.insync.replicas is not known"
+    ]
+    leaders_to_move: Annotated[Partitions, "Partitions whose leader would move to another broker"]
+    group_ids: Annotated[
+        list[str] | None,
+        "Groups whose coordinator would move, or be gone with its partition of __consumer_offsets; null where the"
+        " reading has no groups or not that topic",
+    ] = None
+    stranded_group_ids: Annotated[
+        list[str] | None,
+        "Those of them that no broker could coordinate: their partition of __consumer_offsets would be offline",
+    ] = None
+    worst_partitions: Annotated[
+        list[str], "The first 20 of those that would be offline, unclean or unwritable, in this order, by name"
+    ]
+    explanation: Annotated[str, "What would happen, in one sentence"]
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
+
+    CHECKS = (
+        Check(
+            "hosted_counts",
+            "greatest(partitions_offline, partitions_unclean, partitions_unwritable, partitions_unjudged,"
+            " leaders_to_move) <= partitions_hosted",
+            "nothing happens to more partitions than have a replica there",
+        ),
+        Check(
+            "stranded_lose_theirs",
+            "size(array_except(stranded_group_ids, group_ids)) = 0",
+            "who cannot be coordinated loses the coordinator",
+        ),
+        Check("worst_few", "size(worst_partitions) <= 20", "twenty names are enough"),
+        HAS_EVIDENCE,
+    )

@@ -1,210 +1,171 @@
-"""Rows of the tables of catalog/internal*.py. Written by `make docs` from the catalog: changes here are lost."""
+"""Rows that one judgement hands to another: declared as tables are, and never stored."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
+from typing import Annotated
 
 from kafka_hindsight.catalog.codes import Intent, OutOfSyncKind
-from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.row import Long, Millis, Records, Row, table
+from kafka_hindsight.catalog.rows.columns import ClusterName
 from kafka_hindsight.catalog.rows.structs import Quote, TopicBlock
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.metadata_days", key=("cluster", "day"))
 class MetadataDay(Row):
     """One day of a metadata log, up to a state."""
 
-    TABLE: ClassVar[str] = "internal.metadata_days"
-
-    cluster: str
-    day: str
-    records: int
+    cluster: ClusterName
+    day: Annotated[str, "The day, by the controllers' clocks"]
+    records: Annotated[Records, "Records written on it"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.partition_states", key=("cluster", "topic", "partition", "leader", "leader_epoch", "replicas", "isr"))
 class PartitionState(Row):
     """One state of one partition, with all readings that show it."""
 
-    TABLE: ClassVar[str] = "internal.partition_states"
-
-    cluster: str
-    topic: str
-    partition: int
-    is_internal: bool
-    leader: int | None = None
-    leader_epoch: int | None = None
-    replicas: list[int] | None = None
-    isr: list[int] | None = None
-    preferred_leader: int | None = None
-    snapshot_ats: list[datetime]
-    snapshot_ids: list[str]
-    end_offsets: list[int]
+    cluster: ClusterName
+    topic: Annotated[str, "Topic"]
+    partition: Annotated[int, "Partition"]
+    is_internal: Annotated[bool, "Whether Kafka calls the topic internal"]
+    leader: Annotated[int | None, "Leading broker"] = None
+    leader_epoch: Annotated[int | None, "Leader epoch"] = None
+    replicas: Annotated[list[int] | None, "Assigned brokers, the preferred leader first"] = None
+    isr: Annotated[list[int] | None, "Brokers in sync"] = None
+    preferred_leader: Annotated[int | None, "First replica"] = None
+    snapshot_ats: Annotated[list[datetime], "Instants of the readings that show it, in order"]
+    snapshot_ids: Annotated[list[str], "Those readings, in the same order"]
+    end_offsets: Annotated[list[Long], "End offset in each of them; -1 where it is not known"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.isr_spans", key=("cluster", "topic", "partition", "broker", "happened_at"))
 class IsrSpan(Row):
     """One broker out of one partition's ISR: a shrink with its end."""
 
-    TABLE: ClassVar[str] = "internal.isr_spans"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"shrink_cause": OutOfSyncKind}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    topic: str
-    partition: int
-    broker: int
-    happened_at: datetime
-    out_of_sync_until: datetime | None = None
-    is_back: bool
-    shrink_cause: OutOfSyncKind | None = None
-    outage_id: str | None = None
-    removed_by_leader: int | None = None
-    records_behind: int | None = None
-    isr_size: int | None = None
-    evidence: list[Quote]
+    cluster: ClusterName
+    topic: Annotated[str, "Topic"]
+    partition: Annotated[int, "Partition"]
+    broker: Annotated[int, "Broker that was out of the ISR"]
+    happened_at: Annotated[datetime, "When the ISR shrank"]
+    out_of_sync_until: Annotated[datetime | None, "When the broker was in again, or there was no ISR to be in"] = None
+    is_back: Annotated[bool, "Whether the broker is in the ISR again"]
+    shrink_cause: Annotated[OutOfSyncKind | None, "Why the broker was out"] = None
+    outage_id: Annotated[str | None, "The broker outage behind it"] = None
+    removed_by_leader: Annotated[int | None, "Leader that removed it because it lagged"] = None
+    records_behind: Annotated[Records | None, "How far it was behind that leader"] = None
+    isr_size: Annotated[int | None, "In-sync replicas that were left"] = None
+    evidence: Annotated[list[Quote], "The lines that prove it; empty for most, which nothing quotes"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.member_stays", key=("cluster", "group_id", "member_id"))
 class MemberStay(Row):
     """One stay of one member in its group."""
 
-    TABLE: ClassVar[str] = "internal.member_stays"
-
-    cluster: str
-    group_id: str
-    member_id: str
-    host: str | None = None
-    session_timeout_ms: int | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    how: str | None = None
+    cluster: ClusterName
+    group_id: Annotated[str, "Consumer group"]
+    member_id: Annotated[str, "Member id"]
+    host: Annotated[str | None, "Host of the member"] = None
+    session_timeout_ms: Annotated[Millis | None, "Session timeout of the member"] = None
+    since: Annotated[datetime | None, "When it came; null where no evidence shows it"] = None
+    until: Annotated[datetime | None, "When it went; null where no evidence shows it"] = None
+    how: Annotated[str | None, "How it went"] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.missing_broker_logs", key=("cluster", "broker"))
 class MissingBrokerLog(Row):
     """One node that lines or readings name and that wrote none of the lines."""
 
-    TABLE: ClassVar[str] = "internal.missing_broker_logs"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    broker: int
-    first_at: datetime
-    last_at: datetime
-    evidence: list[Quote]
+    cluster: ClusterName
+    broker: Annotated[int, "Broker or controller id"]
+    first_at: Annotated[datetime, "First instant at which it is named"]
+    last_at: Annotated[datetime, "Last instant at which it is named"]
+    evidence: Annotated[list[Quote], "The lines or snapshots that prove the row"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.out_of_sync_counts", key=("cluster", "snapshot_at", "broker"))
 class OutOfSyncCount(Row):
     """One broker in one reading."""
 
-    TABLE: ClassVar[str] = "internal.out_of_sync_counts"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    snapshot_at: datetime
-    broker: int
-    partitions_out: int
-    evidence: list[Quote]
+    cluster: ClusterName
+    snapshot_at: Annotated[datetime, "Instant of the reading"]
+    broker: Annotated[int, "Broker id"]
+    partitions_out: Annotated[int, "Partitions of which it is a replica and not in sync"]
+    evidence: Annotated[list[Quote], "The lines or snapshots that prove the row"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.topic_changes", key=("at", "kind", "topic"))
 class TopicChange(Row):
     """One change of the cluster's topics."""
 
-    TABLE: ClassVar[str] = "internal.topic_changes"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"event": Quote}
-
-    at: datetime
-    kind: str
-    topic: str
-    event: Quote
+    at: Annotated[datetime, "When it happened"]
+    kind: Annotated[str, "topic_created, topic_deleted or partitions_added"]
+    topic: Annotated[str, "Topic"]
+    event: Annotated[Quote, "The line that proves it"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.incident_links", key=("part_id",))
 class IncidentLink(Row):
     """One rebalance, one failover or one time of unavailability of one incident."""
 
-    TABLE: ClassVar[str] = "internal.incident_links"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"intent": Intent}
-
-    part_id: str
-    incident_id: str | None = None
-    intent: Intent | None = None
+    part_id: Annotated[str, "The rebalance, the failover or the row of gold.unavailability"]
+    incident_id: Annotated[str | None, "The incident that it belongs to; null where it belongs to none"] = None
+    intent: Annotated[Intent | None, "The intent of a row of gold.unavailability; null for other parts"] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.member_sightings", key=("cluster", "group_id", "member_id", "snapshot_at"))
 class MemberSighting(Row):
     """One member in one reading."""
 
-    TABLE: ClassVar[str] = "internal.member_sightings"
-
-    cluster: str
-    group_id: str
-    member_id: str
-    client_id: str | None = None
-    instance_id: str | None = None
-    snapshot_id: str
-    snapshot_at: datetime
+    cluster: ClusterName
+    group_id: Annotated[str, "Consumer group"]
+    member_id: Annotated[str, "Member id"]
+    client_id: Annotated[str | None, "Client id"] = None
+    instance_id: Annotated[str | None, "group.instance.id of a static member"] = None
+    snapshot_id: Annotated[str, "The reading"]
+    snapshot_at: Annotated[datetime, "Instant of the reading"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.group_agreements", key=("cluster", "group_id", "type", "assignor"))
 class GroupAgreement(Row):
     """One type and assignor that readings show of one group."""
 
-    TABLE: ClassVar[str] = "internal.group_agreements"
-
-    cluster: str
-    group_id: str
-    type: str | None = None
-    assignor: str | None = None
-    snapshot_at: datetime
+    cluster: ClusterName
+    group_id: Annotated[str, "Consumer group"]
+    type: Annotated[str | None, "Type of the group"] = None
+    assignor: Annotated[str | None, "Assignor of the group"] = None
+    snapshot_at: Annotated[datetime, "Instant of the last reading that shows them"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.clusters", key=("cluster",))
 class Cluster(Row):
     """The cluster."""
 
-    TABLE: ClassVar[str] = "internal.clusters"
-
-    cluster: str
+    cluster: ClusterName
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.observed_spans", key=("cluster",))
 class ObservedSpan(Row):
     """The cluster."""
 
-    TABLE: ClassVar[str] = "internal.observed_spans"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"later_blocks": TopicBlock}
-
-    cluster: str
-    first_at: datetime | None = None
-    last_at: datetime | None = None
-    later_blocks: list[TopicBlock]
+    cluster: ClusterName
+    first_at: Annotated[datetime | None, "Instant of the first event that a broker wrote"] = None
+    last_at: Annotated[datetime | None, "Instant of the last event that a broker wrote"] = None
+    later_blocks: Annotated[list[TopicBlock], "The blocks of partitions after a topic's first that events name"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.reading_times", key=("cluster", "snapshot_at"))
 class ReadingTime(Row):
     """One reading that shows partitions."""
 
-    TABLE: ClassVar[str] = "internal.reading_times"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"later_blocks": TopicBlock}
-
-    cluster: str
-    snapshot_at: datetime
-    last_offsets_partition: int | None = None
-    later_blocks: list[TopicBlock]
+    cluster: ClusterName
+    snapshot_at: Annotated[datetime, "Instant of the reading"]
+    last_offsets_partition: Annotated[int | None, "Highest partition of __consumer_offsets that it shows"] = None
+    later_blocks: Annotated[list[TopicBlock], "The blocks of partitions after a topic's first that it shows"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("internal.log_spans", key=("cluster", "broker", "first_at"))
 class LogSpan(Row):
     """One span in which the log about one broker's life is at hand."""
 
-    TABLE: ClassVar[str] = "internal.log_spans"
-
-    cluster: str
-    broker: int
-    first_at: datetime
-    last_at: datetime
+    cluster: ClusterName
+    broker: Annotated[int, "Broker id"]
+    first_at: Annotated[datetime, "Instant of its first line"]
+    last_at: Annotated[datetime, "Instant of its last line"]

@@ -1,275 +1,365 @@
-"""Rows of the tables of catalog/quality*.py. Written by `make docs` from the catalog: changes here are lost."""
+"""Quality: what could be read, what could not, and what was checked. Written even when gold is refused."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
+from typing import Annotated
 
-from kafka_hindsight.catalog.codes import CheckSeverity, Harm, LakeDamage, Origin
-from kafka_hindsight.catalog.row import Row
-from kafka_hindsight.catalog.rows.structs import Quote
+from kafka_hindsight.catalog.codes import CheckSeverity, Harm, LakeDamage, MetadataRecordType, RowChange
+from kafka_hindsight.catalog.model import Check
+from kafka_hindsight.catalog.row import Lines, Long, Millis, Records, Row, Unit, WrittenLast, table
+from kafka_hindsight.catalog.rows.columns import ClusterName, LineOrigin
+from kafka_hindsight.catalog.rows.structs import DayCount, OffsetSpan, Quote
+
+_LINES_BALANCE = Check(
+    "lines_balance",
+    "lines_in = events + ignored + unparsed + quarantined",
+    "every physical line is accounted for",
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("quality.coverage", key=("cluster", "source", "window_from"), time_column="window_from")
 class Coverage(Row):
     """One source in one window."""
 
-    TABLE: ClassVar[str] = "quality.coverage"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"origin": Origin}
+    cluster: ClusterName
+    source: Annotated[str, "Folder and log as seen from the LOGS root"]
+    origin: LineOrigin
+    window_from: Annotated[datetime, "First instant of the window"]
+    window_to: Annotated[datetime, "End of the window"]
+    lines_in: Annotated[Lines, "Physical lines; one that several files hold, as a copy does, counts once"]
+    events: Annotated[Lines, "Physical lines of records that became events"]
+    ignored: Annotated[Lines, "Physical lines of records known to carry nothing we use"]
+    unparsed: Annotated[Lines, "Physical lines that matter and that no pattern claims"]
+    quarantined: Annotated[Lines, "Physical lines that are broken"]
+    first_at: Annotated[datetime | None, "Instant of the first record"] = None
+    last_at: Annotated[datetime | None, "Instant of the last record"] = None
+    longest_silence_ms: Annotated[Millis | None, "Longest time without a record"] = None
+    layouts: Annotated[
+        list[str] | None,
+        "Layouts of its records, with the envelopes around them, as in docker>strimzi",
+    ] = None
 
-    cluster: str
-    source: str
-    origin: Origin
-    window_from: datetime
-    window_to: datetime
-    lines_in: int
-    events: int
-    ignored: int
-    unparsed: int
-    quarantined: int
-    first_at: datetime | None = None
-    last_at: datetime | None = None
-    longest_silence_ms: int | None = None
-    layouts: list[str] | None = None
+    CHECKS = (_LINES_BALANCE,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("quality.parsed_hours", key=("cluster", "source", "hour_from"), time_column="hour_from")
 class ParsedHour(Row):
     """One log in one hour, or in a part of it that a window cuts off: what is known here is not parsed again."""
 
-    TABLE: ClassVar[str] = "quality.parsed_hours"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"origin": Origin}
+    cluster: ClusterName
+    source: Annotated[str, "Folder and log as seen from the LOGS root"]
+    origin: LineOrigin
+    hour_from: Annotated[datetime, "First instant of the hour, or of the part of it"]
+    hour_to: Annotated[datetime, "Its end"]
+    records: Annotated[Records, "Records that bronze held of it"]
+    lines_in: Annotated[Lines, "Physical lines; one that several files hold, as a copy does, counts once"]
+    events: Annotated[Lines, "Physical lines of records that became events"]
+    ignored: Annotated[Lines, "Physical lines of records known to carry nothing we use"]
+    unparsed: Annotated[Lines, "Physical lines that matter and that no pattern claims"]
+    quarantined: Annotated[Lines, "Physical lines that are broken"]
+    first_at: Annotated[datetime, "Instant of the first record"]
+    last_at: Annotated[datetime, "Instant of the last record"]
+    longest_silence_ms: Annotated[Millis | None, "Longest time without a record between these"] = None
+    lowest_broker: Annotated[int | None, "The least broker that its lines name as their writer"] = None
+    highest_broker: Annotated[int | None, "The greatest"] = None
+    unnamed_events: Annotated[Records, "Records that became events and name no writer"]
+    layouts: Annotated[
+        list[str] | None,
+        "Layouts of its records, with the envelopes around them, as in docker>strimzi",
+    ] = None
+    given_broker: Annotated[
+        int | None,
+        "The one broker that the log's lines named when this was parsed; null for none",
+    ] = None
+    parsed_as: Annotated[str, "Hash of what is known of lines; an hour with another one is parsed again"]
 
-    cluster: str
-    source: str
-    origin: Origin
-    hour_from: datetime
-    hour_to: datetime
-    records: int
-    lines_in: int
-    events: int
-    ignored: int
-    unparsed: int
-    quarantined: int
-    first_at: datetime
-    last_at: datetime
-    longest_silence_ms: int | None = None
-    lowest_broker: int | None = None
-    highest_broker: int | None = None
-    unnamed_events: int
-    layouts: list[str] | None = None
-    given_broker: int | None = None
-    parsed_as: str
+    CHECKS = (_LINES_BALANCE,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("quality.unparsed_lines", key=("line_id",), time_column="happened_at")
 class UnparsedLine(Row):
     """One record that matters and that no pattern claims."""
 
-    TABLE: ClassVar[str] = "quality.unparsed_lines"
-
-    line_id: str
-    cluster: str
-    source: str
-    happened_at: datetime | None = None
-    logger: str | None = None
-    template: str
-    line_count: int
-    text: str
+    line_id: Annotated[str, "The record"]
+    cluster: ClusterName
+    source: Annotated[str, "Folder and log as seen from the LOGS root"]
+    happened_at: Annotated[datetime | None, "The instant in its head; null before a file's first head"] = None
+    logger: Annotated[str | None, "Its logger; null where none was found"] = None
+    template: Annotated[str, "The text with names and numbers masked, so that one shape counts as one"]
+    line_count: Annotated[int, "Physical lines of the record", Unit("lines")]
+    text: Annotated[str, "First line of the record, cut at 2,000 characters"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("quality.quarantine", key=("quarantine_id",), time_column="happened_at")
 class Quarantine(Row):
     """One record, file or snapshot line that is broken."""
 
-    TABLE: ClassVar[str] = "quality.quarantine"
-
-    quarantine_id: str
-    cluster: str
-    source: str
-    happened_at: datetime | None = None
-    line_count: int
-    row: str
-    sentences: list[str]
+    quarantine_id: Annotated[str, "Hash of what it is"]
+    cluster: ClusterName
+    source: Annotated[str, "Where it was read"]
+    happened_at: Annotated[datetime | None, "Its instant, where it has one"] = None
+    line_count: Annotated[int, "Physical lines", Unit("lines")]
+    row: Annotated[str, "What was read, cut at 2,000 characters"]
+    sentences: Annotated[list[str], "What is wrong with it, in sentences"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table(
+    "quality.generation_gaps",
+    key=("cluster", "group_id", "after_generation", "next_generation", "seen_at"),
+    time_column="seen_at",
+)
 class GenerationGap(Row):
     """One break in the generations, or epochs, of one group."""
 
-    TABLE: ClassVar[str] = "quality.generation_gaps"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    group_id: str
-    after_generation: int
-    next_generation: int
-    seen_at: datetime
-    explained_by: str | None = None
-    evidence: list[Quote]
+    cluster: ClusterName
+    group_id: Annotated[str, "Consumer group"]
+    after_generation: Annotated[int, "Last generation seen before the break"]
+    next_generation: Annotated[int, "First generation seen after it"]
+    seen_at: Annotated[datetime, "When the later one was seen"]
+    explained_by: Annotated[str | None, "Why it broke; null where the evidence is lost"] = None
+    evidence: Annotated[list[Quote], "The line that shows the later one"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table(
+    "quality.leadership_gaps",
+    key=("cluster", "topic", "partition", "topic_incarnation", "next_epoch"),
+    time_column="seen_at",
+)
 class LeadershipGap(Row):
     """One break in the leader epochs of one partition."""
 
-    TABLE: ClassVar[str] = "quality.leadership_gaps"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+    cluster: ClusterName
+    topic: Annotated[str, "Topic"]
+    partition: Annotated[int, "Partition"]
+    topic_incarnation: Annotated[int, "How often its topic had been deleted before, as far as the records tell"]
+    after_epoch: Annotated[int, "Last leader epoch known before the break"]
+    next_epoch: Annotated[int, "First leader epoch known after it"]
+    leader_before: Annotated[int, "Leader before; -1: none"]
+    leader_after: Annotated[int, "Leader after; -1: none"]
+    seen_at: Annotated[datetime, "When the later one was seen"]
+    explained_by: Annotated[
+        str | None, "What else raised the epoch; null where not known: a change of leader may lie in it"
+    ] = None
+    explanation: Annotated[str, "What is known and what is possible, in one sentence"]
+    evidence: Annotated[list[Quote], "The lines on both sides of the break, and those that explain it"]
 
-    cluster: str
-    topic: str
-    partition: int
-    topic_incarnation: int
-    after_epoch: int
-    next_epoch: int
-    leader_before: int
-    leader_after: int
-    seen_at: datetime
-    explained_by: str | None = None
-    explanation: str
-    evidence: list[Quote]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("quality.unobserved_spans", key=("unobserved_span_id",), time_column="first_at")
 class UnobservedSpan(Row):
     """One span of one broker of which nothing shows whether it served."""
 
-    TABLE: ClassVar[str] = "quality.unobserved_spans"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    unobserved_span_id: str
-    broker: int
-    first_at: datetime
-    last_at: datetime
-    explanation: str
-    evidence: list[Quote]
+    cluster: ClusterName
+    unobserved_span_id: Annotated[str, "Hash of what it is"]
+    broker: Annotated[int, "Broker id"]
+    first_at: Annotated[datetime, "From when on no log of the time is at hand"]
+    last_at: Annotated[datetime, "Until when"]
+    explanation: Annotated[str, "What is not known, in one sentence"]
+    evidence: Annotated[list[Quote], "The last proof of its life before, and the first one after"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("quality.rule_firings", key=("cluster", "rule_id", "window_from"), time_column="window_from")
 class RuleFiring(Row):
     """One rule applied to one window, whether it fired or not."""
 
-    TABLE: ClassVar[str] = "quality.rule_firings"
+    cluster: ClusterName
+    rule_id: Annotated[str, "The rule"]
+    window_from: Annotated[datetime, "First instant of the window"]
+    window_to: Annotated[datetime, "End of the window"]
+    fired: Annotated[int, "How often it fired: each group counted by itself, rolling restarts included"]
+    fired_in_restarts: Annotated[int, "Of these, those wholly within a restart in order, or that rest on one"]
+    suppressed: Annotated[int, "Of these, those without a finding, since rolling restarts are left out"]
+    first_at: Annotated[datetime | None, "Where it fired first; null where it did not"] = None
+    last_at: Annotated[datetime | None, "Where it fired last; null where it did not"] = None
+    knowledge_version: Annotated[str | None, "Version of the rules", WrittenLast] = None
 
-    cluster: str
-    rule_id: str
-    window_from: datetime
-    window_to: datetime
-    fired: int
-    fired_in_restarts: int
-    suppressed: int
-    first_at: datetime | None = None
-    last_at: datetime | None = None
-    knowledge_version: str | None = None
+    CHECKS = (
+        Check("restarts_are_part", "fired_in_restarts <= fired", "no more fired in restarts than fired at all"),
+        Check("suppressed_in_restarts", "suppressed <= fired_in_restarts", "only restarts are left out"),
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("quality.publications", key=("cluster", "window_from", "window_to", "table", "run_id"))
 class Publication(Row):
     """One gold table published for one window."""
 
-    TABLE: ClassVar[str] = "quality.publications"
-
-    cluster: str
-    window_from: datetime
-    window_to: datetime
-    table: str
-    version: int
-    row_count: int
-    run_id: str
-    run_published_at: datetime
+    cluster: ClusterName
+    window_from: Annotated[datetime, "First instant of the window"]
+    window_to: Annotated[datetime, "End of the window"]
+    table: Annotated[str, "The gold table"]
+    version: Annotated[Long, "Its Delta version after the publication"]
+    row_count: Annotated[Long, "Rows of the window"]
+    run_id: Annotated[str, "The run that published it"]
+    run_published_at: Annotated[datetime, "When"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("quality.validation_results", key=("run_id", "cluster", "window_from", "window_to", "table", "expectation"))
 class ValidationResult(Row):
     """One expectation checked in one window by one run."""
 
-    TABLE: ClassVar[str] = "quality.validation_results"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"severity": CheckSeverity}
+    run_id: Annotated[str, "The run"]
+    cluster: ClusterName
+    window_from: Annotated[datetime, "First instant of the window"]
+    window_to: Annotated[datetime, "End of the window"]
+    table: Annotated[str, "The table that was checked"]
+    expectation: Annotated[str, "The expectation, by its name"]
+    description: Annotated[str, "What it expects, in words"]
+    severity: Annotated[CheckSeverity, "Whether it gates the publication"]
+    success: Annotated[bool, "Whether nothing breaks it"]
+    is_vacuous: Annotated[
+        bool | None,
+        "Whether the table had no row to judge; null in rows of an earlier version",
+    ] = None
+    observed: Annotated[str | None, "What was observed"] = None
+    unexpected_count: Annotated[Long | None, "Rows that break it"] = None
+    sentences: Annotated[list[str] | None, "The breach in sentences that name rows; null where it held"] = None
+    run_checked_at: Annotated[datetime, "When"]
 
-    run_id: str
-    cluster: str
-    window_from: datetime
-    window_to: datetime
-    table: str
-    expectation: str
-    description: str
-    severity: CheckSeverity
-    success: bool
-    is_vacuous: bool | None = None
-    observed: str | None = None
-    unexpected_count: int | None = None
-    sentences: list[str] | None = None
-    run_checked_at: datetime
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("quality.withheld_rows", key=("run_id", "table", "withheld_row_id"))
 class WithheldRow(Row):
     """One row that breaks a law of ours, and that one run left out of gold."""
 
-    TABLE: ClassVar[str] = "quality.withheld_rows"
-
-    run_id: str
-    cluster: str
-    window_from: datetime
-    window_to: datetime
-    table: str
-    withheld_row_id: str
-    happened_at: datetime | None = None
-    row: str
-    sentences: list[str]
-    run_withheld_at: datetime
+    run_id: Annotated[str, "The run"]
+    cluster: ClusterName
+    window_from: Annotated[datetime, "First instant of the window"]
+    window_to: Annotated[datetime, "End of the window"]
+    table: Annotated[str, "The gold table that the row is of"]
+    withheld_row_id: Annotated[str, "Hash of the row"]
+    happened_at: Annotated[datetime | None, "Its instant; null where it has none"] = None
+    row: Annotated[str, "The row as JSON, cut at 2,000 characters"]
+    sentences: Annotated[list[str], "The laws that it breaks, in words"]
+    run_withheld_at: Annotated[datetime, "When"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("quality.lake_repairs", key=("run_id", "path"))
 class LakeRepair(Row):
     """One damage of the lake that a step mended before it began."""
 
-    TABLE: ClassVar[str] = "quality.lake_repairs"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"damage": LakeDamage}
-
-    run_id: str
-    path: str
-    damage: LakeDamage
-    description: str
-    run_repaired_at: datetime
+    run_id: Annotated[str, "The run"]
+    path: Annotated[str, "What was damaged, as a path below the lake"]
+    damage: Annotated[LakeDamage, "What was wrong with it"]
+    description: Annotated[str, "What was found and what was done"]
+    run_repaired_at: Annotated[datetime, "When"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("quality.nights", key=("cluster", "window_from"), time_column="window_from")
 class Night(Row):
     """One published window as its report sums it up."""
 
-    TABLE: ClassVar[str] = "quality.nights"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"harm": Harm}
+    cluster: ClusterName
+    window_from: Annotated[datetime, "First instant of the window"]
+    window_to: Annotated[datetime, "End of the window"]
+    state: Annotated[str, "What it asks of its reader: act, look or calm"]
+    harm: Annotated[Harm | None, "The gravest thing that happened; null where nothing asks to act or look"] = None
+    headline: Annotated[str | None, "The incident that did it, in one line"] = None
+    incident_id: Annotated[str | None, "Its id"] = None
+    incidents: Annotated[int, "Incidents that ask to act or look"]
+    records_lost_low: Annotated[Records, "Committed records lost, at least"]
+    records_lost_high: Annotated[Records | None, "At most; null where nothing bounds it"] = None
+    partitions_offline: Annotated[int, "Partitions without a leader for a second or longer"]
+    partitions_still_offline: Annotated[int | None, "Of these, those without one when the logs end"] = None
+    offline_ms: Annotated[Millis | None, "The longest of these times; where it was not over, at least"] = None
+    offline_partition_seconds: Annotated[float | None, "What these times add up to", Unit("partition-seconds")] = None
+    partitions_refusing: Annotated[
+        int | None,
+        "Partitions that took no writes with acks=all for a second or longer",
+    ] = None
+    sudden_absences: Annotated[int, "Absences of brokers that were not shut down in order"]
+    orderly_absences: Annotated[int, "Absences of brokers that were shut down in order"]
+    groups_stopped: Annotated[
+        int, "Groups none of whose members consumed for a second or longer, since something failed"
+    ]
+    findings_critical: Annotated[int, "Critical findings"]
+    findings_warning: Annotated[int, "Findings that warn"]
+    findings_info: Annotated[int, "Findings for information"]
+    gaps: Annotated[int, "Findings about what could not be seen"]
+    lines_in: Annotated[Lines, "Physical lines; one that several files hold, as a copy does, counts once"]
+    lines_unread: Annotated[Lines, "Physical lines that no pattern claims or that are broken"]
+    rebalances: Annotated[int, "Rebalances"]
+    partition_seconds: Annotated[float, "Their cost, as far as it is known", Unit("partition-seconds")]
+    page: Annotated[str, "The name of its report in the lake's folder report"]
+    run_id: Annotated[str, "The run that wrote the report"]
+    run_published_at: Annotated[datetime, "When"]
 
-    cluster: str
-    window_from: datetime
-    window_to: datetime
-    state: str
-    harm: Harm | None = None
-    headline: str | None = None
-    incident_id: str | None = None
-    incidents: int
-    records_lost_low: int
-    records_lost_high: int | None = None
-    partitions_offline: int
-    partitions_still_offline: int | None = None
-    offline_ms: int | None = None
-    offline_partition_seconds: float | None = None
-    partitions_refusing: int | None = None
-    sudden_absences: int
-    orderly_absences: int
-    groups_stopped: int
-    findings_critical: int
-    findings_warning: int
-    findings_info: int
-    gaps: int
-    lines_in: int
-    lines_unread: int
-    rebalances: int
-    partition_seconds: float
-    page: str
-    run_id: str
-    run_published_at: datetime
+    CHECKS = (
+        Check("state_is_known", "state IN ('act', 'look', 'calm')", "the states of a report"),
+        Check(
+            "worst_is_whole", "(harm IS NULL) = (headline IS NULL)", "the gravest incident has a harm and a headline"
+        ),
+    )
+
+
+@table("quality.verdict_changes", key=("run_id", "cluster", "table", "row_id"))
+class VerdictChange(Row):
+    """One verdict that is another with today's knowledge and records, as one reclassification found it."""
+
+    cluster: ClusterName
+    window_from: Annotated[datetime, "First instant of the window"]
+    window_to: Annotated[datetime, "End of the window"]
+    table: Annotated[str, "The gold table"]
+    row_id: Annotated[str, "The id of its row"]
+    subject: Annotated[str, "The group, partition or broker it is about; of an incident its kind"]
+    happened_at: Annotated[datetime, "When it began"]
+    change: Annotated[RowChange, "What became of it"]
+    verdict_before: Annotated[str | None, "Its cause or kind as it was published; null where it appeared"] = None
+    verdict_after: Annotated[str | None, "Its cause or kind now; null where it is gone"] = None
+    confidence_before: Annotated[str | None, "How sure that was"] = None
+    confidence_after: Annotated[str | None, "How sure this is"] = None
+    knowledge_before: Annotated[str | None, "Version of the knowledge that judged it before"] = None
+    knowledge_after: Annotated[str | None, "Version of the knowledge that judges it now"] = None
+    run_id: Annotated[str, "The run that judged the window again"]
+    run_reclassified_at: Annotated[datetime, "When"]
+
+
+@table("quality.late_windows", key=("run_id", "cluster", "window_from", "window_to"))
+class LateWindow(Row):
+    """One earlier window that records touched after it had been published, as one run found it."""
+
+    cluster: ClusterName
+    window_from: Annotated[datetime, "First instant of the window"]
+    window_to: Annotated[datetime, "End of the window"]
+    records: Annotated[Records, "Records that it is judged by and that came late"]
+    sources: Annotated[list[str], "The logs they are from: the first twenty by name"]
+    first_at: Annotated[datetime, "Instant of the first of them"]
+    last_at: Annotated[datetime, "Instant of the last of them"]
+    run_id: Annotated[str, "The run that found it, and then judged it again"]
+    run_found_at: Annotated[datetime, "When"]
+
+
+@table("quality.metadata_states", key=("cluster", "state_at", "snapshot_place"), time_column="state_at")
+class MetadataState(Row):
+    """One record of the metadata log's state at the start of a window, from which a later run reads on."""
+
+    cluster: ClusterName
+    state_at: Annotated[datetime, "First instant of the window"]
+    record_offset: Annotated[Long, "Offset of the last record that the state rests on"]
+    written_at: Annotated[datetime, "When that record was written, by the controller's clock"]
+    controller_epoch: Annotated[int, "Highest controller epoch by then"]
+    snapshot_place: Annotated[int, "Rank of the part in the state, from 1 on"]
+    record_type: Annotated[MetadataRecordType, "What the record is, by Kafka's name for it"]
+    topic_id: Annotated[str | None, "Topic, by its id"] = None
+    topic: Annotated[str | None, "Topic, where the record names it"] = None
+    partition: Annotated[int | None, "Partition"] = None
+    leader: Annotated[int | None, "Leader from then on; -1 for none; null where it stays"] = None
+    leader_epoch: Annotated[int | None, "Leader epoch, where the record has it: a change has not"] = None
+    partition_epoch: Annotated[int | None, "Partition epoch, where the record has it: a change has not"] = None
+    replicas: Annotated[list[int] | None, "Assigned brokers from then on; null where they stay"] = None
+    isr: Annotated[list[int] | None, "Brokers in sync from then on; null where they stay"] = None
+    removing: Annotated[list[int] | None, "Replicas that a reassignment takes away; null where they stay"] = None
+    adding: Annotated[list[int] | None, "Replicas that a reassignment adds; null where they stay"] = None
+    elr: Annotated[list[int] | None, "Eligible leader replicas from then on (KIP-966); null where they stay"] = None
+    last_known_elr: Annotated[list[int] | None, "Those known last (KIP-966); null where they stay"] = None
+    recovery_state: Annotated[int | None, "1 recovering from an unclean election, 0 not; null where it stays"] = None
+    broker: Annotated[int | None, "Broker that the record is about; of a leader_change, the new controller"] = None
+    incarnation_id: Annotated[str | None, "Process of the broker"] = None
+    fenced: Annotated[bool | None, "Whether the broker is fenced from then on; null where that stays"] = None
+    in_controlled_shutdown: Annotated[
+        bool | None,
+        "Whether its controlled shutdown begins; null where that stays",
+    ] = None
+    record_counts: Annotated[
+        list[DayCount] | None, "On the first part: how many records of each day it rests on; with others it is not used"
+    ] = None
+    offset_spans: Annotated[
+        list[OffsetSpan] | None,
+        "On the first part: the stretches of the log that it rests on; with others it is not used",
+    ] = None

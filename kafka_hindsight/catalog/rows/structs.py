@@ -1,18 +1,23 @@
-"""Structs that rows hold. Written by `make docs` from the catalog: changes here are lost."""
+"""Structs that rows hold. In the lake every field of them may be null; a row has those without a default."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
 
-from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.row import Long, Row, struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@struct
+class Quote(Row):
+    """One piece of evidence: a line, a snapshot or a row of coverage, in words."""
+
+    line_id: str
+    source: str
+    happened_at: datetime
+    text: str
+
+
+@struct
 class Contributor(Row):
-    """A struct that rows hold."""
+    """What another member did that fell into the same rebalance."""
 
     client_id: str | None = None
     instance_id: str | None = None
@@ -21,109 +26,97 @@ class Contributor(Row):
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DayCount(Row):
-    """A struct that rows hold."""
-
-    day: str
-    records: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@struct
 class Delay(Row):
-    """A struct that rows hold."""
+    """A member that the whole group waited for."""
 
     client_id: str | None = None
     member_id: str | None = None
-    waited_ms: int
+    waited_ms: Long
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissingPart(Row):
-    """A struct that rows hold."""
-
-    part: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetSpan(Row):
-    """A struct that rows hold."""
-
-    first_offset: int
-    next_offset: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnedPartition(Row):
-    """A struct that rows hold."""
-
-    topic_id: str
-    topic: str | None = None
-    partition: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quote(Row):
-    """A struct that rows hold."""
-
-    line_id: str
-    source: str
-    happened_at: datetime
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordCount(Row):
-    """A struct that rows hold."""
-
-    record_type: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@struct
 class RestartStep(Row):
-    """A struct that rows hold."""
+    """One broker's stop in a rolling restart."""
 
     broker: int
     outage_id: str
     kind: str
     down_at: datetime
     up_at: datetime | None = None
-    isr_recovered_ms: int | None = None
-    leadership_restored_ms: int | None = None
+    isr_recovered_ms: Long | None = None
+    leadership_restored_ms: Long | None = None
     is_early: bool | None = None
     partitions_led_before: int | None = None
     elections: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicBlock(Row):
-    """A struct that rows hold."""
-
-    topic: str
-    block: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@struct
 class TopicPartition(Row):
-    """A struct that rows hold."""
+    """A partition."""
 
     topic: str
     partition: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedMember(Row):
-    """A struct that rows hold."""
+@struct
+class OwnedPartition(Row):
+    """A partition of a topic that is known by its id."""
 
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"assignment": TopicPartition}
+    topic_id: str
+    topic: str | None = None
+    partition: int
+
+
+@struct
+class TopicBlock(Row):
+    """A block of a topic's partitions."""
+
+    topic: str
+    block: int
+
+
+@struct
+class RecordedMember(Row):
+    """A member of a generation, as a group record has it."""
 
     member_id: str
     instance_id: str | None = None
     client_id: str | None = None
     host: str | None = None
-    rebalance_timeout_ms: int | None = None
-    session_timeout_ms: int | None = None
+    rebalance_timeout_ms: Long | None = None
+    session_timeout_ms: Long | None = None
     subscription: list[str] | None = None
     assignment: list[TopicPartition] | None = None
+
+
+@struct
+class MissingPart(Row):
+    """A part of a reading that did not answer."""
+
+    part: str
+    reason: str
+
+
+@struct
+class RecordCount(Row):
+    """How many records of one type."""
+
+    record_type: str
+    count: Long
+
+
+@struct
+class DayCount(Row):
+    """How many records of one day."""
+
+    day: str
+    records: Long
+
+
+@struct
+class OffsetSpan(Row):
+    """A stretch of a log."""
+
+    first_offset: Long
+    next_offset: Long

@@ -61,7 +61,7 @@ def add_impact(
     """Rows of gold.broker_outages with what each outage did to partitions, and when that was over.
 
     Takes: rows of one cluster, with look-ahead; rows of bronze.partition_snapshots (may be none), which show what a
-    broker led where no election did; OUT_OF_SYNC_COUNTS (may be none), which show when it was in sync where no line
+    broker led where no election did; OutOfSyncCount (may be none), which show when it was in sync where no line
     does.
     Gives: null where no evidence shows it, or where it was not over before the broker went again or the lines end.
     """

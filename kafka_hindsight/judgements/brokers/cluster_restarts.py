@@ -25,7 +25,7 @@ def rebuild_rolling_restarts(
 ) -> tuple[list[RollingRestart], dict[str, str]]:
     """Rows of gold.rolling_restarts, and the restart of each outage that belongs to one.
 
-    Takes: rows of gold.broker_outages of one cluster with their impact and rebalances; its ISR_SPANS; all brokers of
+    Takes: rows of gold.broker_outages of one cluster with their impact and rebalances; its IsrSpan; all brokers of
     which anything is known.
     Gives: at least two brokers that were shut down in order and came back, each once, one after another. A broker that
     crashed in between and came back belongs to it.

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from kafka_hindsight.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
+from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import QUARANTINE
 from kafka_hindsight.knowledge.metadata_log import Found, named, read_segment, read_snapshot

@@ -9,8 +9,9 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kafka_hindsight.catalog.bronze_metadata import METADATA_RECORDS
-from kafka_hindsight.catalog.model import EVIDENCE_TYPE
+from kafka_hindsight.catalog.bronze import METADATA_RECORDS
+from kafka_hindsight.catalog.model import ListOf, sql_type
+from kafka_hindsight.catalog.rows import Quote
 from kafka_hindsight.judgements.brokers.broker_settings import SETTING_KINDS
 from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
@@ -142,7 +143,7 @@ def evidence_where(condition: str) -> Callable[[DataFrame], DataFrame]:
     """A function that keeps evidence only in the rows for which a condition holds: those that a finding quotes."""
 
     def slim(frame: DataFrame) -> DataFrame:
-        nothing = F.array().cast(EVIDENCE_TYPE)
+        nothing = F.array().cast(sql_type(ListOf(Quote)))
         return frame.withColumn("evidence", F.when(F.expr(condition), F.col("evidence")).otherwise(nothing))
 
     return slim

@@ -8,8 +8,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog import bronze
-from kafka_hindsight.catalog.model import Table
-from kafka_hindsight.catalog.readings import READING
+from kafka_hindsight.catalog.model import Table, sql_type
+from kafka_hindsight.catalog.readings import Reading
 from kafka_hindsight.logs.reading import QUOTED
 from kafka_hindsight.spark.frames.ranked_records import row_id
 
@@ -23,7 +23,7 @@ def read_snapshots(lines: DataFrame) -> DataFrame:
     Takes: value, a line's text; landed_as, the file it landed in.
     Gives: both, and the reading's fields; snapshot_at is null where it is not a reading.
     """
-    reading = F.from_json("value", READING)
+    reading = F.from_json("value", sql_type(Reading))
     said = lines.where(F.trim("value") != "").select("value", "landed_as", reading.alias("said"))
     is_json = F.try_parse_json("value").isNotNull()
     at = F.when(is_json, F.col("said.at").try_cast("timestamp"))

@@ -6,7 +6,6 @@ Each module here declares judgements. `PUBLISHED` is where to begin: docs/pipeli
 from importlib import import_module
 from pkgutil import iter_modules
 
-from kafka_hindsight.catalog import TABLES
 from kafka_hindsight.spark.apply import Judgement, Source, in_order, made, outputs_of
 from kafka_hindsight.spark.frames import inputs as prepare
 from kafka_hindsight.spark.judgements.cluster import CLUSTER, UNAVAILABILITY
@@ -28,9 +27,8 @@ def published() -> dict[str, Source]:
 
     Edge case: where several judgements give rows of a table, the last of them has the last word.
     """
-    filled = {t.full_name for t in TABLES if t.layer in ("gold", "quality")}
-    rows = ((judgement, name, cls) for judgement in declared() for name, cls in outputs_of(judgement.function).items())
-    return {cls.TABLE: judgement.output(name) for judgement, name, cls in rows if cls.TABLE in filled} | {
+    outputs = ((j.output(name), rows.TABLE) for j in declared() for name, rows in outputs_of(j.function).items())
+    return {table.full_name: output for output, table in outputs if table.layer in ("gold", "quality")} | {
         "gold.rebalances": made(prepare.with_incidents, GROUPS.output("rebalances"), LINKS),
         "gold.failovers": made(prepare.with_incident_or_none, PARTITIONS.output("failovers"), LINKS),
         "gold.unavailability": made(prepare.with_incident_and_intent, UNAVAILABILITY, LINKS),
