@@ -19,7 +19,7 @@ MIN_DRIVING = 4
 
 STEADY_SPREAD = 0.2
 """Half of the intervals lie within a fifth of their median.
-Source: a coefficient of variation below 0.2, as proposed for storms in docs/adr/0018-chains-and-storms.md."""
+Source: a coefficient of variation below 0.2, as proposed for storms in docs/adr/0014-harm-first.md."""
 
 LIMIT_SPREAD = 0.1
 
@@ -119,7 +119,7 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
         "Its removals come {wait} after the rebalance before (median; half of them within {spread} of it), and the"
         " session timeout is {limit}: members fall silent as soon as they have joined.",
         proof=(session_runs_out_after_each_join,),
-        source="session.timeout.ms and heartbeat.interval.ms of ConsumerConfig; docs/adr/0018-chains-and-storms.md",
+        source="session.timeout.ms and heartbeat.interval.ms of ConsumerConfig; docs/adr/0014-harm-first.md",
         decides="made: a member that dies as soon as it has joined",
         looks_alike="made: the same intervals with a session timeout of 10 s",
     ),
@@ -129,7 +129,7 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
         "Its removals come {wait} after the rebalance before (median; half of them within {spread} of it), and"
         " max.poll.interval.ms is {limit}: members are stuck with the first records that they get.",
         proof=(poll_interval_runs_out_after_each_join,),
-        source="max.poll.interval.ms of ConsumerConfig, KIP-62; docs/adr/0018-chains-and-storms.md",
+        source="max.poll.interval.ms of ConsumerConfig, KIP-62; docs/adr/0014-harm-first.md",
         decides="made: a member that never polls again",
         looks_alike="made: the same intervals with a limit of 60 s",
     ),
@@ -138,7 +138,7 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
         LIKELY,
         "It repeats by the clock, every {minutes} min at {when}, like a scheduled job.",
         proof=(shows_a_rhythm, repeats_by_the_clock),
-        source="docs/adr/0018-chains-and-storms.md",
+        source="docs/adr/0014-harm-first.md",
         decides="made: a removal every five minutes",
         looks_alike="made: a removal every 311 s",
     ),
@@ -148,7 +148,7 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
         "The rebalances that drive it come {interval} apart (median; half of the intervals within {spread} of it),"
         " like a loop of restarts.",
         proof=(shows_a_rhythm, repeats_steadily),
-        source="docs/adr/0018-chains-and-storms.md",
+        source="docs/adr/0014-harm-first.md",
         decides="groups/storm-2.8 billing-storm-8",
         looks_alike="made: removals at odd times",
     ),
@@ -158,7 +158,7 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
         "It has no steady interval: the rebalances that drive it come {interval} apart (median; half of the intervals"
         " within {spread} of it).",
         proof=(shows_a_rhythm, repeats_at_any_time),
-        source="docs/adr/0018-chains-and-storms.md",
+        source="docs/adr/0014-harm-first.md",
         decides="made: removals at odd times",
         looks_alike="made: a removal every 311 s",
     ),
