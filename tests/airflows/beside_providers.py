@@ -37,7 +37,7 @@ from kafka_hindsight.shared.exits import BadInput, format_exit_summary
 RECIPE = Path(__file__).resolve().parents[2] / "docker" / "kubernetes"
 SCHEMA = "1.34"
 ORDERS = Cluster("orders", None, {"lake": "/lake"})
-IMAGE = "registry.example.org/hindsight:0.2.0"
+IMAGE = "registry.example.org/hindsight:0.1.0"
 HOSTILE = "/logs/{{ params.lake }} $(reboot) 'x'"
 
 
@@ -215,7 +215,7 @@ def test_the_examples_of_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -
     for text, base in ((kubernetes, KubernetesPodOperator), (docker, DockerOperator)):
         monkeypatch.setenv(CONTAINER, text)
         task = step_operator()(step=PUBLISH, cluster=ORDERS)
-        assert isinstance(task, base) and task.image == "registry.example.org/kafka-hindsight:0.2.0"
+        assert isinstance(task, base) and task.image == "registry.example.org/kafka-hindsight:0.1.0"
 
 
 @pytest.mark.parametrize(
