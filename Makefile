@@ -75,6 +75,7 @@ check: setup-check ## format, lint, types, import contracts, generated pages, En
 	@$(SPARK)/lint-imports
 	@$(SPARK)/python -m tools.pages.docs --check
 	@$(SPARK)/python -m tools.style
+	@$(SPARK)/python -m tools.public_apis
 	@$(SPARK)/python -m tools.count_code --check
 	@$(SPARK)/python -m pytest -q -n auto --dist loadscope -m "not hypothesis and not long" tests/unit
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hindsight_dags import snapshots
-from hindsight_snapshot import clusters
+
+from kafka_hindsight.settings.clusters import clusters
 
 snapshots(clusters())

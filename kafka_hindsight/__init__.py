@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kafka_hindsight.sql.lake import Lake as Lake
     from kafka_hindsight.sql.lake import open_lake as open_lake
 
-__version__ = "0.2.0"
+__version__ = "0.1.0"
 
 _MODULES = {
     "BadInput": "shared.exits",

@@ -12,4 +12,16 @@ try:
 except ImportError:  # before 3.2, whose scheduler is the first to call what is not a coroutine
     DeadlineAlert = DeadlineReference = SyncCallback = None
 
-__all__ = ["CronDataIntervalTimetable", "DeadlineAlert", "DeadlineReference", "SyncCallback"]
+try:
+    from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+except ImportError:  # where airflow.exceptions still has them, without a warning
+    from airflow.exceptions import AirflowFailException, AirflowSkipException
+
+__all__ = [
+    "AirflowFailException",
+    "AirflowSkipException",
+    "CronDataIntervalTimetable",
+    "DeadlineAlert",
+    "DeadlineReference",
+    "SyncCallback",
+]

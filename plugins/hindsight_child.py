@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 
-from airflow.exceptions import AirflowFailException
+from hindsight_airflow import AirflowFailException
 
 from kafka_hindsight.settings.home import HOME, PYTHON_PATH
 from kafka_hindsight.start import launch

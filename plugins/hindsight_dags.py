@@ -12,7 +12,6 @@ from hindsight_airflow import CronDataIntervalTimetable
 from hindsight_alerts import Failure, Look, done_in_time, tell
 from hindsight_operator import judged_anew, late_windows, params, patient, published_windows, step_operator
 from hindsight_snapshot import SnapshotOperator
-from hindsight_snapshot import clusters as clusters_read
 from hindsight_step import JUDGED
 
 from kafka_hindsight.alerts.routes import owners_of
@@ -23,63 +22,47 @@ from kafka_hindsight.settings.config import KEEP, LOOK_AHEAD_HOURS
 from kafka_hindsight.settings.owners import fits
 
 NIGHT = f"""
-What happened to the consumer groups and the leaders in one night, why, and an account of every log line that was read.
+What happened to groups and leaders in one night, why, what it cost, and an account of every log line that was read.
 
 {chr(10).join(f"{n}. **{s.name}**: {s.sentence}." for n, s in enumerate(STEPS, start=1))}
 
 A scheduled run owns midnight to midnight UTC: its data interval, moved back by {LOOK_AHEAD_HOURS} hours of look-ahead.
-The params `from` and `to` win over the interval. Exit codes 42 (publication refused) and 2 (bad
-input) are never retried. Nights of the past: `airflow backfill create`.
-
-Windows of the last week for which ingest found records that came late are judged again when the night is published, one
-at a time. One that fails takes nothing from the night.
+The params `from` and `to` win. Exit codes 42 (publication refused) and 2 (bad input) are never retried. Windows of the
+last week for which records came late are judged again when the night is published.
 """
 COLLECTING = f"""
-**{COLLECT.name}**: {COLLECT.sentence}.
+{COLLECT.sentence}.
 
 Each run reads what the lake does not hold yet: files that are new or still grow, and the readings that landed. The
-last record of a file that grows waits for the next run. At ten past the hour what an hourly rotation left has come to
-rest. When it and the nightly audit are due on one lake, one waits for the other.
+last record of a file that grows waits for the next run.
 """
 MAINTENANCE = f"""
-**{MAINTAIN.name}**: {MAINTAIN.sentence}.
+{MAINTAIN.sentence}.
 
-`keep` says how many days stay, by layer, table or `landing`; what it does not name stays for good. A number that would
-take what nights, late records or their look-back still read is refused. Files of tables go a week after the version
-that held them: readers are not disturbed. One run for each lake.
+`keep` says how many days stay, by layer, table or `landing`; what it does not name stays. One run for each lake.
 """
 RECLASSIFYING = f"""
-**{RECLASSIFY.name}**: {RECLASSIFY.sentence}.
+{RECLASSIFY.sentence}.
 
 Give `from` and `to`: each window that was published between them is parsed out of bronze, rebuilt and published again,
-one at a time. What changed is in `quality.verdict_changes`: `make sql Q=verdict_changes`. It sends no alert: nights
-that ended two days ago are history. The windows' pages are written again.
+one at a time. What changed is in `quality.verdict_changes`.
 """
 SNAPSHOTS = """
-One task for each cluster of `hindsight.toml` that names a `connection`. Without that file: one for each of
-`HINDSIGHT_CLUSTERS`, names of Airflow connections, separated by commas, whose extra is
-librdkafka's configuration, and names the cluster in the lake; by default the connection `kafka_default`, else
-`BOOTSTRAP` and `KAFKA_CONFIG` of the worker, and `HINDSIGHT_CLUSTER` names the cluster.
+A reading of each cluster.
+
+One task for each cluster of `hindsight.toml` that names a `connection`. Without that file: the connection
+`kafka_default`, else `BOOTSTRAP` and `KAFKA_CONFIG` of the worker.
 
 A reading lands in `<LAKE>/landing/snapshots/`, named by cluster and by the end of the data interval: a retry overwrites
-it. What `__consumer_offsets` holds since the reading before lands beside it, in `group_records/`.
-Settings that are refused (exit code 2) are never retried. What did not answer in time is missing, and says why.
+it. What `__consumer_offsets` holds since then lands beside it.
 """
 ALERTS = """
+Alerts that could not be sent before.
+
 After each night the last step of the audit looks at once. This DAG sends what a receiver missed while it was down, what
 waited for quiet hours to end, and what a killed run did not send. Who gets them: [alerts] in `hindsight.toml`;
 receivers are Airflow connections `hindsight_alerts_<route>`, or variables `HINDSIGHT_ALERTS_<ROUTE>`.
 """
-
-TITLES = {
-    "kafka_night_audit": "What happened in one night, why, what it cost, and an account of every log line read",
-    "kafka_collect": "Logs and readings into the lake, while they grow",
-    "kafka_maintenance": "Small files made large ones; what is older than retention removed",
-    "kafka_reclassify": "Nights of the past, judged with today's knowledge",
-    "kafka_snapshot": "A reading of each cluster",
-    "kafka_alerts": "Alerts that could not be sent before",
-}
-"""What the list of DAGs says of each."""
 
 ASKED = {
     "whole_input": Param(
@@ -108,17 +91,16 @@ def hindsight_dags(
     Raises: BadInput with every problem at once; Airflow shows it on its page of import errors.
     """
     if clusters is None:
-        found, read = configured(), clusters_read()
+        found = configured()
     else:
         given = {"clusters": [*clusters], **({"lake": lake} if lake else {})}
         found = clusters_of(given, Path("hindsight_dags").absolute())
-        read = [cluster for cluster in found if cluster.connection]
     steps = steps or {}
     night_audits(found, **steps)
     collecting(found, **steps)
     maintenance(found, **steps)
     reclassifying(found, **steps)
-    snapshots(read)
+    snapshots(found)
     alerts(dict.fromkeys(cluster.lake for cluster in found))
 
 
@@ -172,11 +154,12 @@ def reclassifying(clusters: Iterable[Cluster], **given: Any) -> None:
 
 
 def snapshots(clusters: Iterable[Cluster]) -> None:
-    """A reading of each cluster every five minutes, landed as one file without a JVM."""
+    """A reading of each cluster with a connection every five minutes, landed as one file without a JVM."""
     given = {"retries": 2, "retry_delay": timedelta(seconds=20), "execution_timeout": timedelta(minutes=4)}
     with _dag("kafka_snapshot", "*/5 * * * *", SNAPSHOTS, default_args=given):
         for cluster in clusters:
-            SnapshotOperator(cluster=cluster)
+            if cluster.connection:
+                SnapshotOperator(cluster=cluster)
 
 
 def alerts(lakes: Iterable[str]) -> None:
@@ -193,17 +176,14 @@ def _dag(
     owned: Sequence[Mapping[str, Any]] = (),
     **given: Any,
 ) -> DAG:
-    """A DAG with its schedule; that of a cluster has the cluster's name, labels and owners.
-
-    Takes: `owned`, all owners of the file with what they own.
-    """
+    """A DAG with its schedule; that of a cluster has the cluster's name, labels and owners (out of `owned`)."""
     title = name.replace("kafka_", "Kafka ", 1).replace("_", " ")
     named = cluster.name if cluster else None
     owners = [o["name"] for o in owned if named and fits(o["clusters"], [named])]
     return DAG(
         dag_id=cluster.dag_id(name) if cluster else name,
         dag_display_name=f"{title}: {named}" if named else title,
-        description=TITLES[name],
+        description=about.strip().partition("\n")[0],
         schedule=CronDataIntervalTimetable(cron, timezone="UTC") if cron else None,
         start_date=datetime(2026, 1, 1, tzinfo=UTC),
         catchup=False,

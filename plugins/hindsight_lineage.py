@@ -15,23 +15,22 @@ def lineage(step: Step, cluster: Cluster) -> Any:
 
     Source: OpenLineage's naming of datasets: the store is the namespace, the path is the name.
     """
-    from airflow.providers.common.compat.openlineage.facet import Dataset
+    from airflow.providers.common.compat.openlineage.facet import (
+        Dataset,
+        SchemaDatasetFacet,
+        SchemaDatasetFacetFields,
+    )
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     place = urlsplit(cluster.lake)
     namespace = f"{place.scheme.replace('s3a', 's3')}://{place.netloc}" if place.scheme else "file"
     path = place.path.strip("/") if place.scheme else place.path.rstrip("/")
 
-    def of(table: str) -> Any:
-        return Dataset(namespace=namespace, name=f"{path}/{table.replace('.', '/')}", facets=_facets(table))
+    def of(name: str) -> Any:
+        """Edge case: a staged table has the columns of the gold table."""
+        columns = BY_NAME[name.replace("staging.", "gold.")].columns
+        fields = [SchemaDatasetFacetFields(name=c.name, type=c.type, description=c.meaning) for c in columns]
+        facets = {"schema": SchemaDatasetFacet(fields=fields)}
+        return Dataset(namespace=namespace, name=f"{path}/{name.replace('.', '/')}", facets=facets)
 
     return OperatorLineage(inputs=[of(t) for t in step.reads], outputs=[of(t) for t in step.writes])
-
-
-def _facets(name: str) -> dict[str, Any]:
-    """The columns of a table and their meanings. Edge case: a staged table has those of the gold table."""
-    from airflow.providers.common.compat.openlineage.facet import SchemaDatasetFacet, SchemaDatasetFacetFields
-
-    table = BY_NAME[name.replace("staging.", "gold.")]
-    fields = [SchemaDatasetFacetFields(name=c.name, type=c.type, description=c.meaning) for c in table.columns]
-    return {"schema": SchemaDatasetFacet(fields=fields)}

@@ -4,41 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from airflow.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
+from airflow.exceptions import AirflowException, AirflowNotFoundException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-from airflow.sdk import BaseOperator, Connection, Param, task
+from airflow.sdk import Connection, Param, task
+from hindsight_airflow import AirflowFailException
 from hindsight_child import child, last_words
 from hindsight_container import contained
-from hindsight_lineage import lineage
-from hindsight_links import ReportLink, SparkLink
-from hindsight_step import JUDGED, WINDOW, failed, of_step, param_name, settings_of
+from hindsight_step import JUDGED, WINDOW, StepTask, of_step, param_name, settings_of
 
-from kafka_hindsight.catalog.steps import RECLASSIFY, Step
+from kafka_hindsight.catalog.steps import RECLASSIFY
 from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.config import INPUTS, KEEP, MOST_HOURS, PLACES, Input, Settings
-from kafka_hindsight.shared.exits import APPLICATION, DONE, BadInput
+from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.start import launch
 from kafka_hindsight.start.first_use import prepare_spark
 
-_LAST_LINES = 200
 _WINDOWS = "SELECT DISTINCT cluster, window_from, window_to FROM {} ORDER BY window_from, window_to, cluster"
 PUBLISHED = _WINDOWS.format("quality.publications")
 LATE = _WINDOWS.format("quality.late_windows WHERE run_id = '{}'")
 
-_TITLES = {
-    "window_from": "From",
-    "window_to": "To",
-    "logs_tz": "Zone of LOGS",
-    "client_tz": "Zone of CLIENT_LOGS",
-    "pattern": "Layout of LOGS",
-    "client_pattern": "Layout of CLIENT_LOGS",
-}
 _ON_THE_FORM = {
     "window_from": "first instant of the window; goes with To",
     "window_to": "instant at which the window ends; without From and To: the night that the data interval names",
@@ -58,49 +46,11 @@ class SparkStepHook(SparkSubmitHook):
         except AirflowNotFoundException:
             return Connection(conn_id=conn_id, conn_type="spark", host=launch.DEFAULT_MASTER)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.said: deque[str] = deque(maxlen=_LAST_LINES)
-        self.application: str | None = None
 
-    def _process_spark_submit_log(self, itr: Iterator[str]) -> None:
-        super()._process_spark_submit_log(self._heard(itr))
+class SparkStepOperator(StepTask):
+    """Runs one step with spark-submit."""
 
-    def _heard(self, lines: Iterable[str]) -> Iterator[str]:
-        """The lines of spark-submit on their way into the task's log; the last ones are kept."""
-        for line in lines:
-            self.said.append(line.strip())
-            if found := APPLICATION.match(line.strip()):
-                self.application = found[1]
-            yield line
-
-    def _get_spark_binary_path(self) -> list[str]:
-        """The program that hands a step to the Spark of its run, with the spark-submit that starts it."""
-        return [sys.executable, str(launch.SUBMIT), *super()._get_spark_binary_path()]
-
-    def _build_spark_common_args(self) -> list[str]:
-        """The arguments of spark-submit; with a file of properties it would not read its own defaults."""
-        return [*super()._build_spark_common_args(), "--load-spark-defaults"]
-
-    @property
-    def exit_code(self) -> int | None:
-        """What spark-submit ended with, which the provider reports in prose alone."""
-        return self._submit_sp.returncode if self._submit_sp else None
-
-
-class SparkStepOperator(BaseOperator):
-    """Runs one step. Exit codes 2 and 42 fail the task for good; any other failure may be retried."""
-
-    operator_extra_links = (ReportLink(), SparkLink())
-
-    def __init__(self, *, step: Step, cluster: Cluster, window: dict[str, str] | None = None, **kwargs: Any) -> None:
-        super().__init__(**{**of_step(step, cluster), **kwargs})
-        self.step = step
-        self.cluster = cluster
-        self.window = window
-        self.given: dict[str, Any] = {}
-        self.hook: SparkStepHook | None = None
-        self.application: str | None = None
+    hook: SparkStepHook | None = None
 
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
@@ -118,20 +68,10 @@ class SparkStepOperator(BaseOperator):
             name="hindsight",
             application_args=[self.step.name, "--settings", json.dumps(given)],
             env_vars=launch.environment(),
-            spark_binary=str(launch.spark_submit()),
+            spark_binary=str(launch.submit_program()),
         )
-        try:
+        with self.ending():
             self.hook.submit(str(launch.RUN))
-        except AirflowException as failure:
-            if not self.hook.exit_code:
-                raise
-            raise failed(self.step.name, self.hook.exit_code, [*self.hook.said]) from failure
-        finally:
-            self.application = self.hook.application
-
-    def get_openlineage_facets_on_start(self) -> Any:
-        """The tables that it reads and writes, for OpenLineage's provider."""
-        return lineage(self.step, self.cluster)
 
     def on_kill(self) -> None:
         """Ends spark-submit with the task."""
@@ -145,10 +85,7 @@ def step_operator() -> type[Any]:
 
 
 def judged_anew(windows: Any, cluster: Cluster, **given: Any) -> Any:
-    """The step reclassify, once for each window that a task before it gives; one after another.
-
-    Takes: the cluster; what its tasks are given besides.
-    """
+    """The step reclassify, once for each window that a task before it gives; one after another."""
     return (
         step_operator()
         .partial(
@@ -176,9 +113,7 @@ def published_windows(**context: Any) -> list[dict[str, str]]:
         and datetime.fromisoformat(window["to"]) <= settings.window_to
     ]
     if not lie_within:
-        raise AirflowFailException(
-            "Found no published window between FROM and TO. Needed: one or more. Choose other instants."
-        )
+        raise AirflowFailException("Found no published window between FROM and TO. Choose other instants.")
     return lie_within
 
 
@@ -218,21 +153,14 @@ def _param(i: Input, default: str | None, **schema: Any) -> Param:
         schema |= {"type": ["null", "string"], "format": "date-time"}
     else:
         schema |= {"type": ["null", "string"]}
-    title = _TITLES.get(i.field, i.variable.replace("_", " ").capitalize())
+    title = i.variable.replace("_", " ").capitalize()
     value = int(default) if default and default.isdigit() and i.field in _HOURS else default
     return Param(value, title=title, description=_ON_THE_FORM.get(i.field, i.meaning), **schema)
 
 
 def patient() -> dict[str, Any]:
     """How often the tasks of a schedule are tried again, and when."""
-    return {
-        "retries": _retries(os.environ.get("HINDSIGHT_RETRIES") or "2"),
-        "retry_delay": timedelta(minutes=5),
-        "retry_exponential_backoff": True,
-    }
-
-
-def _retries(text: str) -> int:
+    text = os.environ.get("HINDSIGHT_RETRIES") or "2"
     if not text.isdecimal():
         raise BadInput(f"HINDSIGHT_RETRIES is {text!r}. Needed: how often a step is tried again, such as 2. Mend it.")
-    return int(text)
+    return {"retries": int(text), "retry_delay": timedelta(minutes=5), "retry_exponential_backoff": True}

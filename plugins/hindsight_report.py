@@ -132,7 +132,7 @@ def _of(name: str, may_read: MayRead) -> Cluster:
 
 def _read(cluster: Cluster, page: str, may_read: MayRead) -> bytes:
     """A page. In a lake of several clusters each has its own; what is of all asks for the right to all."""
-    folder, others = _folder(cluster.lake), [c for c in clusters() if c.lake == cluster.lake]
+    folder, others = f"{cluster.lake.rstrip('/')}/report", [c for c in clusters() if c.lake == cluster.lake]
     try:
         if len(others) > 1 and page == NEWEST:
             names = landing.names_in(folder)
@@ -150,10 +150,6 @@ def _is_allowed(cluster: Cluster, page: str, others: Sequence[Cluster], may_read
     if page in _OF_ALL:
         return all(may_read(c.name) for c in others)
     return len(others) == 1 or is_page_of(page, _shown(cluster))
-
-
-def _folder(lake: str) -> str:
-    return f"{lake.rstrip('/')}/report"
 
 
 def _noted(page: bytes, lake: str) -> bytes:

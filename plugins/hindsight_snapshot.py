@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from typing import Any
 
-from airflow.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
+from airflow.exceptions import AirflowException, AirflowNotFoundException
 from airflow.sdk import BaseOperator, Connection
+from hindsight_airflow import AirflowFailException
 from hindsight_child import child, last_words
 
 from kafka_hindsight.settings.clusters import DEFAULT_CONNECTION, Cluster
-from kafka_hindsight.settings.clusters import clusters as configured
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE
-
-
-def clusters() -> list[Cluster]:
-    """Those that are read: the file's with a connection, else the connections that HINDSIGHT_CLUSTERS lists."""
-    found = configured()
-    listed = [name.strip() for name in os.environ.get("HINDSIGHT_CLUSTERS", "").split(",")]
-    if any(c.name for c in found) or not any(listed):
-        return [c for c in found if c.connection]
-    names = dict.fromkeys(filter(None, listed))
-    return [Cluster(None if n == DEFAULT_CONNECTION else n, n, found[0].inputs) for n in names]
 
 
 class SnapshotOperator(BaseOperator):

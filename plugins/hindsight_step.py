@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from airflow.exceptions import AirflowException, AirflowFailException
-from airflow.sdk import Asset
+from airflow.exceptions import AirflowException
+from airflow.sdk import Asset, BaseOperator
+from hindsight_airflow import AirflowFailException, AirflowSkipException
+from hindsight_lineage import lineage
+from hindsight_links import ReportLink, SparkLink
 
 from kafka_hindsight.alerts.routes import owners_of
 from kafka_hindsight.catalog.steps import Step
+from kafka_hindsight.lake.results import Result, forget_result, read_result
 from kafka_hindsight.settings.clusters import Cluster, file_path
 from kafka_hindsight.settings.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, is_uri
 from kafka_hindsight.settings.home import LAKE
-from kafka_hindsight.shared.exits import BAD_INPUT, NEVER_RETRIED, REFUSED, parse_exit_summary
+from kafka_hindsight.shared.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED
 from kafka_hindsight.start import launch
 
 _MEANING = {
@@ -27,7 +33,6 @@ _MOST_TOLD = 1000
 """Characters of a step's own sentences in the failure of its task, and so in an alert; the log has all of them."""
 
 _OTHERS = "The lines above say why; another try leaves the same tables as an undisturbed one."
-
 
 POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
 """Where steps stand in line. A pool that is named must exist, or nothing is ever scheduled: so none is by default."""
@@ -43,15 +48,57 @@ class Refused(AirflowFailException):
     """The publication was refused: the lake holds why."""
 
 
-def failed(step: str, code: int, said: Sequence[str]) -> AirflowException:
-    """The failure of a task whose step ended with this code, in the step's own sentences.
+class StepTask(BaseOperator):
+    """What the operators of a step have in common. Exit codes 2 and 42 fail the task for good."""
 
-    The provider would say it with its whole command line, which would go out with an alert.
+    operator_extra_links = (ReportLink(), SparkLink())
+    usual: Mapping[str, Any] = MappingProxyType({})
+
+    def __init__(self, *, step: Step, cluster: Cluster, window: dict[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init__(**{**of_step(step, cluster), **self.usual, **kwargs})
+        self.step = step
+        self.cluster = cluster
+        self.window = window
+        self.given: dict[str, Any] = {}
+        self.application: str | None = None
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Around the run of the step, whatever runs it: how it ended is what it left in its run's folder of the lake.
+
+        Raises: AirflowFailException where no retry helps; AirflowException for any other failure. The provider's own
+            would name its whole command line, which would go out with an alert.
+        """
+        place = self.given["lake"], self.given["run_id"], self.step.name
+        forget_result(*place)
+        failure = None
+        try:
+            yield
+        except AirflowException as problem:
+            failure = problem
+        result = read_result(*place)
+        self.application = result.application if result else None
+        if failure:
+            raise _failed(self.step.name, result, isinstance(failure, AirflowSkipException)) from failure
+
+    def get_openlineage_facets_on_start(self) -> Any:
+        """The tables that it reads and writes, for OpenLineage's provider."""
+        return lineage(self.step, self.cluster)
+
+
+def _failed(step: str, result: Result | None, is_final: bool) -> AirflowException:
+    """The failure of a task in its step's own sentences.
+
+    Takes: what the step left; `is_final`, whether what ran it knows that it ended with a code that is never retried.
+    Edge case: a step that was killed leaves nothing, and this worker may not reach the lake.
     """
+    if result is None or result.exit_code == DONE:
+        if is_final:
+            return AirflowFailException(f"{step} ended with exit code 2 or 42. {_MEANING[BAD_INPUT]}")
+        return AirflowException(f"{step} left no result: it was killed, or could not start. {_OTHERS}")
+    code, why = result.exit_code, " ".join(" ".join(result.sentences).split())[:_MOST_TOLD]
     kind = Refused if code == REFUSED else AirflowFailException if code in NEVER_RETRIED else AirflowException
-    told = " ".join(parse_exit_summary(step, code, said))[:_MOST_TOLD]
-    why = f"{told} {_MEANING.get(code, _OTHERS)}".strip()
-    return kind(f"{step} {f'ended with exit code {code}' if code > 0 else f'was killed by signal {-code}'}. {why}")
+    return kind(" ".join(filter(None, (f"{step} ended with exit code {code}.", why, _MEANING.get(code, _OTHERS)))))
 
 
 def of_step(step: Step, cluster: Cluster) -> dict[str, Any]:

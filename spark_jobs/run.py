@@ -28,6 +28,7 @@ from pyspark.sql import SparkSession
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
 from kafka_hindsight.lake.lock import held
 from kafka_hindsight.lake.repair import list_newest
+from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.lake.version import lake_version
 from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.shared import progress
@@ -84,11 +85,25 @@ def run_step(name: str, given: dict[str, Any]) -> int:
         summary = perform(step, settings)
     except Exception as error:
         traceback.print_exc()
-        code = exit_code(error)
-        progress.ends(step.name, code, sentences_of(error), {})
-        return code
-    progress.ends(step.name, DONE, [], summary)
-    return DONE
+        return _ended(step, given, Result(exit_code(error), sentences_of(error), _application()), {})
+    return _ended(step, given, Result(DONE, application=_application()), summary)
+
+
+def _ended(step: Step, given: dict[str, Any], result: Result, summary: Summary) -> int:
+    """Says how a step ended: in its log, to the terminal that waits, and in its run's folder. Gives: its exit code."""
+    if given.get("lake") and given.get("run_id"):
+        leave_result(given["lake"], given["run_id"], step.name, result)
+    progress.ends(step.name, result.exit_code, [*result.sentences], summary)
+    return result.exit_code
+
+
+def _application() -> str | None:
+    """Spark's id of this application; None where there is none, or where its Java process has ended."""
+    try:
+        spark = session.running()
+        return spark.sparkContext.applicationId if spark else None
+    except Exception:  # Java may end while it is asked
+        return None
 
 
 def perform(step: Step, settings: Settings) -> Summary:

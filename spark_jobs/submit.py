@@ -1,6 +1,7 @@
 """Stands before spark-submit: hands a step to the application that the steps of its run share.
 
 `submit.py SPARK-SUBMIT ARGUMENTS...`: a whole command that submits run.py. Its output and its exit code are the step's.
+Spark reads its own defaults too, which it would leave out beside a file of properties.
 A driver that runs elsewhere, and a step that runs by itself, are submitted as they are. Standard library only.
 """
 
@@ -27,6 +28,7 @@ def main(command: Sequence[str]) -> int:
     """Runs the step that a command of spark-submit names. Gives: its exit code; below 0, a signal."""
     for name in [name for name in os.environ if name.startswith(AIRFLOWS)]:
         del os.environ[name]
+    command = [command[0], "--load-spark-defaults", *command[1:]]
     *submit, step, _, settings = command
     if step in _SHARING and "cluster" not in _deploy_modes(command):
         given = json.loads(settings)
@@ -34,7 +36,7 @@ def main(command: Sequence[str]) -> int:
         if place is not None:
             start = [*submit, SERVE, str(place.socket), str(place.log)]
             return hand_over(place, start, step, settings, is_last=step == STEPS[-1].name)
-    os.execv(command[0], [*command])
+    os.execv(command[0], command)
 
 
 def _deploy_modes(command: Sequence[str]) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from traceback import walk_tb
 
@@ -10,9 +9,6 @@ DONE = 0
 FAULT = 1
 BAD_INPUT = 2
 REFUSED = 42
-
-APPLICATION = re.compile(r"Spark application (\S+)")
-"""The line of a log that names Spark's application of a step."""
 
 NEVER_RETRIED = frozenset({BAD_INPUT, REFUSED})
 
@@ -112,14 +108,6 @@ def _first_line(text: str) -> str:
 def format_exit_summary(step: str, code: int, sentences: Iterable[str]) -> list[str]:
     """The last lines of a step's log: what it ends with, and why. Others write into that log too."""
     return [ends_line(step, code), *(f"{step}: {' '.join(sentence.split())}" for sentence in sentences)]
-
-
-def parse_exit_summary(step: str, code: int, log: Sequence[str]) -> list[str]:
-    """The sentences of a format_exit_summary; none where the step ended without one."""
-    if ends_line(step, code) not in log:
-        return []
-    after = log[len(log) - list(reversed(log)).index(ends_line(step, code)) :]
-    return [line.removeprefix(f"{step}: ") for line in after if line.startswith(f"{step}: ")]
 
 
 def ends_line(step: str, code: int) -> str:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -19,6 +20,9 @@ from kafka_hindsight.start import launch
 
 _ARCHIVE = "kafka_hindsight"
 """The archive of our own code, which executors import."""
+
+_SHIPPED: dict[str, TemporaryDirectory[str]] = {}
+"""The folder in which the archive of an application lies."""
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """The variable by which spark-submit names its JVM to Python. That JVM has our settings, out of a file."""
@@ -93,15 +97,16 @@ def stop() -> None:
 
 
 def _ship(spark: SparkSession) -> None:
-    """Sends our own code to the executors: a worker elsewhere imports what it runs. It is sent once a session.
+    """Sends our own code to the executors: a worker elsewhere imports what it runs. It is sent once an application.
 
-    Edge case: executors fetch the archive from the driver while the session lives; Spark removes the folder when it
-    stops.
+    Edge case: executors fetch the archive from the driver while the application lives, so its folder lives as long as
+    this process.
     """
-    context: Any = spark.sparkContext
-    if f"{_ARCHIVE}.zip" in context._python_includes:
+    context = spark.sparkContext
+    if context.applicationId in _SHIPPED:
         return
-    packed = Path(f"{context._temp_dir}/{_ARCHIVE}.zip")
+    _SHIPPED[context.applicationId] = folder_of_archive = TemporaryDirectory(prefix="hindsight-code-")
+    packed = Path(folder_of_archive.name, f"{_ARCHIVE}.zip")
     with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
         for folder in (PACKAGE, HOME / "spark_jobs"):
             for file in sorted((*folder.rglob("*.py"), *folder.rglob("noise/*.jsonl"))):

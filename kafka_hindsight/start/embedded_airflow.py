@@ -27,7 +27,6 @@ def environment() -> dict[str, str]:
         "HINDSIGHT_RETRIES": "0",
         "HINDSIGHT_DEADLINE_HOURS": "0",
         "PYTHONPATH": str(HOME),
-        "PYTHONWARNINGS": "ignore",
         "NO_COLOR": "1",
         "TZ": "UTC",
     }

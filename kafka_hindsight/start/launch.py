@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import stat
 import sys
 import tempfile
@@ -249,19 +250,33 @@ def properties_file(settings: Mapping[str, str]) -> Path:
     Raises: BadInput where the folder for it belongs to another user.
     """
     text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
+    return _private_file(text, ".conf", 0o600)
+
+
+def submit_program() -> Path:
+    """A program of one word that hands a step to the Spark of its run, with the spark-submit that starts it.
+
+    Raises: BadInput where the folder for it belongs to another user.
+    """
+    command = shlex.join([sys.executable, str(SUBMIT), str(spark_submit())])
+    return _private_file(f'#!/bin/sh\nexec {command} "$@"\n', ".sh", 0o700)
+
+
+def _private_file(text: str, suffix: str, mode: int) -> Path:
+    """A file in the folder of this user alone. What no step asked for within a day goes."""
     folder = private_folder()
     if folder is None:
         raise BadInput(
             f"{tempfile.gettempdir()}/hindsight-{os.getuid()} is not a folder of this user alone. Needed: one with mode"
             " 0700, for settings that no other user may read. Remove it, or set TMPDIR."
         )
-    for unused in folder.glob("spark-*.conf"):
+    for unused in folder.glob("spark-*.*"):
         with suppress(FileNotFoundError):
             if unused.stat().st_mtime < time.time() - _DAY:
                 unused.unlink()
-    file = folder / f"spark-{_digest(text.encode())}.conf"
+    file = folder / f"spark-{_digest(text.encode())}{suffix}"
     coming = folder / f"{file.name}.{os.getpid()}"
-    with open(os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:
+    with open(os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, mode), "w", encoding="utf-8") as written:
         written.write(text)
     return coming.replace(file)
 

@@ -18,26 +18,27 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
-from airflow.exceptions import AirflowFailException, AirflowSkipException
+from airflow.exceptions import AirflowException
 from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
-from airflow.providers.docker.exceptions import DockerContainerFailedException
 from airflow.providers.docker.operators.docker import DockerOperator
 from airflow.providers.openlineage.extractors.manager import ExtractorManager
-from hindsight_container import CONTAINER, _described, contained
+from hindsight_airflow import AirflowFailException, AirflowSkipException
+from hindsight_container import CONTAINER, contained, described
 from hindsight_links import ReportLink
 from hindsight_operator import SparkStepOperator, judged_anew, step_operator
 from hindsight_step import Refused
 from kubernetes.client import ApiClient
 
 from kafka_hindsight.catalog.steps import PUBLISH, STEPS
+from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.config import Settings
-from kafka_hindsight.shared.exits import BadInput, format_exit_summary
+from kafka_hindsight.shared.exits import BadInput
 
 RECIPE = Path(__file__).resolve().parents[2] / "docker" / "kubernetes"
 SCHEMA = "1.34"
 ORDERS = Cluster("orders", None, {"lake": "/lake"})
-IMAGE = "registry.example.org/hindsight:0.2.0"
+IMAGE = "registry.example.org/hindsight:0.1.0"
 HOSTILE = "/logs/{{ params.lake }} $(reboot) 'x'"
 
 
@@ -130,23 +131,37 @@ def test_a_container_gets_the_step_and_its_settings_word_by_word(
 def test_a_code_that_no_retry_changes_fails_for_good_in_the_step_s_words(
     code: int, kind: type[Exception], docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program(tmp_path, code, *format_exit_summary("publish", code, ["LOGS names /x."]))
+    program(tmp_path, code)
+    lake = str(tmp_path / "lake")
+    monkeypatch.setattr(
+        Docker, "start", lambda *_: leave_result(lake, "r", "publish", Result(code, ["LOGS names /x."]))
+    )
     with pytest.raises(kind, match=rf"^publish ended with exit code {code}\. LOGS names /x\."):
-        step_in("docker", monkeypatch).execute(context())
+        step_in("docker", monkeypatch).execute(context(lake=lake))
+
+
+def test_such_a_code_fails_for_good_where_the_lake_is_out_of_reach(
+    docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path, 42)
+    with pytest.raises(AirflowFailException, match="publish ended with exit code 2 or 42"):
+        step_in("docker", monkeypatch).execute(context(lake="nowhere://lake"))
 
 
 def test_any_other_code_may_be_retried(docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, 1)
-    with pytest.raises(DockerContainerFailedException) as failure:
-        step_in("docker", monkeypatch).execute(context())
+    with pytest.raises(AirflowException, match="publish left no result") as failure:
+        step_in("docker", monkeypatch).execute(context(lake=str(tmp_path)))
     assert not isinstance(failure.value, (AirflowFailException, AirflowSkipException))
 
 
-def test_a_pod_gets_the_same_command_and_ends_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pod_gets_the_same_command_and_ends_the_same_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = str(tmp_path)
     seen: list[Any] = []
 
     def ends(task: Any, given: Any) -> None:
         seen.append(task.build_pod_request_obj(given))
+        leave_result(lake, "r", "publish", Result(42))
         raise AirflowSkipException("Pod publish-1 returned exit code 42. Skipping.")
 
     monkeypatch.setattr(KubernetesPodOperator, "execute_sync", ends)
@@ -154,7 +169,7 @@ def test_a_pod_gets_the_same_command_and_ends_the_same_way(monkeypatch: pytest.M
     monkeypatch.setattr(KubernetesPodOperator, "hook", SimpleNamespace(is_in_cluster=True, get_namespace=lambda: "x"))
     task = step_in("kubernetes", monkeypatch, pod_template_file=str(RECIPE / "step-pod.yaml"))
     with pytest.raises(Refused, match="publish ended with exit code 42"):
-        task.execute(context())
+        task.execute(context(lake=lake))
     (container,) = ApiClient().sanitize_for_serialization(seen[0])["spec"]["containers"]
     assert container["command"][:3] == ["hindsight", "step", "publish"]
     assert Settings.of(json.loads(container["command"][4])).logs == HOSTILE
@@ -199,7 +214,7 @@ def test_the_files_of_the_recipe_fit_one_another() -> None:
     variables = {each["name"]: each["value"] for each in values["env"]}
     mounted = {mount["mountPath"] for mount in pod["spec"]["containers"][0]["volumeMounts"]}
     assert mounted == {variables["HINDSIGHT_LOGS"], variables["HINDSIGHT_LAKE"]}
-    kind, given = _described(variables[CONTAINER])
+    kind, given = described(variables[CONTAINER])
     assert kind.name == "KubernetesPodOperator"
     assert f"COPY {Path(given['pod_template_file']).name} " in (RECIPE / "Dockerfile.airflow").read_text()
 
@@ -215,7 +230,7 @@ def test_the_examples_of_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -
     for text, base in ((kubernetes, KubernetesPodOperator), (docker, DockerOperator)):
         monkeypatch.setenv(CONTAINER, text)
         task = step_operator()(step=PUBLISH, cluster=ORDERS)
-        assert isinstance(task, base) and task.image == "registry.example.org/kafka-hindsight:0.2.0"
+        assert isinstance(task, base) and task.image == "registry.example.org/kafka-hindsight:0.1.0"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from kafka_hindsight.catalog.steps import STEPS
 from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.lake.results import read_result
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared import words
 from kafka_hindsight.sql.lake_views import open_views
@@ -57,6 +59,16 @@ def test_it_ends_with_a_summary_and_a_report(night: tuple[Path, subprocess.Compl
     written = page.read_text(encoding="utf-8")
     assert "<html" in written[:1000]
     assert "No generation of a group is missing." in written
+
+
+def test_each_step_left_its_result_in_the_folder_of_its_run(
+    night: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    lake, _ = night
+    (run,) = (folder.name for folder in (lake / "runs").iterdir() if folder.is_dir())
+    results = [read_result(str(lake), run, step.name) for step in STEPS]
+    assert [(r.exit_code, r.sentences) for r in results if r] == [(0, [])] * len(STEPS)
+    assert len({r.application for r in results if r} - {None}) == 1, "one Spark took all of them"
 
 
 def test_every_physical_line_of_the_night_is_accounted_for(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from airflow.exceptions import AirflowException, AirflowFailException
-from hindsight_links import ReportLink
-from hindsight_operator import SparkStepHook, SparkStepOperator
+from airflow.exceptions import AirflowException
+from hindsight_airflow import AirflowFailException
+from hindsight_links import ReportLink, SparkLink
+from hindsight_operator import SparkStepOperator
 from hindsight_step import settings_of
 
 from kafka_hindsight.catalog.steps import STEPS, Step
@@ -21,7 +25,7 @@ from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.shared.page_names import page_name
 
-CLUSTER = Cluster("orders", None, {"lake": "/lake"})
+ELSEWHERE = {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}
 SUBMIT = f"""#!/bin/sh
 printf '%s\\n' "$@" > "$0.arguments"
 env > "$0.environment"
@@ -31,6 +35,7 @@ SERVES = """
 import json, os, sys
 from pathlib import Path
 from kafka_hindsight.start.application import Place, serve
+from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.shared.exits import format_exit_summary
 
 def run(step, settings):
@@ -38,6 +43,8 @@ def run(step, settings):
     with open(sys.argv[0] + ".settings", "a") as file:
         print(json.dumps({"step": step, "pid": os.getpid(), **settings}), file=file)
     print(*format_exit_summary(step, code, ["LOGS names /x."]), sep="\\n", flush=True)
+    if "LEAVES_NOTHING" not in os.environ:
+        leave_result(settings["lake"], settings["run_id"], step, Result(code, ["LOGS names /x."], "local-1"))
     return code
 
 sys.exit(serve(Place(*map(Path, sys.argv[-2:])), run, lambda: os._exit(1)))
@@ -49,6 +56,7 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Spark environment whose spark-submit notes what it was given, and serves steps without Spark."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT", raising=False)
     submit = tmp_path / "bin" / "spark-submit"
     submit.write_text(SUBMIT)
@@ -59,7 +67,7 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def context(conf: dict[str, Any] | None = None, **params: Any) -> dict[str, Any]:
     return {
-        "params": {"logs": "/logs", **params},
+        "params": {"logs": "/logs", "lake": str(Path("lake").absolute()), **params},
         "data_interval_start": datetime(2026, 11, 20, 2, tzinfo=UTC),
         "data_interval_end": datetime(2026, 11, 21, 2, tzinfo=UTC),
         "dag_run": SimpleNamespace(
@@ -70,14 +78,20 @@ def context(conf: dict[str, Any] | None = None, **params: Any) -> dict[str, Any]
     }
 
 
-def run(code: int, *steps: Step, **params: Any) -> None:
-    """Steps of one run, each in a task of its own; the last one ends with the code."""
+def task_of(step: Step = STEPS[0]) -> SparkStepOperator:
+    return SparkStepOperator(step=step, cluster=Cluster("orders", None, {"lake": "lake"}))
+
+
+def run(code: int, *steps: Step, **params: Any) -> SparkStepOperator:
+    """Steps of one run, each in a task of its own; the last one ends with the code. Gives: its task."""
     *before, last = steps or STEPS[:1]
     given = context(conf={"run_id": uuid4().hex}, **params)
     for step in (*before, last):
         with pytest.MonkeyPatch.context() as patched:
             patched.setenv("ENDS_WITH", str(code if step is last else 0))
-            SparkStepOperator(step=step, cluster=CLUSTER).execute(given)
+            task = task_of(step)
+            task.execute(given)
+    return task
 
 
 def handed(spark: Path) -> list[dict[str, Any]]:
@@ -110,18 +124,48 @@ def test_any_other_failure_may_be_retried(spark: Path, code: int) -> None:
 
 
 def test_why_a_step_refuses_its_input_is_told_with_the_task_and_so_in_an_alert(spark: Path) -> None:
-    spark.write_text("#!/bin/sh\necho 'ingest: ends with exit code 2\ningest: LOGS names /x.\nbye'\nexit 2\n")
-    spark.chmod(0o755)
     with pytest.raises(AirflowFailException) as failure:
-        SparkStepOperator(step=STEPS[0], cluster=CLUSTER).execute(context())
+        run(2)
     assert str(failure.value) == "ingest ended with exit code 2. LOGS names /x. A retry would find the same."
 
 
-def test_a_step_that_was_killed_says_so(spark: Path) -> None:
+@pytest.mark.parametrize("lake", ["lake", "nowhere://lake"])
+def test_a_step_that_was_killed_or_whose_lake_is_out_of_reach_may_be_retried(spark: Path, lake: str) -> None:
     spark.write_text("#!/bin/sh\nkill -9 $$\n")
-    spark.chmod(0o755)
-    with pytest.raises(AirflowException, match="ingest was killed by signal 9"):
-        SparkStepOperator(step=STEPS[0], cluster=CLUSTER).execute(context())
+    with pytest.raises(AirflowException, match="ingest left no result: it was killed, or could not start") as failure:
+        task_of().execute(context(lake=lake))
+    assert not isinstance(failure.value, AirflowFailException)
+
+
+def test_what_an_earlier_try_left_counts_for_nothing(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = context(conf={"run_id": "r"})
+    monkeypatch.setenv("ENDS_WITH", "2")
+    with pytest.raises(AirflowFailException):
+        task_of().execute(given)
+    monkeypatch.setenv("LEAVES_NOTHING", "1")
+    with pytest.raises(AirflowException, match="ingest left no result") as failure:
+        task_of().execute(given)
+    assert not isinstance(failure.value, AirflowFailException)
+
+
+def test_a_task_that_is_killed_ends_what_it_submitted(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(ELSEWHERE))
+    begun = Path(f"{spark}.pid")
+    spark.write_text(f"#!/bin/sh\necho $$ > {begun}.new; mv {begun}.new {begun}\nexec sleep 60\n")
+    task = task_of()
+
+    def kill() -> None:
+        while not begun.exists():
+            time.sleep(0.05)
+        task.on_kill()
+
+    killer = Thread(target=kill)
+    killer.start()
+    with pytest.raises(AirflowException, match="ingest left no result"):
+        task.execute(context())
+    killer.join()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(begun.read_text()), 0)
 
 
 def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_environment(spark: Path) -> None:
@@ -130,7 +174,7 @@ def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_env
     (given,) = handed(spark)
     assert given.pop("step") == "ingest" and given.pop("pid")
     assert Settings.of(given).logs == hostile
-    assert Path(f"{spark}.arguments").read_text().splitlines()[:2] == ["--master", "local[*]"]
+    assert Path(f"{spark}.arguments").read_text().splitlines()[:3] == ["--load-spark-defaults", "--master", "local[*]"]
     environment = Path(f"{spark}.environment").read_text().splitlines()
     assert f"PYSPARK_PYTHON={spark.parent}/python" in environment
     assert any(line.startswith("SPARK_HOME=") for line in environment)
@@ -139,12 +183,12 @@ def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_env
 def test_the_report_that_a_task_links_to_is_that_of_the_night_which_its_step_was_handed(
     spark: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ENDS_WITH", "0")
-    task = SparkStepOperator(step=STEPS[0], cluster=CLUSTER)
-    task.execute(context(conf={"run_id": uuid4().hex}, cluster="orders"))
+    monkeypatch.setenv("HINDSIGHT_SPARK_UI", "https://spark.example.org/{application}")
+    task = run(0, cluster="orders")
     (given,) = handed(spark)
     ends = (datetime.fromisoformat(given[end]) for end in ("window_from", "window_to"))
     assert ReportLink().get_link(task, ti_key=None).endswith(f"/hindsight/orders/{page_name('orders', *ends)}")
+    assert SparkLink().get_link(task, ti_key=None) == "https://spark.example.org/local-1"
 
 
 def test_no_secret_is_an_argument_and_no_key_of_airflows_is_inherited(
@@ -171,16 +215,11 @@ def test_the_steps_of_a_run_share_one_spark_and_another_run_has_its_own(spark: P
 
 
 def test_a_driver_that_runs_on_the_cluster_is_handed_one_step(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    elsewhere = {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}
-    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(elsewhere))
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(ELSEWHERE))
     spark.write_text('#!/bin/sh\nprintf \'%s\\n\' "$@" > "$0.arguments"\n')
-    SparkStepOperator(step=STEPS[0], cluster=CLUSTER).execute(context())
-    assert Path(f"{spark}.arguments").read_text().splitlines()[-3:-1] == ["ingest", "--settings"]
-
-
-def test_the_master_is_the_connections_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "spark://master:7077"}))
-    assert SparkStepHook(conn_id="spark_default")._resolve_connection()["master"] == "spark://master:7077"
+    task_of().execute(context())
+    arguments = Path(f"{spark}.arguments").read_text().splitlines()
+    assert (arguments[1:3], arguments[-3:-1]) == (["--master", "yarn"], ["ingest", "--settings"])
 
 
 def test_a_scheduled_run_owns_midnight_to_midnight() -> None:

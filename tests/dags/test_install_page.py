@@ -15,15 +15,22 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "install.md").read_text(e
 STANDALONE, YARN, KUBERNETES = re.findall(r"^    AIRFLOW_CONN_SPARK_DEFAULT='(.*)'$", PAGE, flags=re.MULTILINE)
 
 
-def hook_of(connection: str, monkeypatch: pytest.MonkeyPatch) -> SparkStepHook:
-    """The hook as the operator makes it, with this connection."""
+def submitted(connection: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], set[str]]:
+    """What a program in the place of spark-submit is given: its arguments, and the variables that it sees."""
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", connection)
-    return SparkStepHook(
+    submit = folder / "submit"
+    submit.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\" > $0.arguments\nenv > $0.environment\necho done\n")
+    submit.chmod(0o755)
+    hook = SparkStepHook(
         conf=launch.configuration(),
         conn_id="spark_default",
         env_vars=launch.environment(),
-        spark_binary=str(launch.spark_submit()),
+        spark_binary=str(submit),
     )
+    hook.submit("run.py")
+    return Path(f"{submit}.arguments").read_text().splitlines(), {
+        *Path(f"{submit}.environment").read_text().splitlines()
+    }
 
 
 @pytest.mark.parametrize(
@@ -32,33 +39,31 @@ def hook_of(connection: str, monkeypatch: pytest.MonkeyPatch) -> SparkStepHook:
     ids=["standalone", "yarn"],
 )
 def test_a_connection_becomes_its_master_and_hands_our_variables_on(
-    connection: str, begins: list[str], monkeypatch: pytest.MonkeyPatch
+    connection: str, begins: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hook = hook_of(connection, monkeypatch)
-    command = hook._build_spark_submit_command("run.py")
-    assert _master(command) == begins
-    assert "--deploy-mode" not in command
-    assert hook._env == launch.environment()
+    arguments, environment = submitted(connection, tmp_path, monkeypatch)
+    assert arguments[:2] == begins
+    assert "--deploy-mode" not in arguments
+    assert {f"{name}={value}" for name, value in launch.environment().items()} <= environment
 
 
-def test_the_queue_of_yarn_is_the_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    command = hook_of(YARN, monkeypatch)._build_spark_submit_command("run.py")
-    assert command[command.index("--queue") + 1] == "audits"
+def test_the_queue_of_yarn_is_the_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments, _ = submitted(YARN, tmp_path, monkeypatch)
+    assert arguments[arguments.index("--queue") + 1] == "audits"
 
 
-def test_kubernetes_needs_a_provider_that_is_not_locked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kubernetes_needs_a_provider_that_is_not_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Odd: the hook means to say so with a RuntimeError, and looks for a name that it did not import."""
     with pytest.raises((RuntimeError, NameError), match="kube"):
-        hook_of(KUBERNETES, monkeypatch)
+        submitted(KUBERNETES, tmp_path, monkeypatch)
 
 
-def test_kubernetes_is_not_handed_our_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kubernetes_is_not_handed_our_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_submit, "kube_client", object(), raising=False)
-    hook = hook_of(KUBERNETES, monkeypatch)
-    command = hook._build_spark_submit_command("run.py")
-    assert _master(command) == ["--master", "k8s://https://kubernetes.default:443"]
-    assert "spark.kubernetes.namespace=spark" in command
-    assert not hook._env
+    arguments, environment = submitted(KUBERNETES, tmp_path, monkeypatch)
+    assert arguments[:2] == ["--master", "k8s://https://kubernetes.default:443"]
+    assert "spark.kubernetes.namespace=spark" in arguments
+    assert f"SPARK_HOME={launch.spark_home()}" not in environment
 
 
 def test_what_the_page_sets_reaches_spark(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,11 +71,6 @@ def test_what_the_page_sets_reaches_spark(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv("HINDSIGHT_SPARK_CONF", text)
         pairs = dict(pair.split("=", 1) for pair in text.split(";"))
         assert pairs and pairs.items() <= launch.configuration().items()
-
-
-def _master(command: list[str]) -> list[str]:
-    at = command.index("--master")
-    return command[at : at + 2]
 
 
 def test_what_is_sent_along_is_all_of_spark_s_own_settings() -> None:

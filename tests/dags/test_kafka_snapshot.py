@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 from airflow.dag_processing.dagbag import DagBag
-from airflow.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
-from hindsight_snapshot import SnapshotOperator, clusters
+from airflow.exceptions import AirflowException, AirflowNotFoundException
+from hindsight_airflow import AirflowFailException
+from hindsight_snapshot import SnapshotOperator
 
-from kafka_hindsight.settings.clusters import FILE_VARIABLE
+from kafka_hindsight.settings.clusters import FILE_VARIABLE, Cluster, clusters
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 PYTHON = """#!/bin/sh
@@ -34,7 +35,6 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     monkeypatch.setenv("HINDSIGHT_LAKE", "/lake")
     monkeypatch.delenv("HINDSIGHT_CLUSTER", raising=False)
-    monkeypatch.setenv("HINDSIGHT_CLUSTERS", "orders,nowhere,kafka_default")
     monkeypatch.setenv("AIRFLOW_CONN_ORDERS", json.dumps({"conn_type": "kafka", "extra": EXTRA}))
     return tmp_path / "bin" / "python"
 
@@ -43,7 +43,8 @@ def run(python: Path, code: int, connection_id: str = "orders") -> None:
     python.write_text(PYTHON.format(code=code))
     python.chmod(0o755)
     run_after = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
-    (cluster,) = [c for c in clusters() if c.connection == connection_id]
+    named = Cluster(connection_id, connection_id, {"lake": "/lake"})
+    cluster = clusters()[0] if connection_id == "kafka_default" else named
     SnapshotOperator(cluster=cluster).execute({"dag_run": SimpleNamespace(run_after=run_after)})
 
 
@@ -51,42 +52,33 @@ def noted(python: Path, what: str) -> str:
     return Path(f"{python}.{what}").read_text()
 
 
-def dag_of(monkeypatch: pytest.MonkeyPatch, names: str | None) -> Any:
-    if names is None:
-        monkeypatch.delenv("HINDSIGHT_CLUSTERS", raising=False)
-    else:
-        monkeypatch.setenv("HINDSIGHT_CLUSTERS", names)
+def dag_of() -> Any:
     bag = DagBag(str(DAGS))
     assert bag.import_errors == {}
     return bag.dags["kafka_snapshot"]
 
 
-def test_each_cluster_has_a_task_and_none_waits_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    dag = dag_of(monkeypatch, " orders, pay/eu ,,orders ")
-    assert {t.task_id for t in dag.tasks} == {"snapshot_orders", "snapshot_pay_eu"}
-    assert not any(t.upstream_task_ids or t.downstream_task_ids for t in dag.tasks)
+def test_one_cluster_needs_no_file() -> None:
+    assert dag_of().task_ids == ["snapshot_kafka_default"]
 
 
-def test_one_cluster_needs_no_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert dag_of(monkeypatch, None).task_ids == ["snapshot_kafka_default"]
-    monkeypatch.setenv("HINDSIGHT_CLUSTERS", " , ")
-    assert [c.connection for c in clusters()] == ["kafka_default"]
-
-
-def test_a_file_names_the_clusters_and_those_without_a_connection_are_not_read(
+def test_a_file_names_the_clusters_those_without_a_connection_are_not_read_and_none_waits_for_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "h.toml").write_text(
         "[[clusters]]\nname = 'a'\nlogs = '/a'\nconnection = 'kafka_a'\nlake = '/lakes/a'\n"
         "[[clusters]]\nname = 'b'\nlogs = '/b'\n"
+        "[[clusters]]\nname = 'c'\nlogs = '/c'\nconnection = 'pay/eu'\n"
     )
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
-    assert dag_of(monkeypatch, "ignored").task_ids == ["snapshot_kafka_a"]
-    assert [(c.name, c.lake) for c in clusters()] == [("a", "/lakes/a")]
+    tasks = dag_of().tasks
+    assert {t.task_id: t.cluster.name for t in tasks} == {"snapshot_kafka_a": "a", "snapshot_pay_eu": "c"}
+    assert tasks[0].cluster.lake == "/lakes/a"
+    assert not any(t.upstream_task_ids or t.downstream_task_ids for t in tasks)
 
 
-def test_it_runs_every_five_minutes_one_run_at_a_time_with_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    dag = dag_of(monkeypatch, None)
+def test_it_runs_every_five_minutes_one_run_at_a_time_with_retries() -> None:
+    dag = dag_of()
     assert (dag.max_active_runs, dag.catchup) == (1, False)
     assert dag.timetable.expression == "*/5 * * * *"
     (task,) = dag.tasks

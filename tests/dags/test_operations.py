@@ -12,8 +12,7 @@ from typing import Any
 import pendulum
 import pytest
 from airflow.dag_processing.dagbag import DagBag
-from airflow.exceptions import AirflowFailException
-from airflow.sdk.exceptions import ParamValidationError
+from airflow.sdk.exceptions import AirflowFailException, ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
 from airflow.task.priority_strategy import validate_and_load_priority_weight_strategy
 from hindsight_links import ReportLink

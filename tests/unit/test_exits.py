@@ -13,7 +13,6 @@ from kafka_hindsight.shared.exits import (
     PublicationRefused,
     exit_code,
     format_exit_summary,
-    parse_exit_summary,
     sentences_of,
 )
 
@@ -116,8 +115,9 @@ def test_an_error_in_a_function_that_spark_ran_is_told_by_what_was_raised() -> N
     assert sentences_of(PythonException(text)) == ["PythonException: KeyError: 'a'"]
 
 
-def test_what_a_step_says_at_its_end_is_told_apart_from_what_others_say_there() -> None:
-    said = format_exit_summary("ingest", 2, ["LOGS names /x,\nand nothing is there.", "Needed: a folder."])
-    log = ["ingest: ends with exit code 2", "ingest: a try before.", "ingest: Read logs", *said, "WARN ShutdownHook"]
-    assert parse_exit_summary("ingest", 2, log) == ["LOGS names /x, and nothing is there.", "Needed: a folder."]
-    assert parse_exit_summary("ingest", 1, log) == parse_exit_summary("rebuild", 2, log) == []
+def test_a_step_ends_its_log_with_its_code_and_a_line_for_each_sentence() -> None:
+    assert format_exit_summary("ingest", 2, ["LOGS names /x,\nand nothing is there.", "Needed: a folder."]) == [
+        "ingest: ends with exit code 2",
+        "ingest: LOGS names /x, and nothing is there.",
+        "ingest: Needed: a folder.",
+    ]

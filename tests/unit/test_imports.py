@@ -23,6 +23,7 @@ PLAIN = {
     "kafka_hindsight.start.launch",
     "kafka_hindsight.start.maven",
     "kafka_hindsight.settings.owners",
+    "kafka_hindsight.lake.results",
     "kafka_hindsight.shared.words",
     "kafka_hindsight.start.embedded_airflow",
     "kafka_hindsight.start.first_use",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -88,6 +90,19 @@ def test_a_file_of_settings_that_no_step_asked_for_within_a_day_goes(monkeypatch
     os.utime(file, (long_ago, long_ago))
     launch.properties_file({"spark.x": "2"})
     assert not file.exists()
+
+
+def test_what_hands_a_step_over_is_a_program_of_one_word_for_its_owner_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", "/opt/it's spark")
+    program = launch.submit_program()
+    assert stat.S_IMODE(program.stat().st_mode) == 0o700
+    first, command = program.read_text().splitlines()
+    assert first == "#!/bin/sh"
+    assert shlex.split(command) == [
+        *("exec", sys.executable, str(launch.SUBMIT)),
+        *("/opt/it's spark/bin/spark-submit", "$@"),
+    ]
+    assert launch.submit_program() == program
 
 
 def test_a_folder_that_others_may_read_is_not_used(tmp_path: Path) -> None:

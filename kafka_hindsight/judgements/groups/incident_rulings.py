@@ -156,7 +156,7 @@ def the_group_only_grew(case: Gathered) -> Proof | None:
 
 
 _KIP_429 = "KIP-429"
-_ADR = "docs/adr/0018-chains-and-storms.md"
+_ADR = "docs/adr/0014-harm-first.md"
 
 INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(

@@ -17,7 +17,7 @@ MIN_DRIVING = 4
 
 STEADY_SPREAD = 0.2
 """Half of the intervals lie within a fifth of their median.
-Source: a coefficient of variation below 0.2, as proposed for storms in docs/adr/0018-chains-and-storms.md."""
+Source: a coefficient of variation below 0.2, as proposed for storms in docs/adr/0014-harm-first.md."""
 
 LIMIT_SPREAD = 0.1
 
@@ -70,7 +70,7 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
         "Its removals come {wait} after the rebalance before (median; half of them within {spread} of it), and the"
         " session timeout is {limit}: members fall silent as soon as they have joined.",
         proof=(session_runs_out_after_each_join,),
-        source="session.timeout.ms and heartbeat.interval.ms of ConsumerConfig; docs/adr/0018-chains-and-storms.md",
+        source="session.timeout.ms and heartbeat.interval.ms of ConsumerConfig; docs/adr/0014-harm-first.md",
         decides="made: a member that dies as soon as it has joined",
         looks_alike="made: the same intervals with a session timeout of 10 s",
     ),
@@ -80,7 +80,7 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
         "The rebalances that drive it come {interval} apart (median; half of the intervals within {spread} of it),"
         " like a loop of restarts.",
         proof=(shows_a_rhythm, repeats_steadily),
-        source="docs/adr/0018-chains-and-storms.md",
+        source="docs/adr/0014-harm-first.md",
         decides="groups/storm-2.8 billing-storm-8",
         looks_alike="made: three removals, too few for a rhythm",
     ),

@@ -1,0 +1,46 @@
+"""How a step ended: a small file in its run's folder of the lake, from the step to whoever started it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+
+from kafka_hindsight.lake import landing
+from kafka_hindsight.shared.exits import BadInput
+
+_OUT_OF_REACH = (OSError, BadInput, ImportError)
+"""What opening a lake raises in a process that cannot reach it."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The exit code of a step, the sentences that say why, and Spark's id of the application that ran it."""
+
+    exit_code: int
+    sentences: Sequence[str] = ()
+    application: str | None = None
+
+
+def leave_result(lake: str, run_id: str, step: str, result: Result) -> None:
+    """Writes the result of a step. The step's end does not depend on it: a lake out of reach gets none."""
+    with suppress(*_OUT_OF_REACH):
+        landing.write_atomically(_place(lake, run_id, step), json.dumps(asdict(result), indent=1))
+
+
+def read_result(lake: str, run_id: str, step: str) -> Result | None:
+    """The result that a step left; None where there is none, and where this process cannot reach the lake."""
+    with suppress(*_OUT_OF_REACH):
+        return Result(**json.loads(landing.read_text(_place(lake, run_id, step))))
+    return None
+
+
+def forget_result(lake: str, run_id: str, step: str) -> None:
+    """Removes what an earlier try of the step left."""
+    with suppress(*_OUT_OF_REACH):
+        landing.remove(_place(lake, run_id, step))
+
+
+def _place(lake: str, run_id: str, step: str) -> str:
+    return f"{lake.rstrip('/')}/runs/{run_id}/{step}.result.json"

@@ -1,0 +1,56 @@
+"""Private names of other packages are found, and those of ours are left alone."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+import pytest
+
+from tools import public_apis
+
+
+def found(text: str, file: str = "plugins/a.py", *others: str) -> list[str]:
+    tree = ast.parse(text)
+    ours = Counter(name for each in (tree, *map(ast.parse, others)) for name in public_apis.defined(each))
+    return [line.split()[1] for line in public_apis.foreign(file, tree, ours)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("hook._submit_sp.returncode", "_submit_sp"),
+        ("from airflow.exceptions import _x", "_x"),
+        ("from airflow._shared import configuration", "_shared"),
+        ("import sqlalchemy._dialects", "_dialects"),
+        ("class A(B):\n    def _build(self): return super()._build()", "_build"),
+        ("getattr(hook, '_submit_sp', None)", "_submit_sp"),
+        ("session._jvm", "_jvm"),
+        ("class A:\n    def f(self): self._jvm = 1\ncontext._jvm", "_jvm"),
+    ],
+)
+def test_what_is_private_to_another_package_is_named(text: str, name: str) -> None:
+    assert found(text) == [name]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def _x(): ...\nmodule._x",
+        "class A:\n    def f(self): self._x = 1\nA()._x",
+        "self._x\ncls._x",
+        "row._replace(a=1)\nos._exit(1)\na.__dict__",
+        "class A:\n    def _x(self): ...\nclass B(A):\n    def _x(self): super()._x()",
+    ],
+)
+def test_what_is_ours_or_documented_is_left_alone(text: str) -> None:
+    assert found(text) == []
+
+
+def test_java_is_reached_in_named_files_only() -> None:
+    assert found("spark._jvm", "kafka_hindsight/spark/session.py") == []
+    assert found("spark._jvm", "kafka_hindsight/spark/files/survey.py") == ["_jvm"]
+
+
+def test_our_own_code_uses_public_interfaces_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert public_apis.main() == 0, capsys.readouterr().out
