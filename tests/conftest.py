@@ -23,7 +23,6 @@ DRILL = "tests/live/test_drill.py"
 LONGEST = (
     "tests/live/",
     "tests/audit/",
-    "tests/store/test_thrift_server.py",
     "tests/store/test_reclassify.py",
     "tests/store/test_ingest.py",
     "tests/spark/test_publish.py",

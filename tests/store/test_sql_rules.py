@@ -14,15 +14,10 @@ from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.duck_rules import FUNCTIONS
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
-from lab.sql_fuzz.__main__ import lines
-from lab.sql_fuzz.engines import REFUSED as OUTCOME_REFUSED
-from lab.sql_fuzz.engines import ask_duckdb, duckdb_statements, places
-from lab.sql_fuzz.watch import Watch, watching
 from tests.support.asked_lake import LAKE, answers
 from tests.support.duck_statements import READS, REFUSED
 from tests.support.lake import write_lake
-
-SEED = 18
+from tests.support.watch import Watch, watching
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +41,8 @@ def watch(folder: Path, session: sql.Session) -> Iterator[Watch]:
 
 
 def filled(statement: str, folder: Path, watch: Watch) -> str:
-    return statement.format(**places(folder / "a lake's 100%", folder / "outside", watch.url))
+    lake, outside = (str(folder / name).replace("'", "''") for name in ("a lake's 100%", "outside"))
+    return statement.format(lake=lake, outside=outside, url=watch.url)
 
 
 @pytest.mark.parametrize("statement", READS)
@@ -82,24 +78,6 @@ def test_the_watch_sees_what_duckdb_does_without_the_rules(
     finally:
         (folder / "outside" / "written").unlink(missing_ok=True)
     assert any(re.search(what, seen) for seen in watch.happened())
-
-
-def test_statements_made_from_these_do_nothing_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = ask_duckdb(tmp_path, SEED, range(1200))
-    assert result.happened == [], "\n".join(lines("duckdb", SEED, result))
-    assert result.outcomes.total() == 1200
-    assert result.outcomes[OUTCOME_REFUSED] > len(REFUSED)
-
-
-def test_a_seed_and_a_number_make_the_same_statement_again(session: sql.Session, tmp_path: Path) -> None:
-    named = places(tmp_path, tmp_path, "http://127.0.0.1:1")
-    one, other = (duckdb_statements(session.connection, SEED, named) for _ in range(2))
-    numbers = range(len(one.corpus), len(one.corpus) + 200)
-    assert [one[n] for n in numbers] == [other[n] for n in reversed(numbers)][::-1]
-    assert len({one[n] for n in numbers}) > 190
 
 
 def test_every_function_that_is_allowed_is_one_of_duckdb(session: sql.Session) -> None:
