@@ -33,7 +33,6 @@ LONGEST = (
     "tests/store/test_judged_night.py",
     "tests/store/test_group_records.py",
     "tests/store/test_metadata_files.py",
-    "tests/store/test_lake_upgrade.py",
     "tests/unit/test_report_browser.py",
     "tests/unit/test_log_servers.py",
     "tests/store/",

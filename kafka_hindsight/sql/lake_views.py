@@ -10,9 +10,7 @@ import duckdb
 from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import TABLES, Table
-from kafka_hindsight.lake import publication
-from kafka_hindsight.lake.half_done import state_of
-from kafka_hindsight.lake.version import lake_version, note_on
+from kafka_hindsight.lake import publication, state
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sql.duck_types import CANNOT_BE_READ, duck_type, one_sentence, quoted_name, quoted_text, view_name
@@ -45,12 +43,10 @@ def open_views(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPy
         BadInput: The lake holds no table and no reading, or another version of Hindsight wrote it.
     """
     place = lake.rstrip("/") if is_uri(lake) else os.path.abspath(os.path.expanduser(lake))
-    if note := note_on(lake_version(place)):
-        print(note, file=sys.stderr)
+    state.require_version(place)
     published = publication.newest_versions(place)
     visible = publication.visible_versions(place, published)
-    state = state_of(place, published)
-    for note in state.notes:
+    if note := publication.note(place, published):
         print(note, file=sys.stderr)
     landed = newest_readings(place)
     if not published and not landed:
@@ -63,9 +59,7 @@ def open_views(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPy
     for layer in dict.fromkeys(table.layer for table in TABLES):
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
     for table in tables:
-        if table in state.lost:
-            source = _unreadable(table, f"The table {table.full_name}{CANNOT_BE_READ}{state.lost[table]}")
-        elif table in visible:
+        if table in visible:
             source = _rows(connection, place, table, visible[table])
         else:
             source = f"SELECT {_columns(table, 'NULL')} WHERE false"
@@ -81,6 +75,8 @@ def _rows(connection: duckdb.DuckDBPyConnection, place: str, table: Table, versi
     """The query of a table's rows in a version. Says on stderr that it cannot be read, where that is so."""
     folder, name = f"{place}/{table.layer}/{table.name}", f"{table.layer}_{table.name}"
     try:
+        if state.is_cut_short(place, table, version):
+            raise BadInput(f"its commit {version} is cut short")
         connection.register(name, DeltaTable(folder, version).to_pyarrow_dataset())
     except Exception as problem:  # delta-rs and pyarrow have no common error of a damaged table
         why = (

@@ -294,7 +294,7 @@ class TestViews:
             open_views(str(tmp_path))
 
     @pytest.mark.parametrize("scheme", ["", "file://"])
-    def test_a_table_whose_creation_was_cut_short_is_skipped_and_named(
+    def test_a_table_whose_creation_was_cut_short_has_no_rows(
         self, tmp_path: Path, scheme: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
         write_lake(tmp_path, {"silver.events": [{"line_id": "a"}]})
@@ -303,9 +303,7 @@ class TestViews:
         asked = "SELECT line_id FROM silver.events LEFT JOIN bronze.log_records USING (line_id)"
         assert sql.main(f"{scheme}{tmp_path}", asked, "csv") == DONE
         out, err = capsys.readouterr()
-        assert out.split() == ["line_id", "a"]
-        (line,) = err.splitlines()
-        assert line.startswith("No commit in bronze.log_records, gold.lag_verdicts: a run ended while it created")
+        assert (out.split(), err) == (["line_id", "a"], "")
 
     def test_instants_are_in_utc(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         asked = "SELECT happened_at AS at, happened_at::VARCHAR AS said FROM gold.failovers WHERE failover_id = '1'"

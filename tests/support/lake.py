@@ -14,8 +14,7 @@ import pyarrow
 from deltalake import DeltaTable, write_deltalake
 
 from kafka_hindsight.catalog import BY_NAME, TABLES, Table
-from kafka_hindsight.catalog.upgrades import LAKE_VERSION
-from kafka_hindsight.lake.version import FILE
+from kafka_hindsight.lake.state import FILE, LAKE_VERSION
 from kafka_hindsight.sql.duck_types import duck_type
 
 REBUILT = [t for t in TABLES if t.layer in ("silver", "gold")]
