@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection
+from typing import Any
 
 import duckdb
 from deltalake import DeltaTable
@@ -69,6 +70,12 @@ def open_views(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPy
     for setting in _LOCKED:
         connection.execute(setting)
     return connection
+
+
+def dicts_of(answer: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Read the rows of an answer by the names of its columns."""
+    names = [column[0] for column in answer.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, place: str, table: Table, version: int) -> str:

@@ -17,6 +17,7 @@ from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.story import RelatedRows, Story
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sql.duck_types import CANNOT_BE_READ, one_sentence, view_name
+from kafka_hindsight.sql.lake_views import dicts_of
 
 TOLD = tuple(t for t in TABLES if t.layer == "gold" and len(t.key) == 1)
 """The tables whose rows have an id."""
@@ -111,7 +112,5 @@ def rows_where(connection: duckdb.DuckDBPyConnection, table: Table, condition: s
         answer = connection.execute(
             f"SELECT * FROM {view_name(table)} WHERE {condition} ORDER BY {order} LIMIT {_FIRST}", values
         )
-        names = [column[0] for column in answer.description or ()]
-        of = ROW_CLASS[table.full_name].of
-        rows += [of(dict(zip(names, row, strict=True))) for row in answer.fetchall()]
+        rows += map(ROW_CLASS[table.full_name].of, dicts_of(answer))
     return rows
