@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 
 import duckdb
 
@@ -35,10 +36,10 @@ HELP = """\
   .queries                      the named queries and what they answer
   .tables                       the tables of the lake: rows, newest instant, and what one row is
   .describe gold.rebalances     a table's columns and their meanings (DESCRIBE shows types in full)
-  .format csv                   how answers are printed: table, csv or json
   .quit                         leaves
   Tab completes tables, columns, named queries with their variables, and commands."""
 
+_COMMANDS = (".tables", ".describe", ".queries", ".help", ".quit")
 SYNONYMS = {"help": ".help", "quit": ".quit", "exit": ".quit", "\\q": ".quit", "show tables": ".tables"}
 """What people say at other prompts."""
 
@@ -62,7 +63,16 @@ def main(lake: str, query: str | None = None, format: str = "table") -> int:  # 
     session = Session(open_views(lake), named_queries(), format)
     if query is not None:
         return DONE if _is_answered(session, query) else BAD_INPUT
-    return _prompt(session, lake) if sys.stdin.isatty() else _pipe(session)
+    if sys.stdin.isatty():
+        return _prompt(session, lake)
+    waiting = ""
+    for line in chain(sys.stdin, ";"):  # the last query of a file needs no semicolon
+        waiting, ready = gathered(waiting, line)
+        if ready.strip("; \n") and not _is_answered(session, ready):
+            return BAD_INPUT
+        if not session.is_open:
+            break
+    return DONE
 
 
 def _is_answered(session: Session, text: str) -> bool:
@@ -72,18 +82,6 @@ def _is_answered(session: Session, text: str) -> bool:
         print("\n".join(problem.sentences), file=sys.stderr)
         return False
     return True
-
-
-def _pipe(session: Session) -> int:
-    """Answer what a pipe or a file asks, up to the first problem."""
-    waiting = ""
-    for line in sys.stdin:
-        waiting, ready = gathered(waiting, line)
-        if ready and not _is_answered(session, ready):
-            return BAD_INPUT
-        if not session.is_open:
-            return DONE
-    return DONE if not waiting.strip() or _is_answered(session, waiting) else BAD_INPUT
 
 
 def _prompt(session: Session, lake: str) -> int:
@@ -204,60 +202,38 @@ class Session:
 
     def _command(self, text: str) -> None:
         word, _, rest = text.rstrip(";").partition(" ")
-        if word not in _COMMANDS:
+        if word == ".tables":
+            self._tables()
+        elif word == ".describe":
+            self._describe(rest.strip())
+        elif word == ".queries":
+            for query in self.queries.values():
+                print(f"{query.name}\n    {query.says}")
+                print("".join(f"    {name}: {meaning}\n" for name, meaning in query.variables.items()), end="")
+        elif word == ".help":
+            print(HELP)
+        elif word == ".quit":
+            self.is_open = False
+        else:
             near = did_you_mean(word, _COMMANDS)
             raise BadInput(f"{visible(word)} is not a command. Needed: one of {', '.join(_COMMANDS)}.{near}")
-        _COMMANDS[word](self, rest.strip())
 
+    def _tables(self) -> None:
+        rows = []
+        for table in TABLES:
+            newest = f"max({table.time_column})" if table.time_column else "NULL"
+            try:
+                counted = self.connection.execute(f"SELECT count(*), {newest} FROM {view_name(table)}").fetchone()
+            except duckdb.Error:  # was said as the lake was opened, with the reason
+                counted = None
+            rows.append((table.full_name, *(counted or (None, None)), f"One row: {table.grain}"))
+        rows += [(view.full_name, None, None, f"One row: {view.grain}") for view in VIEWS]
+        write_rows(("table", "rows", "newest", "meaning"), rows, self.format, sys.stdout)
 
-def _tables(session: Session, _: str) -> None:
-    rows = []
-    for table in TABLES:
-        newest = f"max({table.time_column})" if table.time_column else "NULL"
-        try:
-            counted = session.connection.execute(f"SELECT count(*), {newest} FROM {view_name(table)}").fetchone()
-        except duckdb.Error:  # was said as the lake was opened, with the reason
-            counted = None
-        rows.append((table.full_name, *(counted or (None, None)), f"One row: {table.grain}"))
-    rows += [(view.full_name, None, None, f"One row: {view.grain}") for view in VIEWS]
-    write_rows(("table", "rows", "newest", "meaning"), rows, session.format, sys.stdout)
-
-
-def _describe(session: Session, name: str) -> None:
-    table = BY_NAME.get(name) or VIEW_BY_NAME.get(name)
-    if table is None:
-        near = did_you_mean(name, [*BY_NAME, *VIEW_BY_NAME])
-        raise BadInput(f"There is no table {visible(name)!r}. Needed: layer.table as .tables lists them.{near}")
-    rows = [(c.name, re.sub(r"\(.*\)", "(…)", duck_type(c.type)), c.described) for c in table.columns]
-    write_rows(("column", "type", "meaning"), rows, session.format, sys.stdout)
-
-
-def _queries(session: Session, _: str) -> None:
-    for query in session.queries.values():
-        print(f"{query.name}\n    {query.says}")
-        for name, meaning in query.variables.items():
-            print(f"    {name}: {meaning}")
-
-
-def _format(session: Session, name: str) -> None:
-    if name not in FORMATS:
-        raise BadInput(f"The format {visible(name)!r} is not known. Needed: one of {', '.join(FORMATS)}.")
-    session.format = name
-
-
-def _help(session: Session, _: str) -> None:
-    print(HELP)
-
-
-def _quit(session: Session, _: str) -> None:
-    session.is_open = False
-
-
-_COMMANDS: Mapping[str, Callable[[Session, str], None]] = {
-    ".tables": _tables,
-    ".describe": _describe,
-    ".queries": _queries,
-    ".format": _format,
-    ".help": _help,
-    ".quit": _quit,
-}
+    def _describe(self, name: str) -> None:
+        table = BY_NAME.get(name) or VIEW_BY_NAME.get(name)
+        if table is None:
+            near = did_you_mean(name, [*BY_NAME, *VIEW_BY_NAME])
+            raise BadInput(f"There is no table {visible(name)!r}. Needed: layer.table as .tables lists them.{near}")
+        rows = [(c.name, re.sub(r"\(.*\)", "(…)", duck_type(c.type)), c.described) for c in table.columns]
+        write_rows(("column", "type", "meaning"), rows, self.format, sys.stdout)

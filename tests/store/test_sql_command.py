@@ -159,11 +159,18 @@ class TestPrompt:
     def test_a_pipe_is_answered_up_to_the_first_problem(
         self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(".format csv\nSELECT 1\n AS a;\n\nSELECT nope;\nSELECT 2;\n"))
-        assert sql.main(str(lake)) == BAD_INPUT
+        monkeypatch.setattr(sys, "stdin", io.StringIO("SELECT 1\n AS a;\n\nSELECT nope;\nSELECT 2;\n"))
+        assert sql.main(str(lake), format="csv") == BAD_INPUT
         said = capsys.readouterr()
         assert said.out == "a\n1\n"
         assert said.err.startswith("Binder Error")
+
+    def test_the_last_query_of_a_pipe_needs_no_semicolon(
+        self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("SELECT 1 AS a;\nSELECT 2\n AS b\n"))
+        assert sql.main(str(lake), format="csv") == DONE
+        assert capsys.readouterr().out == "a\n1\nb\n2\n"
 
     def test_commands(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         described = answers(session, ".describe gold.rebalances", capsys)
