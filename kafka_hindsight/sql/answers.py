@@ -37,20 +37,28 @@ def _write_table(names: Names, rows: Rows, out: TextIO) -> None:
     first = list(islice(rows, MAX_ROWS + 1))
     shown = [["" if v is None else visible(_text(v)) for v in row] for row in first[:MAX_ROWS]]
     widths = [max(map(len, column)) for column in zip(names, *shown, strict=True)]
-    if sum(w + 2 for w in widths[:-1]) + min(widths[-1], _LAST_WIDTH) <= shutil.get_terminal_size((sys.maxsize, 24))[0]:
-        is_number = [all(isinstance(r[i], _NUMBERS) or r[i] is None for r in first) for i in range(len(names))]
-        for cells in (names, ["-" * w for w in widths], *shown):
-            aligned = (c.rjust(w) if n else c.ljust(w) for c, w, n in zip(cells, widths, is_number, strict=True))
-            out.write("  ".join(aligned).rstrip() + "\n")
+    needed = sum(w + 2 for w in widths[:-1]) + min(widths[-1], _LAST_WIDTH)
+    if needed <= shutil.get_terminal_size((sys.maxsize, 24)).columns:
+        of_numbers = [all(isinstance(v, _NUMBERS) or v is None for v in column) for column in zip(*first, strict=True)]
+        lines = _aligned((names, ["-" * w for w in widths], *shown), widths, of_numbers or [False] * len(names))
     else:
-        width = max(map(len, names))
-        for number, cells in enumerate(shown, 1):
-            out.write(f"--- row {number}\n")
-            out.writelines(
-                f"{name.ljust(width)}  {cell}".rstrip() + "\n" for name, cell in zip(names, cells, strict=True)
-            )
+        lines = _blocks(names, shown)
+    out.writelines(f"{line.rstrip()}\n" for line in lines)
     more = " or more; the rest is left out: ask with LIMIT, or for csv" if len(first) > MAX_ROWS else ""
     out.write(f"({len(shown)} {'row' if len(shown) == 1 else 'rows'}{more})\n")
+
+
+def _aligned(rows: Iterable[Names], widths: Sequence[int], of_numbers: Sequence[bool]) -> Iterator[str]:
+    for cells in rows:
+        columns = zip(cells, widths, of_numbers, strict=True)
+        yield "  ".join(cell.rjust(width) if is_number else cell.ljust(width) for cell, width, is_number in columns)
+
+
+def _blocks(names: Names, shown: Sequence[Names]) -> Iterator[str]:
+    width = max(map(len, names))
+    for number, cells in enumerate(shown, 1):
+        yield f"--- row {number}"
+        yield from (f"{name.ljust(width)}  {cell}" for name, cell in zip(names, cells, strict=True))
 
 
 def _write_csv(names: Names, rows: Rows, out: TextIO) -> None:
