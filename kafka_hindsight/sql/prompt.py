@@ -138,7 +138,7 @@ def _line_editing(queries: Mapping[str, NamedQuery]) -> Iterator[None]:
 
 def words_of(queries: Mapping[str, NamedQuery]) -> list[str]:
     """List what Tab offers: commands, tables, columns, named queries and their variables."""
-    columns = {c.name for t in (*TABLES, *VIEWS) for c in t.columns}
+    columns = {c.name for of_one in (*(t.columns for t in TABLES), *(v.columns for v in VIEWS)) for c in of_one}
     variables = {f"{variable}=" for query in queries.values() for variable in query.variables}
     return sorted({*_COMMANDS, *BY_NAME, *VIEW_BY_NAME, *columns, *queries, *variables})
 
