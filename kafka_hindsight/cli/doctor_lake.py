@@ -19,12 +19,6 @@ from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.shared.exits import sentences_of
 from kafka_hindsight.start import launch
 
-_TO_DO = (
-    "bring the files back from a copy of the lake. A table of gold may be moved out of the lake instead, one of"
-    " silver or quality together with quality.parsed_hours; then run `hindsight audit` with FROM and TO for each window"
-    " to keep."
-)
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Checks one lake. Gives: 0; what was found is in what is printed."""
@@ -43,7 +37,7 @@ def _checked(lake: str) -> Iterator[tuple[str, str, str]]:
     if note := publication.note(lake, newest):
         yield "missing", "publication", note
     problems = [f"{t.full_name} {problem}" for t, version in newest.items() for problem in _of_table(lake, t, version)]
-    yield from (("missing", "tables", f"{problem}\nWhat to do: {_TO_DO}") for problem in problems)
+    yield from (("missing", "tables", f"{problem}\n{state.TO_DO}") for problem in problems)
     if not problems:
         yield "good", "tables", f"{len(newest)} tables: all rows can be read, and what was published is there"
 

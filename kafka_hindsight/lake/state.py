@@ -15,6 +15,13 @@ FILE = "lake_version.json"
 LAKE_VERSION = 4
 """The version of the tables that this code declares. There are no upgrades: another version is another lake."""
 
+TO_DO = (
+    "Needed: every commit and every file of the table. What to do: bring the files back from a copy of the lake. A"
+    " table of gold may be moved out of the lake instead, one of silver or quality together with quality.parsed_hours;"
+    " then run `hindsight audit` with FROM and TO for each window to keep."
+)
+"""What to do about a table that is not whole."""
+
 _OTHER_LAKE = (
     " What to do: audit the logs again into a new LAKE, or use the Hindsight that wrote this one. Where the file alone"
     " was damaged or lost, bring it back from a copy of the lake."
@@ -71,8 +78,8 @@ def require_whole(lake: str) -> None:
     if is_uri(lake):
         return
     newest = publication.newest_versions(lake)
-    if cut := [_sentence(t, v) for t, v in newest.items() if is_cut_short(lake, t, v)]:
-        raise BadInput(*cut)
+    if cut := [f"{t.full_name}, {delta_log.commit_name(v)}" for t, v in newest.items() if is_cut_short(lake, t, v)]:
+        raise BadInput(*(f"The newest commit of {c} is cut short, so its rows are lost. {TO_DO}" for c in cut))
 
 
 def is_cut_short(lake: str, table: Table, version: int) -> bool:
@@ -81,17 +88,3 @@ def is_cut_short(lake: str, table: Table, version: int) -> bool:
         place = f"{lake}/{table.layer}/{table.name}/{delta_log.FOLDER}/{delta_log.commit_name(version)}"
         return delta_log.is_cut(read_bytes(place).decode(errors="replace"))
     return False
-
-
-def _sentence(table: Table, version: int) -> str:
-    again = " and quality/parsed_hours" if table.layer != "gold" else ""
-    return (
-        f"The newest commit of {table.full_name}, {delta_log.commit_name(version)}, is cut short, so its rows are lost."
-        f" Needed: the whole file. What to do: bring it back from a copy of the lake; or"
-        + (
-            " name a new LAKE and audit the logs again."
-            if table.layer == "bronze"
-            else f" move {table.layer}/{table.name}{again} out of the lake, and run `hindsight audit` with FROM and TO"
-            " for each window to keep."
-        )
-    )

@@ -86,12 +86,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, place: str, table: Table, versi
             raise BadInput(f"its commit {version} is cut short")
         connection.register(name, DeltaTable(folder, version).to_pyarrow_dataset())
     except Exception as problem:  # delta-rs and pyarrow have no common error of a damaged table
-        why = (
-            f"The table {table.full_name}{CANNOT_BE_READ}{masked(one_sentence(problem))}. Needed: every commit and"
-            f" every file that {masked(folder)} names. What to do: restore that folder from a backup. A table of gold"
-            " may be removed instead, one of silver or quality together with quality.parsed_hours; the next audit of a"
-            " window writes that window again."
-        )
+        why = f"The table {table.full_name}{CANNOT_BE_READ}{masked(one_sentence(problem))}. {state.TO_DO}"
         print(why, file=sys.stderr)
         return _unreadable(table, why)
     return f"SELECT * FROM {quoted_name(name)}"

@@ -95,7 +95,7 @@ def where_readable(connection: duckdb.DuckDBPyConnection, table: str) -> Iterato
             _say_once(connection, f"The table {table}{CANNOT_BE_READ}{one_sentence(problem)}. {_TO_DO}")
 
 
-_TO_DO = "What to do: `hindsight doctor` with --lake names each file that is missing or damaged."
+_TO_DO = "What to do: `hindsight doctor` with --lake names each table that is not whole."
 
 
 @lru_cache(16)

@@ -41,7 +41,7 @@ def test_a_table_whose_log_is_cut_is_named_and_the_others_answer(
     out, err = capsys.readouterr()
     assert out.split() == ["line_id", "a"]
     (said,) = err.splitlines()
-    assert re.match(r"The table gold.rebalances cannot be read: .*\. Needed: .* What to do: restore that", said)
+    assert re.match(r"The table gold.rebalances cannot be read: .*\. Needed: .* What to do: bring the files back", said)
     assert "delta_kernel::" not in said
     session = sql.Session(open_views(place), named_queries(), "json")
     for query in (

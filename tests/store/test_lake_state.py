@@ -81,15 +81,12 @@ def test_a_publication_that_ended_half_way_is_taken_back(lake: Path, capsys: pyt
 
 
 @pytest.mark.parametrize("how", [lambda f: f.write_bytes(b""), lambda f: f.write_bytes(f.read_bytes()[:-9])])
-@pytest.mark.parametrize(
-    ("name", "way_out"),
-    [("silver.events", "move silver/events and quality/parsed_hours out"), ("gold.findings", "move gold/findings out")],
-)
-def test_a_commit_that_is_cut_short_is_named(lake: Path, name: str, way_out: str, how: Any) -> None:
+@pytest.mark.parametrize("name", ["silver.events", "gold.findings"])
+def test_a_commit_that_is_cut_short_is_named(lake: Path, name: str, how: Any) -> None:
     add(lake, name)
     list_newest(str(lake))
     how(lake / name.replace(".", "/") / "_delta_log" / f"{1:020d}.json")
-    with pytest.raises(BadInput, match=rf"The newest commit of {name}, 0+1\.json, is cut short.*{way_out}"):
+    with pytest.raises(BadInput, match=rf"The newest commit of {name}, 0+1\.json is cut short.*What to do: bring"):
         require_whole(str(lake))
 
 

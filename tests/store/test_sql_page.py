@@ -111,6 +111,6 @@ def test_every_command_of_ours_is_understood() -> None:
     for line in re.findall(r"^    \./hindsight (.*)$", PAGE, flags=re.MULTILINE):
         words = shlex.split(re.split(r" [<>#] | && ", line)[0])
         cli.parser().parse_args(words)
-    asked = re.findall(r'Q="(\w+ [^"]*)"|`\.run ([^`]*)`', PAGE)
+    asked = re.findall(r'Q="(\w+ [^"]*)"|`(\w+ \w+=[^`]*)`', PAGE)
     assert len(asked) == 2
-    assert all(named_question(made or run, named_queries()) for made, run in asked)
+    assert all(named_question(made or named, named_queries()) for made, named in asked)
