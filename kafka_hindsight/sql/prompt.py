@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 
@@ -123,7 +123,7 @@ def _line_editing(queries: Mapping[str, NamedQuery]) -> Iterator[None]:
         yield
         return
     words = words_of(queries)
-    if HISTORY.exists():
+    with suppress(OSError):
         readline.read_history_file(HISTORY)
     readline.set_completer_delims(_DELIMITERS)
     readline.set_completer(lambda word, number: [*completions(word, words), None][number])
@@ -132,8 +132,9 @@ def _line_editing(queries: Mapping[str, NamedQuery]) -> Iterator[None]:
         yield
     finally:
         readline.set_completer(None)
-        HISTORY.parent.mkdir(parents=True, exist_ok=True)
-        readline.write_history_file(HISTORY)
+        with suppress(OSError):
+            HISTORY.parent.mkdir(parents=True, exist_ok=True)
+            readline.write_history_file(HISTORY)
 
 
 def words_of(queries: Mapping[str, NamedQuery]) -> list[str]:
