@@ -17,8 +17,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from hindsight_child import child, last_words
 
 from kafka_hindsight.lake import landing
-from kafka_hindsight.lake.half_done import state_of
-from kafka_hindsight.lake.publication import newest_versions
+from kafka_hindsight.lake.publication import newest_versions, note
 from kafka_hindsight.settings.clusters import Cluster, clusters
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput
@@ -154,13 +153,11 @@ def _is_allowed(cluster: Cluster, page: str, others: Sequence[Cluster], may_read
 
 def _noted(page: bytes, lake: str) -> bytes:
     """A page, with what is not whole in its lake above it. The page itself was written after a whole publication."""
-    notes = "".join(
-        f"<p role=status style='margin:1rem'>{html.escape(note)}</p>"
-        for note in state_of(lake, newest_versions(lake)).notes
-    )
+    unfinished = note(lake, newest_versions(lake))
+    above = f"<p role=status style='margin:1rem'>{html.escape(unfinished)}</p>" if unfinished else ""
     opened = _BODY.search(page)
-    above = opened.end() if opened else 0
-    return page[:above] + notes.encode() + page[above:]
+    begins = opened.end() if opened else 0
+    return page[:begins] + above.encode() + page[begins:]
 
 
 def _shown(cluster: Cluster) -> str:

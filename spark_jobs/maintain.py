@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, SNAPSHOT_READINGS
 from kafka_hindsight.lake import landing
-from kafka_hindsight.lake.repair import list_maintained
+from kafka_hindsight.lake.publication import list_maintained
 from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.settings.retention import Retention, retention_of
 from kafka_hindsight.shared import progress

@@ -25,7 +25,7 @@ from kafka_hindsight.catalog.quality import (
     VALIDATION_RESULTS,
     WITHHELD_ROWS,
 )
-from kafka_hindsight.lake.repair import list_newest, take_back
+from kafka_hindsight.lake.publication import list_newest, take_back
 from kafka_hindsight.report.checks import validation_page
 from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.shared import progress

@@ -26,16 +26,14 @@ if __name__ == "__main__":  # spark-submit puts this file's folder first, where 
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
+from kafka_hindsight.lake import state
 from kafka_hindsight.lake.lock import held
-from kafka_hindsight.lake.repair import list_newest
+from kafka_hindsight.lake.publication import take_back
 from kafka_hindsight.lake.results import Result, leave_result
-from kafka_hindsight.lake.version import lake_version
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.config import Settings, is_uri
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
 from kafka_hindsight.spark import lake_files, session
-from kafka_hindsight.spark.tables.lake_repair import repair_before
-from kafka_hindsight.spark.tables.lake_upgrade import upgrade_lake
 from kafka_hindsight.spark.tables.store import Store
 from kafka_hindsight.start import application
 from kafka_hindsight.start.launch import AUDIT, SERVE
@@ -112,10 +110,10 @@ def perform(step: Step, settings: Settings) -> Summary:
     with held(settings.lake, "step", settings.run_id, PATIENCE):
         spark = session.running() or session.start(f"hindsight {settings.run_id}", places=settings.places)
         print(f"Spark application {spark.sparkContext.applicationId}", flush=True)
-        lake_version(settings.lake)
-        repair_before(Store(spark, settings.lake), step, {"run_id": settings.run_id, "run_at": settings.run_at})
-        if upgrade_lake(spark, settings.lake):
-            list_newest(settings.lake)
+        state.claim_version(settings.lake)
+        state.require_whole(settings.lake)
+        if _is_alone(step, settings.lake):
+            take_back(settings.lake, Store(spark, settings.lake).restore)
         earlier = _earlier(spark, step, settings)
         with _claimed(spark, step, settings, earlier):
             summary = _body(step).run_step(spark, settings, earlier)
@@ -123,6 +121,13 @@ def perform(step: Step, settings: Settings) -> Summary:
         if step is INGEST:
             lake_files.write_json(spark, f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})
         return summary
+
+
+def _is_alone(step: Step, lake: str) -> bool:
+    """Whether no other step publishes meanwhile: not every lake behind a URI has a lock, and there a step that fills
+    neither staging nor gold may meet one that does.
+    """
+    return not is_uri(lake) or any(name.startswith(("staging.", "gold.")) for name in step.writes)
 
 
 def _abandon(jvm: int) -> None:

@@ -23,7 +23,6 @@ DRILL = "tests/live/test_drill.py"
 LONGEST = (
     "tests/live/",
     "tests/audit/",
-    "tests/store/test_thrift_server.py",
     "tests/store/test_reclassify.py",
     "tests/store/test_ingest.py",
     "tests/spark/test_publish.py",
@@ -34,7 +33,6 @@ LONGEST = (
     "tests/store/test_judged_night.py",
     "tests/store/test_group_records.py",
     "tests/store/test_metadata_files.py",
-    "tests/store/test_lake_upgrade.py",
     "tests/unit/test_report_browser.py",
     "tests/unit/test_log_servers.py",
     "tests/store/",

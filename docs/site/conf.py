@@ -15,7 +15,6 @@ project = "Kafka Hindsight"
 extensions = ["myst_parser"]
 root_doc = INDEX
 include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**.md"]
-exclude_patterns = ["docs/answers/**"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 html_theme = "furo"

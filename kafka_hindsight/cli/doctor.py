@@ -1,6 +1,6 @@
 """Shows what is missing on this machine, with LAKE in its tables, with BOOTSTRAP on a cluster, with LOGS what is read.
 
-Standard library only: it runs where set-up has not run yet. It changes nothing but a lake with --repair.
+Standard library only: it runs where set-up has not run yet. It changes nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lake", default=os.environ.get("LAKE", ""), help="the lake to look at; all its tables are checked"
     )
-    parser.add_argument("--repair", action="store_true", help="mend the lake where that loses nothing")
     for variable, option, pattern in _LOGS:
         parser.add_argument(option, default=os.environ.get(variable, ""), help=f"{variable}, of which to read a sample")
         parser.add_argument(f"--{pattern.lower().replace('_', '-')}", default=os.environ.get(pattern, ""), help=pattern)
@@ -71,8 +70,8 @@ def _found(given: argparse.Namespace) -> Iterator[Told]:
     yield from of_package() if IS_INSTALLED else of_checkout()
     yield from of_machine()
     yield of_lake(lake)
-    if given.lake or given.repair:
-        yield from of_tables(lake, given.repair)
+    if given.lake:
+        yield from of_tables(lake)
     if given.bootstrap:
         yield from of_cluster(given.bootstrap)
     yield from of_logs("LOGS", given.logs, given.pattern)
@@ -124,12 +123,11 @@ def of_lake(lake: str) -> Told:
     return Told("later", "lake", f"{lake}: the first audit makes it")
 
 
-def of_tables(lake: str, is_to_repair: bool) -> Iterator[Told]:
-    """What is not whole in a lake's tables, and with --repair what was mended."""
+def of_tables(lake: str) -> Iterator[Told]:
+    """What is not whole in a lake's tables."""
     if "://" not in lake and not Path(lake).exists():
         return
-    words = [lake, *(["--repair"] if is_to_repair else [])]
-    yield from _told_by("tables", _of_ours("doctor_lake", *words))
+    yield from _told_by("tables", _of_ours("doctor_lake", lake))
 
 
 def of_cluster(bootstrap: str) -> Iterator[Told]:

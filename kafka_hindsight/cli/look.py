@@ -14,9 +14,8 @@ from pathlib import Path
 from shutil import get_terminal_size
 
 from kafka_hindsight.catalog.steps import Step
-from kafka_hindsight.lake.half_done import state_of
 from kafka_hindsight.lake.landing import read_text
-from kafka_hindsight.lake.publication import newest_versions
+from kafka_hindsight.lake.publication import newest_versions, note
 from kafka_hindsight.report.fleet import Fleet, fleet_lines, fleet_page, late_clusters
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.metrics import metrics_text
@@ -52,8 +51,8 @@ def report(given: argparse.Namespace) -> int:
         raise BadInput(
             f"There is no report at {page}. Needed: a finished audit of that lake. Run `hindsight audit` first."
         )
-    for note in state_of(lake, newest_versions(lake)).notes:
-        print(note, file=sys.stderr)
+    if unfinished := note(lake, newest_versions(lake)):
+        print(unfinished, file=sys.stderr)
     print(json.dumps({"report": page}) if given.json else page)
     if given.opened and not webbrowser.open(Path(page).absolute().as_uri()):
         raise BadInput("No browser could be started. Needed: one on this machine. Open the page that is named above.")

@@ -6,14 +6,13 @@ import argparse
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kafka_hindsight import __version__
 from kafka_hindsight.catalog.steps import BY_NAME, STEPS
 from kafka_hindsight.cli import alert, audit, clusters_file, completion, doctor, look, snapshot, step
-from kafka_hindsight.settings.config import INPUTS, is_uri, masked
+from kafka_hindsight.settings.config import INPUTS, masked
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, sentences_of
 from kafka_hindsight.start import first_use, launch
 
@@ -115,13 +114,6 @@ def parser() -> argparse.ArgumentParser:
     lies.add_argument("--lake", help="the lake to look at", metavar="LAKE")
     lies.add_argument("--format", default="table", help="how they are printed: table, csv or json")
     lies.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-
-    serve = verbs.add_parser("thrift", help="the lake over JDBC, to be read: Spark's Thrift server, until Ctrl-C")
-    serve.set_defaults(verb=_thrift)
-    serve.add_argument("--lake", help="the lake to serve", metavar="LAKE")
-    serve.add_argument("--host", default="127.0.0.1", help="the address to listen on; nothing is encrypted")
-    serve.add_argument("--port", type=int, default=10000, help="the port to listen on; 0 for any that is free")
-    serve.add_argument("--password-file", type=Path, help="the file with its password, mode 0600", metavar="FILE")
 
     why = verbs.add_parser(
         "explain", help="one rebalance, failover, outage, ... as a story with the lines that prove it"
@@ -227,21 +219,6 @@ def _sql(given: argparse.Namespace) -> int:
     from kafka_hindsight.sql import prompt as sql  # DuckDB is loaded only where it is used
 
     return sql.main(look.lake_of(given), given.query or os.environ.get("Q", "").strip() or None, given.format)
-
-
-def _thrift(given: argparse.Namespace) -> int:
-    lake = look.lake_of(given)
-    first_use.prepare_spark(lake)
-    os.environ.update(launch.environment())
-    time.tzset()
-    from kafka_hindsight.spark.thrift import (
-        thrift_server,  # Spark is loaded only where it is used, and where it was told of itself
-    )
-
-    place = lake if is_uri(lake) else str(Path(lake).expanduser().absolute())
-    password_file = given.password_file or thrift_server.PASSWORD_FILE
-    thrift_server.serve(place, given.host, given.port, password_file.expanduser().absolute())
-    return DONE
 
 
 def _clusters(given: argparse.Namespace) -> int:

@@ -1,1 +1,1 @@
-"""The tables as files: their types, the lock, what readers see, damage and what mends it. No JVM."""
+"""The tables as files: their types, the lock, what readers see, its version. No JVM."""

@@ -1,4 +1,4 @@
-"""What the names in a table's `_delta_log` say, and what to say of a table without a commit. No engine is asked."""
+"""What the names and the commits in a table's `_delta_log` say. No engine is asked."""
 
 from __future__ import annotations
 
@@ -59,11 +59,3 @@ def _is_action(line: str) -> bool:
         return isinstance(json.loads(line), dict)
     except ValueError:
         return False
-
-
-def without_commit(tables: Iterable[str]) -> str:
-    """One line for whoever reads a lake in which the creation of tables was cut short."""
-    return (
-        f"No commit in {', '.join(tables)}: a run ended while it created the table. Such a table counts as not created;"
-        " the next run creates it."
-    )

@@ -7,8 +7,9 @@ tables, and that is replaced at once. Every reader of ours asks here; no engine 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from kafka_hindsight.catalog import TABLES, Table
@@ -16,6 +17,8 @@ from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.quality import PUBLICATIONS
 from kafka_hindsight.lake import delta_log
 from kafka_hindsight.lake.landing import names_in, read_text, write_atomically
+from kafka_hindsight.shared import progress
+from kafka_hindsight.shared.at_once import at_once
 
 FILE = "published.json"
 
@@ -47,9 +50,9 @@ def visible_versions(lake: str, newest: Versions) -> dict[Table, int]:
     return {t: min(v, listed.get(t.full_name, _CREATED)) if t in TOGETHER else v for t, v in newest.items()}
 
 
-def listed_version(lake: str, table: Table, newest: int) -> int:
-    """The version in which one table is to be read."""
-    return visible_versions(lake, {table: newest})[table]
+def listed_version(lake: str, table: Table) -> int | None:
+    """The version of a table that the list names."""
+    return (_listed(lake) or {}).get(table.full_name)
 
 
 def list_versions(lake: str, versions: Versions) -> None:
@@ -78,13 +81,44 @@ def half_published(lake: str, newest: Versions) -> dict[Table, int]:
     }
 
 
-def told(unfinished: Mapping[Table, int]) -> str:
-    """One line for whoever reads a lake in which a publication is not finished."""
+def note(lake: str, newest: Versions) -> str | None:
+    """One line for whoever reads a lake in which a publication is not finished; None where each is."""
+    unfinished = half_published(lake, newest)
+    if not unfinished:
+        return None
     return (
         f"A publication is not finished: {', '.join(t.full_name for t in unfinished)} hold rows of a window that"
         " readers do not see yet. What you see is the last whole publication. A run writes it, or ended half way."
         " What to do where no run is at work: run that audit again; it takes those rows back first."
     )
+
+
+def take_back(lake: str, restore: Callable[[Table, int], object]) -> dict[Table, int]:
+    """Gives the tables of a publication that ended half way the versions back that readers see.
+
+    Takes: `restore`, which gives a table the rows back that it had in a version: Delta's RESTORE.
+    Gives: those tables and versions. Keeps: every row that a publication has listed; the run that died writes the
+        others again. A first run on a lake lists its tables as they are.
+    """
+    newest = newest_versions(lake, *TOGETHER)
+    half = half_published(lake, newest)
+    for table in half:
+        progress.say(f"A publication ended half way: {table.full_name} gets its rows of before back")
+    at_once(*(partial(restore, table, version) for table, version in half.items()))
+    if half or not lists(lake, newest):
+        list_newest(lake)
+    return half
+
+
+def list_newest(lake: str) -> None:
+    """Makes the newest versions those that readers see."""
+    list_versions(lake, newest_versions(lake, *TOGETHER))
+
+
+def list_maintained(lake: str) -> None:
+    """Makes the newest versions those that readers see, where none holds rows of a publication that is not finished."""
+    if not half_published(lake, newest_versions(lake, *TOGETHER)):
+        list_newest(lake)
 
 
 def _listed(lake: str) -> dict[str, int] | None:

@@ -102,18 +102,6 @@ def remove(spark: SparkSession, path: str) -> None:
     system.delete(place, True)
 
 
-def move(spark: SparkSession, path: str, target: str) -> None:
-    """Gives a file or a folder another path, whose folder is made where it is missing.
-
-    Raises: OSError where the file system did not move it.
-    """
-    system, place = _file_system(spark, path)
-    _, wanted = _file_system(spark, target)
-    system.mkdirs(wanted.getParent())
-    if not system.rename(place, wanted):
-        raise OSError(f"{path} was not moved to {target}.")
-
-
 def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
     context: Any = spark.sparkContext
     place = getattr(context._jvm, PATH)(path)

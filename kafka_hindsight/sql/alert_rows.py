@@ -13,7 +13,7 @@ from kafka_hindsight.catalog import gold, quality
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput, sentences_of
 from kafka_hindsight.sql.duck_types import one_sentence
-from kafka_hindsight.sql.lake_views import open_views
+from kafka_hindsight.sql.lake_views import dicts_of, open_views
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -114,6 +114,4 @@ def _said(problem: Exception) -> tuple[str, ...]:
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, instants: Mapping[str, datetime]) -> Rows:
     used = {name: at for name, at in instants.items() if f"${name}" in query}
-    answer = connection.execute(query, used)
-    names = [column[0] for column in answer.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+    return dicts_of(connection.execute(query, used))

@@ -12,65 +12,60 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from itertools import islice
 from typing import Any, TextIO
 
 import duckdb
 
-from kafka_hindsight.shared.plain import shortened, visible
+from kafka_hindsight.shared.plain import visible
 
 MAX_ROWS = 1000
 """More rows than this are too many to read in a terminal; CSV and JSON give them all."""
 _LAST_WIDTH = 30
 _BATCH = 1000
 
+Names = Sequence[str]
+Rows = Iterable[Sequence[Any]]
 
-def _write_table(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
+
+def _write_table(names: Names, rows: Rows, out: TextIO) -> None:
     """A table where it fits the terminal, else one block for each row. Nothing in it can steer the terminal.
 
     Edge case: the last column may run over the edge, as long as it begins well before it. A pipe or a file has no edge:
     there an answer is always a table.
     """
-    rows = answer.fetchmany(MAX_ROWS + 1)
-    shown = [[_cell(v) for v in row] for row in rows[:MAX_ROWS]]
-    width = shutil.get_terminal_size((sys.maxsize, 24)).columns
-    out.writelines(f"{line}\n" for line in _lines(_names(answer), shown, rows, width))
-    more = " or more; the rest is left out: ask with LIMIT, or for csv" if len(rows) > MAX_ROWS else ""
+    first = list(islice(rows, MAX_ROWS + 1))
+    shown = [["" if v is None else visible(_text(v)) for v in row] for row in first[:MAX_ROWS]]
+    widths = [max(map(len, column)) for column in zip(names, *shown, strict=True)]
+    needed = sum(w + 2 for w in widths[:-1]) + min(widths[-1], _LAST_WIDTH)
+    if needed <= shutil.get_terminal_size((sys.maxsize, 24)).columns:
+        of_numbers = [all(isinstance(v, _NUMBERS) or v is None for v in column) for column in zip(*first, strict=True)]
+        lines = _aligned((names, ["-" * w for w in widths], *shown), widths, of_numbers or [False] * len(names))
+    else:
+        lines = _blocks(names, shown)
+    out.writelines(f"{line.rstrip()}\n" for line in lines)
+    more = " or more; the rest is left out: ask with LIMIT, or for csv" if len(first) > MAX_ROWS else ""
     out.write(f"({len(shown)} {'row' if len(shown) == 1 else 'rows'}{more})\n")
 
 
-def picture(answer: duckdb.DuckDBPyConnection, most: int, width: int, longest: int) -> str:
-    """The same for a page: no more rows than `most`, no wider than `width`, no cell longer than `longest`."""
-    rows = answer.fetchall()
-    shown = [[shortened(_cell(v), longest) for v in row] for row in rows[:most]]
-    total = f"({len(rows)} {'row' if len(rows) == 1 else 'rows'}{f', the first {most} shown' * (len(rows) > most)})"
-    return "\n".join((*_lines(_names(answer), shown, rows, width), total))
+def _aligned(rows: Iterable[Names], widths: Sequence[int], of_numbers: Sequence[bool]) -> Iterator[str]:
+    for cells in rows:
+        columns = zip(cells, widths, of_numbers, strict=True)
+        yield "  ".join(cell.rjust(width) if is_number else cell.ljust(width) for cell, width, is_number in columns)
 
 
-def _lines(names: Sequence[str], shown: Sequence[Sequence[str]], rows: Any, width: int) -> Iterator[str]:
-    widths = [max(len(n), *(len(r[i]) for r in shown), 0) for i, n in enumerate(names)]
-    fits = sum(w + 2 for w in widths[:-1]) + min(widths[-1], _LAST_WIDTH) <= width
-    return _table(names, shown, widths, rows) if fits else _blocks(names, shown)
-
-
-def _table(names: Sequence[str], shown: Sequence[Sequence[str]], widths: Sequence[int], rows: Any) -> Iterator[str]:
-    is_number = [all(isinstance(r[i], _NUMBERS) or r[i] is None for r in rows) for i in range(len(names))]
-    for cells in (names, ["-" * w for w in widths], *shown):
-        aligned = (c.rjust(w) if n else c.ljust(w) for c, w, n in zip(cells, widths, is_number, strict=True))
-        yield "  ".join(aligned).rstrip()
-
-
-def _blocks(names: Sequence[str], shown: Sequence[Sequence[str]]) -> Iterator[str]:
+def _blocks(names: Names, shown: Sequence[Names]) -> Iterator[str]:
     width = max(map(len, names))
     for number, cells in enumerate(shown, 1):
         yield f"--- row {number}"
-        yield from (f"{name.ljust(width)}  {cell}".rstrip() for name, cell in zip(names, cells, strict=True))
+        yield from (f"{name.ljust(width)}  {cell}" for name, cell in zip(names, cells, strict=True))
 
 
-def _write_csv(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
+def _write_csv(names: Names, rows: Rows, out: TextIO) -> None:
     """CSV that a terminal and a spreadsheet only show. JSON gives each value as it is, and is inert too."""
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(map(_inert, _names(answer)))
-    for row in _all_rows(answer):
+    writer.writerow(map(_inert, names))
+    for row in rows:
         writer.writerow(["" if v is None else _text(v) if isinstance(v, _NUMBERS) else _inert(_text(v)) for v in row])
 
 
@@ -85,47 +80,37 @@ def _inert(text: str) -> str:
     return f"'{shown}" if _FORMULA.match(shown) else shown
 
 
-def _write_json(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
-    names = _names(answer)
+def _write_json(names: Names, rows: Rows, out: TextIO) -> None:
     out.write("[")
-    for number, row in enumerate(_all_rows(answer)):
+    for number, row in enumerate(rows):
         value = {n: plain(v) for n, v in zip(names, row, strict=True)}
         out.write(("," if number else "") + "\n" + json.dumps(value))
     out.write("\n]\n")
 
 
-FORMATS: Mapping[str, Callable[[duckdb.DuckDBPyConnection, TextIO], None]] = {
+FORMATS: Mapping[str, Callable[[Names, Rows, TextIO], None]] = {
     "table": _write_table,
     "csv": _write_csv,
     "json": _write_json,
 }
 
 
-def write_answer(answer: duckdb.DuckDBPyConnection, format_: str, out: TextIO) -> None:
-    """What a query answered, in one of FORMATS. Instants are in UTC; a null is empty in a table and in CSV."""
-    FORMATS[format_](answer, out)
+def write_rows(names: Names, rows: Rows, format_: str, out: TextIO) -> None:
+    """Write rows in one of FORMATS. Instants are in UTC; a null is empty in a table and in CSV."""
+    FORMATS[format_]([visible(name) for name in names], rows, out)
 
 
-def _names(answer: duckdb.DuckDBPyConnection) -> list[str]:
-    return [visible(column[0]) for column in answer.description or ()]
-
-
-def _all_rows(answer: duckdb.DuckDBPyConnection) -> Iterator[Sequence[Any]]:
+def rows_of(answer: duckdb.DuckDBPyConnection) -> Iterator[Sequence[Any]]:
+    """Read the rows of an answer, some at a time."""
     while rows := answer.fetchmany(_BATCH):
         yield from rows
 
 
-def _cell(value: Any) -> str:
-    return "" if value is None else visible(_text(value))
-
-
 def _text(value: Any) -> str:
-    said = plain(value)
-    if isinstance(said, (list, dict)):
-        return json.dumps(said, ensure_ascii=False)
-    if isinstance(said, bool):
-        return "true" if said else "false"
-    return str(said)
+    shown = plain(value)
+    if isinstance(shown, (list, dict)):
+        return json.dumps(shown, ensure_ascii=False)
+    return str(shown).lower() if isinstance(shown, bool) else str(shown)
 
 
 def plain(value: Any) -> Any:

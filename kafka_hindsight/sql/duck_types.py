@@ -10,7 +10,8 @@ from kafka_hindsight.catalog.model import Kind, ListOf, Scalar
 from kafka_hindsight.shared.plain import visible
 
 _MAX_SENTENCE = 1000
-_FOLLOWS = re.compile(r"\n\nLINE |Candidate functions:|\n +0: |\n\nStack Trace:")
+_FOLLOWS = re.compile(r"\n\nLINE |Candidate functions:|\n +0: |\n\nStack Trace:|\n +\x1b|\. Detail: ")
+_PRECEDES = re.compile(r"Invalid Input Error: (arrow_scan: get_next failed\(\): )?")
 
 _PLAIN_TYPES = {
     Scalar.STRING: "VARCHAR",
@@ -64,5 +65,5 @@ CANNOT_BE_READ = " cannot be read: "
 
 def one_sentence(error: Exception) -> str:
     """What DuckDB or delta-rs says, with its hint, without the lists, drawings and native frames that follow."""
-    said = _FOLLOWS.split(str(error), maxsplit=1)[0]
-    return visible(" ".join(said.split()))[:_MAX_SENTENCE].removeprefix("Invalid Input Error: ")
+    said = _PRECEDES.sub("", _FOLLOWS.split(str(error), maxsplit=1)[0], count=1)
+    return visible(" ".join(said.split()))[:_MAX_SENTENCE]

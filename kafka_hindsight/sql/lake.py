@@ -231,6 +231,6 @@ def open_lake(uri: str) -> Lake:
         uri: Its folder, or a URI that delta-rs reads.
 
     Raises:
-        BadInput: There is no lake, or a newer Hindsight wrote it.
+        BadInput: There is no lake, or another version of Hindsight wrote it.
     """
     return Lake(str(uri))

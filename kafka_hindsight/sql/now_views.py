@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -125,12 +125,14 @@ def newest_readings(lake: str) -> dict[str, str]:
     return found
 
 
-def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[str, str]) -> list[str]:
-    """Creates schema `now` over readings, by the names under which they landed.
+def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[str, str]) -> Iterator[str]:
+    """Create schema `now` over readings, by the names under which they landed.
 
-    Gives: a sentence for each reading that is left out, because a view cannot show it.
     Edge case: the readings are those that were newest when the lake was opened; a prompt that stays open still shows
     them.
+
+    Yields:
+        A sentence for each reading that is left out, because a view cannot show all of it.
     """
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     connection.execute(f"CREATE TABLE {SCHEMA}.files (landed_as VARCHAR, line VARCHAR)")
@@ -143,30 +145,14 @@ def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[st
     for view in VIEWS:
         columns = ", ".join(c.name for c in view.columns)
         connection.execute(f"CREATE VIEW {view.full_name} AS SELECT {columns} FROM {view.source}")
-    faults = {landed_as: _fault(connection, file) for landed_as, file in readings.items()}
-    connection.execute(f"DELETE FROM {SCHEMA}.files")
-    for landed_as, why in faults.items():
-        if why is None:
-            _hold(connection, landed_as, readings[landed_as])
-    return [
-        f"Schema now has no rows of {visible(landed_as)}: the newest reading that landed cannot be shown ({why})."
-        " The next reading that lands is shown again."
-        for landed_as, why in faults.items()
-        if why is not None
-    ]
-
-
-def _fault(connection: duckdb.DuckDBPyConnection, file: str) -> str | None:
-    """Why the views cannot show a reading; each is asked for all that it would show. Afterwards they hold it alone."""
-    connection.execute(f"DELETE FROM {SCHEMA}.files")
-    _hold(connection, "", file)
-    try:
-        for view in VIEWS:
-            connection.execute(f"SELECT bit_xor(hash(v)) FROM {view.full_name} AS v").fetchall()
-    except duckdb.Error as error:
-        return one_sentence(error)
-    return None
-
-
-def _hold(connection: duckdb.DuckDBPyConnection, landed_as: str, file: str) -> None:
-    connection.execute(f"INSERT INTO {SCHEMA}.files VALUES (?, ?)", (landed_as, file))
+    for landed_as, line in readings.items():
+        connection.execute(f"INSERT INTO {SCHEMA}.files VALUES (?, ?)", (landed_as, line))
+        try:
+            for view in VIEWS:
+                connection.execute(f"SELECT bit_xor(hash(v)) FROM {view.full_name} AS v").fetchall()
+        except duckdb.Error as error:
+            connection.execute(f"DELETE FROM {SCHEMA}.files WHERE landed_as = ?", (landed_as,))
+            yield (
+                f"Schema now has no rows of {visible(landed_as)}: the newest reading that landed cannot be shown"
+                f" ({one_sentence(error)}). The next reading that lands is shown again."
+            )

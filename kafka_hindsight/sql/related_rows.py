@@ -16,6 +16,7 @@ from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.story import RelatedRows, Story
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sql.duck_types import CANNOT_BE_READ, one_sentence, view_name
+from kafka_hindsight.sql.lake_views import dicts_of
 
 TOLD = tuple(t for t in TABLES if t.layer == "gold" and len(t.key) == 1)
 """The tables whose rows have an id."""
@@ -93,7 +94,7 @@ def where_readable(connection: duckdb.DuckDBPyConnection, table: str) -> Iterato
             _say_once(connection, f"The table {table}{CANNOT_BE_READ}{one_sentence(problem)}. {_TO_DO}")
 
 
-_TO_DO = "What to do: `hindsight doctor` with --lake names each file that is missing or damaged."
+_TO_DO = "What to do: `hindsight doctor` with --lake names each table that is not whole."
 
 
 @lru_cache(16)
@@ -110,6 +111,5 @@ def rows_where(connection: duckdb.DuckDBPyConnection, table: Table, condition: s
         answer = connection.execute(
             f"SELECT * FROM {view_name(table)} WHERE {condition} ORDER BY {order} LIMIT {_FIRST}", values
         )
-        names = [column[0] for column in answer.description or ()]
-        rows += [table.row_class.of(dict(zip(names, row, strict=True))) for row in answer.fetchall()]
+        rows += map(table.row_class.of, dicts_of(answer))
     return rows

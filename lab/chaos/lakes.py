@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.gold import TABLES as GOLD
-from kafka_hindsight.catalog.quality import LAKE_REPAIRS, PUBLICATIONS
+from kafka_hindsight.catalog.quality import PUBLICATIONS
 from kafka_hindsight.lake.publication import TOGETHER, lists, newest_versions
 from kafka_hindsight.sql.alert_rows import read_alert_rows
 from kafka_hindsight.sql.duck_types import view_name
@@ -36,7 +36,6 @@ def contents(lake: Path | str) -> Hashes:
     return {
         t.full_name: _hash(t, DeltaTable(f"{lake}/{t.layer}/{t.name}").to_pyarrow_table().to_pylist())
         for t in newest_versions(str(lake))
-        if t is not LAKE_REPAIRS
     }
 
 

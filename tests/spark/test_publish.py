@@ -16,7 +16,7 @@ from kafka_hindsight.catalog import gold, quality
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.order import in_waves
-from kafka_hindsight.lake.repair import take_back
+from kafka_hindsight.lake.publication import take_back
 from kafka_hindsight.shared.exits import REFUSED, PublicationRefused, exit_code
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.conform import frame_of

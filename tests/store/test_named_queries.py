@@ -10,11 +10,10 @@ import pytest
 
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.lake_views import open_views
-from kafka_hindsight.sql.named_queries import named_queries, named_question
+from kafka_hindsight.sql.named_queries import named_queries
 from tests.store import test_figures_in_sql, test_now, test_sql
 from tests.support.asked_lake import answers, at, contributor, rows_of
 from tests.support.lake import write_lake
-from tools.pages.kept_answers import keep_answers, kept_answers
 
 DAY = 24 * 60
 
@@ -25,7 +24,7 @@ def remedy(group: str, minute: float, avoided: int, **columns: Any) -> dict[str,
 
 
 def failover(number: int, partition: int, minute: float, from_: int, to: int, **columns: Any) -> dict[str, Any]:
-    return {"failover_id": str(number), "topic": "t", "partition": partition, "happened_at": at(minute),
+    return {"failover_id": f"{partition}-{number}", "topic": "t", "partition": partition, "happened_at": at(minute),
             "leader_from": from_, "leader_to": to, "epoch_to": number, "topic_incarnation": 0, **columns}  # fmt: skip
 
 
@@ -45,11 +44,12 @@ LAKE = {
     "gold.unavailability": rows_of(
         "gold.unavailability",
         {"unavailability_id": "1", "kind": "no_leader", "topic": "t", "partition": 0, "started_at": at(9),
-         "ended_at": at(10), "low_ms": 50_000, "high_ms": 90_000, "outage_id": "o"},
+         "ended_at": at(10), "low_ms": 50_000, "high_ms": 90_000, "outage_id": "o", "failover_id": "0-1",
+         "earliest_start_at": at(8.5), "latest_end_at": at(10.1)},
         {"unavailability_id": "2", "kind": "acks_all_hung", "topic": "t", "partition": 1, "started_at": at(9),
          "ended_at": at(12), "low_ms": 170_000, "high_ms": 180_000},
         {"unavailability_id": "3", "kind": "no_leader", "topic": "t", "partition": 1, "started_at": at(30),
-         "ended_at": None, "low_ms": 5_000},
+         "ended_at": None, "low_ms": 5_000, "failover_id": None, "earliest_start_at": None, "latest_end_at": None},
         {"unavailability_id": "4", "kind": "no_consumer", "group_id": "pay", "started_at": at(20),
          "ended_at": at(20.01), "low_ms": 100, "high_ms": 600},
     ),
@@ -138,18 +138,17 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "coverage_by_broker from=2026-10-02": [{"broker_folder": "dc/broker-1", "windows": 1, "of_windows": 1}],
     "without_leader": [
-        {"partition": 0, "kind": "broker_crash", "since": "2026-10-01T03:09:50.000Z",
-         "until": "2026-10-01T03:10:00.000Z", "seconds": 10.0, "since_at_earliest": "2026-10-01T03:08:30.000Z",
-         "since_at_latest": "2026-10-01T03:09:51.000Z", "ended_by": "leader", "leader_after": 2, "outage_of": 1},
-        {"partition": 1, "kind": "leader_restored", "since": "2026-10-01T03:11:00.000Z", "seconds": 120.0,
+        {"partition": 0, "kind": "broker_crash", "leader_before": 1, "since": "2026-10-01T03:09:00.000Z",
+         "until": "2026-10-01T03:10:00.000Z", "seconds": 60.0, "since_at_earliest": "2026-10-01T03:08:30.000Z",
+         "until_at_latest": "2026-10-01T03:10:06.000Z", "outage_of": 1},
+        {"partition": 1, "kind": None, "since": "2026-10-01T03:30:00.000Z", "until": None, "seconds": None,
          "outage_of": None},
-        {"partition": 2, "kind": "offline", "since": "2026-10-01T03:30:00.000Z", "until": None, "seconds": None,
-         "ended_by": None, "leader_after": None},
-        {"partition": 3, "seconds": 20.0},
     ],
-    "without_leader at='2026-10-01 03:08:59'": [{"partition": 0}],
-    "without_leader at='2026-10-01 03:12'": [{"partition": 1}],
-    "without_leader at='2026-10-01 03:49' topic=t": [{"partition": 2}, {"partition": 3}],
+    "without_leader at='2026-10-01 03:08:29'": [],
+    "without_leader at='2026-10-01 03:08:30'": [{"partition": 0}],
+    "without_leader at='2026-10-01 03:10:05'": [{"partition": 0}],
+    "without_leader at='2026-10-01 03:10:06'": [],
+    "without_leader at='2026-10-01 03:49' topic=t": [{"partition": 1}],
     "without_leader topic=u": [],
     "unavailability": [
         {"kind": "no_leader", "subject": "t-1", "ended_at": None, "seconds": None, "seconds_at_least": 5.0},
@@ -226,38 +225,13 @@ def test_it_answers(session: sql.Session, asked: str, capsys: pytest.CaptureFixt
     assert len(found) == len(expected)
 
 
-def told(kind: str, topic: str, minute: float, order: int = 0) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "topic": topic,
-        "happened_at": at(minute),
-        "order": order,
-        "line_id": f"{topic} {minute} {order}",
-    }
-
-
-def test_a_deletion_ends_what_was_without_leader(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    offline = [failover(9, 0, 30, 1, -1, kind="offline", topic=topic) for topic in ("gone", "old", "back", "twice")]
+def test_a_topic_that_was_made_again_is_led_in_order_of_its_incarnations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     again = failover(3, 0, 60, 1, 2, topic_incarnation=1, topic="back")
-    lines = [
-        # Deleted, and told once more by a controller that starts.
-        told("topic_created", "gone", 0), told("topic_deleted", "gone", 40),
-        told("topic_created", "gone", 50), told("topic_deleted", "gone", 50, order=1),
-        # It had been deleted and made again long before; a controller that starts tells it once more.
-        told("topic_deleted", "old", 45), told("partition_created", "old", 45, order=1),
-        told("topic_deleted", "back", 40), told("topic_created", "back", 41),
-        told("topic_deleted", "twice", 10), told("topic_created", "twice", 11), told("topic_deleted", "twice", 50),
-    ]  # fmt: skip
-    tables = {"gold.failovers": [*offline, again], "silver.events": lines}
-    lake = write_lake(tmp_path / "lake", {name: rows_of(name, *rows) for name, rows in tables.items()})
+    rows = rows_of("gold.failovers", failover(9, 0, 30, 1, -1, kind="offline", topic="back"), again)
+    lake = write_lake(tmp_path / "lake", {"gold.failovers": rows})
     session = sql.Session(open_views(str(lake)), named_queries(), "json")
-    found = answers(session, "without_leader", capsys)
-    assert {f["topic"]: (f["ended_by"], f["until"], f["seconds"]) for f in found} == {
-        "gone": ("topic deleted", "2026-10-01T03:40:00.000Z", 600.0),
-        "old": (None, None, None),
-        "back": ("topic deleted", "2026-10-01T03:40:00.000Z", 600.0),
-        "twice": ("topic deleted", None, None),
-    }
     led = answers(session, "leader_timeline topic=back", capsys)
     assert [(t["leader_epoch"], t["led_until"]) for t in led] == [(9, "2026-10-01T04:00:00.000Z"), (3, None)]
 
@@ -265,23 +239,3 @@ def test_a_deletion_ends_what_was_without_leader(tmp_path: Path, capsys: pytest.
 def test_every_query_is_asked_by_a_test() -> None:
     asked = (*EXPECTED, *test_sql.EXPECTED, *test_now.EXPECTED, test_figures_in_sql.OF_A_NIGHT)
     assert {text.split()[0] for text in asked} == set(named_queries())
-
-
-def test_every_answer_that_is_kept_for_the_docs_has_the_columns_of_its_query(session: sql.Session) -> None:
-    kept = kept_answers()
-    assert set(kept) == set(session.queries)
-    for name, text in kept.items():
-        question, _, header, *_ = text.splitlines()
-        asked = named_question(question.removeprefix('make sql Q="').removesuffix('"'), session.queries)
-        assert asked is not None and asked[0].name == name
-        assert header.split() == session.connection.sql(asked[0].sql).columns, name
-
-
-def test_answers_are_kept_in_a_file_each(session: sql.Session, tmp_path: Path) -> None:
-    write_lake(tmp_path / "lake", {"gold.failovers": LAKE["gold.failovers"]})
-    keep_answers(str(tmp_path / "lake"), tmp_path / "answers")
-    kept = kept_answers(tmp_path / "answers")
-    assert set(kept) == set(session.queries)
-    assert kept["failover_times"].splitlines()[:2] == ['make sql Q="failover_times from=2026-11-21"', ""]
-    assert kept["leader_timeline"].splitlines()[0] == 'make sql Q="leader_timeline topic=fraud-risky-19 partition=1"'
-    assert kept["without_leader"].endswith("(0 rows)")

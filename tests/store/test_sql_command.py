@@ -22,7 +22,6 @@ from kafka_hindsight.shared.exits import BAD_INPUT, DONE, BadInput
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.duck_types import quoted_text
 from kafka_hindsight.sql.lake_views import open_views
-from kafka_hindsight.sql.line_editor import read_history
 from kafka_hindsight.sql.named_queries import named_queries
 from tests.support.asked_lake import LAKE, answers
 from tests.support.lake import write_lake
@@ -160,16 +159,23 @@ class TestPrompt:
     def test_a_pipe_is_answered_up_to_the_first_problem(
         self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(".format csv\nSELECT 1\n AS a;\n\nSELECT nope;\nSELECT 2;\n"))
-        assert sql.main(str(lake)) == BAD_INPUT
+        monkeypatch.setattr(sys, "stdin", io.StringIO("SELECT 1\n AS a;\n\nSELECT nope;\nSELECT 2;\n"))
+        assert sql.main(str(lake), format="csv") == BAD_INPUT
         said = capsys.readouterr()
         assert said.out == "a\n1\n"
         assert said.err.startswith("Binder Error")
 
+    def test_the_last_query_of_a_pipe_needs_no_semicolon(
+        self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("SELECT 1 AS a;\nSELECT 2\n AS b\n"))
+        assert sql.main(str(lake), format="csv") == DONE
+        assert capsys.readouterr().out == "a\n1\nb\n2\n"
+
     def test_commands(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         described = answers(session, ".describe gold.rebalances", capsys)
         assert {"column": "duration_ms", "type": "BIGINT", "meaning": "From start to end [ms]"} in described
-        assert answers(session, ".run unexplained_gaps", capsys)[0]["group_id"] == "orders"
+        assert answers(session, "unexplained_gaps", capsys)[0]["group_id"] == "orders"
         session.tell(".queries")
         assert "leader_timeline\n    Who led a partition" in capsys.readouterr().out
         session.tell(".help")
@@ -179,7 +185,6 @@ class TestPrompt:
             (".tabels", "Did you mean .tables"),
             (".describe x", "no table 'x'"),
             (".describe gold.rebalanses", "Did you mean gold.rebalances"),
-            (".run x", "no query named"),
             ("cost_by_grup", "Did you mean cost_by_group"),
             ("FROM cost_by_grup", "The table cost_by_grup does not exist. Did you mean cost_by_group"),
             ("storms grup_id=a", "Did you mean group_id"),
@@ -214,13 +219,27 @@ class TestPrompt:
         assert "Binder Error" in printed
         assert "Traceback" not in printed
 
-    def test_tab_completes_and_whole_statements_come_back(self, lake: Path, tmp_path: Path) -> None:
+    def test_tab_completes_and_lines_come_back(self, lake: Path, tmp_path: Path) -> None:
         history = tmp_path / "history"
-        typed = "SELECT count(*) + 39 AS n -- all\n FROM gold.rebalan\t;\n\\q\n"
-        assert re.search(r"^42$", _in_terminal(lake, typed, history), re.M)
-        assert read_history(history) == ["SELECT count(*) + 39 AS n -- all\n FROM gold.rebalances;", "\\q"]
+        typed = "SELECT count(*) + 39 AS n FROM gold.rebalan\t;\n\\q\n"
+        assert re.search(r"^ *42$", _in_terminal(lake, typed, history), re.M)
         two_back = "\x10\x10"
-        assert re.search(r"^42$", _in_terminal(lake, f"{two_back}\n\\q\n", history), re.M)
+        assert re.search(r"^ *42$", _in_terminal(lake, f"{two_back}\n\\q\n", history), re.M)
+
+    @pytest.mark.parametrize(
+        ("word", "expected"),
+        [
+            (".d", [".describe"]),
+            ("gold.rebalan", ["gold.rebalances"]),
+            ("now.g", ["now.groups"]),
+            ("LEADER_TIM", ["leader_timeline"]),
+            ("leaderless_m", ["leaderless_ms"]),
+            ("at_l", ["at_least="]),
+            ("no such word", []),
+        ],
+    )
+    def test_what_tab_offers(self, word: str, expected: list[str]) -> None:
+        assert sql.completions(word, sql.words_of(named_queries())) == expected
 
 
 def _in_terminal(lake: Path, typed: str, history: Path) -> str:

@@ -76,6 +76,13 @@ def test_spark(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[
         for statement in named.replace("s3a://lakes/kafka", str(folder / "lake")).split(";")[:-1]:
             spark.sql(statement)
         assert spark.table("gold.rebalances").count() == 5
+        (views,) = examples("Over JDBC", "python")
+        (folder / "lake" / "published.json").write_text('{"versions": {"gold.rebalances": 0}}')
+        exec(views, {})
+        for statement in capsys.readouterr().out.split(";")[:-1]:
+            spark.sql(statement)
+        assert spark.table("published.rebalances").count() == 5
+        spark.sql("DROP SCHEMA published CASCADE")
         spark.sql("DROP SCHEMA gold CASCADE")
     assert DeltaTable(str(folder / "lake" / "gold" / "rebalances")).count() == 5
 
@@ -104,6 +111,6 @@ def test_every_command_of_ours_is_understood() -> None:
     for line in re.findall(r"^    \./hindsight (.*)$", PAGE, flags=re.MULTILINE):
         words = shlex.split(re.split(r" [<>#] | && ", line)[0])
         cli.parser().parse_args(words)
-    asked = re.findall(r'Q="(\w+ [^"]*)"|`\.run ([^`]*)`', PAGE)
+    asked = re.findall(r'Q="(\w+ [^"]*)"|`(\w+ \w+=[^`]*)`', PAGE)
     assert len(asked) == 2
-    assert all(named_question(made or run, named_queries()) for made, run in asked)
+    assert all(named_question(made or named, named_queries()) for made, named in asked)

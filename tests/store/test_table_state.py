@@ -21,7 +21,7 @@ from kafka_hindsight.catalog import quality, silver
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.tables import table_order
-from kafka_hindsight.spark.tables.store import Store
+from kafka_hindsight.spark.tables.store import Store, forget_snapshots
 from kafka_hindsight.spark.tables.table_state import File, Part, newest_state
 from tests.support.rows import AT, values
 
@@ -82,7 +82,7 @@ def leave_a_checksum_behind(store: Store) -> None:
     stale = (log / f"{version:020d}.crc").read_text()
     for left in log.glob(f"*{version:020d}*"):
         left.unlink()
-    store.forget()
+    forget_snapshots(store.spark)
     store.append(EVENTS, frame(store, event("after a commit that was put aside")))
     (log / f".{version:020d}.crc.crc").unlink(missing_ok=True)
     (log / f"{version:020d}.crc").write_text(stale)

@@ -13,9 +13,8 @@ import pyarrow
 from deltalake import DeltaTable, write_deltalake
 
 from kafka_hindsight.catalog import BY_NAME, TABLES, Table
-from kafka_hindsight.catalog.upgrades import LAKE_VERSION
 from kafka_hindsight.lake.arrow_types import arrow_type
-from kafka_hindsight.lake.version import FILE
+from kafka_hindsight.lake.state import FILE, LAKE_VERSION
 
 REBUILT = [t for t in TABLES if t.layer in ("silver", "gold")]
 

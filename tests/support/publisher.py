@@ -10,7 +10,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from kafka_hindsight.catalog import Table, gold
 from kafka_hindsight.catalog.quality import PUBLICATIONS
-from kafka_hindsight.lake.repair import list_newest, repair
+from kafka_hindsight.lake.publication import list_newest, take_back
 from tests.support.lake import schema
 from tests.support.rows import values
 
@@ -18,8 +18,8 @@ TABLES = (*gold.TABLES[:8], PUBLICATIONS)
 
 
 def publish(lake: str, night: str) -> None:
-    """Mends the lake, puts one row for each table in the place of the cluster's others, and lists the versions."""
-    repair(lake, lambda table, version: DeltaTable(_place(lake, table)).restore(version))
+    """Takes back half a publication, puts one row of each table in the place of the cluster's others, lists them."""
+    take_back(lake, lambda table, version: DeltaTable(_place(lake, table)).restore(version))
     for table in TABLES:
         _put(lake, table, night)
     list_newest(lake)

@@ -300,9 +300,7 @@ def test_an_event_goes_out_where_the_lake_cannot_be_read_and_so_does_that(
         look(lake, pager, mail, event=FAILED, code=FAULT)
     assert titles(pager) == [f"[critical] every cluster: lake unreadable: {shortened(lake)}", FAILED_TITLE, *findings]
     said = capsys.readouterr().err.partition(f"The lake {lake} could not be read, or not all of it: ")[2]
-    assert re.match(
-        r"The table gold.findings cannot be read: its newest commit 0{20}.json is cut short. |IO Error: ", said
-    )
+    assert re.match(r"The table gold.findings cannot be read: its commit 0 is cut short\. |IOError: ", said)
 
 
 def test_a_page_for_a_lake_that_cannot_be_read_recovers_once_it_can_be(lake: str, pager: Box, mail: Box) -> None:

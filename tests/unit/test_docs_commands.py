@@ -47,7 +47,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "speed.md": {"": (1, "what the bench of three workers printed")},
     "sources.md": {"toml": (2, "tests/unit/test_log_sources.py")},
     "sql.md": {
-        "python": (6, "tests/store/test_sql_page.py"),
+        "python": (7, "tests/store/test_sql_page.py"),
         "sql": (5, "tests/store/test_sql_page.py and tests/s3; the last one is Trino's"),
         "json": (1, "Superset's, typed into a form"),
         "properties": (1, "Trino's, by its manual"),
@@ -102,6 +102,7 @@ ELSEWHERE_READ = {
     r"airflow .+": "tests/dags/test_docs_commands.py",
     r"kafka-acls\.sh .+": "tests/live/test_snapshot_access.py gives a user these rights and no others",
     r"[a-z.]+=.+": "the last test of this file",
+    r"/opt/spark/sbin/start-thriftserver\.sh .+": "Spark's own server, by its manual",
     r"PYTHONPATH=\. \.venv-spark/bin/python": "a prompt",
     r"python3 -m venv .+": "tests/audit/test_sample_night.py installs the wheel and audits with it",
     r"/mnt/.+ <- .+": "a drawing of folders",

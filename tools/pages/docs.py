@@ -31,17 +31,12 @@ from kafka_hindsight.spark.judgements import PUBLISHED
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
 from tools.pages import boards
 from tools.pages.design_page import design_page
-from tools.pages.kept_answers import keep_answers, kept_answers
-from tools.pages.markdown import as_codes, as_table, block, code, fenced, link, page, prose
+from tools.pages.markdown import as_codes, as_table, code, fenced, link, page, prose
 from tools.pages.pipeline_page import pipeline_parts
 from tools.pages.ruling_pages import CAUSES_OF, causes_page, places, rulings_page
 from tools.pages.samples import samples_of
 
 FOLDER = HOME / "docs"
-_ASK_AGAIN = """\
-mkdir -p lake/landing/snapshots
-tar -xzOf samples/night-4.1.tar.gz snapshots.jsonl | sed -n 57p > lake/landing/snapshots/night-20261121T015016Z.jsonl
-.venv-spark/bin/python -m tools.pages.docs --answers lake"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,10 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m tools.pages.docs", description="Write the generated pages of docs/.")
     parser.add_argument("--check", action="store_true", help="only tell which pages are not current")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pages lie")
-    parser.add_argument("--answers", metavar="LAKE", help="first ask this lake again what the named queries answer")
     given = parser.parse_args(arguments)
-    if given.answers:
-        keep_answers(given.answers)
     written = pages()
     stale = [name for name, text in written.items() if _text_of(given.folder / name) != text]
     if given.check:
@@ -80,7 +72,7 @@ def pages() -> dict[str, str]:
         "rulings.md": rulings_page(RULING_TABLES, declared),
         "rules.md": rules_page(RULES),
         "runbook.md": runbook_page(RULES, tuple(Cause)),
-        "queries.md": queries_page(tuple(named_queries().values()), kept_answers()),
+        "queries.md": queries_page(tuple(named_queries().values())),
         "settings.md": settings_page((*INPUTS, KEEP)),
         "pipeline.md": page(
             "The rebuild", "kafka_hindsight/spark/judgements/", list(pipeline_parts(in_order(PUBLISHED.values())))
@@ -233,24 +225,17 @@ def _advised(advice: Mapping[Any, str], labels: Mapping[Any, str]) -> list[tuple
     return [(code(kind), prose(labels[kind]), prose(do)) for kind, do in advice.items()]
 
 
-def queries_page(queries: Sequence[NamedQuery], answers: Mapping[str, str]) -> str:
-    """The named queries, what each answers, its SQL, and what it answered on the recorded night."""
+def queries_page(queries: Sequence[NamedQuery]) -> str:
+    """The named queries, what each answers, and its SQL."""
     parts = ["Each is run by its name: `make sql Q=leader_timeline`, with variables behind it where it asks for some:"]
     parts.append(fenced('make sql Q="leader_timeline topic=orders partition=0"'))
-    parts.append(
-        "Below each is its answer for the recorded night that `make audit` reads if no logs are given. The"
-        " answers are kept in docs/answers/; after an audit into an empty lake they are asked again by"
-    )
-    parts.append(fenced(_ASK_AGAIN))
     parts.append(as_table(("Query", "Answers"), [(link(q.name), prose(q.says)) for q in queries]))
     for query in queries:
         parts += [f"## {query.name}", prose(query.says)]
         if query.variables:
             parts.append("\n".join(f"- {code(name)}: {prose(meaning)}" for name, meaning in query.variables.items()))
-        if query.name in answers:
-            parts.append(block(answers[query.name]))
         parts.append(fenced(query.sql, "sql"))
-    return page("Named queries", "queries/ and docs/answers/", parts)
+    return page("Named queries", "queries/", parts)
 
 
 def settings_page(inputs: Sequence[Input]) -> str:

@@ -213,10 +213,6 @@ class Store:
         sorted_rows = F.array_join(F.array_sort(F.collect_list(row_hash(table))), "")
         return str(self.read(table).agg(F.sha2(sorted_rows, 256)).first()[0])
 
-    def forget(self) -> None:
-        """Lets Delta look again at tables whose files were changed behind its back."""
-        forget_snapshots(self.spark)
-
     def _path(self, table: Table) -> str:
         return f"{self.lake}/{table.layer}/{table.name}"
 

@@ -1,0 +1,90 @@
+"""Whether a lake can be used: the version of its tables, and whether their newest commits are whole. No JVM."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+from kafka_hindsight.catalog import TABLES, Table
+from kafka_hindsight.lake import delta_log, publication
+from kafka_hindsight.lake.landing import names_in, read_bytes, read_text, write_atomically
+from kafka_hindsight.settings.config import is_uri, masked
+from kafka_hindsight.shared.exits import BadInput
+
+FILE = "lake_version.json"
+LAKE_VERSION = 4
+"""The version of the tables that this code declares. There are no upgrades: another version is another lake."""
+
+TO_DO = (
+    "Needed: every commit and every file of the table. What to do: bring the files back from a copy of the lake. A"
+    " table of gold may be moved out of the lake instead, one of silver or quality together with quality.parsed_hours;"
+    " then run `hindsight audit` with FROM and TO for each window to keep."
+)
+"""What to do about a table that is not whole."""
+
+_OTHER_LAKE = (
+    " What to do: audit the logs again into a new LAKE, or use the Hindsight that wrote this one. Where the file alone"
+    " was damaged or lost, bring it back from a copy of the lake."
+)
+
+
+def require_version(lake: str) -> None:
+    """Look at the version that a lake keeps; one that keeps none passes.
+
+    Raises:
+        BadInput: The lake has another version than this code, or its file is damaged.
+    """
+    try:
+        text = read_text(f"{lake.rstrip('/')}/{FILE}")
+    except FileNotFoundError:
+        return
+    version = None
+    with suppress(ValueError, KeyError, TypeError):
+        version = json.loads(text)["version"]
+    if version != LAKE_VERSION:
+        raise BadInput(
+            f'{FILE} in the lake {masked(lake)} holds {text[:100]!r}. Needed: {{"version": {LAKE_VERSION}}}, the'
+            f" version of the tables that this Hindsight reads and writes.{_OTHER_LAKE}"
+        )
+
+
+def claim_version(lake: str) -> None:
+    """Write this code's version into a lake without tables.
+
+    Raises:
+        BadInput: See `require_version`; or the lake has tables and keeps no version.
+    """
+    require_version(lake)
+    names = set(names_in(lake))
+    if FILE in names:
+        return
+    if found := sorted(names & {table.layer for table in TABLES}):
+        raise BadInput(
+            f"The lake {masked(lake)} has tables in {', '.join(found)} and no {FILE}. Needed: a lake of this Hindsight,"
+            f" or an empty folder.{_OTHER_LAKE}"
+        )
+    write_atomically(f"{lake.rstrip('/')}/{FILE}", json.dumps({"version": LAKE_VERSION}))
+
+
+def require_whole(lake: str) -> None:
+    """Look at the newest commit of each table.
+
+    Edge case: power that fails can leave a commit short or empty. An engine takes an empty one for a commit without
+    rows. An object store shows a file when it is whole.
+
+    Raises:
+        BadInput: A commit is cut short; one sentence for each.
+    """
+    if is_uri(lake):
+        return
+    newest = publication.newest_versions(lake)
+    if cut := [f"{t.full_name}, {delta_log.commit_name(v)}" for t, v in newest.items() if is_cut_short(lake, t, v)]:
+        raise BadInput(*(f"The newest commit of {c} is cut short, so its rows are lost. {TO_DO}" for c in cut))
+
+
+def is_cut_short(lake: str, table: Table, version: int) -> bool:
+    """Say whether a commit is not whole; Delta removes old ones behind a checkpoint, which count as whole."""
+    with suppress(FileNotFoundError):
+        place = f"{lake}/{table.layer}/{table.name}/{delta_log.FOLDER}/{delta_log.commit_name(version)}"
+        return delta_log.is_cut(read_bytes(place).decode(errors="replace"))
+    return False

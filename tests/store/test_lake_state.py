@@ -1,0 +1,175 @@
+"""Lakes as kills and lost writes leave them: half a publication is taken back, other versions and damage are named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from kafka_hindsight.catalog import gold, quality
+from kafka_hindsight.cli import doctor_lake as command
+from kafka_hindsight.lake.publication import list_newest, list_versions, newest_versions, note, take_back
+from kafka_hindsight.lake.state import FILE, LAKE_VERSION, claim_version, require_version, require_whole
+from kafka_hindsight.shared.exits import BadInput
+from tests.support.asked_lake import LAKE
+from tests.support.lake import rows, write_lake
+from tests.support.rows import values
+
+HOME = Path(__file__).resolve().parents[2]
+TABLES = ("gold.findings", "gold.rebalances", "silver.events", "quality.publications")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake that is whole, with a published night of two gold tables."""
+    folder = tmp_path_factory.mktemp("whole")
+    listed = [
+        values(quality.PUBLICATIONS, table=t, version=0, cluster="c") for t in ("gold.findings", "gold.rebalances")
+    ]
+    tables = {name: LAKE[name] for name in TABLES[:2]}
+    write_lake(folder, {**tables, "silver.events": [{"line_id": "a"}], "quality.publications": listed})
+    list_newest(str(folder))
+    return folder
+
+
+@pytest.fixture
+def lake(whole: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(whole, tmp_path, dirs_exist_ok=True))
+
+
+def add(lake: Path, name: str) -> None:
+    """One more commit, with each row again."""
+    table = DeltaTable(str(lake / name.replace(".", "/")))
+    write_deltalake(table, table.to_pyarrow_table(), mode="append")
+
+
+def held(lake: Path) -> dict[str, int]:
+    return {name: len(rows(lake, name)) for name in TABLES}
+
+
+def taken_back(lake: Path) -> set[str]:
+    back = take_back(str(lake), lambda t, v: DeltaTable(str(lake / t.layer / t.name)).restore(v))
+    return {table.full_name for table in back}
+
+
+def test_a_lake_that_is_whole_is_left_alone(lake: Path) -> None:
+    before = held(lake)
+    require_whole(str(lake))
+    assert taken_back(lake) == set()
+    assert held(lake) == before
+
+
+def test_a_publication_that_ended_half_way_is_taken_back(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = held(lake)
+    add(lake, "gold.findings")
+    assert "gold.findings hold rows" in (note(str(lake), newest_versions(str(lake))) or "")
+    assert taken_back(lake) == {"gold.findings"}
+    assert "gold.findings gets its rows of before back" in capsys.readouterr().out
+    assert held(lake) == before
+    (newest,) = DeltaTable(str(lake / "gold/findings")).history(1)
+    assert newest["operation"] == "RESTORE"
+    assert note(str(lake), newest_versions(str(lake))) is None
+    assert taken_back(lake) == set()
+
+
+@pytest.mark.parametrize("how", [lambda f: f.write_bytes(b""), lambda f: f.write_bytes(f.read_bytes()[:-9])])
+@pytest.mark.parametrize("name", ["silver.events", "gold.findings"])
+def test_a_commit_that_is_cut_short_is_named(lake: Path, name: str, how: Any) -> None:
+    add(lake, name)
+    list_newest(str(lake))
+    how(lake / name.replace(".", "/") / "_delta_log" / f"{1:020d}.json")
+    with pytest.raises(BadInput, match=rf"The newest commit of {name}, 0+1\.json is cut short.*What to do: bring"):
+        require_whole(str(lake))
+
+
+def test_an_empty_folder_gets_the_version_and_keeps_it(tmp_path: Path) -> None:
+    for _ in range(2):
+        claim_version(str(tmp_path))
+        assert json.loads((tmp_path / FILE).read_text()) == {"version": LAKE_VERSION}
+
+
+@pytest.mark.parametrize("version", [LAKE_VERSION - 1, LAKE_VERSION + 1])
+def test_a_lake_of_another_version_is_refused_with_the_way_to_a_new_one(lake: Path, version: int) -> None:
+    (lake / FILE).write_text(json.dumps({"version": version}))
+    for refuses in (require_version, claim_version):
+        with pytest.raises(BadInput, match=rf"holds .*{version}.*Needed: .*{LAKE_VERSION}.*into a new LAKE"):
+            refuses(str(lake))
+
+
+def test_tables_without_a_version_are_read_and_not_written(lake: Path) -> None:
+    (lake / FILE).unlink()
+    require_version(str(lake))
+    with pytest.raises(BadInput, match=r"has tables in gold, quality, silver and no lake_version.json\. Needed: "):
+        claim_version(str(lake))
+
+
+@pytest.mark.parametrize("text", ["", '{"vers', "[]", '{"version": "x"}'])
+def test_a_version_of_the_lake_that_cannot_be_read_is_bad_input(lake: Path, text: str) -> None:
+    (lake / FILE).write_text(text)
+    with pytest.raises(BadInput, match=r'lake_version.json in the lake .* holds .*Needed: \{"version": \d+\}'):
+        require_version(str(lake))
+
+
+def _flip(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[-3] ^= 1
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("harm", "sentence"),
+    [
+        (lambda folder, file: file.unlink(), "gold.findings cannot be read: "),
+        (lambda folder, file: file.write_bytes(file.read_bytes()[:-7]), "gold.findings cannot be read: "),
+        (lambda folder, file: _flip(file), "gold.findings cannot be read: "),
+        (
+            lambda folder, file: (folder / "_delta_log" / f"{2:020d}.json").write_bytes(b""),
+            "gold.findings has a newest commit, version 2, that is cut short.",
+        ),
+        (
+            lambda folder, file: list_versions(str(folder.parents[1]), {gold.FINDINGS: 7}),
+            "gold.findings was published in version 7; its newest version is 2.",
+        ),
+    ],
+)
+def test_doctor_names_each_table_that_is_not_whole(
+    lake: Path, harm: Any, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):
+        add(lake, "gold.findings")
+    list_newest(str(lake))
+    folder = lake / "gold/findings"
+    harm(folder, next(folder.glob("*.parquet")))
+    assert command.main([str(lake)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert any(state == "missing" and says.startswith(sentence) for state, _, says in found), found
+
+
+def test_doctor_says_that_a_publication_is_not_finished(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add(lake, "gold.findings")
+    assert command.main([str(lake)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(state, what) for state, what, _ in found] == [("missing", "publication"), ("good", "tables")]
+
+
+def test_doctor_ends_with_2_while_a_table_is_damaged(lake: Path) -> None:
+    asked = partial(
+        subprocess.run,
+        [sys.executable, "-m", "kafka_hindsight.cli.doctor", "--lake", str(lake)],
+        cwd=HOME,
+        capture_output=True,
+        text=True,
+    )
+    assert "4 tables: all rows can be read" in asked().stdout
+    next((lake / "silver/events").glob("*.parquet")).unlink()
+    done = asked()
+    assert done.returncode == 2
+    assert "silver.events cannot be read" in done.stdout
