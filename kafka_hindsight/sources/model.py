@@ -32,7 +32,7 @@ class Batch(NamedTuple):
 
 
 class Period(NamedTuple):
-    """Where the first reading of a source starts that knows no beginning, and where each reading ends."""
+    """Where the first reading of a source starts that knows no beginning; when it is read."""
 
     since: datetime
     until: datetime
