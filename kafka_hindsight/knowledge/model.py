@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kafka_hindsight.knowledge.kinds import Kind
@@ -87,18 +87,6 @@ class JsonEnvelope:
     counter_samples: tuple[str, ...] = field(compare=False)
     otherwise: str | None = None
     is_around_objects: bool = False
-
-    def inside(self, outer: JsonEnvelope) -> JsonEnvelope:
-        """The same as the object that another one holds in place of a line."""
-        at = f"{outer.line}."
-        return replace(
-            self,
-            line=at + self.line,
-            otherwise=self.otherwise and at + self.otherwise,
-            has=(*(name for name in outer.has if name != outer.line), *(at + name for name in self.has)),
-            at=tuple(at + path for path in self.at),
-            origin=tuple(tuple(at + path for path in several) for several in self.origin),
-        )
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from kafka_hindsight.sources import land as landing
 from kafka_hindsight.sources.command import Ties
 from kafka_hindsight.sources.known import KINDS, source_at
 from kafka_hindsight.sources.land import land, log_of
-from kafka_hindsight.sources.model import Batch, Line, Period, SourceFails, written_by
+from kafka_hindsight.sources.model import Batch, Line, Period, SourceFails, lines_in
 from kafka_hindsight.sources.places import dated, ready
 from tests.support.logs import RUN_AT, line, resigned, settings
 from tests.support.sources import PERIOD, killed_and_read_again, landed
@@ -207,15 +207,19 @@ def test_only_what_a_file_declares_is_a_source(name: str, tmp_path: Path, monkey
         source_at(f"source://{name}")
 
 
-def test_who_wrote_a_line_is_found_as_the_ingest_finds_it() -> None:
-    assert written_by({"host": {"name": "h"}, "log": {"file": {"path": "/v/server.log"}}}) == "h//v/server.log"
-    assert written_by({"labels": {"pod": "kafka-0"}, "line": "x"}) == ""
-    assert written_by({"labels": {"pod": "kafka-0", "container": "kafka"}}) == "kafka-0/kafka"
-    assert (
-        written_by({"kubernetes.pod.name": "kafka-0", "kubernetes": {"container": {"name": "kafka"}}})
-        == "kafka-0/kafka"
-    )
-    assert written_by({"message": "x"}) == ""
+@pytest.mark.parametrize(
+    ("value", "log"),
+    [
+        (b'{"host": {"name": "h"}, "log": {"file": {"path": "/v/server.log"}}}', "h//v/server.log"),
+        (b'{"labels": {"pod": "kafka-0"}, "line": "x"}', "key"),
+        (b'{"labels": {"pod": "kafka-0", "container": "kafka"}}', "kafka-0/kafka"),
+        (b'{"kubernetes.pod.name": "k-0", "kubernetes": {"container": {"name": "kafka"}}}', "k-0/kafka"),
+        (b'{"message": "x"}', "key"),
+        (b"plain", "key"),
+    ],
+)
+def test_who_wrote_a_line_is_found_as_the_ingest_finds_it(value: bytes, log: str) -> None:
+    assert lines_in(value, "key") == [Line(log, value)]
 
 
 def night(logs: str, **given: Any) -> Settings:

@@ -27,7 +27,7 @@ from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.forms import Form
 from kafka_hindsight.logs.heads import Clock
 from kafka_hindsight.logs.pieces import Contest, Piece, Range, Times, Way, contests, mark_of, ranges_of
-from kafka_hindsight.logs.unwrapped_bytes import Unwrapped
+from kafka_hindsight.logs.unwrapping import Unwrapped
 from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.spark.batches import Batches

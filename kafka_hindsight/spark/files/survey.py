@@ -23,7 +23,7 @@ from kafka_hindsight.logs.frames import FRAME, MARK
 from kafka_hindsight.logs.heads import PLAIN, Clock
 from kafka_hindsight.logs.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, look
 from kafka_hindsight.logs.reading import fields_of, read_record
-from kafka_hindsight.logs.unwrapped_bytes import Unwrapped, wrapped_as
+from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.spark.byte_work import spread
 from kafka_hindsight.spark.files.file_marks import fingerprints
