@@ -73,7 +73,7 @@ class JsonEnvelope:
     """An object of JSON around a line: fields are paths with dots.
 
     `has` are fields of the object itself by which it is known, `line` the one that holds the line (else `otherwise`),
-    `at` and `origin` those that may hold the time and who wrote the line: of both the first that are there are taken.
+    `at` those that may hold the time: the first that is there is taken. `has_origin`: it may say who wrote the line.
     `is_around_objects`: what it holds is an object, and no text.
     """
 
@@ -81,11 +81,11 @@ class JsonEnvelope:
     line: str
     has: tuple[str, ...]
     at: tuple[str, ...]
-    origin: tuple[tuple[str, ...], ...]
     source: str = field(compare=False)
     samples: tuple[str, ...] = field(compare=False)
     counter_samples: tuple[str, ...] = field(compare=False)
     otherwise: str | None = None
+    has_origin: bool = True
     is_around_objects: bool = False
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
-from kafka_hindsight.knowledge.envelopes import OBJECTS, OTLP, PREFIXES
+from kafka_hindsight.knowledge.envelopes import OBJECTS, ORIGINS, OTLP, PREFIXES
 from kafka_hindsight.knowledge.model import JsonEnvelope
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.json_records import field, instant_of, may_hold, object_in, record_in
@@ -157,8 +157,11 @@ def _or_before(at: int, line: Line) -> int:
 def _out_of_object(envelope: JsonEnvelope, line: Line) -> Sequence[Line]:
     """A line out of an object that holds it in a field."""
     held = line.held or object_in(line.text)
-    if held is None or any(field(held, path) is None for path in envelope.has):
+    if held is None:
         return ()
+    for path in envelope.has:
+        if field(held, path) is None:
+            return ()
     value = field(held, envelope.line)
     if value is None and envelope.otherwise:
         value = field(held, envelope.otherwise)
@@ -168,9 +171,12 @@ def _out_of_object(envelope: JsonEnvelope, line: Line) -> Sequence[Line]:
     text = b"" if is_object else _text(value)
     line.text, line.held = text.removesuffix(b"\n"), value if is_object else None
     line.is_part = envelope.name in _PARTS and not text.endswith(b"\n")
-    at = next((value for path in envelope.at if (value := field(held, path)) is not None), None)
-    line.at = _or_before(instant_of(at), line)
-    line.origin = _named(origin_of(held, envelope.origin)) or line.origin
+    for path in envelope.at:
+        if (at := field(held, path)) is not None:
+            line.at = _or_before(instant_of(at), line)
+            break
+    if envelope.has_origin:
+        line.origin = _named(origin_of(held)) or line.origin
     return (line,)
 
 
@@ -181,9 +187,9 @@ def _text(value: Any) -> bytes:
     return (value if isinstance(value, str) else json.dumps(value)).encode(errors="replace")
 
 
-def origin_of(held: Mapping[str, Any], origins: tuple[tuple[str, ...], ...]) -> str:
+def origin_of(held: Mapping[str, Any]) -> str:
     """Who wrote the line in an object, by the first fields that are all there."""
-    for paths in _may_name(origins, tuple(held)):
+    for paths in _may_name(tuple(held)):
         names = [field(held, path) for path in paths]
         if all(isinstance(name, str) and name for name in names):
             return "/".join(names)
@@ -191,8 +197,8 @@ def origin_of(held: Mapping[str, Any], origins: tuple[tuple[str, ...], ...]) -> 
 
 
 @lru_cache(maxsize=4096)
-def _may_name(origins: tuple[tuple[str, ...], ...], names: tuple[str, ...]) -> list[tuple[str, ...]]:
-    return [paths for paths in origins if may_hold(names, paths)]
+def _may_name(names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [paths for paths in ORIGINS if may_hold(names, paths)]
 
 
 def _out_of_otlp(line: Line) -> Sequence[Line]:

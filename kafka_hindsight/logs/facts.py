@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.knowledge.envelopes import OBJECTS, PREFIXES
+from kafka_hindsight.knowledge.envelopes import OBJECTS, ORIGINS, PREFIXES
 from kafka_hindsight.knowledge.json_layouts import JSON_LAYOUTS
 from kafka_hindsight.knowledge.layouts import LAYOUTS
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED
@@ -28,7 +28,7 @@ _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
 
 READ_AS = version_of(
     [(layout.name, layout.head) for layout in LAYOUTS],
-    (PATTERN_LAYOUTS, UNDATED, JSON_LAYOUTS, PREFIXES, OBJECTS),
+    (PATTERN_LAYOUTS, UNDATED, JSON_LAYOUTS, PREFIXES, OBJECTS, ORIGINS),
     [(pattern.contains, pattern.regex) for pattern in _NAMES_CLUSTER],
     _KAFKAS_OWN,
 )

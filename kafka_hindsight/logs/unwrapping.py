@@ -14,7 +14,7 @@ import numpy as np
 from kafka_hindsight.knowledge.pattern_layouts import UNDATED
 from kafka_hindsight.logs.detection import sampled
 from kafka_hindsight.logs.envelopes import Chain, Line, lines_in, split
-from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes, placed
+from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes
 from kafka_hindsight.logs.forms import Form, every_layout, form_of
 from kafka_hindsight.logs.frames import FRAME, MARK, frames_of
 from kafka_hindsight.logs.heads import HEADLESS, PLAIN, heads_of
@@ -190,7 +190,7 @@ class Unwrapped(Arriving):
         is_utf_16 = form.envelopes[:1] == _UTF_16[:1]
         self.unwrapper = Unwrapper(replace(form, envelopes=form.envelopes[is_utf_16:]), given)
         decode = codecs.getincrementaldecoder(_UTF_16[0])(errors="replace") if is_utf_16 else None
-        super().__init__(placed(self._written(end, decode)))
+        super().__init__(self._written(end, decode))
 
     @property
     def damage(self) -> str | None:  # type: ignore[override]

@@ -7,7 +7,6 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from kafka_hindsight.knowledge.envelopes import ORIGINS
 from kafka_hindsight.logs.envelopes import origin_of
 from kafka_hindsight.logs.json_records import object_in
 
@@ -59,5 +58,5 @@ def batched(items: Iterable[T], count: int) -> Iterator[list[T]]:
 
 def lines_in(value: bytes, log: str) -> list[Line]:
     """The lines of a value: one, several, or an object of a shipper's. Takes: the log, where it names none."""
-    name = origin_of(object_in(value) or {}, ORIGINS) or log
+    name = origin_of(object_in(value) or {}) or log
     return [Line(name, text) for text in value.removesuffix(b"\n").split(b"\n")] if value else []

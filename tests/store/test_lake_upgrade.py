@@ -16,9 +16,9 @@ from pyspark.sql import DataFrame, SparkSession
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.upgrades import LAKE_VERSION, UPGRADES, Renames
+from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.version import FILE, lake_version
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.spark import lake_files
 from kafka_hindsight.spark.tables import lake_upgrade
 from kafka_hindsight.spark.tables.store import forget_snapshots
 from kafka_hindsight.sql import lake_views
@@ -93,7 +93,7 @@ SMALL = Renames(
     tables={"gold.isr_lapses": "gold.out_of_sync_periods"},
     columns={name: RENAMES.columns[name] for name in ("gold.out_of_sync_periods", "gold.failovers")},
 )
-CHANGES = ("move", "remove", "write_text", "write_json")
+CHANGES = ((lake_upgrade, "_move"), (landing, "remove"), (landing, "write_atomically"))
 
 
 class Killed(BaseException):
@@ -113,8 +113,8 @@ def ending_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
         return changed
 
-    for name in CHANGES:
-        monkeypatch.setattr(lake_files, name, counted(getattr(lake_files, name)))
+    for module, name in CHANGES:
+        monkeypatch.setattr(module, name, counted(getattr(module, name)))
 
 
 def test_incidents_of_before_keep_their_outage_and_may_have_no_cause(

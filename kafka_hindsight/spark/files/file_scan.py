@@ -111,11 +111,11 @@ def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listi
     fresh = {n: f for n, f in files.items() if n not in known and f.source not in gone}
     found = survey(store.spark, fresh)
     near = {n: files[n] for n in sorted(sharing(_spans(found.facts), _spans(known)))}
-    marks = {**book.marks, **fingerprints(store.spark, near.values())}
+    marks = {**book.marks, **fingerprints(near.values())}
     found = found.joined(survey(store.spark, near)) if near else found
     wanted = {**fresh, **near}
     unread = {f.source for n, f in wanted.items() if n not in found.facts}
-    changed = changed_sources(store.spark, wanted.values(), marks)
+    changed = changed_sources(wanted.values(), marks)
     now = {f.uri: f for f in look().files}
     moved = gone | unread | changed | _stirred(listed, now, book.known)
     settled = {n: fact for n, fact in {**known, **found.facts}.items() if fact.file.source not in moved}

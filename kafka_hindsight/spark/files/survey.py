@@ -53,10 +53,10 @@ def survey(spark: SparkSession, files: Mapping[int, LogFile]) -> Survey:
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
 
 
-def changed_sources(spark: SparkSession, files: Iterable[LogFile], marks: Mapping[LogFile, str]) -> set[str]:
+def changed_sources(files: Iterable[LogFile], marks: Mapping[LogFile, str]) -> set[str]:
     """The sources of those files that no longer are what they were listed as."""
     listed = list(files)
-    now = fingerprints(spark, listed)
+    now = fingerprints(listed)
     return {f.source for f in listed if f not in now or now[f] != marks.get(f)}
 
 

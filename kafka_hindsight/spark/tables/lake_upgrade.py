@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -15,13 +16,12 @@ from pyspark.sql import functions as F
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.upgrades import LAKE_VERSION, UPGRADES, Renames
-from kafka_hindsight.lake import delta_log
+from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.version import FILE, lake_version
 from kafka_hindsight.shared import progress
-from kafka_hindsight.spark import lake_files
 from kafka_hindsight.spark.conform import conform
 from kafka_hindsight.spark.tables.store import forget_snapshots
-from kafka_hindsight.spark.tables.table_creation import create_table
+from kafka_hindsight.spark.tables.table_creation import PATH, create_table
 
 _WORKSHOP = "upgrade"
 
@@ -37,10 +37,10 @@ def upgrade_lake(spark: SparkSession, lake: str) -> list[str]:
         progress.say(f"Upgrading the lake's tables from version {number - 1} to {number}")
         renames = [UPGRADES[later] for later in range(number, LAKE_VERSION + 1)]
         upgraded += [n for n in UPGRADES[number].touched if _upgrade_table(spark, lake, n, renames)]
-        lake_files.remove(spark, f"{lake}/staging")
-    if upgraded or FILE not in lake_files.names_in(spark, lake):
-        lake_files.remove(spark, f"{lake}/{_WORKSHOP}")
-        lake_files.write_json(spark, f"{lake}/{FILE}", {"version": LAKE_VERSION})
+        landing.remove(f"{lake}/staging")
+    if upgraded or FILE not in landing.names_in(lake):
+        landing.remove(f"{lake}/{_WORKSHOP}")
+        landing.write_json(f"{lake}/{FILE}", {"version": LAKE_VERSION})
     return upgraded
 
 
@@ -53,30 +53,30 @@ def _upgrade_table(spark: SparkSession, lake: str, name: str, renames: Sequence[
     old, new = _path(lake, former_name), _path(lake, name)
     made, former = _path(f"{lake}/{_WORKSHOP}/made", name), _path(f"{lake}/{_WORKSHOP}/former", name)
     is_whole = f"{made}.whole"
-    if not lake_files.is_there(spark, is_whole):
-        lake_files.remove(spark, former)
+    if not landing.is_there(is_whole):
+        landing.remove(former)
         if not _is_old(spark, old, columns, is_renamed=old != new):
             return False
-        lake_files.remove(spark, made)
+        landing.remove(made)
         rows = spark.read.format("delta").load(old)
         for each in renames:
             rows = _renamed(rows, name, each)
         _write(spark, rows, BY_NAME[name], made)
-        lake_files.write_text(spark, is_whole, "")
-    if lake_files.is_there(spark, made):
-        if not lake_files.is_there(spark, former):
-            lake_files.move(spark, old, former)
-        lake_files.move(spark, made, new)
+        landing.write_atomically(is_whole, "")
+    if landing.is_there(made):
+        if not landing.is_there(former):
+            _move(spark, old, former)
+        _move(spark, made, new)
     # From here on the new table is in place: the mark goes first, so that what is left of the old one is only waste.
-    lake_files.remove(spark, is_whole)
-    lake_files.remove(spark, former)
+    landing.remove(is_whole)
+    landing.remove(former)
     forget_snapshots(spark)
     progress.say(f"Upgraded {name}" + (f", which was {former_name}" if old != new else ""))
     return True
 
 
 def _is_old(spark: SparkSession, path: str, columns: Mapping[str, str], is_renamed: bool) -> bool:
-    log = lake_files.names_in(spark, f"{path}/{delta_log.FOLDER}")
+    log = landing.names_in(f"{path}/{delta_log.FOLDER}")
     if delta_log.newest_version(log) is None:
         return False
     # A table whose values alone change has no old column: its version in the lake is what tells.
@@ -103,6 +103,16 @@ def _write(spark: SparkSession, rows: DataFrame, table: Table, path: str) -> Non
     columns = tuple(replace(c, nullable=c.nullable or c.name in open_columns) for c in table.columns)
     create_table(spark, replace(table, columns=columns), path)
     conform(rows.withColumns(lacking), table).write.format("delta").mode("append").save(path)
+
+
+def _move(spark: SparkSession, path: str, target: str) -> None:
+    """Gives a folder another path. Raises: OSError where the file system did not move it."""
+    context: Any = spark.sparkContext
+    old, new = (getattr(context._jvm, PATH)(place) for place in (path, target))
+    system = old.getFileSystem(context._jsc.hadoopConfiguration())
+    system.mkdirs(new.getParent())
+    if not system.rename(old, new):
+        raise OSError(f"{path} was not moved to {target}.")
 
 
 def _path(lake: str, name: str) -> str:
