@@ -7,7 +7,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -164,6 +165,26 @@ def stored_below(place: str) -> list[tuple[str, Any]]:
     return [(f.path.removeprefix(path).lstrip("/"), f) for f in found if f.type == FileType.File]
 
 
+@contextmanager
+def packing(place: str) -> Iterator[Any]:
+    """A file of zstd to be written part after part. It is there when the block ends, whole."""
+    import pyarrow as pa
+
+    system, path = _opened(place)
+    coming = f"{path}.{os.getpid()}"
+    if system is None:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    try:
+        sink = pa.OSFile(coming, "wb") if system is None else system.open_output_stream(path)
+        with sink, pa.CompressedOutputStream(sink, "zstd") as packed:
+            yield packed
+        if system is None:
+            Path(coming).replace(path)
+    finally:
+        if system is None:
+            Path(coming).unlink(missing_ok=True)
+
+
 def open_file(place: str) -> Any:
     """A file of pyarrow's, to be read in any order. Raises: OSError."""
     import pyarrow as pa
@@ -257,7 +278,7 @@ def _opened(place: str) -> tuple[Any, str]:
 
 @cache
 def _store(uri: str) -> tuple[Any, str]:
-    """A store, and what its paths begin with. Edge case: what follows the store is a name of an object, and not decoded, as Hadoop does it."""
+    """A store, and what its paths begin with. Edge case: names of objects are not decoded, as Hadoop does not."""
     from pyarrow.fs import FileSystem
 
     found: tuple[Any, str] = FileSystem.from_uri(uri)

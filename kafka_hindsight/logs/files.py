@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.logs.file_bytes import Member, is_packed
 from kafka_hindsight.logs.found_files import Archive, Found
 from kafka_hindsight.logs.work import Unit
@@ -47,6 +48,10 @@ class LogFile:
     zone: str
     pattern: str | None = None
     archive: Archive | None = None
+
+    def copy_in(self, folder: str) -> str:
+        """Where a worker keeps what it has taken out of envelopes, below a folder."""
+        return f"{folder}/{row_id(self.uri, self.size, self.modified_at)}.zst"
 
     @property
     def is_packed(self) -> bool:

@@ -6,15 +6,17 @@ So everything that reads files by their bytes reads these too, as it reads files
 from __future__ import annotations
 
 import codecs
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kafka_hindsight.knowledge.pattern_layouts import UNDATED
+from kafka_hindsight.lake.landing import packing, read_json, write_json
 from kafka_hindsight.logs.detection import sampled
 from kafka_hindsight.logs.envelopes import Chain, Line, lines_in, split
-from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes
+from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes, opened
 from kafka_hindsight.logs.forms import Form, every_layout, form_of
 from kafka_hindsight.logs.frames import FRAME, MARK, frames_of
 from kafka_hindsight.logs.heads import HEADLESS, PLAIN, heads_of
@@ -22,6 +24,7 @@ from kafka_hindsight.logs.heads import HEADLESS, PLAIN, heads_of
 _PATIENCE = 5_000
 """Physical lines of other sources after which nothing more is expected to belong to a record."""
 
+_SOURCES = ".json"
 _CLOCKLESS = frozenset(layout.name for layout in UNDATED)
 _UTF_16 = ("utf-16", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
@@ -169,6 +172,11 @@ class Unwrapper:
         return self._numbers[origin]
 
 
+def copied(place: str) -> tuple[Bytes, list[str]]:
+    """The copy that an earlier reading kept, and who wrote the lines, by the numbers in frames."""
+    return opened(place, sys.maxsize), read_json(f"{place}{_SOURCES}")
+
+
 def wrapped_as(data: bytes, given: str | None) -> Form:
     """How a file is wrapped, by its first bytes. Takes: the pattern that a user gave, if any."""
     name, marks = _UTF_16
@@ -182,15 +190,17 @@ def wrapped_as(data: bytes, given: str | None) -> Form:
 class Unwrapped(Arriving):
     """What an `Unwrapper` makes of the bytes of a file, up to `end`; None: as far as they go.
 
-    Takes: how the file is wrapped; the pattern that a user gave, if any.
+    Takes: how the file is wrapped; the pattern that a user gave, if any; where a copy is kept for the second reading,
+        which is there once all was read.
     """
 
-    def __init__(self, held: Bytes, end: int | None, form: Form, given: str | None) -> None:
+    def __init__(self, held: Bytes, end: int | None, form: Form, given: str | None, copy: str | None = None) -> None:
         self.packed = held
         is_utf_16 = form.envelopes[:1] == _UTF_16[:1]
         self.unwrapper = Unwrapper(replace(form, envelopes=form.envelopes[is_utf_16:]), given)
         decode = codecs.getincrementaldecoder(_UTF_16[0])(errors="replace") if is_utf_16 else None
-        super().__init__(self._written(end, decode))
+        written = self._written(end, decode)
+        super().__init__(self._copied(written, copy) if copy else written)
 
     @property
     def damage(self) -> str | None:  # type: ignore[override]
@@ -201,6 +211,13 @@ class Unwrapped(Arriving):
     def sources(self) -> list[str]:
         """Who wrote the lines, by the numbers in frames, as far as they were read."""
         return self.unwrapper.sources
+
+    def _copied(self, parts: Iterator[bytes], place: str) -> Iterator[bytes]:
+        with packing(place) as copy:
+            for part in parts:
+                copy.write(part)
+                yield part
+        write_json(f"{place}{_SOURCES}", self.sources)
 
     def _written(self, end: int | None, decode: codecs.IncrementalDecoder | None) -> Iterator[bytes]:
         rest = b""
