@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 from kafka_hindsight.knowledge.envelopes import OBJECTS, ORIGINS, OTLP, PREFIXES
 from kafka_hindsight.knowledge.model import JsonEnvelope
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.json_records import field, instant_of, may_hold, object_in, record_in
+from kafka_hindsight.logs.json_records import as_json, field, instant_of, may_hold, object_in, record_in
 from kafka_hindsight.logs.pattern_clocks import ISO, instant_at
 
 JSON_RECORD = "json"
@@ -80,7 +79,7 @@ class Chain:
             lines = [whole for line in lines for whole in self._peeled(peel, waiting, line)]
         for line in lines:
             if line.held is not None:
-                line.text = json.dumps(line.held).encode()
+                line.text = as_json(line.held).encode()
         return lines
 
     def _peeled(self, peel: Peel, waiting: dict[str, Line], line: Line) -> Iterator[Line]:
@@ -184,7 +183,7 @@ def _text(value: Any) -> bytes:
     """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object may be an envelope."""
     if isinstance(value, list):
         value = bytes(n for n in value if isinstance(n, int) and 0 <= n < 256).decode(errors="replace")
-    return (value if isinstance(value, str) else json.dumps(value)).encode(errors="replace")
+    return (value if isinstance(value, str) else as_json(value)).encode(errors="replace")
 
 
 def origin_of(held: Mapping[str, Any]) -> str:
@@ -209,7 +208,7 @@ def _out_of_otlp(line: Line) -> Sequence[Line]:
         origin = _resource_name(resource) or line.origin
         for scope in _objects(resource.get("scopeLogs")):
             for record in _objects(scope.get("logRecords")):
-                at = instant_of(str(record.get("timeUnixNano") or record.get("observedTimeUnixNano") or ""))
+                at = instant_of(record.get("timeUnixNano") or record.get("observedTimeUnixNano"))
                 text = _shown(field(record, "body.stringValue")).encode(errors="replace").removesuffix(b"\n")
                 physical = 0 if found else line.physical
                 found.append(Line(text, line.seen, physical, _or_before(at, line), origin))
@@ -232,7 +231,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _shown(value: Any) -> str:
-    return "" if value is None else str(value)
+    return value if isinstance(value, str) else "" if value is None else as_json(value)
 
 
 def record_of_json(line: Line) -> Sequence[Line]:

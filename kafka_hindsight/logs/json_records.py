@@ -142,4 +142,12 @@ def _after(fields: Mapping[str, Any], placed: frozenset[str]) -> str:
 
 
 def _shown(value: Any) -> str:
-    return value if isinstance(value, str) and ", " not in value else json.dumps(value)
+    return value if isinstance(value, str) and ", " not in value else as_json(value)
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON. Edge case: one that is nested as deep as could just be read has no text."""
+    try:
+        return json.dumps(value)
+    except RecursionError:
+        return ""

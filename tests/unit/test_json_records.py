@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.envelopes import PEELS, Line
+from kafka_hindsight.logs.envelopes import PEELS, Chain, Line
 from kafka_hindsight.logs.json_records import field, instant_of, object_in
 
 
@@ -55,3 +55,14 @@ def test_a_line_of_any_bytes_is_taken_out_as_text() -> None:
 )
 def test_an_instant_is_read_in_every_unit(at: object, micros: int) -> None:
     assert instant_of(at) == micros
+
+
+@pytest.mark.parametrize("name", ["message", "elasticsearch", "otlp", "json"])
+def test_an_object_of_any_depth_ends_no_reading(name: str) -> None:
+    outer = (
+        '{"message":DEEP,"_index":1,"_source":DEEP,"msg":"m","time":1,"x":DEEP,'
+        '"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":DEEP}}]}]}]}'
+    )
+    for depth in range(900, 1_000):
+        deep = '{"a":' * depth + "1" + "}" * depth
+        Chain([name]).lines([Line(outer.replace("DEEP", deep).encode(), 1)])
