@@ -167,22 +167,23 @@ def stored_below(place: str) -> list[tuple[str, Any]]:
 
 @contextmanager
 def packing(place: str) -> Iterator[Any]:
-    """A file of zstd to be written part after part. It is there when the block ends, whole."""
+    """A file of zstd to be written part after part. It is there when the block ends, whole, for this user alone."""
     import pyarrow as pa
 
     system, path = _opened(place)
-    coming = f"{path}.{os.getpid()}"
-    if system is None:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-    try:
-        sink = pa.OSFile(coming, "wb") if system is None else system.open_output_stream(path)
-        with sink, pa.CompressedOutputStream(sink, "zstd") as packed:
+    if system is not None:
+        with system.open_output_stream(path, compression="zstd") as packed:
             yield packed
-        if system is None:
-            Path(coming).replace(path)
+        return
+    coming = f"{path}.{os.getpid()}"
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    try:
+        private = os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+        with open(private, "wb") as file, pa.CompressedOutputStream(file, "zstd") as packed:
+            yield packed
+        Path(coming).replace(path)
     finally:
-        if system is None:
-            Path(coming).unlink(missing_ok=True)
+        Path(coming).unlink(missing_ok=True)
 
 
 def open_file(place: str) -> Any:
