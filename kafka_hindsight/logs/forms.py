@@ -22,7 +22,7 @@ from kafka_hindsight.logs.detection import (
     layout_of,
     order_of,
 )
-from kafka_hindsight.logs.envelopes import ANY, JSON_RECORD, PEELS, Chain, Line
+from kafka_hindsight.logs.envelopes import ANY, JSON_RECORD, PEELS, Chain, Line, lines_in
 from kafka_hindsight.logs.heads import PLAIN, heads_of, lines_of
 
 _FEW = 4
@@ -145,7 +145,7 @@ def every_layout(given: str | None) -> tuple[str, ...]:
 
 
 def _told(lines: Sequence[str]) -> list[Line]:
-    return [Line(line.encode(), n) for n, line in enumerate(lines, 1) if line.strip()]
+    return lines_in("".join(f"{line}\n" for line in lines if line.strip()).encode(), 0)
 
 
 def _decoded(lines: Sequence[Line]) -> list[str]:

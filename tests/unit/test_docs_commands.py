@@ -108,7 +108,6 @@ ELSEWHERE_READ = {
     r"beeline .+": "tests/store/test_thrift_server.py asks over the same protocol",
     r"PYTHONPATH=\. \.venv-spark/bin/python": "a prompt",
     r"python3 -m venv .+": "tests/audit/test_sample_night.py installs the wheel and audits with it",
-    r"\.build/uv/bin/uv pip install .+": "set-up installs the same lock by the same program for tests",
     r"/mnt/.+ <- .+": "a drawing of folders",
     r"cp -r .+": "a copy; tests/store/test_metadata_files.py reads one",
     r"[\d*/ ]+ rsync .+": "needs another host",
