@@ -102,8 +102,9 @@ def _instant(fields: Mapping[str, Any], path: str) -> int:
     if not isinstance(at, dict):
         return instant_of(at)
     seconds, nanos = at.get("epochSecond"), at.get("nanoOfSecond", 0)
-    are_numbers = isinstance(seconds, int) and isinstance(nanos, int) and 0 <= seconds < _FAR
-    return seconds * 1_000_000 + nanos // 1_000 if are_numbers else NO_INSTANT
+    if not (isinstance(seconds, int) and isinstance(nanos, int) and 0 <= seconds < _FAR):
+        return NO_INSTANT
+    return seconds * 1_000_000 + nanos // 1_000
 
 
 @lru_cache(maxsize=4096)

@@ -67,6 +67,10 @@ _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
+PLACES = ("logs", "client_logs", "snapshots", "lake")
+"""The fields of Settings that name a folder or a URI."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """What one run works on. Paths are absolute or URIs; a missing window means everything in the input.
