@@ -66,9 +66,8 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
-
-PLACES = ("logs", "client_logs", "snapshots", "lake")
-"""The fields of Settings that name a folder or a URI."""
+PLACES = ("snapshots", "lake")
+"""The fields of Settings that name what Spark opens."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ class Settings:
     @property
     def places(self) -> tuple[str | None, ...]:
         """What Spark opens."""
-        return (self.snapshots, self.lake)
+        return tuple(getattr(self, field) for field in PLACES)
 
     def to_json(self) -> str:
         """The settings as `Settings.of(json.loads(...))` reads them back."""
