@@ -307,9 +307,9 @@ CHECK_PARTS: tuple[Part, ...] = (
     Part(
         "check",
         "the tools for tests and checks",
-        (LOCKS / "spark.txt", LOCKS / "check.txt", LOCKS / "cloudwatch.txt"),
+        (LOCKS / "spark.txt", LOCKS / "check.txt"),
         SPARK / "bin" / "pytest",
-        lambda: build_environment(SPARK, "spark.txt", "check.txt", "cloudwatch.txt"),
+        lambda: build_environment(SPARK, "spark.txt", "check.txt"),
     ),
 )
 

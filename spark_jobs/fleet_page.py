@@ -12,13 +12,13 @@ from kafka_hindsight.catalog.code import Code
 from kafka_hindsight.catalog.gold import INCIDENTS
 from kafka_hindsight.catalog.quality import NIGHTS
 from kafka_hindsight.catalog.rows import Night
+from kafka_hindsight.lake import landing
 from kafka_hindsight.report.fleet import DAYS, HARMS, OF_LATE, Fleet, fleet_page
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.metrics import metrics_text
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.page_names import FLEET_PAGE, METRICS
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark import lake_files
 from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.tables.store import Store
 
@@ -38,8 +38,8 @@ def write_fleet(store: Store, night: Night, window: Window) -> None:
     page = render_html(fleet_page(Fleet.of(rows, incidents, night.run_published_at)))
     text = metrics_text(map(Night.of, rows))
     at_once(
-        partial(lake_files.write_text, store.spark, f"{store.lake}/report/{FLEET_PAGE}", page),
-        partial(lake_files.write_text, store.spark, f"{store.lake}/report/{METRICS}", text),
+        partial(landing.write_atomically, f"{store.lake}/report/{FLEET_PAGE}", page),
+        partial(landing.write_atomically, f"{store.lake}/report/{METRICS}", text),
     )
 
 

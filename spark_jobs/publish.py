@@ -25,6 +25,7 @@ from kafka_hindsight.catalog.quality import (
     VALIDATION_RESULTS,
     WITHHELD_ROWS,
 )
+from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.publication import list_newest, take_back
 from kafka_hindsight.report.checks import validation_page
 from kafka_hindsight.settings.config import Settings
@@ -33,7 +34,6 @@ from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import PublicationRefused
 from kafka_hindsight.shared.page_names import VALIDATION_PAGE
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark import lake_files
 from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.session import cut_off, for_few_rows
 from kafka_hindsight.spark.tables.store import Store
@@ -212,7 +212,7 @@ def _record(store: Store, window: Window, run: Run, verdicts: Iterable[Verdict])
     frame = frame_of(store.spark, rows, VALIDATION_RESULTS).coalesce(1)
     store.replace_rows_of_run(VALIDATION_RESULTS, frame, run["cluster"], window, run["run_id"])
     page = f"{store.lake}/report/{VALIDATION_PAGE}"
-    lake_files.write_text(store.spark, page, validation_page(rows, run))
+    landing.write_atomically(page, validation_page(rows, run))
     return page
 
 

@@ -14,11 +14,11 @@ from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality import PUBLICATIONS, VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import INGEST
+from kafka_hindsight.lake import landing
 from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark import lake_files
 from kafka_hindsight.spark.session import for_few_rows
 from kafka_hindsight.spark.tables.store import Store
 from spark_jobs import publish, rebuild
@@ -164,7 +164,7 @@ def _published(store: Store, settings: Settings, window: Window) -> tuple[str, l
 
 def _told_by_ingest(store: Store, runs: Iterable[str]) -> Mapping[str, Any]:
     """What the last of these runs that read files said of them and of clocks; nothing is read again here."""
-    told = (lake_files.read_json(store.spark, f"{store.lake}/runs/{run}/{INGEST.name}.json") for run in runs)
+    told = (landing.read_json(f"{store.lake}/runs/{run}/{INGEST.name}.json") for run in runs)
     return next(filter(None, told), {})
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
+from kafka_hindsight.lake import landing
 from kafka_hindsight.report.build import read_rows, report_of
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.nights import night_of
@@ -14,7 +15,6 @@ from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.page_names import NEWEST, page_name
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark import lake_files
 from kafka_hindsight.spark.tables.store import Store
 from kafka_hindsight.sql import report_rows
 from kafka_hindsight.sql.lake_views import open_views
@@ -54,7 +54,7 @@ def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
     report = report_of(rows)
     page = render_html(report)
     at_once(
-        *(partial(lake_files.write_text, store.spark, path, page) for path in {own, place}),
+        *(partial(landing.write_atomically, path, page) for path in {own, place}),
         partial(write_fleet, store, night_of(rows, run["run_id"], run["run_at"]), window),
     )
     return {"report": place, "terminal": render_terminal(report)}

@@ -26,14 +26,14 @@ if __name__ == "__main__":  # spark-submit puts this file's folder first, where 
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
-from kafka_hindsight.lake import state
+from kafka_hindsight.lake import landing, state
 from kafka_hindsight.lake.lock import held
 from kafka_hindsight.lake.publication import take_back
 from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.settings.config import Settings, is_uri
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
-from kafka_hindsight.spark import lake_files, session
+from kafka_hindsight.spark import session
 from kafka_hindsight.spark.tables.store import Store
 from kafka_hindsight.start import application
 from kafka_hindsight.start.launch import AUDIT, SERVE
@@ -117,9 +117,9 @@ def perform(step: Step, settings: Settings) -> Summary:
         earlier = _earlier(spark, step, settings)
         with _claimed(spark, step, settings, earlier):
             summary = _body(step).run_step(spark, settings, earlier)
-        lake_files.write_json(spark, _summary_path(settings, step), summary)
+        landing.write_json(_summary_path(settings, step), summary)
         if step is INGEST:
-            lake_files.write_json(spark, f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})
+            landing.write_json(f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})
         return summary
 
 
@@ -143,7 +143,7 @@ def _summary_path(settings: Settings, step: Step) -> str:
 
 def _earlier(spark: SparkSession, step: Step, settings: Settings) -> dict[str, Summary]:
     before = STEPS[: STEPS.index(step)] if step in STEPS else ()
-    read = {s.name: lake_files.read_json(spark, _summary_path(settings, s)) for s in before}
+    read = {s.name: landing.read_json(_summary_path(settings, s)) for s in before}
     if missing := [name for name, summary in read.items() if summary is None]:
         raise BadInput(
             f"Run {settings.run_id} has no finished {' and no finished '.join(missing)} in {settings.lake}. "
@@ -165,7 +165,7 @@ def _claimed(spark: SparkSession, step: Step, settings: Settings, earlier: dict[
             yield
         return
     if _touches_staging(step.reads):
-        owner = (lake_files.read_json(spark, _owner_path(settings)) or {}).get("run_id")
+        owner = (landing.read_json(_owner_path(settings)) or {}).get("run_id")
         if owner != settings.run_id:
             held = f"Staging holds run {owner}, which came in between" if owner else "Staging is not whole"
             progress.say(f"{held}: rebuilding ours first")
@@ -177,9 +177,9 @@ def _claimed(spark: SparkSession, step: Step, settings: Settings, earlier: dict[
 @contextmanager
 def _filled(spark: SparkSession, settings: Settings) -> Iterator[None]:
     """Takes staging from its owner before the block fills it; ours it is when the block has ended."""
-    lake_files.remove(spark, _owner_path(settings))
+    landing.remove(_owner_path(settings))
     yield
-    lake_files.write_json(spark, _owner_path(settings), {"run_id": settings.run_id})
+    landing.write_json(_owner_path(settings), {"run_id": settings.run_id})
 
 
 def _touches_staging(tables: Iterable[str]) -> bool:

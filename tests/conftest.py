@@ -34,7 +34,6 @@ LONGEST = (
     "tests/store/test_group_records.py",
     "tests/store/test_metadata_files.py",
     "tests/unit/test_report_browser.py",
-    "tests/unit/test_log_servers.py",
     "tests/store/",
     "tests/spark/",
     "tests/unit/test_pattern_layouts.py",

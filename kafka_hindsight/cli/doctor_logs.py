@@ -23,7 +23,7 @@ from kafka_hindsight.logs.forms import Form, every_layout, misfit_of
 from kafka_hindsight.logs.heads import PLAIN, Clock
 from kafka_hindsight.logs.pieces import Way, look, ranges_of
 from kafka_hindsight.logs.reading import Reading, read_record, template
-from kafka_hindsight.logs.unwrapped_bytes import Unwrapped, wrapped_as
+from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.shared import words
 
 SAMPLE_BYTES = 1024 * 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kafka_hindsight.knowledge.kinds import Kind
@@ -69,7 +69,7 @@ class JsonEnvelope:
     """An object of JSON around a line: fields are paths with dots.
 
     `has` are fields of the object itself by which it is known, `line` the one that holds the line (else `otherwise`),
-    `at` and `origin` those that may hold the time and who wrote the line: of both the first that are there are taken.
+    `at` those that may hold the time: the first that is there is taken. `has_origin`: it may say who wrote the line.
     `is_around_objects`: what it holds is an object, and no text.
     """
 
@@ -77,24 +77,12 @@ class JsonEnvelope:
     line: str
     has: tuple[str, ...]
     at: tuple[str, ...]
-    origin: tuple[tuple[str, ...], ...]
     source: str
     samples: tuple[str, ...]
     counter_samples: tuple[str, ...]
     otherwise: str | None = None
+    has_origin: bool = True
     is_around_objects: bool = False
-
-    def inside(self, outer: JsonEnvelope) -> JsonEnvelope:
-        """The same as the object that another one holds in place of a line."""
-        at = f"{outer.line}."
-        return replace(
-            self,
-            line=at + self.line,
-            otherwise=self.otherwise and at + self.otherwise,
-            has=(*(name for name in outer.has if name != outer.line), *(at + name for name in self.has)),
-            at=tuple(at + path for path in self.at),
-            origin=tuple(tuple(at + path for path in several) for several in self.origin),
-        )
 
 
 @dataclass(frozen=True)

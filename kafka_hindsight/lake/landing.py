@@ -1,13 +1,16 @@
-"""Where live readings land, one file each, wherever the lake lies. No JVM, no Spark."""
+"""Files wherever a lake or logs lie, and where live readings land, one file each. No JVM, no Spark."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -95,10 +98,7 @@ def files_below(place: str) -> list[str]:
     system, folder = _opened(place)
     if system is None:
         return [str(p.relative_to(folder)) for p in Path(folder).rglob("*") if not p.is_dir()]
-    from pyarrow.fs import FileSelector, FileType
-
-    below = system.get_file_info(FileSelector(folder, allow_not_found=True, recursive=True))
-    return [f.path[len(folder) :].lstrip("/") for f in below if f.type != FileType.Directory]
+    return [path for path, _ in stored_below(place)]
 
 
 def remove(place: str) -> None:
@@ -126,6 +126,82 @@ def remove_landed(lake: str, kind: str, names: Iterable[str]) -> None:
             Path(folder, name).unlink(missing_ok=True)
         else:
             system.delete_file(f"{folder}/{name}")
+
+
+def is_there(place: str) -> bool:
+    """Whether a file or a folder lies at a place."""
+    system, path = _opened(place)
+    return Path(path).exists() if system is None else system.get_file_info(path).type.name != "NotFound"
+
+
+def make_folder(place: str) -> None:
+    """Makes a folder, with those above it that are missing."""
+    system, path = _opened(place)
+    if system is None:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    else:
+        system.create_dir(path, recursive=True)
+
+
+def size_below(place: str) -> int:
+    """How many bytes the files in a folder and in the folders below it have."""
+    system, folder = _opened(place)
+    if system is None:
+        return sum(p.stat().st_size for p in Path(folder).rglob("*") if p.is_file())
+    return sum(file.size or 0 for _, file in stored_below(place))
+
+
+def stored_below(place: str) -> list[tuple[str, Any]]:
+    """The files in a folder of a store and below it: the path from there, and what pyarrow says of each.
+
+    Edge case: the path of the file itself is empty.
+    """
+    from pyarrow.fs import FileSelector, FileType
+
+    system, path = _opened(place)
+    itself = system.get_file_info(path)
+    below = FileSelector(path, allow_not_found=True, recursive=True)
+    found = [itself] if itself.type == FileType.File else system.get_file_info(below)
+    return [(f.path.removeprefix(path).lstrip("/"), f) for f in found if f.type == FileType.File]
+
+
+@contextmanager
+def packing(place: str) -> Iterator[Any]:
+    """A file of zstd to be written part after part. It is there when the block ends, whole, for this user alone."""
+    import pyarrow as pa
+
+    system, path = _opened(place)
+    if system is not None:
+        with system.open_output_stream(path, compression="zstd") as packed:
+            yield packed
+        return
+    coming = f"{path}.{os.getpid()}"
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    try:
+        private = os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+        with open(private, "wb") as file, pa.CompressedOutputStream(file, "zstd") as packed:
+            yield packed
+        Path(coming).replace(path)
+    finally:
+        Path(coming).unlink(missing_ok=True)
+
+
+def open_file(place: str) -> Any:
+    """A file of pyarrow's, to be read in any order. Raises: OSError."""
+    import pyarrow as pa
+
+    system, path = _opened(place)
+    return pa.OSFile(path) if system is None else system.open_input_file(path)
+
+
+def read_json(place: str) -> Any:
+    """The JSON value of one file; None where there is no such file."""
+    return json.loads(read_text(place)) if is_there(place) else None
+
+
+def write_json(place: str, value: Any) -> None:
+    """Writes a value as JSON; what was there is replaced."""
+    write_atomically(place, json.dumps(value, indent=1, default=str))
 
 
 def read_text(place: str) -> str:
@@ -170,9 +246,7 @@ def write_atomically(place: str, content: str | bytes) -> None:
 
 def write_new(place: str, text: str) -> None:
     """Writes a file as `write_atomically` does, where there is none; what is there stays as it is."""
-    system, path = _opened(place)
-    is_there = Path(path).exists() if system is None else system.get_file_info(path).is_file
-    if not is_there:
+    if not is_there(place):
         write_atomically(place, text)
 
 
@@ -188,12 +262,11 @@ def _opened(place: str) -> tuple[Any, str]:
     scheme, _, rest = place.partition(":")
     if scheme == "file":
         return None, unquote(urlsplit(place).path)
-    from pyarrow.fs import FileSystem
-
+    store, _, path = rest.removeprefix("//").partition("/")
     try:
-        system, path = FileSystem.from_uri(f"{_SCHEMES.get(scheme, scheme)}:{rest}")
+        system, root = _store(f"{_SCHEMES.get(scheme, scheme)}://{store}/")
     except ValueError as refusal:
-        raise _unopened(place, refusal, "a folder, or a URI of s3a, gs, abfs or hdfs. Check LAKE.") from None
+        raise _unopened(place, refusal, "a folder, or a URI of s3a, gs, abfs or hdfs. Check it.") from None
     except OSError as refusal:
         if not str(refusal).startswith("Unable to load lib"):
             raise
@@ -201,12 +274,21 @@ def _opened(place: str) -> tuple[Any, str]:
             "JAVA_HOME, HADOOP_HOME, and CLASSPATH as `hadoop classpath --glob` gives it. Set them where readings land."
         )
         raise _unopened(place, refusal, needed) from None
-    return system, path
+    return system, f"{root.rstrip('/')}/{path.strip('/')}".rstrip("/")
+
+
+@cache
+def _store(uri: str) -> tuple[Any, str]:
+    """A store, and what its paths begin with. Edge case: names of objects are not decoded, as Hadoop does not."""
+    from pyarrow.fs import FileSystem
+
+    found: tuple[Any, str] = FileSystem.from_uri(uri)
+    return found
 
 
 def _unopened(place: str, refusal: Exception, needed: str) -> BadInput:
     said = masked(str(refusal)).splitlines()[0]
-    return BadInput(f"{masked(place)} cannot be opened without Spark: {said}. Needed: {needed}")
+    return BadInput(f"{masked(place)} cannot be opened: {said}. Needed: {needed}")
 
 
 def _escaped(character: str) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 import tarfile
 from collections.abc import Iterator
 from contextlib import suppress
 
-from kafka_hindsight.logs.file_bytes import Bytes, stream_of
-from kafka_hindsight.logs.local_files import shown
+from kafka_hindsight.logs.file_bytes import CHUNK, AsFile, Bytes
+from kafka_hindsight.logs.found_files import shown
 
 _ARCHIVE_REGEX = re.compile(r"(?s).*[.](?:tar(?:[.](?:gz|xz|bz2|zst|lz4))?|tgz|txz|tbz2?|tzst)")
 
@@ -55,7 +57,8 @@ def beginnings(held: Bytes, size: int) -> Iterator[tuple[str, bytes]]:
 
 def _entries(held: Bytes) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
     """The entries of an archive, in the order in which they lie there. Raises: one of _FAULTS where it breaks off."""
-    with tarfile.open(fileobj=stream_of(held), mode="r|") as archive:
+    stream = io.BufferedReader(AsFile(held, sys.maxsize), CHUNK)
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
         for entry in archive:
             yield archive, entry
 

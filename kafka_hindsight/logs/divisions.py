@@ -28,14 +28,14 @@ def divisions(lines: Sequence[bytes], pattern: str | None = None) -> list[int]:
     data = b"".join(line + b"\n" for line in lines)
     for envelopes, layouts in ways:
         begins, told = Unwrapper(Form(envelopes, {"": tuple(dict.fromkeys(layouts))}), pattern).begins(data)
-        if len(begins):
-            found: list[int] = begins[_steps(told)].tolist()
-            return found
+        if begins:
+            return [begins[n] for n in _steps(np.array(told))]
     return []
 
 
-def _steps(told: Ints) -> Ints:
+def _steps(told: Ints) -> list[int]:
     """The places of instants that are later than all before and not later than any after them."""
     before = np.maximum.accumulate(told)[:-1]
     after = np.minimum.accumulate(told[::-1])[::-1][1:]
-    return np.flatnonzero(np.append(True, before < after))
+    found: list[int] = np.flatnonzero(np.append(True, before < after)).tolist()
+    return found

@@ -1,31 +1,38 @@
-"""The bytes of files as a worker reads them: those of a disk, those that arrive, unpacked, or within an archive."""
+"""The bytes of files as a worker reads them, wherever they lie: as they are, unpacked, or within an archive."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import lzma
-import os
 import zlib
-from collections.abc import Iterable, Iterator
-from itertools import chain, count
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
+
+from kafka_hindsight.lake.landing import open_file
 
 CHUNK = 8 * 1024 * 1024
 """Bytes that are looked at together: few enough for a processor's cache, many enough for whole arrays to pay."""
 
-ROW = 1024 * 1024
-"""Bytes that are handed over at once, packed as they are."""
 
-_GZIP = 31
-"""What zlib calls a stream with a head and an end of gzip."""
+def _by_arrow(codec: str) -> Callable[[Any], Any]:
+    return lambda file: pa.CompressedInputStream(pa.PythonFile(file, "r"), codec)
 
-_GZIP_BEGINS = b"\x1f"
-_CODECS = {".bz2": "bz2", ".tbz": "bz2", ".tbz2": "bz2", ".zst": "zstd", ".tzst": "zstd", ".lz4": "lz4"}
-_XZ = (".xz", ".txz")
-_GZ = (".gz", ".tgz")
+
+_CODECS: Mapping[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
+    "gzip": ((".gz", ".tgz"), lambda file: gzip.GzipFile(fileobj=file)),
+    "bzip2": ((".bz2", ".tbz", ".tbz2"), bz2.BZ2File),
+    "xz": ((".xz", ".txz"), lzma.LZMAFile),
+    "zstd": ((".zst", ".tzst"), _by_arrow("zstd")),
+    "lz4": ((".lz4",), _by_arrow("lz4")),
+}
+"""What unpacks files whose names end so."""
+
+_PACKED = tuple(suffix for suffixes, _ in _CODECS.values() for suffix in suffixes)
+_BROKEN = (OSError, zlib.error, lzma.LZMAError)
 
 _UNPACKED_TIMES = 500
 """How many times its size a packed log may be. Measured: brokers' logs shrink 16 to 62 times, and one line again and
@@ -52,44 +59,38 @@ class Bytes:
         """Those bytes, or fewer where the file ends before or cannot be read. Order: begins never go back."""
         raise NotImplementedError
 
-    def chunks(self, end: int) -> Iterator[bytes]:
-        """All bytes up to there, part after part: unpacked, each may be many times as long."""
-        return (self.between(begin, min(begin + ROW, end)) for begin in range(0, end, ROW))
+    def close(self) -> None:
+        """Closes what was opened."""
 
 
-class Local(Bytes):
+class Stored(Bytes):
+    """A file on a disk or in a store."""
+
     def __init__(self, uri: str) -> None:
         try:
-            self.file = os.open(local_path(uri), os.O_RDONLY)
+            self.file = open_file(uri)
         except OSError:
-            self.file = -1
+            self.file = None
 
     def between(self, begin: int, end: int) -> bytes:
-        parts = list[bytes]()
-        while begin < end and self.file >= 0 and (part := os.pread(self.file, end - begin, begin)):
-            parts.append(part)
-            begin += len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return self.file.read_at(end - begin, begin) if self.file and begin < end else b""
 
     def close(self) -> None:
-        if self.file >= 0:
-            os.close(self.file)
+        if self.file:
+            self.file.close()
 
 
 class Arriving(Bytes):
-    """What arrives part after part, each with the byte that it begins with."""
+    """What arrives part after part."""
 
-    def __init__(self, parts: Iterator[tuple[int, bytes]]) -> None:
+    def __init__(self, parts: Iterator[bytes]) -> None:
         self.parts, self.held, self.first = parts, bytearray(), 0
 
     def between(self, begin: int, end: int) -> bytes:
         del self.held[: max(begin - self.first, 0)]
         self.first = max(begin, self.first)
-        while self.first + len(self.held) < end and (part := next(self.parts, None)):
-            if part[0] != self.first + len(self.held):
-                self.held.clear()
-                self.first = part[0]
-            self.held += part[1]
+        while self.first + len(self.held) < end and (part := next(self.parts, None)) is not None:
+            self.held += part
         return bytes(memoryview(self.held)[begin - self.first : end - self.first])
 
     def skip_to(self, begin: int) -> None:
@@ -99,72 +100,34 @@ class Arriving(Bytes):
 
 
 class Unpacked(Arriving):
-    """What a compressed file holds, as far as it can be unpacked."""
+    """What a compressed file holds, as far as it can be unpacked. Takes: its bytes, its name and its size."""
 
-    def __init__(self, packed: Iterator[bytes], uri: str) -> None:
-        codec = next((codec for suffix, codec in _CODECS.items() if uri.endswith(suffix)), None)
-        unpacked = self._unxzed if uri.endswith(_XZ) else self._unzipped
-        self.uri = uri
-        self.taken = 0
-        given = self._counted(packed)
-        super().__init__(placed(self._limited(self._decoded(given, codec) if codec else unpacked(given))))
+    def __init__(self, packed: Bytes, name: str, size: int) -> None:
+        self.packed, self.name = packed, name
+        super().__init__(self._unpacked(AsFile(packed, size)))
 
-    def _counted(self, packed: Iterator[bytes]) -> Iterator[bytes]:
-        for part in packed:
-            self.taken += len(part)
-            yield part
-
-    def _limited(self, unpacked: Iterator[bytes]) -> Iterator[bytes]:
+    def _unpacked(self, file: AsFile) -> Iterator[bytes]:
         """What is unpacked, up to a limit: a few megabytes of one repeated byte are gigabytes."""
+        codec, (_, unpack) = next(each for each in _CODECS.items() if self.name.endswith(each[1][0]))
         given = 0
-        for part in unpacked:
-            given += len(part)
-            if given > max(_UNPACKED_LEAST, _UNPACKED_TIMES * self.taken):
-                self.damage = (
-                    f"it unpacks to more than {_UNPACKED_TIMES} times its size, which no log does; it was read to there"
-                )
-                return
-            yield part
-
-    def _unzipped(self, packed: Iterator[bytes]) -> Iterator[bytes]:
-        """Edge case: what follows the last stream of a gzip file and is none is passed over, as gzip does."""
-        unzip: Any = None
-        first = next(packed, b"")
         try:
-            for part in chain([first], packed):
-                while part and (unzip or part is first or part.startswith(_GZIP_BEGINS)):
-                    unzip = unzip or zlib.decompressobj(wbits=_GZIP)
-                    yield unzip.decompress(part, CHUNK)
-                    part, unzip = unzip.unconsumed_tail or unzip.unused_data, None if unzip.eof else unzip
-        except zlib.error:
-            self.damage = "it is not a gzip file, or its bytes were changed"
-            return
-        if unzip:
+            stream = unpack(io.BufferedReader(file, CHUNK))
+            while part := getattr(stream, "read1", stream.read)(CHUNK):
+                given += len(part)
+                if given > max(_UNPACKED_LEAST, _UNPACKED_TIMES * file.at):
+                    self.damage = (
+                        f"it unpacks to more than {_UNPACKED_TIMES} times its size, which no log does; it was read to"
+                        " there"
+                    )
+                    return
+                yield part
+        except EOFError:
             self.damage = "it ends before its end: it was cut off, or is still being written"
-
-    def _unxzed(self, packed: Iterator[bytes]) -> Iterator[bytes]:
-        unpack: Any = None
-        try:
-            for part in packed:
-                while part:
-                    unpack = unpack or lzma.LZMADecompressor()
-                    yield unpack.decompress(part, CHUNK)
-                    while not (unpack.eof or unpack.needs_input):
-                        yield unpack.decompress(b"", CHUNK)
-                    part, unpack = unpack.unused_data.lstrip(b"\0"), None if unpack.eof else unpack
-        except lzma.LZMAError:
-            self.damage = "it is not a file of xz, or its bytes were changed"
-            return
-        if unpack:
-            self.damage = "it ends before its end: it was cut off, or is still being written"
-
-    def _decoded(self, packed: Iterator[bytes], codec: str) -> Iterator[bytes]:
-        try:
-            with pa.CompressedInputStream(pa.PythonFile(_File(packed), "r"), codec) as stream:
-                while part := stream.read(CHUNK):
-                    yield part
-        except OSError:
+        except _BROKEN:
             self.damage = f"it is not a file of {codec}, it was cut off, or its bytes were changed"
+
+    def close(self) -> None:
+        self.packed.close()
 
 
 class OfMember(Bytes):
@@ -183,88 +146,45 @@ class OfMember(Bytes):
         return self.content.between(first + begin, first + min(end, self.member.size))
 
 
-class _File(io.RawIOBase):
-    """What arrives part after part, as a file."""
+class AsFile(io.RawIOBase):
+    """Bytes as a file that is read from its beginning to an end; `at` is how far it was read."""
 
-    def __init__(self, parts: Iterator[bytes]) -> None:
-        self.parts, self.held = parts, b""
+    def __init__(self, held: Bytes, end: int) -> None:
+        self.held, self.end, self.at = held, end, 0
 
     def readable(self) -> bool:
+        """It is."""
         return True
 
-    def read(self, size: int = -1) -> bytes:
-        self.held = self.held or next(self.parts, b"")
-        given, self.held = self.held[:size], self.held[size:]
-        return given
-
-
-def placed(parts: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Parts with the byte that each begins with."""
-    begin = 0
-    for part in parts:
-        yield begin, part
-        begin += len(part)
-
-
-def local_path(uri: str) -> str:
-    """The path of a file of this machine's file systems."""
-    return unquote(urlsplit(uri).path)
-
-
-def is_local(uri: str) -> bool:
-    """Whether every process opens the file by itself, on whichever machine."""
-    return uri.startswith("file:/")
+    def readinto(self, buffer: Any) -> int:
+        """Fills the buffer as far as there are bytes."""
+        data = self.held.between(self.at, min(self.at + len(buffer), self.end))
+        buffer[: len(data)] = data
+        self.at += len(data)
+        return len(data)
 
 
 def opened(uri: str, size: int) -> Bytes:
-    """The bytes of a file that every process opens by itself, unpacked where they are packed."""
-    return unpacked(Local(uri), uri, size)
+    """The bytes of a file, unpacked where they are packed."""
+    return unpacked(Stored(uri), uri, size)
 
 
 def is_packed(name: str) -> bool:
     """Whether a file has to be unpacked, and so is read from its beginning."""
-    return name.endswith((*_GZ, *_XZ, *_CODECS))
-
-
-def stream_of(held: Bytes) -> io.RawIOBase:
-    """Bytes as a file that is read from its beginning to its end."""
-    return _File(_to_its_end(held))
-
-
-def _to_its_end(held: Bytes) -> Iterator[bytes]:
-    for begin in count(0, ROW):
-        if not (part := held.between(begin, begin + ROW)):
-            return
-        yield part
+    return name.endswith(_PACKED)
 
 
 def unpacked(held: Bytes, name: str, size: int) -> Bytes:
     """What is read of a file's bytes, by its name: they themselves, or what they hold packed."""
-    return Unpacked(held.chunks(size), name) if is_packed(name) else held
+    return Unpacked(held, name, size) if is_packed(name) else held
 
 
-def read_local(uri: str, parts: Iterable[tuple[int, int]]) -> list[bytes]:
-    """Bytes of a file of this machine's file systems, each as far as the file reaches."""
-    file = Local(uri)
-    try:
-        return [file.between(begin, end) for begin, end in parts]
-    finally:
-        file.close()
-
-
-def content_of(held: Bytes, uri: str, size: int, before: Unpacked | None, member: Member) -> Bytes:
+def content_of(uri: str, size: int, before: Bytes | None, member: Member) -> Bytes:
     """What an archive holds: the one that was read before goes on, where it is the same and has not passed the file."""
     if not is_packed(uri):
-        return held
-    goes_on = before and before.uri == uri and before.first <= member.begin
-    content = before if before and goes_on else Unpacked(_chunks_of(uri, size), uri)
+        return Stored(uri)
+    goes_on = isinstance(before, Unpacked) and before.name == uri and before.first <= member.begin
+    content = before if goes_on else opened(uri, size)
+    assert isinstance(content, Unpacked)
     content.skip_to(member.begin)
     return content
-
-
-def _chunks_of(uri: str, size: int) -> Iterator[bytes]:
-    local = Local(uri)
-    try:
-        yield from local.chunks(size)
-    finally:
-        local.close()

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.logs.file_bytes import Member, is_packed
-from kafka_hindsight.logs.local_files import Archive, Found
+from kafka_hindsight.logs.found_files import Archive, Found
 from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.instants import of_micros
@@ -36,10 +37,9 @@ class Place:
 
 @dataclass(frozen=True)
 class LogFile:
-    """One file: `uri` as Spark's metadata names it, `path` as Spark's reader takes it, `name` as seen from the root."""
+    """One file: `uri` as `Found` has it, `name` as seen from the root."""
 
     uri: str
-    path: str
     name: str
     size: int
     modified_at: datetime
@@ -48,6 +48,10 @@ class LogFile:
     zone: str
     pattern: str | None = None
     archive: Archive | None = None
+
+    def copy_in(self, folder: str) -> str:
+        """Where a worker keeps what it has taken out of envelopes, below a folder."""
+        return f"{folder}/{row_id(self.uri, self.size, self.modified_at)}.zst"
 
     @property
     def is_packed(self) -> bool:
@@ -58,10 +62,10 @@ class LogFile:
         """What a worker reads of it: that part, or as much as unpacking it takes."""
         whole = (0, self.size) if is_packed(self.name) else part
         if self.archive is None:
-            return Unit(self.uri, (whole,), told)
+            return Unit(self.uri, whole, told)
         uri, size, begin = self.archive
         there = (0, size) if is_packed(uri) else (begin + whole[0], begin + whole[1])
-        return Unit(uri, (there,), told, Member(self.name, begin, self.size))
+        return Unit(uri, there, told, Member(self.name, begin, self.size))
 
 
 Known = dict[Found, list[Found]]

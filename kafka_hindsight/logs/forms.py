@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
+from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.detection import (
     DATED,
     EVERY,
@@ -22,10 +22,8 @@ from kafka_hindsight.logs.detection import (
     layout_of,
     order_of,
 )
+from kafka_hindsight.logs.envelopes import ANY, JSON_RECORD, PEELS, Chain, Line, lines_in
 from kafka_hindsight.logs.heads import PLAIN, heads_of, lines_of
-from kafka_hindsight.logs.opened_envelopes import ANY, JSON_RECORD, Chain, peel_of, seen_in
-from kafka_hindsight.logs.origins import Origins
-from kafka_hindsight.logs.wrapped_lines import Lines, lines_in
 
 _FEW = 4
 """Steps of the clock back that are more than chance, and so many times as many as those on."""
@@ -72,7 +70,7 @@ class _Inside(NamedTuple):
     """What is inside of some envelopes, the outermost first; whether every line is in them."""
 
     envelopes: tuple[str, ...]
-    lines: Lines
+    lines: Sequence[Line]
     are_all: bool
 
 
@@ -93,19 +91,19 @@ def form_of(lines: Sequence[str], given: str | None = None) -> Form:
         layout may take an envelope for a part of its head, such as a thread: where all lines are in it, those too that
         have no head, it is one.
     """
-    plain, origins = _Inside((), _told(lines), True), Origins()
-    best = _understood(plain, origins, given, DATED)
+    plain = _Inside((), _told(lines), True)
+    best = _understood(plain, given, DATED)
     if is_enough(best.fit) and not _leaves_lines(best):
         return _form(best)
-    every = list(_chains(plain, origins))
+    every = list(_chains(plain))
     for inside in every:
-        found = _understood(inside, origins, given, EVERY)
+        found = _understood(inside, given, EVERY)
         if _is_better(inside, found, best):
             best = found
     if best.fit.events or _begins(plain.lines):
         return _form(best)
     shown = next((inside for inside in every if _begins(inside.lines)), plain)
-    return _form(_understood(shown, origins, given, DATED))
+    return _form(_understood(shown, given, DATED))
 
 
 def _is_better(inside: _Inside, found: _Understood, best: _Understood) -> bool:
@@ -121,14 +119,14 @@ def _leaves_lines(told: _Understood) -> bool:
     return any(layout_of(line, names) is None for lines, names in several for line in lines)
 
 
-def _begins(lines: Lines) -> bool:
+def _begins(lines: Sequence[Line]) -> bool:
     """Whether one of some lines has a head of Kafka's own layout."""
     return any(layout_of(text, PLAIN) for text in _decoded(lines))
 
 
 def misfit_of(lines: Sequence[str], given: str | None = None) -> str:
     """A sentence about lines of which none has a head that is known: in what they are wrapped, and what is inside."""
-    every = _chains(_Inside((), _told(lines), True), Origins())
+    every = _chains(_Inside((), _told(lines), True))
     innermost = max(every, key=lambda inside: len(inside.envelopes), default=None)
     if innermost is None:
         return closest(lines, given)
@@ -138,7 +136,7 @@ def misfit_of(lines: Sequence[str], given: str | None = None) -> str:
 
 def chains_of(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """The envelopes that most of some lines are in, whatever is inside."""
-    return (inside.envelopes for inside in _chains(_Inside((), _told(lines), True), Origins()))
+    return (inside.envelopes for inside in _chains(_Inside((), _told(lines), True)))
 
 
 def every_layout(given: str | None) -> tuple[str, ...]:
@@ -146,38 +144,38 @@ def every_layout(given: str | None) -> tuple[str, ...]:
     return (*PLAIN, *EVERY, *([given] if given else []))
 
 
-def _told(lines: Sequence[str]) -> Lines:
+def _told(lines: Sequence[str]) -> list[Line]:
     return lines_in("".join(f"{line}\n" for line in lines if line.strip()).encode(), 0)
 
 
-def _decoded(lines: Lines) -> list[str]:
-    return [line.decode(errors="replace") for line in lines.texts().to_pylist()]
+def _decoded(lines: Sequence[Line]) -> list[str]:
+    return [line.text.decode(errors="replace") for line in lines]
 
 
-def _chains(outer: _Inside, origins: Origins) -> Iterator[_Inside]:
+def _chains(outer: _Inside) -> Iterator[_Inside]:
     """What is inside of the envelopes that most lines are in, and of those that are inside of them."""
     lines = outer.lines
-    for name in seen_in(lines.where(_irregular(len(lines))).texts().to_pylist()):
-        inside, are_inside, are_parts = peel_of(name)(lines, origins)
-        count = int(np.count_nonzero(are_inside))
-        if count and count >= len(lines) * (0 if name in ANY else 1 - _MOST_OTHERS):
-            whole = Chain((name,), origins).lines(lines) if are_parts.any() else inside
-            found = _Inside((*outer.envelopes, name), whole, outer.are_all and count == len(lines))
+    glance = [lines[n] for n in _irregular(len(lines))]
+    for name in [name for name, peel in PEELS.items() if any(peel(replace(line)) for line in glance)]:
+        chain = Chain((name,))
+        inside = chain.lines(map(replace, lines))
+        if chain.count and chain.count >= len(lines) * (0 if name in ANY else 1 - _MOST_OTHERS):
+            found = _Inside((*outer.envelopes, name), inside, outer.are_all and chain.count == len(lines))
             yield found
             if len(found.envelopes) < _DEPTH and name != JSON_RECORD:
-                yield from _chains(found, origins)
+                yield from _chains(found)
 
 
-def _irregular(count: int) -> Ints:
+def _irregular(count: int) -> list[int]:
     """The places of a few of so many lines, at no regular distance: what is in none of them is not in most."""
-    return np.unique(np.geomspace(1, count, _GLANCE).astype(np.int64)) - 1 if count else np.arange(0)
+    return sorted({int(n) - 1 for n in np.geomspace(1, count, _GLANCE)}) if count else []
 
 
-def _understood(inside: _Inside, origins: Origins, given: str | None, others: Sequence[str]) -> _Understood:
+def _understood(inside: _Inside, given: str | None, others: Sequence[str]) -> _Understood:
     """The layouts of each source in some envelopes, and how well its lines are understood."""
     texts = defaultdict[str, list[str]](list)
-    for number, text in zip(inside.lines.origins.tolist(), _decoded(inside.lines), strict=True):
-        texts[origins.names[number]] += text.split("\n")
+    for line, text in zip(inside.lines, _decoded(inside.lines), strict=True):
+        texts[line.origin] += text.split("\n")
     found = {origin: best_of(told, given, others) for origin, told in texts.items()}
     fit = Fit(sum(how.events for _, how in found.values()), sum(how.unread for _, how in found.values()))
     return _Understood(inside.envelopes, texts, {origin: names for origin, (names, _) in found.items()}, fit)

@@ -32,10 +32,8 @@ from kafka_hindsight.knowledge.pattern_layouts import inside
 from kafka_hindsight.knowledge.patterns import RELEVANT_CLASSES
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.detection import DATED, layouts_of, sampled
+from kafka_hindsight.logs.envelopes import JSON_RECORD, Line, record_of_json
 from kafka_hindsight.logs.heads import PLAIN
-from kafka_hindsight.logs.objects import records_of_json
-from kafka_hindsight.logs.opened_envelopes import JSON_RECORD
-from kafka_hindsight.logs.origins import Origins
 from kafka_hindsight.logs.pattern_clocks import head_of, pattern_heads
 from kafka_hindsight.logs.reading import (
     Reading,
@@ -46,7 +44,6 @@ from kafka_hindsight.logs.reading import (
     read_record,
     words_of,
 )
-from kafka_hindsight.logs.wrapped_lines import lines_in
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import of_micros
 
@@ -203,9 +200,9 @@ def read_line(text: str, source: str = "", layouts: Sequence[str] = ()) -> Recor
     plain = next((_plain(layout, text, source) for layout, head in _HEADS if head.match(text)), None)
     if plain and plain.logger:
         return plain
-    inside, are_records, _ = records_of_json(lines_in(f"{text}\n".encode(), 0), Origins())
-    if are_records.all() and "\n" not in text:
-        line = inside.texts()[0].as_py().decode()
+    inside = Line(text.encode(), 0)
+    if "\n" not in text and record_of_json(inside):
+        line = inside.text.decode()
         logger, message = words_of(_RECORD_OF_JSON.name, line)
         return replace(read_line(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
     name = next((n for n in layouts or _layouts_of(text) if n not in PLAIN and head_of(n).match(text)), None)

@@ -5,39 +5,46 @@ So everything that reads files by their bytes reads these too, as it reads files
 
 from __future__ import annotations
 
+import codecs
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
 
 from kafka_hindsight.knowledge.pattern_layouts import UNDATED
-from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
-from kafka_hindsight.logs.forms import Form, every_layout
+from kafka_hindsight.lake.landing import packing, read_json, write_json
+from kafka_hindsight.logs.detection import sampled
+from kafka_hindsight.logs.envelopes import Chain, Line, lines_in, split
+from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes, opened
+from kafka_hindsight.logs.forms import Form, every_layout, form_of
 from kafka_hindsight.logs.frames import FRAME, MARK, frames_of
 from kafka_hindsight.logs.heads import HEADLESS, PLAIN, heads_of
-from kafka_hindsight.logs.opened_envelopes import Chain
-from kafka_hindsight.logs.wrapped_lines import Lines, chained, elements_of, laid_out, lines_in
 
 _PATIENCE = 5_000
 """Physical lines of other sources after which nothing more is expected to belong to a record."""
 
+_SOURCES = ".json"
 _CLOCKLESS = frozenset(layout.name for layout in UNDATED)
+_UTF_16 = ("utf-16", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
-@dataclass(frozen=True)
-class _Begun:
-    """Which lines begin records; what the clocks of these say, whether that is an instant, and by which layout."""
+@dataclass(slots=True)
+class _Record:
+    """A record of a source as far as its lines have come: what its head's clock says, whether that is an instant."""
 
-    are: Flags
-    told: Ints
-    are_instants: Flags
-    layouts: Ints
+    at: int
+    is_instant: bool
+    layout: int
+    origin: str
+    lines: list[bytes]
+    physical: int = 0
+    last_seen: int = 0
+    is_written: bool = False
 
-    def where(self, which: Ints) -> _Begun:
-        return _Begun(self.are[which], self.told[which], self.are_instants[which], self.layouts[which])
 
-    def after(self, before: _Begun) -> _Begun:
-        return _Begun(*(np.concatenate([getattr(before, n), getattr(self, n)]) for n in self.__dataclass_fields__))
+_Head = tuple[int, bool, int]
+"""What the clock of a head says, whether that is an instant, and the number of its layout."""
 
 
 class Unwrapper:
@@ -48,169 +55,182 @@ class Unwrapper:
 
     def __init__(self, form: Form, given: str | None) -> None:
         self.form = form
+        self.sources: list[str] = [""]
         self._names = every_layout(given)
         self._chain = Chain(form.envelopes)
-        self._held = self._newer = lines_in(b"", 0)
-        self._begun = _nothing(0)
+        self._numbers = {"": 0}
+        self._newer = list[bytes]()
+        self._begun = list[_Record]()
+        self._last = dict[str, _Record]()
         self._seen = 0
 
-    @property
-    def sources(self) -> list[str]:
-        """Who wrote lines, by the numbers in frames, as far as they were read."""
-        return self._chain.origins.names
-
-    def begins(self, data: bytes) -> tuple[Ints, Ints]:
+    def begins(self, data: bytes) -> tuple[list[int], list[int]]:
         """The physical lines with which records begin, from 0 on, and the instants of these. Takes: lines with LF."""
-        inside = self._chain.lines(lines_in(data, 0)).split()
-        begun = self._heads(inside)
-        rows = np.flatnonzero(begun.are)
-        firsts = np.maximum.accumulate(np.where(inside.physical > 0, inside.seen - inside.physical, 0))
-        return firsts[rows], begun.told[rows]
+        inside = list(split(self._chain.lines(lines_in(data, 0))))
+        first, firsts = 0, list[int]()
+        for line in inside:
+            first = max(first, line.seen - line.physical if line.physical else 0)
+            firsts.append(first)
+        heads = self._heads(inside)
+        return [firsts[n] for n in heads], [at for at, *_ in heads.values()]
 
     def written(self, data: bytes) -> bytes:
         """The records that are whole once these lines have come. Takes: bytes that end with LF."""
+        if self.form.is_newest_first:
+            return self._turned(data.split(b"\n")[:-1], is_end=False)
         lines = lines_in(data, self._seen)
         self._seen += len(lines)
-        if self.form.is_newest_first:
-            return self._turned(lines, is_end=False)
-        inside = self._chain.lines(lines).split()
+        inside = list(split(self._chain.lines(lines)))
         return self._records(inside, self._heads(inside), self._seen - _PATIENCE)
 
     def rest(self) -> bytes:
         """The records that were not whole before the end."""
         if self.form.is_newest_first:
-            return self._turned(lines_in(b"", 0), is_end=True)
-        inside = self._chain.rest().split()
+            return self._turned([], is_end=True)
+        inside = list(split(self._chain.rest()))
         return self._records(inside, self._heads(inside), self._seen + 1)
 
-    def _turned(self, lines: Lines, is_end: bool) -> bytes:
+    def _turned(self, texts: Sequence[bytes], is_end: bool) -> bytes:
         """The records of lines that come newest first, from the oldest on.
 
         What comes before the second instant is held back: more lines of it may come, and the head that they belong to.
         """
-        rows = chained([lines.turned(), self._newer])
-        rows = replace(rows, seen=1 + np.arange(len(rows)))
-        inside = chained([self._chain.lines(rows), self._chain.rest()]).split()
-        begun = self._heads(inside)
-        at = begun.told[begun.are]
-        later = np.flatnonzero(begun.are & (begun.told > at[0])) if len(at) else at
-        begins = int(inside.seen[later[0]] - inside.physical[later[0]]) if len(later) else len(rows)
-        older = np.arange(0 if is_end else begins)
-        self._newer = rows.where(older).with_texts(rows.where(older).texts())
-        kept = np.flatnonzero(inside.seen > len(older))
-        return self._records(inside.where(kept), begun.where(kept), len(rows) + 1)
+        rows = [*texts[::-1], *self._newer]
+        whole = self._chain.lines(Line(text, n) for n, text in enumerate(rows, 1))
+        inside = list(split([*whole, *self._chain.rest()]))
+        heads = self._heads(inside)
+        oldest = next((at for at, *_ in heads.values()), 0)
+        later = next((inside[n] for n, (at, *_) in heads.items() if at > oldest), None)
+        begins = later.seen - later.physical if later else len(rows)
+        self._newer = [] if is_end else rows[:begins]
+        kept = [n for n, line in enumerate(inside) if line.seen > len(self._newer)]
+        left = {new: heads[old] for new, old in enumerate(kept) if old in heads}
+        return self._records([inside[n] for n in kept], left, len(rows) + 1)
 
-    def _records(self, new: Lines, heads: _Begun, until: int) -> bytes:
-        """Writes records up to the first one for which more lines may come: one that has lines since `until`."""
-        lines = chained([self._held, new])
-        begun = _with_headless(lines, heads.after(self._begun))
-        records = _records_of(lines, begun)
-        last_seen = np.zeros(len(lines) + 1, np.int64)
-        np.maximum.at(last_seen, records, lines.seen)
-        opened = _last_of_each(lines.origins, begun)
-        opened = opened[last_seen[opened] >= until]
-        first = int(opened.min(initial=len(lines)))
-        kept = np.flatnonzero(records >= first)
-        self._held, self._begun = lines.where(kept).with_texts(lines.where(kept).texts()), begun.where(kept)
-        return _framed(lines, begun, records, np.flatnonzero(records < first))
+    def _records(self, lines: Sequence[Line], heads: dict[int, _Head], until: int) -> bytes:
+        """Writes records up to the first one for which more lines may come: one that has lines since `until`.
 
-    def _heads(self, lines: Lines) -> _Begun:
-        """The lines that begin records, each by the layouts of who wrote it."""
-        found = _nothing(len(lines))
-        for layouts, origins in self._origins_by_layouts().items():
-            which = np.flatnonzero(np.isin(lines.origins, origins) & ~lines.are_records)
-            heads = heads_of(lines.data, lines.starts[which], layouts)
-            first = np.flatnonzero(np.diff(heads.lines, prepend=-1))
-            rows = which[heads.lines[first]]
-            number = np.array([self._names.index(name) for name in layouts])
-            is_clockless = np.array([name in _CLOCKLESS for name in layouts], bool)[heads.layouts[first]]
-            found.are[rows] = True
-            found.told[rows] = np.where(is_clockless, lines.at[rows], heads.told[first])
-            found.are_instants[rows] = heads.is_instant[first] | is_clockless
-            found.layouts[rows] = number[heads.layouts[first]]
-        found.are[lines.are_records] = True
-        found.told[lines.are_records] = lines.at[lines.are_records]
-        found.are_instants[lines.are_records] = True
-        found.layouts[lines.are_records] = self._names.index(PLAIN[0])
-        return found
+        A record without a head begins with the first line of a source, where no head does: at the envelope's time.
+        """
+        for n, line in enumerate(lines):
+            record = self._last.get(line.origin)
+            if record is None or n in heads:
+                at, is_instant, layout = heads.get(n, (line.at, True, HEADLESS))
+                record = _Record(at, is_instant, layout, line.origin, [])
+                self._begun.append(record)
+                self._last[line.origin] = record
+            record.lines.append(line.text)
+            record.physical += line.physical
+            record.last_seen = max(record.last_seen, line.seen)
+        are_open = {id(record) for record in self._last.values() if record.last_seen >= until}
+        count = next((n for n, record in enumerate(self._begun) if id(record) in are_open), len(self._begun))
+        whole, self._begun = self._begun[:count], self._begun[count:]
+        for record in whole:
+            record.is_written = True
+        self._last = {origin: record for origin, record in self._last.items() if not record.is_written}
+        return self._framed(whole)
 
-    def _origins_by_layouts(self) -> dict[tuple[str, ...], list[int]]:
-        found: dict[tuple[str, ...], list[int]] = {}
-        for number, name in enumerate(self.sources):
-            found.setdefault(self.form.layouts.get(name, self.form.others), []).append(number)
-        return found
+    def _heads(self, lines: Sequence[Line]) -> dict[int, _Head]:
+        """The lines that begin records, in their order, each by the layouts of who wrote it."""
+        rows: dict[tuple[str, ...], list[int]] = {}
+        found: dict[int, _Head] = {}
+        for n, line in enumerate(lines):
+            if line.is_record:
+                found[n] = (line.at, True, self._names.index(PLAIN[0]))
+            else:
+                rows.setdefault(self.form.layouts.get(line.origin, self.form.others), []).append(n)
+        for layouts, which in rows.items():
+            texts = [lines[n].text + b"\n" for n in which]
+            starts = np.cumsum([0, *map(len, texts)])[:-1]
+            heads = heads_of(b"".join(texts), starts, layouts)
+            numbers = [self._names.index(name) for name in layouts]
+            are_clockless = [name in _CLOCKLESS for name in layouts]
+            told = zip(heads.lines.tolist(), heads.told.tolist(), heads.is_instant.tolist(), heads.layouts.tolist())
+            for row, at, is_instant, layout in told:
+                n, is_clockless = which[row], are_clockless[layout]
+                head = (lines[n].at if is_clockless else at, is_instant or is_clockless, numbers[layout])
+                found.setdefault(n, head)
+        return dict(sorted(found.items()))
 
+    def _framed(self, records: Sequence[_Record]) -> bytes:
+        """Records with their frames, in which no line looks like a frame."""
+        if not records:
+            return b""
+        columns = zip(
+            *((r.at, r.is_instant, r.layout, self._number(r.origin), max(r.physical, 1)) for r in records), strict=True
+        )
+        at, are_instants, layouts, sources, counts = map(np.array, columns)
+        frames = frames_of(at, are_instants, layouts, sources, counts)
+        texts = (b"\n".join(r.lines).replace(b"\n" + MARK, b"\n ") for r in records)
+        return b"".join(frames[n * FRAME : (n + 1) * FRAME] + text + b"\n" for n, text in enumerate(texts))
 
-def _nothing(count: int) -> _Begun:
-    layouts = np.full(count, HEADLESS, np.int64)
-    return _Begun(np.zeros(count, bool), np.full(count, NO_INSTANT), np.ones(count, bool), layouts)
-
-
-def _by_origin(origins: Ints) -> tuple[Ints, Flags]:
-    """The lines of each origin together, in their order; which of them are the first of theirs."""
-    rows = _in_order(origins)
-    return rows, np.append(True, origins[rows][1:] != origins[rows][:-1])[: len(rows)]
-
-
-def _in_order(keys: Ints) -> Ints:
-    """The places of keys from the least to the greatest. Edge case: those of one source are in order already."""
-    is_sorted = bool((keys[1:] >= keys[:-1]).all())
-    order: Ints = np.arange(len(keys)) if is_sorted else np.argsort(keys, kind="stable")
-    return order
-
-
-def _with_headless(lines: Lines, begun: _Begun) -> _Begun:
-    """A record without a head begins with the first line of each origin, where no head does: at the envelope's time."""
-    rows, are_first = _by_origin(lines.origins)
-    new = rows[are_first & ~begun.are[rows]]
-    are, told = begun.are.copy(), begun.told.copy()
-    are[new], told[new] = True, lines.at[new]
-    return replace(begun, are=are, told=told)
+    def _number(self, origin: str) -> int:
+        """The number of a source, a new one where it was not seen yet."""
+        if origin not in self._numbers:
+            self._numbers[origin] = len(self.sources)
+            self.sources.append(origin)
+        return self._numbers[origin]
 
 
-def _records_of(lines: Lines, begun: _Begun) -> Ints:
-    """The record of each line, by its first line: the last one of its origin that has begun."""
-    rows, _ = _by_origin(lines.origins)
-    found = np.empty(len(rows), np.int64)
-    found[rows] = rows[np.maximum.accumulate(np.where(begun.are[rows], np.arange(len(rows)), 0))]
-    return found
+def copied(place: str) -> tuple[Bytes, list[str]]:
+    """The copy that an earlier reading kept, and who wrote the lines, by the numbers in frames."""
+    return opened(place, sys.maxsize), read_json(f"{place}{_SOURCES}")
 
 
-def _last_of_each(origins: Ints, begun: _Begun) -> Ints:
-    """The record of each origin that began last."""
-    begins = np.flatnonzero(begun.are)
-    _, last = np.unique(origins[begins][::-1], return_index=True)
-    return begins[::-1][last]
+def wrapped_as(data: bytes, given: str | None) -> Form:
+    """How a file is wrapped, by its first bytes. Takes: the pattern that a user gave, if any."""
+    name, marks = _UTF_16
+    if not data.startswith(marks):
+        return form_of(sampled(data), given)
+    lines = sampled(data[: len(data) // 2 * 2].decode(name, errors="replace").encode(errors="replace"))
+    form = form_of(lines, given)
+    return replace(form, envelopes=(name, *form.envelopes))
 
 
-def _framed(lines: Lines, begun: _Begun, records: Ints, wanted: Ints) -> bytes:
-    """Records with their frames. Takes: those of their lines that are wanted, whole records."""
-    rows = wanted[_in_order(records[wanted])]
-    firsts = records[rows] == rows
-    heads = rows[firsts]
-    counts = np.bincount(records[wanted], lines.physical[wanted], len(lines))[heads]
-    frames = frames_of(
-        begun.told[heads],
-        begun.are_instants[heads],
-        begun.layouts[heads],
-        lines.origins[heads],
-        np.maximum(counts, 1).astype(np.int64),
-    )
-    lf = 2 * len(lines)
-    places = np.arange(len(rows)) * 2 + np.cumsum(firsts)
-    indices = np.full(2 * len(rows) + len(heads), lf, np.int64)
-    indices[places] = 2 * rows
-    indices[places[firsts] - 1] = lf + 1 + np.arange(len(heads))
-    data, offsets = laid_out(elements_of(lines, frames, FRAME).take(pa.array(indices)))
-    return _without_marks(data, offsets[places[firsts] - 1])
+class Unwrapped(Arriving):
+    """What an `Unwrapper` makes of the bytes of a file, up to `end`; None: as far as they go.
 
+    Takes: how the file is wrapped; the pattern that a user gave, if any; where a copy is kept for the second reading,
+        which is there once all was read.
+    """
 
-def _without_marks(data: bytes, frames: Ints) -> bytes:
-    """Records in which no line looks like a frame. Takes: where frames begin."""
-    if data.count(MARK) == 2 * len(frames):
-        return data
-    found = np.frombuffer(data, np.uint8).copy()
-    marks = np.flatnonzero(found == MARK[0])
-    behind = marks[(marks > 0) & (found[marks - 1] == ord("\n"))]
-    found[np.setdiff1d(behind, frames)] = ord(" ")
-    return found.tobytes()
+    def __init__(self, held: Bytes, end: int | None, form: Form, given: str | None, copy: str | None = None) -> None:
+        self.packed = held
+        is_utf_16 = form.envelopes[:1] == _UTF_16[:1]
+        self.unwrapper = Unwrapper(replace(form, envelopes=form.envelopes[is_utf_16:]), given)
+        decode = codecs.getincrementaldecoder(_UTF_16[0])(errors="replace") if is_utf_16 else None
+        written = self._written(end, decode)
+        super().__init__(self._copied(written, copy) if copy else written)
+
+    @property
+    def damage(self) -> str | None:  # type: ignore[override]
+        """Why the bytes could not be unpacked to their end, once that was tried."""
+        return self.packed.damage
+
+    @property
+    def sources(self) -> list[str]:
+        """Who wrote the lines, by the numbers in frames, as far as they were read."""
+        return self.unwrapper.sources
+
+    def _copied(self, parts: Iterator[bytes], place: str) -> Iterator[bytes]:
+        with packing(place) as copy:
+            for part in parts:
+                copy.write(part)
+                yield part
+        write_json(f"{place}{_SOURCES}", self.sources)
+
+    def _written(self, end: int | None, decode: codecs.IncrementalDecoder | None) -> Iterator[bytes]:
+        rest = b""
+        for data in self._read(end):
+            text = decode.decode(data).encode(errors="replace") if decode else data
+            lines, lf, rest = (rest + text).removeprefix(codecs.BOM_UTF8 if not rest else b"").rpartition(b"\n")
+            yield self.unwrapper.written(lines + lf)
+        if rest:
+            yield self.unwrapper.written(rest + b"\n")
+        yield self.unwrapper.rest()
+
+    def _read(self, end: int | None) -> Iterator[bytes]:
+        at = 0
+        while data := self.packed.between(at, at + CHUNK if end is None else min(at + CHUNK, end)):
+            yield data
+            at += len(data)

@@ -5,22 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_hindsight.logs.file_bytes import (
-    Member,
-    is_packed,
-)
+from kafka_hindsight.logs.file_bytes import Member, is_packed
 
 
 @dataclass(frozen=True)
 class Unit:
     """What one worker reads of a file in one go, and what it shall do with it.
 
-    `parts`: from which byte to which, one after another. `member`: what is wanted of an archive. `is_raw`: bytes are
-    wanted as they lie there, packed or not.
+    `part`: from which byte to which. `member`: what is wanted of an archive. `is_raw`: bytes are wanted as they lie
+    there, packed or not.
     """
 
     uri: str
-    parts: tuple[tuple[int, int], ...]
+    part: tuple[int, int]
     told: dict[str, Any]
     member: Member | None = None
     is_raw: bool = False
@@ -33,5 +30,4 @@ class Unit:
     @property
     def size(self) -> int:
         """Bytes that are read."""
-        member = self.member
-        return member.size if member and is_packed(self.uri) else sum(end - begin for begin, end in self.parts)
+        return self.member.size if self.member and is_packed(self.uri) else self.part[1] - self.part[0]

@@ -66,7 +66,7 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
-PLACES = ("logs", "client_logs", "snapshots", "lake")
+PLACES = ("snapshots", "lake")
 """The fields of Settings that name what Spark opens."""
 
 

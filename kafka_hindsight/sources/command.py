@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +13,6 @@ from typing import Any
 
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources.model import Batch, Line, Period, SourceFails, batched
-from kafka_hindsight.sources.ties import Ties
 
 SINCE = "{since}"
 """What stands in a command for the instant from which it is to print."""
@@ -20,6 +21,38 @@ _STAMP = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]
 _AT_ONCE = 1_000
 """Lines of a batch."""
 _QUOTED = 200
+
+
+class Ties:
+    """The last instant that was taken, and what was taken of it. Instants are text or numbers that sort by time.
+
+    A command that is asked from an instant on prints again what it has of that instant.
+    """
+
+    def __init__(self, position: Any) -> None:
+        self.at: Any = position["at"] if position else None
+        self.taken: Counter[str] = Counter(position["taken"] if position else ())
+
+    @property
+    def position(self) -> Any:
+        """What JSON can hold of it; None where nothing was taken yet."""
+        return None if self.at is None else {"at": self.at, "taken": dict(sorted(self.taken.items()))}
+
+    def new(self, entries: Iterable[tuple[Any, Line]]) -> Iterator[Line]:
+        """The lines of an answer that were not taken yet. Takes: each with its instant.
+
+        Edge case: within an answer the clock may go back; what lies before the instant that was asked for was taken.
+        """
+        begin, again = self.at, self.taken.copy()
+        for at, line in entries:
+            mark = hashlib.sha256(line.text).hexdigest()[:16]
+            if begin is not None and (at < begin or (at == begin and again[mark] > 0)):
+                again[mark] -= at == begin
+                continue
+            if self.at is None or at > self.at:
+                self.at, self.taken = at, Counter()
+            self.taken[mark] += at == self.at
+            yield line
 
 
 @dataclass(frozen=True)
@@ -41,13 +74,13 @@ class Commands:
         """Each command once, to its end. The position: for each log the last instant that it printed."""
         reached = dict(position or {})
         for log, command in self.commands.items():
-            ties = Ties[Line](reached.get(log))
+            ties = Ties(reached.get(log))
             for lines in _printed(log, command, ties, period):
                 reached[log] = ties.position
                 yield Batch(lines, dict(reached))
 
 
-def _printed(log: str, command: Sequence[str], ties: Ties[Line], period: Period) -> Iterator[list[Line]]:
+def _printed(log: str, command: Sequence[str], ties: Ties, period: Period) -> Iterator[list[Line]]:
     since = _instant(ties.at) if ties.at else period.since
     asked = [word.replace(SINCE, f"{since:%Y-%m-%dT%H:%M:%SZ}") for word in command]
     try:
@@ -66,7 +99,7 @@ def _printed(log: str, command: Sequence[str], ties: Ties[Line], period: Period)
             process.kill()
 
 
-def _stamped(log: str, printed: Iterable[bytes]) -> Iterator[tuple[str, bytes, Line]]:
+def _stamped(log: str, printed: Iterable[bytes]) -> Iterator[tuple[str, Line]]:
     """Lines with their instants. A line without one has that of the line before: some programs print traces so."""
     at = None
     for text in (line.rstrip(b"\r\n") for line in printed):
@@ -77,7 +110,7 @@ def _stamped(log: str, printed: Iterable[bytes]) -> Iterator[tuple[str, bytes, L
                 " begin with an instant, such as 2026-11-21T01:44:29.117Z. Add --timestamps, or -o short-iso-precise to"
                 " journalctl."
             )
-        yield at, text, Line(log, text)
+        yield at, Line(log, text)
 
 
 def _at(text: bytes) -> str | None:

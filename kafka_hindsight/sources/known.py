@@ -21,12 +21,8 @@ FOLDER_VARIABLE = "HINDSIGHT_SOURCES"
 what it runs, or where its secrets go."""
 
 KINDS: Mapping[str, tuple[str, str]] = {
-    "cloudwatch": ("kafka_hindsight.sources.cloudwatch", "CloudWatch"),
     "command": ("kafka_hindsight.sources.command", "Commands"),
     "kafka": ("kafka_hindsight.kafka.topic_logs", "Topic"),
-    "loki": ("kafka_hindsight.sources.loki", "Loki"),
-    "elasticsearch": ("kafka_hindsight.sources.documents", "Elasticsearch"),
-    "opensearch": ("kafka_hindsight.sources.documents", "OpenSearch"),
 }
 """The class of each kind, by its module: clients are loaded only where they are used."""
 
@@ -64,13 +60,7 @@ def _made(said: dict[str, Any], file: Path) -> Source:
     if (name := str(said.pop("kind", ""))) not in KINDS:
         raise BadInput(f"{file} has no kind that is known. Needed: kind = one of {', '.join(KINDS)}. Mend it.")
     module, called = KINDS[name]
-    try:
-        kind: Callable[..., Source] = getattr(importlib.import_module(module), called)
-    except ModuleNotFoundError as missing:
-        raise BadInput(
-            f"{file} is of the kind {name}, and {missing.name} is not here. Needed: that package in the environment of"
-            " Spark. docs/sources.md says how it gets there."
-        ) from None
+    kind: Callable[..., Source] = getattr(importlib.import_module(module), called)
     known = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
     if found := [*_problems(said, known)]:
         raise BadInput(

@@ -15,9 +15,6 @@ from kafka_hindsight.sources.known import name_of, source_at
 from kafka_hindsight.sources.land import LOGS, land
 from kafka_hindsight.sources.model import Period
 
-SETTLED = timedelta(minutes=2)
-"""How old lines are before a source is asked for them: what shippers bring later than that is missed."""
-
 _HOUR = timedelta(hours=1)
 
 _USUAL = {"date": "%Y-%m-%d", "hour": "%H"}
@@ -36,8 +33,7 @@ def ready(place: Place, settings: Settings) -> Place:
 
 def _landed(place: Place, settings: Settings) -> str:
     begin = settings.window_from or settings.run_at - timedelta(days=LATE_DAYS)
-    until = settings.run_at if settings.read_to_end else settings.run_at - SETTLED
-    period = Period(begin - timedelta(hours=settings.look_back_hours), until)
+    period = Period(begin - timedelta(hours=settings.look_back_hours), settings.run_at)
     folder = f"{landing_folder(settings.lake, LOGS)}/{place.origin}s/{name_of(place.root)}"
     count = land(source_at(place.root), folder, period, settings.read_to_end, place.pattern)
     progress.say(f"{count:,} lines are new in {place.root}")

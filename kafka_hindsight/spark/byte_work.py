@@ -1,39 +1,23 @@
-"""Work on the bytes of files, spread over Spark's workers: they open the files, or Spark does where only Spark can."""
+"""Work on the bytes of files, spread over Spark's workers, which open the files themselves."""
 
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
-from itertools import chain, groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from kafka_hindsight.lake.arrow_types import Make
-from kafka_hindsight.logs.file_bytes import (
-    CHUNK,
-    ROW,
-    Arriving,
-    Bytes,
-    Local,
-    Member,
-    OfMember,
-    Unpacked,
-    content_of,
-    is_local,
-    unpacked,
-)
+from kafka_hindsight.logs.file_bytes import Bytes, Member, OfMember, Stored, content_of, opened, unpacked
 from kafka_hindsight.logs.work import Unit
-from kafka_hindsight.spark.java_functions import teach
 
 _TASK = 64 * 1024 * 1024
 _LEAST = 1024 * 1024
-_FUNCTION = "hindsight_bytes_of"
 
 
 Work = Callable[[dict[str, Any], Bytes, Any], Iterator[pa.RecordBatch]]
@@ -41,7 +25,7 @@ Work = Callable[[dict[str, Any], Bytes, Any], Iterator[pa.RecordBatch]]
 
 
 def spread(
-    spark: SparkSession, units: Sequence[Unit], work: Work, schema: str, numbers: DataFrame | None = None
+    spark: SparkSession, units: Sequence[Unit], work: Work, schema: str | StructType, numbers: DataFrame | None = None
 ) -> DataFrame:
     """What a function makes of units, as rows of Spark. Takes: what `spread_units` takes; the function, and the schema
     of the batches that it gives.
@@ -63,20 +47,14 @@ def spread_units(
         array; the bytes that a task reads.
     """
     tasks = _tasks(units, spark.sparkContext.defaultParallelism, most)
-    shape = (
-        "array<array<struct<unit: int, uri: string, job: string, parts: array<struct<begin: bigint, end: bigint>>>>>"
-    )
+    shape = "array<array<struct<unit: int, uri: string, job: string>>>"
     rows = F.inline(F.get(F.from_json(F.lit(json.dumps(tasks)), shape), F.col("id").cast("int")))
     frame = spark.range(0, len(tasks), 1, len(tasks)).select(F.col("id").alias("task"), rows)
     if numbers is None:
         frame = frame.withColumn("numbers", F.lit(None).cast("array<bigint>"))
     else:
         frame = frame.join(numbers, "unit", "left").repartition(len(tasks), "task").sortWithinPartitions("unit")
-    if all(is_local(unit.uri) for unit in units):
-        frame = frame.withColumns({"at": F.lit(0), "bytes": F.lit(None).cast("binary")})
-    else:
-        frame = _with_bytes(spark, frame)
-    return frame.select("unit", "uri", "job", "at", "bytes", "numbers")
+    return frame.select("uri", "job", "numbers")
 
 
 def _tasks(units: Sequence[Unit], cores: int, most: int) -> list[list[dict[str, Any]]]:
@@ -92,65 +70,23 @@ def _tasks(units: Sequence[Unit], cores: int, most: int) -> list[list[dict[str, 
         if held >= (max(size, share) if unit.is_of_packed_archive else size):
             tasks.append([])
             held = 0
-        parts = [{"begin": begin, "end": end} for begin, end in unit.parts]
-        job = json.dumps({**unit.told, "reads_to": unit.parts[-1][1], "member": unit.member, "is_raw": unit.is_raw})
-        tasks[-1].append({"unit": n, "uri": unit.uri, "job": job, "parts": parts})
+        job = json.dumps({**unit.told, "reads_to": unit.part[1], "member": unit.member, "is_raw": unit.is_raw})
+        tasks[-1].append({"unit": n, "uri": unit.uri, "job": job})
         held += unit.size
     return tasks
 
 
 def _worked(batches: Iterable[pa.RecordBatch], work: Work) -> Iterator[pa.RecordBatch]:
-    rows = (_Row(*(column[i] for column in batch.columns)) for batch in batches for i in range(batch.num_rows))
-    archive: Unpacked | None = None
-    for _, same in groupby(rows, key=lambda row: row.unit.as_py()):
-        parts = iter(same)
-        first = next(parts)
-        job, given = json.loads(first.job.as_py()), first.numbers
-        with _opened(first, parts, job["reads_to"]) as held:
-            if job["member"]:
-                member = Member(*job["member"])
-                content = content_of(held, first.uri.as_py(), job["reads_to"], archive, member)
-                archive = content if isinstance(content, Unpacked) else None
-                held = unpacked(OfMember(content, member), member.name, member.size)
-            elif not job["is_raw"]:
-                held = unpacked(held, first.uri.as_py(), job["reads_to"])
+    archive: Bytes | None = None
+    for uri, text, given in (row for batch in batches for row in zip(*batch.columns, strict=True)):
+        job, name = json.loads(text.as_py()), uri.as_py()
+        if job["member"]:
+            member = Member(*job["member"])
+            archive = content_of(name, job["reads_to"], archive, member)
+            held = unpacked(OfMember(archive, member), member.name, member.size)
+        else:
+            held = Stored(name) if job["is_raw"] else opened(name, job["reads_to"])
+        try:
             yield from work(job, held, given.values.to_numpy() if given.is_valid else None)
-
-
-class _Row(NamedTuple):
-    """A row as a worker gets it: a part of a unit's bytes, none where the worker opens the file by itself."""
-
-    unit: Any
-    uri: Any
-    job: Any
-    at: Any
-    bytes: Any
-    numbers: Any
-
-
-@contextmanager
-def _opened(first: _Row, others: Iterator[_Row], end: int) -> Iterator[Bytes]:
-    uri = first.uri.as_py()
-    local = Local(uri) if is_local(uri) else None
-    rows = (row for row in chain([first], others) if row.bytes.is_valid)
-    arriving = ((row.at.as_py(), row.bytes.as_py()) for row in rows)
-    try:
-        yield local or Arriving(arriving)
-    finally:
-        deque(others, maxlen=0)
-        if local:
-            local.close()
-
-
-def _with_bytes(spark: SparkSession, frame: DataFrame) -> DataFrame:
-    """The rows with the bytes that Java reads for them, a row for each chunk.
-
-    Edge case: Spark hands rows over by ten thousands, unless their bytes are limited.
-    """
-    if teach(spark, _FUNCTION, "FileBytes", "BinaryType"):
-        spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", str(2 * CHUNK))
-    parts = frame.select("*", F.inline("parts"))
-    begins = F.sequence("begin", F.greatest("begin", F.col("end") - 1), F.lit(ROW).cast("bigint"))
-    length = F.least(F.lit(ROW), F.col("end") - F.col("at")).cast("int")
-    read = F.when(~F.startswith("uri", F.lit("file:/")), F.call_function(_FUNCTION, "uri", "at", length))
-    return parts.withColumn("at", F.explode(begins)).withColumn("bytes", read)
+        finally:
+            held.close()

@@ -236,5 +236,5 @@ class Session:
         if table is None:
             near = did_you_mean(name, [*BY_NAME, *VIEW_BY_NAME])
             raise BadInput(f"There is no table {visible(name)!r}. Needed: layer.table as .tables lists them.{near}")
-        rows = [(c.name, re.sub(r"\(.*\)", "(…)", duck_type(c.type)), c.described) for c in table.columns]
+        rows = [(c.name, re.sub(r"\(.*\)", "(…)", duck_type(c.kind)), c.described) for c in table.columns]
         write_rows(("column", "type", "meaning"), rows, self.format, sys.stdout)

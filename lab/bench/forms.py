@@ -105,17 +105,17 @@ def batches_of(path: Path) -> Iterator[tuple[tuple[str, ...], pa.RecordBatch]]:
     """
     size = path.stat().st_size
     told = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "form": None}
-    told |= {"pattern": None, "from": 0, "until": size}
+    told |= {"pattern": None, "from": 0, "until": size, "copy": f"{path}.zst"}
     pieces = [
         Piece.of(json.loads(row))
-        for batch in survey.pieces_in(told, opened(path.as_uri(), size), None)
+        for batch in survey.pieces_in(told, opened(str(path), size), None)
         for row in batch["piece"].to_pylist()
     ]
     form = asdict(pieces[0].form) if pieces[0].form else None
-    first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": form, "pattern": None}
+    first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": form, "pattern": None, "copy": f"{path}.zst"}
     ranges = [{"number": 0, "range": asdict(r), "contest": None} for r in ranges_of(pieces)]
     unit = {**first, "zone": "UTC", "size": size, "ranges": ranges}
-    for batch in record_reader.records_in(unit, opened(path.as_uri(), size), None):
+    for batch in record_reader.records_in(unit, opened(str(path), size), None):
         yield pieces[0].layouts, batch
 
 

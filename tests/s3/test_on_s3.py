@@ -5,12 +5,15 @@ It answers as S3's documentation says, conditional writes included. It proves no
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -23,6 +26,10 @@ import pytest
 from obstore.store import S3Store
 
 from kafka_hindsight.cli.audit import SAMPLE
+from kafka_hindsight.lake.landing import is_there
+from kafka_hindsight.logs.archives import walk
+from kafka_hindsight.logs.file_bytes import Member, OfMember, content_of, opened
+from kafka_hindsight.logs.found_files import files_at
 from kafka_hindsight.settings.home import HOME
 from tests.support.aws import bucket, served_by_moto
 from tests.support.duck_extensions import install_extensions
@@ -93,6 +100,34 @@ def test_a_step_that_was_killed_is_run_again_and_leaves_the_same_tables(
     assert again.returncode == 0, again.stdout + again.stderr
     assert contents(LAKE) == before
     assert _holder(locks) == {}
+
+
+def test_files_of_a_bucket_are_those_of_a_folder(s3: Mapping[str, str], tmp_path: Path) -> None:
+    """Of any name, packed, and in archives: listed and read by the same functions, also from their middle."""
+    logs = S3Store("logs", prefix="odd")
+    content = b"".join(b"[2026-11-21 01:44:29,117] INFO line %d (kafka.A)\n" % n for n in range(1_000))
+    (tmp_path / "plain.tar").write_bytes(b"")
+    with tarfile.open(tmp_path / "plain.tar", "w") as archive:
+        entry = tarfile.TarInfo("broker-1/server.log")
+        entry.size = len(content)
+        archive.addfile(entry, io.BytesIO(content))
+    packed = gzip.compress((tmp_path / "plain.tar").read_bytes())
+    names = {"a b/server.log": content, "a#b?.log": content, "%41.log.gz": gzip.compress(content), "night.tgz": packed}
+    for name, data in names.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+        obstore.put(logs, name, data)
+    (tmp_path / "plain.tar").unlink()
+    near, far = (sorted(files_at(place)) for place in (str(tmp_path), "s3a://logs/odd"))
+    assert [(f.name, f.size) for f in far] == [(f.name, f.size) for f in near] and len(far) == len(names)
+    for here, there in zip(near, far, strict=True):
+        assert opened(there.uri, there.size).between(9, 9_000) == opened(here.uri, here.size).between(9, 9_000)
+    (held,) = [file for file in far if file.name == "night.tgz"]
+    ((_, begin, size, *_),) = walk(opened(held.uri, held.size))
+    member = Member("server.log", begin, size)
+    assert OfMember(content_of(held.uri, held.size, None, member), member).between(0, size) == content
+    assert files_at("s3a://logs/odd/a b/server.log")[0].size == len(content)
+    assert not is_there("s3a://logs/nowhere")
 
 
 def _holder(locks: S3Store) -> Any:

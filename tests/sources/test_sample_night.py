@@ -1,8 +1,4 @@
-"""The recorded night out of each source, read by readings that are killed, and audited: the tables of the folder.
-
-The brokers of the topic are real, CloudWatch is moto's server. Loki, Elasticsearch and OpenSearch are stand-ins that
-check requests against the documentation of their API.
-"""
+"""The recorded night out of each source, read by readings that are killed, and audited: the tables of the folder."""
 
 from __future__ import annotations
 
@@ -16,7 +12,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import botocore.session
 import pytest
 from pyspark.sql import SparkSession
 
@@ -24,15 +19,12 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.steps import PUBLISH
 from kafka_hindsight.cli.audit import SAMPLE
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.sources.model import batched
 from lab.drill.cluster import Cluster
 from lab.drill.jars import NEWEST
 from spark_jobs import publish
 from spark_jobs.run import _claimed
 from tests.store.test_mixed_folder import OF_TEXT, without_text
-from tests.support.aws import served_by_moto
 from tests.support.lake import REBUILT, contents, rows
-from tests.support.log_servers import DocumentsStandIn, LokiStandIn, served
 from tests.support.logs import run, settings
 from tests.support.sources import in_order, killed_and_read_again, lines_of, produce, stamped, with_topic
 
@@ -41,8 +33,6 @@ PLACES = {"logs": "brokers", "clients": "clients"}
 
 _WITHIN = re.compile(r"//[\w./@:-]+")
 """What follows the file in the source of a line that was wrapped."""
-
-QUERY = '{job="kafka"}'
 
 Night = dict[str, list[tuple[datetime, str]]]
 """The lines of each log, with the instants at which a transport took them."""
@@ -70,59 +60,9 @@ def topic(work: Path, name: str, night: Night) -> Iterator[str]:
         yield f'kind = "kafka"\ntopic = "{name}"\nsettings = {{"bootstrap.servers" = "{cluster.bootstrap}"}}\n'
 
 
-@contextmanager
-def loki(work: Path, name: str, night: Night) -> Iterator[str]:
-    entries = [
-        (_labels(log), int(at.timestamp()) * 10**9 + at.microsecond * 1000 + n, line)
-        for log, lines in night.items()
-        for n, (at, line) in enumerate(lines)
-    ]
-    with served(LokiStandIn(entries, QUERY, {"X-Scope-OrgID": "team"})) as url:
-        headers = '{"X-Scope-OrgID" = "team"}'
-        yield f'kind = "loki"\nurl = "{url}"\nquery = {json.dumps(QUERY)}\nheaders = {headers}\n'
-
-
-def _labels(log: str) -> dict[str, str]:
-    folder, _, file = log.rpartition("/")
-    return {"job": "kafka", **({"pod": folder, "container": file} if folder else {"instance": file})}
-
-
-@contextmanager
-def searched(work: Path, name: str, night: Night, kind: str) -> Iterator[str]:
-    documents: list[dict[str, Any]] = []
-    for log, lines in night.items():
-        folder, _, file = log.rpartition("/")
-        for n, (at, line) in enumerate(lines):
-            place = {
-                "host": {"name": folder or file},
-                "log": {"offset": n, **({"file": {"path": file}} if folder else {})},
-            }
-            source = {"@timestamp": int(at.timestamp() * 1000), **place, "message": line}
-            documents.append({"_index": "logs", "_id": str(len(documents)), "_source": source})
-    with served(DocumentsStandIn(documents, kind == "opensearch")) as url:
-        yield f'kind = "{kind}"\nurl = "{url}"\nindex = "logs"\n'
-
-
-@contextmanager
-def cloudwatch(work: Path, name: str, night: Night) -> Iterator[str]:
-    client = botocore.session.get_session().create_client("logs", "us-east-1")
-    client.create_log_group(logGroupName=name)
-    for log, lines in night.items():
-        client.create_log_stream(logGroupName=name, logStreamName=log)
-        events = ({"timestamp": int(at.timestamp() * 1000), "message": line} for at, line in lines)
-        for some in batched(events, 1_000):
-            answer = client.put_log_events(logGroupName=name, logStreamName=log, logEvents=some)
-            assert not answer.get("rejectedLogEventsInfo")
-    yield f'kind = "cloudwatch"\ngroup = "{name}"\n'
-
-
 SOURCES: dict[str, Callable[..., Any]] = {
-    "cloudwatch": cloudwatch,
     "command": commands,
     "kafka": topic,
-    "loki": loki,
-    "elasticsearch": lambda *given: searched(*given, kind="elasticsearch"),
-    "opensearch": lambda *given: searched(*given, kind="opensearch"),
 }
 
 
@@ -134,12 +74,6 @@ def published(spark: SparkSession, lake: Path, logs: str, clients: str, **window
     with _claimed(spark, PUBLISH, wishes, {"ingest": said}):
         publish.run_step(spark, wishes, {"ingest": said})
     return lake
-
-
-@pytest.fixture(scope="module")
-def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with served_by_moto(tmp_path_factory.mktemp("aws")):
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -160,11 +94,8 @@ def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
 ) -> None:
     """Readings before the audit were killed between batches and within them."""
-    if kind == "cloudwatch":
-        request.getfixturevalue("moto")
     monkeypatch.setenv("HINDSIGHT_SOURCES", str(tmp_path))
     lake, killed = tmp_path / "lake", 0
     with ExitStack() as running:
@@ -178,12 +109,12 @@ def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
         published(spark, lake, "source://logs", "source://clients")
     differing = [t.full_name for t in REBUILT if told(lake, t.full_name) != told(folder, t.full_name)]
     assert differing == []
-    if kind in ("kafka", "cloudwatch"):
+    if kind == "kafka":
         assert contents(lake) == contents(folder), "plain lines land as they are, so even their ids are the same"
 
 
 def test_an_audit_in_airflow_reads_sources_as_it_reads_folders(
-    spark: SparkSession, moto: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HINDSIGHT_SOURCES", str(tmp_path))
     lake, (begin, end) = tmp_path / "lake", ("2026-11-21T00:00Z", "2026-11-22T00:00Z")
@@ -191,7 +122,7 @@ def test_an_audit_in_airflow_reads_sources_as_it_reads_folders(
     with ExitStack() as running:
         for name in PLACES:
             night = {log: stamped(lines) for log, lines in lines_of(SAMPLE / name).items()}
-            said = running.enter_context(cloudwatch(tmp_path, f"airflow-{name}", night))
+            said = running.enter_context(topic(tmp_path, f"airflow-{name}", night))
             (tmp_path / f"{name}.toml").write_text(said)
         command = ["audit", "--logs", "source://logs", "--client-logs", "source://clients", "--lake", str(lake), *given]
         audit = [sys.executable, "-m", "kafka_hindsight.cli.main", *command]

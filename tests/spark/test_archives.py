@@ -181,17 +181,3 @@ def test_of_a_name_that_is_there_twice_the_last_one_counts(spark: SparkSession, 
     lay(tmp_path, {"night.tar": first[:1024] + last})
     (row,) = collected(spark, tmp_path)
     assert "partition 2 " in row["text"]
-
-
-def test_archives_that_only_spark_can_open(spark: SparkSession, tmp_path: Path) -> None:
-    lay(tmp_path, {"night.tar": tarred(FILES), "packed.tgz": packed(tarred(FILES), "tgz")})
-    context: Any = spark.sparkContext
-    of_workers = context._jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf()
-    for known in (context._jsc.hadoopConfiguration(), of_workers):
-        known.set("fs.viewfs.mounttable.archives.link./logs", tmp_path.as_uri())
-    far = "viewfs://archives/logs"
-    (told,) = listing(spark, far).not_read
-    assert told.startswith("packed.tgz (a packed archive behind a URI")
-    (tmp_path / "packed.tgz").unlink()
-    with conf(spark, spark__sql__files__maxPartitionBytes="3000"):
-        assert what(collected(spark, far)) == what(collected(spark, tmp_path))

@@ -18,7 +18,6 @@ from kafka_hindsight.logs import plain_reader
 from kafka_hindsight.logs.facts import warnings_about
 from kafka_hindsight.logs.files import Place
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.spark.files.file_marks import fingerprints
 from kafka_hindsight.spark.files.log_files import list_places
 from lab.drill.render import in_pattern, wrapped
 from tests.support.collected import TRACE, collected, log, passed, what
@@ -92,27 +91,6 @@ def test_a_wrapped_file_of_several_brokers_gives_the_records_of_each(
     assert found == {part: [(r.happened_at, r.text) for r in records] for part in parts}
     assert len({r["line_id"] for r in rows}) == len(rows)
     assert {r["layout"] for r in rows} == {"docker>compose>apache"}
-
-
-def test_files_that_only_spark_can_open_are_read_through_it(spark: SparkSession, tmp_path: Path) -> None:
-    text = "".join(log(300))
-    lay(
-        tmp_path,
-        {"b/server.log": text, "b/server.log.1": log(1)[0], "b/controller.log.gz": gzip.compress(text.encode())},
-    )
-    context: Any = spark.sparkContext
-    of_workers = context._jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf()
-    for known in (context._jsc.hadoopConfiguration(), of_workers):
-        known.set("fs.viewfs.mounttable.far.link./logs", tmp_path.as_uri())
-    with conf(spark, spark__sql__files__maxPartitionBytes="3000"):
-        rows = collected(spark, "viewfs://far/logs")
-        listing = list_places(spark, [Place("viewfs://far/logs", "broker", "UTC", "LOGS")], None)
-        marks = fingerprints(spark, listing.files)
-    assert what(rows) == what(collected(spark, str(tmp_path)))
-    near = list_places(spark, [Place(str(tmp_path), "broker", "UTC", "LOGS")], None)
-    assert {f.name: mark for f, mark in marks.items()} == {
-        f.name: mark for f, mark in fingerprints(spark, near.files).items()
-    }
 
 
 @pytest.mark.parametrize("written_last", ["server.log", "server.log.2026-11-21-01", "server.log.9.gz"])

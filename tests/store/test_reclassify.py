@@ -20,9 +20,9 @@ from kafka_hindsight.catalog import gold, quality, silver
 from kafka_hindsight.catalog.quality import VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import PUBLISH
 from kafka_hindsight.knowledge.rules import RULES
+from kafka_hindsight.lake import landing
 from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.spark import lake_files
 from kafka_hindsight.spark.session import for_few_rows
 from kafka_hindsight.spark.tables.store import Store
 from spark_jobs import publish, rebuild, reclassify
@@ -55,7 +55,7 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
     lake = tmp_path_factory.mktemp("published") / "lake"
     given = settings(lake, LOGS, client_logs=clients)
     store, said = run(spark, lake, LOGS, client_logs=clients)
-    lake_files.write_json(spark, f"{store.lake}/staging/_run.json", {"run_id": "another"})
+    landing.write_json(f"{store.lake}/staging/_run.json", {"run_id": "another"})
     overwrite = Store.overwrite_staging
 
     def dies(*of_table: Any) -> None:
@@ -79,7 +79,7 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
 
 
 def owner(store: Store) -> Any:
-    return (lake_files.read_json(store.spark, f"{store.lake}/staging/_run.json") or {}).get("run_id")
+    return (landing.read_json(f"{store.lake}/staging/_run.json") or {}).get("run_id")
 
 
 def test_costs_and_remedies_of_a_night_are_published(spark: SparkSession, night: Night) -> None:
@@ -116,7 +116,7 @@ def test_a_window_is_judged_anew(
     table.delete(f"rebalance_id = '{lost}'")
     DeltaTable.forPath(spark, f"{store.lake}/silver/events").delete()
 
-    lake_files.write_json(spark, f"{store.lake}/runs/{night.given.run_id}/ingest.json", {"clocks_apart_ms": 7_000})
+    landing.write_json(f"{store.lake}/runs/{night.given.run_id}/ingest.json", {"clocks_apart_ms": 7_000})
     handed: list[Any] = []
     step = rebuild.run_step
 

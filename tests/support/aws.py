@@ -13,17 +13,6 @@ import pytest
 
 from lab.drill.cluster import free_ports
 from setup.build import build_environment
-from tests.support.sources import UNTIL
-
-_CODE = f"""
-import datetime
-from moto.logs import models
-from moto.server import main
-
-models.utcnow = lambda: datetime.datetime.fromisoformat("{UNTIL:%Y-%m-%d}")
-main()
-"""
-"""CloudWatch takes no event that is older than two weeks: its clock is that of the recorded night."""
 
 
 @contextmanager
@@ -38,7 +27,7 @@ def served_by_moto(folder: Path) -> Iterator[Mapping[str, str]]:
         "AWS_SECRET_ACCESS_KEY": "verysecret",
         "AWS_REGION": "us-east-1",
     }
-    command = [str(folder / "environment" / "bin" / "python"), "-c", _CODE, "-H", "127.0.0.1", "-p", str(port)]
+    command = [str(folder / "environment" / "bin" / "moto_server"), "-H", "127.0.0.1", "-p", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             with pytest.MonkeyPatch.context() as patched:

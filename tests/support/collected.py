@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ TRACE = (
     "java.io.IOException: Connection to 127.0.0.1:23602 (id: 2 rack: null) failed.\n\tat kafka.server.X(X.scala:213)\n"
 )
 
-NO_LAKE = "/no/such/lake"
+NO_LAKE = f"{tempfile.mkdtemp()}/lake"
 
 Row = dict[str, Any]
 

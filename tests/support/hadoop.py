@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,15 +27,6 @@ _GROUPS = {
 _STARTS_WITHIN = 120
 _NODE_MB = 8192
 QUEUE = "audits"
-
-
-@contextmanager
-def hdfs(folder: Path) -> Iterator[str]:
-    """An empty file system. Takes: an empty folder, in which it works. Gives: its URI."""
-    main = ["org.apache.hadoop.test.MiniDFSClusterManager", "-format", "-writeDetails", "details.json"]
-    details = folder / "details.json"
-    with _running(folder, "hdfs", main, lambda _: details.exists() and bool(details.stat().st_size)):
-        yield f"hdfs://localhost:{json.loads(details.read_text())['namenode_port']}"
 
 
 @contextmanager

@@ -45,7 +45,10 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
         "text": (1, "Logstash is in no registry that Python or Java programs come from"),
     },
     "speed.md": {"": (1, "what the bench of three workers printed")},
-    "sources.md": {"toml": (2, "tests/unit/test_log_sources.py")},
+    "sources.md": {
+        "toml": (3, "tests/unit/test_log_sources.py"),
+        "sh": (1, "elasticdump needs a server of Elasticsearch, which no registry here carries"),
+    },
     "sql.md": {
         "python": (7, "tests/store/test_sql_page.py"),
         "sql": (5, "tests/store/test_sql_page.py and tests/s3; the last one is Trino's"),

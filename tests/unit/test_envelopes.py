@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from unittest.mock import patch
 
-import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -17,21 +16,17 @@ from kafka_hindsight.knowledge.json_layouts import JSON_LAYOUTS, OF_CLASSES
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, is_without_logger
 from kafka_hindsight.knowledge.patterns import PATTERNS
-from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.detection import layouts_of
 from kafka_hindsight.logs.detection import records as split_by
+from kafka_hindsight.logs.envelopes import JSON_RECORD, PEELS, Line
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.forms import _FEW, every_layout, form_of, misfit_of
 from kafka_hindsight.logs.heads import Clock
-from kafka_hindsight.logs.objects import instants_of
-from kafka_hindsight.logs.opened_envelopes import JSON_RECORD, peel_of
-from kafka_hindsight.logs.origins import Origins
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
-from kafka_hindsight.logs.unwrapped_bytes import Unwrapped, wrapped_as
-from kafka_hindsight.logs.wrapped_lines import lines_in
+from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
 from lab.drill.render import WRAPS, in_json, in_pattern, render, render_folder, wrapped
 from lab.drill.render import main as write_again
@@ -97,7 +92,7 @@ def meanings(rows: Iterable[Row], source: str | None) -> list[tuple[object, ...]
 
 def is_in(envelope: str, line: str) -> bool:
     """Whether a line is in an envelope."""
-    return bool(peel_of(envelope)(lines_in(f"{line}\n".encode(), 0), Origins())[1].all())
+    return bool(PEELS[envelope](Line(line.encode(), 1)))
 
 
 def originals(records: Iterable[Record]) -> list[tuple[object, ...]]:
@@ -187,7 +182,7 @@ def test_an_export_with_the_newest_line_first_reads_as_the_original(
         for r, text in zip(told, texts, strict=True)
         for line in wrapped(text, r.happened_at, "kafka-0", wraps).split("\n")  # type: ignore[arg-type]
     ]
-    with patch("kafka_hindsight.logs.unwrapped_bytes.CHUNK", chunk):
+    with patch("kafka_hindsight.logs.unwrapping.CHUNK", chunk):
         as_written = read("".join(f"{line}\n" for line in lines).encode())
         turned = read("".join(f"{line}\n" for line in reversed(lines)).encode())
     by_instant = sorted(turned, key=lambda r: r["happened_at"])  # type: ignore[arg-type, return-value]
@@ -243,24 +238,6 @@ def test_a_head_without_a_day_has_the_instant_of_its_envelope() -> None:
     line = in_pattern(record, "[%t] %p %c - %m%n")
     rows = read("\n".join([wrapped(line, record.happened_at, "app", ["cri"])] * 3).encode())
     assert meanings(rows, None) == originals([record]) * 3
-
-
-@pytest.mark.parametrize(
-    ("at", "micros"),
-    [
-        ("2026-11-21T01:44:29.117123456Z", 1_795_225_469_117_123),
-        ("2026-11-21T02:44:29.117+01:00", 1_795_225_469_117_000),
-        (1795225469.117, 1_795_225_469_117_000),
-        ("1795225469117000", 1_795_225_469_117_000),
-        (1795225469117, 1_795_225_469_117_000),
-        ("1795225469117000000", 1_795_225_469_117_000),
-        ("yesterday", None),
-        (None, None),
-    ],
-)
-def test_an_instant_is_read_in_every_unit(at: object, micros: int | None) -> None:
-    (found,) = instants_of(pa.array([at])).tolist()
-    assert found == (NO_INSTANT if micros is None else micros)
 
 
 def test_lines_that_are_wrapped_and_not_known_are_named_with_what_is_inside() -> None:

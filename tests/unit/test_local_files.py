@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.logs.file_bytes import read_local
-from kafka_hindsight.logs.local_files import local_files
+from kafka_hindsight.logs.file_bytes import Stored
+from kafka_hindsight.logs.found_files import files_at
 
 NAMES = (
     "server.log.2026-11-20T10:00", "a:b.log", "it's.log", 'a"b.log', "*.log", "[a].log", "{a,b}.log", "%41.log",
@@ -22,9 +22,9 @@ NAMES = (
 def test_a_file_of_any_name_is_found_and_its_bytes_are_read(tmp_path: Path, name: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_bytes(b"what it says")
-    (found,) = local_files(str(tmp_path))
+    (found,) = files_at(str(tmp_path))
     assert (found.name, found.size, found.why_not) == (name, 12, "")
-    assert read_local(found.uri, [(0, 12)]) == [b"what it says"]
+    assert Stored(found.uri).between(0, 12) == b"what it says"
 
 
 def test_links_and_what_is_no_file_are_named_and_not_read(tmp_path: Path) -> None:
@@ -42,14 +42,14 @@ def test_links_and_what_is_no_file_are_named_and_not_read(tmp_path: Path) -> Non
     os.mkfifo(logs / "fifo.log")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(logs / "s.log"))
-        found = {f.name: f.why_not.partition(":")[0] for f in local_files(str(logs))}
+        found = {f.name: f.why_not.partition(":")[0] for f in files_at(str(logs))}
     links = dict.fromkeys(("passwd.log", "etc", "a", "b", "gone.log", "zero.log"), "a link")
     assert found == {"server.log": "", "fifo.log": "not a regular file", "s.log": "not a regular file", **links}
 
 
 def test_a_name_that_is_no_text_is_named_and_not_read(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"a\xff.log")).write_text("one")
-    (found,) = local_files(str(tmp_path))
+    (found,) = files_at(str(tmp_path))
     assert (found.name, found.why_not) == ("a\ufffd.log", "its name is not UTF-8")
 
 
@@ -57,10 +57,10 @@ def test_the_folder_itself_may_be_a_link_or_a_file(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "server.log").write_text("one")
     (tmp_path / "named").symlink_to("logs")
-    assert [f.name for f in local_files(str(tmp_path / "named"))] == ["server.log"]
-    assert [f.name for f in local_files(str(tmp_path / "logs" / "server.log"))] == ["server.log"]
+    assert [f.name for f in files_at(str(tmp_path / "named"))] == ["server.log"]
+    assert [f.name for f in files_at(str(tmp_path / "logs" / "server.log"))] == ["server.log"]
 
 
 def test_a_folder_that_vanished_is_told_so(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        local_files(str(tmp_path / "nowhere"))
+        files_at(str(tmp_path / "nowhere"))

@@ -19,11 +19,11 @@ from kafka_hindsight.settings.config import Settings, missing_inputs
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources import land as landing
+from kafka_hindsight.sources.command import Ties
 from kafka_hindsight.sources.known import KINDS, source_at
 from kafka_hindsight.sources.land import land, log_of
-from kafka_hindsight.sources.model import Batch, Line, Period, SourceFails, written_by
+from kafka_hindsight.sources.model import Batch, Line, Period, SourceFails, lines_in
 from kafka_hindsight.sources.places import dated, ready
-from kafka_hindsight.sources.ties import Ties
 from tests.support.logs import RUN_AT, line, resigned, settings
 from tests.support.sources import PERIOD, killed_and_read_again, landed
 
@@ -103,14 +103,14 @@ printed = st.lists(st.integers(0, 6), max_size=30).map(sorted)
 
 @given(printed, st.lists(st.integers(1, 9), max_size=6))
 def test_what_is_asked_again_from_the_last_instant_on_is_taken_once(instants: list[int], pages: list[int]) -> None:
-    entries = [(at, b"%d" % (n % 3), n) for n, at in enumerate(instants)]
-    taken, position = list[int](), None
+    entries = [(at, Line(str(n), b"%d" % (n % 3))) for n, at in enumerate(instants)]
+    taken, position = list[Line](), None
     for size in [*pages, len(entries) + 1]:
-        ties = Ties[int](json.loads(json.dumps(position)))
+        ties = Ties(json.loads(json.dumps(position)))
         asked = [e for e in entries if ties.at is None or e[0] >= ties.at]
         taken += ties.new(asked[: sum(e[0] == ties.at for e in asked) + size])
         position = ties.position
-    assert taken == [n for _, _, n in entries]
+    assert taken == [line for _, line in entries]
 
 
 def declared(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_a_command_that_cannot_work_says_why(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('kind = "ftp"', "kind = one of cloudwatch, command, kafka, loki"),
+        ('kind = "ftp"', "kind = one of command, kafka"),
         ("kind = ", "it is not TOML"),
         ('kind = "command"\npassword = "s3cret"', "no commands, an unknown password"),
         ('kind = "command"\ncommands = "ls"', "a wrong commands"),
@@ -200,15 +200,6 @@ def test_a_file_that_cannot_be_used_says_why(
     assert "s3cret" not in str(refused.value)
 
 
-def test_a_kind_whose_client_is_not_installed_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    declared(tmp_path, "night", 'kind = "cloudwatch"\ngroup = "g"', monkeypatch)
-    monkeypatch.delitem(sys.modules, "kafka_hindsight.sources.cloudwatch", raising=False)
-    monkeypatch.setitem(sys.modules, "botocore", None)
-    monkeypatch.delitem(sys.modules, "botocore.session", raising=False)
-    with pytest.raises(BadInput, match=r"kind cloudwatch, and botocore.* is not here. Needed: that package"):
-        source_at("source://night")
-
-
 @pytest.mark.parametrize("name", ["", "../hosts", "a/b", "nowhere"])
 def test_only_what_a_file_declares_is_a_source(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declared(tmp_path, "night", 'kind = "command"', monkeypatch)
@@ -216,15 +207,19 @@ def test_only_what_a_file_declares_is_a_source(name: str, tmp_path: Path, monkey
         source_at(f"source://{name}")
 
 
-def test_who_wrote_a_line_is_found_as_the_ingest_finds_it() -> None:
-    assert written_by({"host": {"name": "h"}, "log": {"file": {"path": "/v/server.log"}}}) == "h//v/server.log"
-    assert written_by({"labels": {"pod": "kafka-0"}, "line": "x"}) == ""
-    assert written_by({"labels": {"pod": "kafka-0", "container": "kafka"}}) == "kafka-0/kafka"
-    assert (
-        written_by({"kubernetes.pod.name": "kafka-0", "kubernetes": {"container": {"name": "kafka"}}})
-        == "kafka-0/kafka"
-    )
-    assert written_by({"message": "x"}) == ""
+@pytest.mark.parametrize(
+    ("value", "log"),
+    [
+        (b'{"host": {"name": "h"}, "log": {"file": {"path": "/v/server.log"}}}', "h//v/server.log"),
+        (b'{"labels": {"pod": "kafka-0"}, "line": "x"}', "key"),
+        (b'{"labels": {"pod": "kafka-0", "container": "kafka"}}', "kafka-0/kafka"),
+        (b'{"kubernetes.pod.name": "k-0", "kubernetes": {"container": {"name": "kafka"}}}', "k-0/kafka"),
+        (b'{"message": "x"}', "key"),
+        (b"plain", "key"),
+    ],
+)
+def test_who_wrote_a_line_is_found_as_the_ingest_finds_it(value: bytes, log: str) -> None:
+    assert lines_in(value, "key") == [Line(log, value)]
 
 
 def night(logs: str, **given: Any) -> Settings:

@@ -28,6 +28,7 @@ def records(path: Path) -> Iterator[tuple[str | None, Row]]:
     """The records of a file, each with its layout, as the two readings of collect find them."""
     size = path.stat().st_size
     told = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "form": None, "pattern": None}
+    told["copy"] = f"{path}.zst"
     found = pieces_in({**told, "from": 0, "until": size}, opened(path.as_uri(), size), None)
     pieces = [Piece.of(json.loads(row)) for batch in found for row in batch["piece"].to_pylist()]
     if not pieces:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from kafka_hindsight.logs.origins import Origins
 
 from kafka_hindsight.knowledge.layouts import LAYOUTS, MOST_LINES
 from kafka_hindsight.logs import file_bytes
@@ -24,7 +25,6 @@ from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, Member, OfMember, Unpacked, content_of
 from kafka_hindsight.logs.heads import HEADLESS, Clock, heads_of, lines_of
-from kafka_hindsight.logs.origins import Origins
 from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Range, Times, contests, look, mark_of, ranges_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -157,23 +157,38 @@ def test_ranges_that_share_an_instant_are_contested_at_all_instants_that_they_sh
                 assert found[n].is_timeless
 
 
+class Held(Bytes):
+    """The bytes of a file in memory."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def between(self, begin: int, end: int) -> bytes:
+        return self.data[begin:end]
+
+
+def unpacked(packed: bytes, suffix: str) -> Unpacked:
+    """What a packed file holds."""
+    return Unpacked(Held(packed), f"/a.log{suffix}", len(packed))
+
+
 @pytest.mark.parametrize(
     ("packed", "held", "damage"),
     [
         (PACKED + gzip.compress(b"two\n", mtime=0), b"one\ntwo\n", None),
         (PACKED + b"\0\0\0", b"one\n", None),
         (PACKED[:-6], b"one\n", "it ends before its end: it was cut off, or is still being written"),
-        (b"no such file", b"", "it is not a gzip file, or its bytes were changed"),
+        (b"no such file", b"", "it is not a file of gzip, it was cut off, or its bytes were changed"),
     ],
 )
 @pytest.mark.parametrize("size", [1, 5, CHUNK])
 def test_a_packed_file_is_read_as_far_as_it_can_be_unpacked(
-    packed: bytes, held: bytes, damage: str | None, size: int
+    packed: bytes, held: bytes, damage: str | None, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parts = (packed[at : at + size] for at in range(0, len(packed), size))
-    unpacked = Unpacked(parts, "file:///a.log.gz")
-    assert unpacked.between(0, CHUNK) == held
-    assert unpacked.damage == damage
+    monkeypatch.setattr(file_bytes, "CHUNK", size)
+    found = unpacked(packed, ".gz")
+    assert found.between(0, CHUNK) == held
+    assert found.damage == damage
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress), (".bz2", bz2.compress)])
@@ -182,11 +197,11 @@ def test_a_file_that_unpacks_to_too_much_is_read_up_to_a_limit(
 ) -> None:
     monkeypatch.setattr(file_bytes, "_UNPACKED_LEAST", 9 * CHUNK)
     bomb = pack(bytes(10 * CHUNK))
-    unpacked = Unpacked(iter([bomb]), f"file:///a.log{suffix}")
-    longest = max(len(unpacked.between(at, at + 2 * CHUNK)) for at in range(0, 12 * CHUNK, 2 * CHUNK))
+    found = unpacked(bomb, suffix)
+    longest = max(len(found.between(at, at + 2 * CHUNK)) for at in range(0, 12 * CHUNK, 2 * CHUNK))
     assert longest <= 2 * CHUNK
-    assert unpacked.damage is not None
-    assert unpacked.damage.startswith("it unpacks to more than 500 times its size")
+    assert found.damage is not None
+    assert found.damage.startswith("it unpacks to more than 500 times its size")
 
 
 def test_a_log_of_one_line_again_and_again_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,9 +209,9 @@ def test_a_log_of_one_line_again_and_again_is_read_to_its_end(monkeypatch: pytes
     log = "".join(
         f"[2026-11-21 01:{n // 60 % 60:02d}:{n % 60:02d},000] INFO The same (kafka.A)\n" for n in range(50_000)
     )
-    unpacked = Unpacked(iter([gzip.compress(log.encode())]), "file:///a.log.gz")
-    assert unpacked.between(0, len(log)).decode() == log
-    assert unpacked.damage is None
+    found = unpacked(gzip.compress(log.encode()), ".gz")
+    assert found.between(0, len(log)).decode() == log
+    assert found.damage is None
 
 
 @pytest.mark.parametrize("size", [1_000, 5, CHUNK])
@@ -210,22 +225,22 @@ def test_a_log_of_one_line_again_and_again_is_read_to_its_end(monkeypatch: pytes
     ],
 )
 def test_a_file_of_xz_is_read_as_far_as_it_can_be_unpacked(
-    packed: bytes, held: bytes, is_damaged: bool, size: int
+    packed: bytes, held: bytes, is_damaged: bool, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parts = (packed[at : at + size] for at in range(0, len(packed), size))
-    unpacked = Unpacked(parts, "file:///a.log.xz")
-    assert unpacked.between(0, CHUNK) == held
-    assert (unpacked.damage is not None) is is_damaged
+    monkeypatch.setattr(file_bytes, "CHUNK", size)
+    found = unpacked(packed, ".xz")
+    assert found.between(0, CHUNK) == held
+    assert (found.damage is not None) is is_damaged
 
 
 def test_an_archive_is_unpacked_on_from_where_the_file_before_ended(tmp_path: Path) -> None:
     content = random.Random(1).randbytes(3 * CHUNK)
     packed = tmp_path / "night.tar.gz"
     packed.write_bytes(gzip.compress(content, 1))
-    uri, size = packed.as_uri(), packed.stat().st_size
+    uri, size = str(packed), packed.stat().st_size
 
     def read(member: Member, before: Unpacked | None) -> tuple[Bytes, bytes]:
-        held = content_of(Bytes(), uri, size, before, member)
+        held = content_of(uri, size, before, member)
         return held, OfMember(held, member).between(1, member.size + 99)
 
     first, early = read(Member("a", 10, 1000), None)

@@ -9,13 +9,12 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.logs.archives import walk
-from kafka_hindsight.logs.file_bytes import Bytes, is_local, is_packed
-from kafka_hindsight.logs.local_files import Archive, Found, quoted
+from kafka_hindsight.logs.file_bytes import Bytes, is_packed
+from kafka_hindsight.logs.found_files import Archive, Found
 from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.shared.instants import of_millis
 from kafka_hindsight.spark.byte_work import spread
 
-_FAR = "a packed archive behind a URI, which would be read again for each of its files: unpack it, or store it as .tar"
 _EMPTY = "an archive that holds no file"
 
 
@@ -36,19 +35,15 @@ def members(spark: SparkSession, archives: Sequence[Found]) -> Mapping[Found, li
     Edge case: an archive that breaks off is an entry itself, with the reason; of a name that is there twice the last
     one counts, as it does for tar.
     """
-    near = [archive for archive in archives if is_local(archive.uri) or not is_packed(archive.uri)]
-    units = [Unit(archive.uri, ((0, archive.size),), {"archive": n}) for n, archive in enumerate(near)]
-    rows = spread(spark, units, members_in, _SCHEMA).collect() if units else []
-    held: dict[Found, dict[str, Found]] = {archive: {} for archive in near}
+    units = [Unit(archive.uri, (0, archive.size), {"archive": n}) for n, archive in enumerate(archives)]
+    rows = spread(spark, units, members_in, _SCHEMA).collect()
+    held: dict[Found, dict[str, Found]] = {archive: {} for archive in archives}
     for row in sorted(rows, key=lambda row: (row["archive"], row["begin"])):
-        archive = near[row["archive"]]
+        archive = archives[row["archive"]]
         entry = _entry(archive, row)
         held[archive].pop(entry.name, None)
         held[archive][entry.name] = entry
-    far = {archive: [archive._replace(why_not=_FAR)] for archive in archives if archive not in held}
-    return {
-        archive: [*entries.values()] or [archive._replace(why_not=_EMPTY)] for archive, entries in held.items()
-    } | far
+    return {archive: [*entries.values()] or [archive._replace(why_not=_EMPTY)] for archive, entries in held.items()}
 
 
 def members_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
@@ -61,7 +56,7 @@ def members_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.Reco
 def _entry(archive: Found, row: Any) -> Found:
     if not row["name"]:
         return archive._replace(why_not=row["why_not"])
-    name, uri = f"{archive.name}/{row['name']}", f"{archive.uri}!/{quoted(row['name'])}"
+    name, uri = f"{archive.name}/{row['name']}", f"{archive.uri}!/{row['name']}"
     there = Archive(archive.uri, archive.size, row["begin"])
     size = row["size"] if is_packed(archive.uri) else min(row["size"], archive.size - row["begin"])
-    return Found(name, uri, archive.path, size, of_millis(row["millis"]), row["why_not"], there)
+    return Found(name, uri, size, of_millis(row["millis"]), row["why_not"], there)

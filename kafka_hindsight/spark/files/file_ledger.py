@@ -42,7 +42,7 @@ def consult(store: Store, files: Iterable[LogFile], cluster: str | None) -> Ledg
     listed = list(files)
     rows = _rows(store, listed, cluster)
     found = {f: row for f in listed for row in rows.get(_kind(f), ()) if _is_same(row, f)}
-    marks = fingerprints(store.spark, [f for f in listed if f not in found])
+    marks = fingerprints([f for f in listed if f not in found])
     found |= {f: row for f, mark in marks.items() for row in rows.get(_kind(f), ()) if row["fingerprint"] == mark}
     return Ledger(
         known={f: _facts(f, row) for f, row in found.items()},

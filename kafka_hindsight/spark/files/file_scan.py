@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from kafka_hindsight.lake import landing
 from kafka_hindsight.logs.facts import FileFacts, Survey, Tail
 from kafka_hindsight.logs.file_order import Span, Turn, copies, in_turn, is_young, sharing
 from kafka_hindsight.logs.files import Listing, LogFile
@@ -31,6 +32,9 @@ class Waiting:
 
 
 NOTHING = Waiting()
+
+COPIES = "landing/unwrapped"
+"""Where the lines of wrapped files lie in the lake, out of their envelopes, from one pass to the next."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ class Pass:
         new = [n for n in files if files[n] not in self.ledger.known and self.survey.pieces[n]]
         ends = {n: tail.place for n, tail in waiting.tails.items()}
         pieces = {n: self.survey.pieces[n] for n in files}
-        return records_of(store, cluster, Reading(files, pieces, turns, new, ends), run_at)
+        return records_of(store, cluster, Reading(files, pieces, turns, new, ends, f"{store.lake}/{COPIES}"), run_at)
 
 
 def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listing], cluster: str | None) -> Pass:
@@ -109,13 +113,15 @@ def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listi
     known = {n: book.known[f] for n, f in files.items() if f in book.known}
     gone = book.vanished(listed)
     fresh = {n: f for n, f in files.items() if n not in known and f.source not in gone}
-    found = survey(store.spark, fresh)
+    copies = f"{store.lake}/{COPIES}"
+    landing.remove(copies)
+    found = survey(store.spark, fresh, copies)
     near = {n: files[n] for n in sorted(sharing(_spans(found.facts), _spans(known)))}
-    marks = {**book.marks, **fingerprints(store.spark, near.values())}
-    found = found.joined(survey(store.spark, near)) if near else found
+    marks = {**book.marks, **fingerprints(near.values())}
+    found = found.joined(survey(store.spark, near, copies)) if near else found
     wanted = {**fresh, **near}
     unread = {f.source for n, f in wanted.items() if n not in found.facts}
-    changed = changed_sources(store.spark, wanted.values(), marks)
+    changed = changed_sources(wanted.values(), marks)
     now = {f.uri: f for f in look().files}
     moved = gone | unread | changed | _stirred(listed, now, book.known)
     settled = {n: fact for n, fact in {**known, **found.facts}.items() if fact.file.source not in moved}

@@ -1,26 +1,24 @@
-"""The files that are read, found through Spark's file systems."""
+"""The files that are read, wherever they lie."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
 from kafka_hindsight.knowledge.metadata_log import FOLDER, named
+from kafka_hindsight.lake.landing import is_there
 from kafka_hindsight.logs.archives import is_archive
-from kafka_hindsight.logs.files import Known, Listing, LogFile, Place, escaped
-from kafka_hindsight.logs.local_files import Found, local_files
+from kafka_hindsight.logs.files import Known, Listing, LogFile, Place
+from kafka_hindsight.logs.found_files import Found, files_at
 from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.shared.instants import of_millis
 from kafka_hindsight.spark.files.archive_members import members
 
 
@@ -65,7 +63,7 @@ def _list(spark: SparkSession, place: Place, glob: str | None, known: Known) -> 
 
     Raises: BadInput where the place is missing, is empty, or holds no file that is a log by its name.
     """
-    lies_there = _unfolded(spark, sorted(_everything(spark, place)), known)
+    lies_there = _unfolded(spark, sorted(_everything(place)), known)
     found = [entry for entry in lies_there if not entry.why_not]
     if not lies_there:
         raise BadInput(
@@ -105,7 +103,6 @@ def _file(entry: Found, place: Place) -> LogFile:
     folder = entry.name.rpartition("/")[0]
     return LogFile(
         entry.uri,
-        escaped(entry.path),
         entry.name,
         entry.size,
         entry.modified_at,
@@ -122,88 +119,40 @@ def describe(spark: SparkSession, rows: Sequence[dict[str, Any]], schema: str) -
     return spark.range(1).select(F.inline(F.from_json(F.lit(json.dumps(rows)), shape)))
 
 
-def uri_of() -> Any:
-    """The URI of the file that a row was read from, as `LogFile` has it."""
-    return F.regexp_replace("_metadata.file_path", _LOCAL, "file:///")
-
-
-def written_at(status: Any) -> datetime:
-    """When a file was written last, as Hadoop's status of it says."""
-    return of_millis(status.getModificationTime())
-
-
 def is_read_failure(error: Exception) -> bool:
     """Whether Spark failed since it did not find a file, or could not read it to its end."""
     return "FAILED_READ_FILE" in str(error) or "PATH_NOT_FOUND" in str(error)
 
 
-def _everything(spark: SparkSession, place: Place) -> list[Found]:
-    """Everything that lies in the folders of a place. Raises: BadInput where there is none of them."""
-    if place.folders is None:
-        return _walk(spark, place) or []
-    found = [_walk(spark, replace(place, root=folder)) for folder in place.folders]
+def _everything(place: Place) -> list[Found]:
+    """Everything that lies in the folders of a place. Raises: BadInput where nothing is in any of them."""
+    found = [_walk(place, folder) for folder in place.folders or (place.root,)]
     there = [entries for entries in found if entries is not None]
     if not there:
         raise _nothing_in(place)
     return [entry for entries in there for entry in entries]
 
 
-def _walk(spark: SparkSession, place: Place) -> list[Found] | None:
-    """Everything below a place; None where one of several folders is not there.
+def _walk(place: Place, folder: str) -> list[Found] | None:
+    """Everything below a folder; None where it is not there.
 
-    Edge case: a folder that vanishes meanwhile makes us look again.
+    Edge case: a folder below it that vanishes meanwhile makes us look again.
     """
     for _ in range(_LOOKS):
         try:
-            return _look(spark, place)
-        except Py4JJavaError as refusal:
-            kind = refusal.java_exception.getClass().getSimpleName()
-            if kind in _NO_SUCH_PLACE:
-                raise BadInput(
-                    f"{place} and Spark cannot open it: {refusal.java_exception.getMessage()}. "
-                    "Needed: a path, or a URI of a file system that this Spark knows. "
-                    "Check it, or add the file system's jar."
-                ) from refusal
-            if kind != "FileNotFoundException":
-                raise
+            return files_at(folder) if is_there(folder) else None
         except FileNotFoundError:
             continue
-        except PermissionError as refusal:
+        except OSError as refusal:
             raise BadInput(
-                f"{place} and {refusal.filename} cannot be listed: {refusal.strerror}. Needed: the right to read all"
-                " that lies there. Give it, or name another folder."
+                f"{place} and {masked(refusal.filename or folder)} cannot be listed: {masked(str(refusal))}. Needed:"
+                " a place that this machine reaches, and the right to read all that lies there. Give it, or name"
+                " another folder."
             ) from refusal
     raise BadInput(
         f"{place} and folders below it vanish while they are listed. "
         "Needed: a place that stays as long as it is read. Give the folder above those that come and go."
     )
-
-
-def _look(spark: SparkSession, place: Place) -> list[Found] | None:
-    """Edge case: Hadoop's own walk asks `ls` for the permissions of each local file, and fails where one has
-    vanished.
-    """
-    context: Any = spark.sparkContext
-    root = context._jvm.org.apache.hadoop.fs.Path(place.root)
-    system = root.getFileSystem(context._jsc.hadoopConfiguration())
-    if not system.exists(root):
-        if place.folders is None:
-            raise _nothing_in(place)
-        return None
-    top = system.getFileStatus(root)
-    if system.getUri().getScheme() == "file":
-        return local_files(top.getPath().toUri().getPath())
-    above = (top.getPath().getParent() if top.isFile() else top.getPath()).toUri().getPath().rstrip("/")
-    files, left = [], [top.getPath()]
-    while left:
-        for status in system.listStatus(left.pop()):
-            path = status.getPath()
-            if status.isDirectory():
-                left.append(path)
-                continue
-            name = path.toUri().getPath()[len(above) + 1 :]
-            files.append(Found(name, path.toUri().toString(), path.toString(), status.getLen(), written_at(status)))
-    return files
 
 
 def _nothing_in(place: Place) -> BadInput:
@@ -213,12 +162,6 @@ def _nothing_in(place: Place) -> BadInput:
         f"{place} and nothing is there{where}. "
         f"Needed: a folder, a file, a URI or a source with the {place.origin}s' logs. Check it."
     )
-
-
-_LOCAL = "^file:/+"
-"""Spark and Hadoop write the beginning of a local URI in several ways."""
-
-_NO_SUCH_PLACE = ("UnsupportedFileSystemException", "IllegalArgumentException", "AccessControlException")
 
 
 _LOOKS = 3
@@ -240,7 +183,7 @@ def _not_read(entry: Found) -> str:
 
 def _is_chosen(entry: Found, glob: str | None, place: Place) -> bool:
     name = source_of(entry.name) if is_source(place.root) else entry.name
-    return _is_log(name, glob) or _is_place_itself(entry.name, entry.path, place)
+    return _is_log(name, glob) or _is_place_itself(entry.name, entry.uri, place)
 
 
 def _is_log(name: str, glob: str | None) -> bool:
@@ -252,6 +195,6 @@ def _is_log(name: str, glob: str | None) -> bool:
     return any(fnmatchcase(file, g.strip()) or fnmatchcase(name, g.strip()) for g in glob.split(","))
 
 
-def _is_place_itself(name: str, path: str, place: Place) -> bool:
+def _is_place_itself(name: str, uri: str, place: Place) -> bool:
     """A file that the user names is read whatever its name, but for one that holds no lines."""
-    return "/" not in name and not SEGMENT_REGEX.fullmatch(name) and path.rstrip("/").endswith(place.root.rstrip("/"))
+    return "/" not in name and not SEGMENT_REGEX.fullmatch(name) and uri.rstrip("/").endswith(place.root.rstrip("/"))

@@ -6,8 +6,10 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -18,22 +20,17 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import QUARANTINE
 from kafka_hindsight.knowledge.metadata_log import Found, named, read_segment, read_snapshot
 from kafka_hindsight.lake.ddl import schema_of
+from kafka_hindsight.logs.file_bytes import Bytes
 from kafka_hindsight.logs.file_order import is_young
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.metadata_replay import spans_of
+from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.shared.instants import of_millis
+from kafka_hindsight.spark.byte_work import spread
 from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.files.log_files import describe, uri_of
 from kafka_hindsight.spark.tables.store import Store
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _NEW = {"start": 0, "prefix_crc": 0, "start_offset": -1, "last_epoch": -1}
-_TASK = (
-    "uri: string, file: string, source: string,"
-    " start: bigint, prefix_crc: bigint, start_offset: bigint, last_epoch: int"
-)
 
 Row = dict[str, Any]
 
@@ -175,29 +172,22 @@ def _decoded(store: Store, files: Sequence[LogFile], known: Mapping[str, Row]) -
     Edge case: a file that cannot be opened gives nothing. A task holds a whole file in memory; KRaft cuts segments at
     1 GiB (metadata.log.segment.bytes).
     """
-    tasks = [{"uri": f.uri, "file": f.name, "source": f.source, **_begin(known.get(f.name))} for f in files]
-    reader = store.spark.read.format("binaryFile").options(ignoreCorruptFiles=True, ignoreMissingFiles=True)
-    content = reader.load([f.path for f in files])
     schema = StructType(
         [
             StructField("fact", StructType.fromDDL(schema_of(METADATA_FILES))),
             StructField("record", StructType.fromDDL(f"file STRING, {schema_of(METADATA_RECORDS)}")),
         ]
     )
-    arrow = to_arrow_schema(schema, timezone="UTC")
+    units = [
+        Unit(f.uri, (0, f.size), {"file": f.name, "source": f.source, **_begin(known.get(f.name))}, is_raw=True)
+        for f in files
+    ]
+    return spread(store.spark, units, partial(_batches, schema=to_arrow_schema(schema, timezone="UTC")), schema)
 
-    def decode(tables: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow
 
-        for table in tables:
-            for task in table.to_pylist():
-                rows = list(_rows(task))
-                yield from pyarrow.Table.from_pylist(rows, schema=arrow).to_batches()
-
-    placed = content.select(uri_of().alias("uri"), "content").join(
-        F.broadcast(describe(store.spark, tasks, _TASK)), "uri"
-    )
-    return placed.mapInArrow(decode, schema)
+def _batches(task: Row, held: Bytes, _: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    if content := held.between(0, task["reads_to"]):
+        yield from pa.Table.from_pylist(list(_rows(task, content)), schema=schema).to_batches()
 
 
 def _begin(row: Row | None) -> Row:
@@ -212,8 +202,8 @@ def _begin(row: Row | None) -> Row:
     }
 
 
-def _rows(task: Row) -> Iterator[Row]:
-    data, name = task["content"], named(task["file"])
+def _rows(task: Row, data: bytes) -> Iterator[Row]:
+    name = named(task["file"])
     assert name is not None
     if zlib.crc32(data[: task["start"]]) != task["prefix_crc"]:
         task = {**task, **_NEW}

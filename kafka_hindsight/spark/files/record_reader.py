@@ -27,7 +27,7 @@ from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.forms import Form
 from kafka_hindsight.logs.heads import Clock
 from kafka_hindsight.logs.pieces import Contest, Piece, Range, Times, Way, contests, mark_of, ranges_of
-from kafka_hindsight.logs.unwrapped_bytes import Unwrapped
+from kafka_hindsight.logs.unwrapping import copied
 from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.spark.batches import Batches
@@ -47,7 +47,7 @@ class Reading:
     """Files with their pieces and turns, by number.
 
     `new` are those whose records are wanted; the others have instants in common with them, and their records are in
-    the lake. `ends` is where files end, if before their end.
+    the lake. `ends` is where files end, if before their end; `copies` where wrapped lines were kept.
     """
 
     files: Mapping[int, LogFile]
@@ -55,6 +55,7 @@ class Reading:
     turns: Mapping[int, Turn]
     new: Sequence[int]
     ends: Mapping[int, int]
+    copies: str
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,17 @@ def _units(reading: Reading) -> tuple[list[Unit], list[_Placed]]:
             numbered = [_Placed(len(placed) + i, held, count) for i, held in enumerate(group)]
             placed += numbered
             count += 1
-            units += [_unit(files[n], pieces[n][0], numbered)] if n in new else []
+            units += [_unit(files[n], pieces[n][0], numbered, reading.copies)] if n in new else []
     return units, placed
 
 
-def _unit(file: LogFile, seen: Piece, held: Sequence[_Placed], contest: Mapping[int, Contest] | None = None) -> Unit:
+def _unit(
+    file: LogFile,
+    seen: Piece,
+    held: Sequence[_Placed],
+    copies: str,
+    contest: Mapping[int, Contest] | None = None,
+) -> Unit:
     """What one worker reads of a file. Takes: a piece of it as it was seen; the ranges."""
     told = [
         {
@@ -113,17 +120,17 @@ def _unit(file: LogFile, seen: Piece, held: Sequence[_Placed], contest: Mapping[
     first, last = held[0].range, held[-1].range
     part = (0, file.size) if seen.is_wrapped else (first.begin, last.begin + last.size)
     how = {"layouts": seen.layouts, "form": asdict(seen.form) if seen.form else None, "pattern": file.pattern}
-    how |= {"origin": file.origin, "source": file.source}
+    how |= {"origin": file.origin, "source": file.source, "copy": file.copy_in(copies)}
     size = None if file.is_packed else file.size
     return file.unit(part, {"zone": file.zone, "size": size, **how, "ranges": told})
 
 
 def _opened(told: Mapping[str, Any], held: Bytes) -> tuple[Bytes, Way]:
-    """The bytes of a unit, out of their envelopes where they are wrapped, and how they are read."""
+    """The bytes of a unit, of a wrapped file those that the first reading kept; and how they are read."""
     if not told["form"]:
         return held, Way(tuple(told["layouts"]))
-    unwrapped = Unwrapped(held, told["size"], Form.of(told["form"]), told["pattern"])
-    return unwrapped, Way(tuple(told["layouts"]), unwrapped.sources)
+    copy, sources = copied(told["copy"])
+    return copy, Way(tuple(told["layouts"]), sources)
 
 
 def _read(told: Mapping[str, Any], held: Bytes) -> Iterator[tuple[int, Range, bytes, Contest | None]]:
@@ -216,7 +223,9 @@ def _fixes(
     files, pieces, turns = reading.files, reading.pieces, reading.turns
     units = grouped(placed, lambda p: p.unit)
     wanted = [held for held in units.values() if any(p.number in contest for p in held)]
-    read = [_unit(files[n], pieces[n][0], held, contest) for held in wanted for n in [held[0].range.file]]
+    read = [
+        _unit(files[n], pieces[n][0], held, reading.copies, contest) for held in wanted for n in [held[0].range.file]
+    ]
     rows = [
         {
             "range": p.number,

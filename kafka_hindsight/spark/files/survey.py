@@ -23,7 +23,7 @@ from kafka_hindsight.logs.frames import FRAME, MARK
 from kafka_hindsight.logs.heads import PLAIN, Clock
 from kafka_hindsight.logs.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, look
 from kafka_hindsight.logs.reading import fields_of, read_record
-from kafka_hindsight.logs.unwrapped_bytes import Unwrapped, wrapped_as
+from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.spark.byte_work import spread
 from kafka_hindsight.spark.files.file_marks import fingerprints
@@ -37,26 +37,26 @@ _MOST_PIECES = 20_000
 _MOST_BYTES = 64 * 1024 * 1024
 
 
-def survey(spark: SparkSession, files: Mapping[int, LogFile]) -> Survey:
-    """Reads every file once. Takes: the files by their numbers.
+def survey(spark: SparkSession, files: Mapping[int, LogFile], copies: str) -> Survey:
+    """Reads every file once. Takes: the files by their numbers; where lines that were wrapped are kept.
 
     Gives: what could be read. A file that vanished or shrank is left out.
     Edge case: a compressed file that breaks off is read up to the break. A file of several pieces is read again where
         its beginning shows another layout than Kafka's, and in one go where its lines are wrapped or its clock shows
         an hour twice.
     """
-    found = _looked(spark, files)
+    found = _looked(spark, files, copies)
     for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_shows_an_hour_twice, True)):
         again = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
-        found |= _looked(spark, {n: files[n] for n in again}, again, in_one_go)
+        found |= _looked(spark, {n: files[n] for n in again}, copies, again, in_one_go)
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
 
 
-def changed_sources(spark: SparkSession, files: Iterable[LogFile], marks: Mapping[LogFile, str]) -> set[str]:
+def changed_sources(files: Iterable[LogFile], marks: Mapping[LogFile, str]) -> set[str]:
     """The sources of those files that no longer are what they were listed as."""
     listed = list(files)
-    now = fingerprints(spark, listed)
+    now = fingerprints(listed)
     return {f.source for f in listed if f not in now or now[f] != marks.get(f)}
 
 
@@ -87,13 +87,14 @@ def _shows_an_hour_twice(pieces: Sequence[Piece]) -> bool:
 def _looked(
     spark: SparkSession,
     files: Mapping[int, LogFile],
+    copies: str,
     seen: Mapping[int, Piece] | None = None,
     in_one_go: bool = False,
 ) -> dict[int, tuple[Piece, ...]]:
     """The pieces of files. Takes: the first piece of those that were looked at before, by which the others are read."""
     known = seen or {}
     size = piece_size(spark, sum(f.size for f in files.values()))
-    units = [unit for n, f in files.items() for unit in _units(n, f, size, known.get(n), in_one_go)]
+    units = [unit for n, f in files.items() for unit in _units(n, f, size, f.copy_in(copies), known.get(n), in_one_go)]
     rows = spread(spark, units, pieces_in, "piece string").collect() if units else []
     found: dict[int, list[Piece]] = {n: [] for n in files}
     for piece in (Piece.of(json.loads(row["piece"])) for row in rows):
@@ -101,8 +102,8 @@ def _looked(
     return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in found.items()}
 
 
-def _units(number: int, file: LogFile, size: int, seen: Piece | None, in_one_go: bool) -> Iterator[Unit]:
-    told = {"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern}
+def _units(number: int, file: LogFile, size: int, copy: str, seen: Piece | None, in_one_go: bool) -> Iterator[Unit]:
+    told = {"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern, "copy": copy}
     told |= {"layouts": seen and seen.layouts, "form": asdict(seen.form) if seen and seen.form else None}
     if file.is_packed:
         yield file.unit((0, file.size), {**told, "from": 0, "until": None})
@@ -134,7 +135,7 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
     if form is None or form.is_plain:
         yield from _in_pieces(told, held, Way(tuple(layouts or PLAIN)))
     elif until == size:
-        unwrapped = Unwrapped(held, size, form, told["pattern"])
+        unwrapped = Unwrapped(held, size, form, told["pattern"], told["copy"])
         way = Way(every_layout(told["pattern"]), unwrapped.sources)
         for piece in _in_pieces({**told, "until": None}, unwrapped, way):
             yield replace(piece, form=form)

@@ -16,13 +16,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from kafka_hindsight.catalog.model import Table
-from kafka_hindsight.lake import delta_log
+from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.ddl import instant_literal, literal, quoted
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark import lake_files
 from kafka_hindsight.spark.batches import Batches
 from kafka_hindsight.spark.conform import conform
 from kafka_hindsight.spark.tables.table_batches import batches_of
@@ -71,7 +70,7 @@ class Store:
 
     def is_half_made(self, table: Table) -> bool:
         """Whether a creation of the table was cut short before its first commit."""
-        return lake_files.is_there(self.spark, self._log(table)) and not self.has(table)
+        return landing.is_there(self._log(table)) and not self.has(table)
 
     def read(self, table: Table) -> DataFrame:
         """All rows of a table."""
@@ -97,7 +96,7 @@ class Store:
     def read_staging(self, table: Table) -> DataFrame:
         """What the last rebuild staged for a table, with the columns that it staged."""
         path = self._staging(table)
-        columns = StructType.fromJson(lake_files.read_json(self.spark, f"{path}/{_STAGED_COLUMNS}"))
+        columns = StructType.fromJson(landing.read_json(f"{path}/{_STAGED_COLUMNS}"))
         return self.spark.read.schema(columns).parquet(path)
 
     def version(self, table: Table) -> int:
@@ -109,11 +108,11 @@ class Store:
 
     def is_small(self, table: Table) -> bool:
         """Whether few bytes lie in the table's folder, those of older versions among them."""
-        return lake_files.size_below(self.spark, self._path(table)) <= SMALL
+        return landing.size_below(self._path(table)) <= SMALL
 
     def is_little_staged(self) -> bool:
         """Whether few bytes are staged, of all tables together."""
-        return lake_files.size_below(self.spark, f"{self.lake}/staging") <= SMALL
+        return landing.size_below(f"{self.lake}/staging") <= SMALL
 
     def append(self, table: Table, rows: DataFrame | Batches) -> None:
         """Adds rows, of which the table holds none yet."""
@@ -184,7 +183,7 @@ class Store:
         """
         path, rows = self._staging(table), conform(frame, table)
         rows.write.mode("overwrite").parquet(path)
-        lake_files.write_text(self.spark, f"{path}/{_STAGED_COLUMNS}", rows.schema.json())
+        landing.write_atomically(f"{path}/{_STAGED_COLUMNS}", rows.schema.json())
 
     def restore(self, table: Table, version: int) -> None:
         """Gives a table the rows back that it had in a version, in a commit of its own.
@@ -239,7 +238,7 @@ class Store:
 
     def _state(self, table: Table) -> State | None:
         newest = self._version(table)
-        return None if newest is None else newest_state(self.spark, self._log(table), newest)
+        return None if newest is None else newest_state(self._log(table), newest)
 
     def _write(
         self, table: Table, rows: DataFrame | Batches, known: Renewal | None = None, part: Part | None = None
@@ -270,7 +269,7 @@ class Store:
         if isinstance(rows, DataFrame):
             commit_rows(self.spark, path, rows, told, gone)
             return
-        files = write_files(self.spark, path, rows)
+        files = write_files(path, rows)
         if part and not all(map(part.is_all_of, files)):
             raise ValueError(_outside(table, part.sql))
         commit_rows(self.spark, path, files, told, gone)
@@ -309,26 +308,27 @@ class Store:
         if held is None:
             return NO_CONTENT
         commit = f"{self._log(table)}/{delta_log.commit_name(self.version(table))}"
-        is_there = lake_files.is_there(self.spark, commit)
-        told = delta_log.user_metadata(lake_files.read_text(self.spark, commit)) if is_there else {}
+        is_there = landing.is_there(commit)
+        told = delta_log.user_metadata(landing.read_text(commit)) if is_there else {}
         content = told.pop("content", None)
         return Content(*content) if content and told == _named(cluster, window) else contents((table, held))[0]
 
     def _version(self, table: Table) -> int | None:
         """The newest version that the table's log names; Spark is not asked, since that takes it a job."""
-        return delta_log.newest_version(lake_files.names_in(self.spark, self._log(table)))
+        return delta_log.newest_version(landing.names_in(self._log(table)))
 
     def _make(self, table: Table) -> None:
         """Edge case: to Delta a log without a commit is a table already, which it neither creates nor can read."""
         if self.is_half_made(table):
             self._require_nothing_lost(table)
-            lake_files.remove(self.spark, self._log(table))
+            landing.remove(self._log(table))
         create_table(self.spark, table, self._path(table))
 
     def _require_nothing_lost(self, table: Table) -> None:
         """A creation that was cut short has written no file but temporary ones."""
         path = self._path(table)
-        held = next((n for n in lake_files.names_below(self.spark, path) if not delta_log.is_temporary(n)), None)
+        names = (name.rpartition("/")[2] for name in landing.files_below(path))
+        held = next((name for name in names if not delta_log.is_temporary(name)), None)
         if held is not None:
             raise BadInput(
                 f"{table.full_name} has no commit in {masked(path)}, and the file {held}. Needed: the commits of its"

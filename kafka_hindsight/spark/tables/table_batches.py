@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,9 +15,9 @@ from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.logs.file_bytes import Bytes, is_local
+from kafka_hindsight.logs.file_bytes import Bytes
 from kafka_hindsight.logs.work import Unit
-from kafka_hindsight.spark import lake_files
+from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.spark.batches import Batches, as_batches
 from kafka_hindsight.spark.byte_work import spread_units, worked
 from kafka_hindsight.spark.tables.table_state import File, Part, State, all_files, listed_state
@@ -50,18 +49,16 @@ def batches_of(spark: SparkSession, path: str, table: Table, part: Part, known: 
 
 
 def _read_by_workers(spark: SparkSession, path: str, table: Table, part: Part, files: Sequence[File]) -> Batches:
-    folder = lake_files.uri_of(spark, path)
-    is_here = is_local(folder)
-    units = [unit for file in files for unit in _units(folder, file, -(-file.size // _UNIT) if is_here else 1)]
+    units = [unit for file in files for unit in _units(path, file, 1 if is_uri(path) else -(-file.size // _UNIT))]
     work = partial(_rows_in, table=table, part=part, most=int(str(spark.conf.get(_BATCH))))
     return Batches(spread_units(spark, units, most=_TASK), worked(work), table)
 
 
 def _units(folder: str, file: File, count: int) -> Iterator[Unit]:
-    """The row groups of a file in so many shares. A worker that Java hands the bytes takes all."""
+    """The row groups of a file in so many shares. Of a store each share would ask for the whole file."""
     told = {"file": file.path, "size": file.size}
     for n in range(count):
-        yield Unit(f"{folder}/{quote(file.path)}", ((0, file.size),), told | {"share": [n, count]}, is_raw=True)
+        yield Unit(f"{folder}/{file.path}", (0, file.size), told | {"share": [n, count]}, is_raw=True)
 
 
 def _rows_in(

@@ -16,11 +16,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from kafka_hindsight.catalog.model import Table
-from kafka_hindsight.lake import delta_log
+from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.ddl import columns_ddl, properties
-from kafka_hindsight.spark import lake_files
 
 _STORE = "org.apache.spark.sql.delta.storage.LogStore"
+PATH = "org.apache.hadoop.fs.Path"
+"""Asked for by its whole name: of `org`, `apache` and the rest Java would look for a class in each jar."""
+
 SCALA = "scala.jdk.javaapi.CollectionConverters"
 
 _READER = 1
@@ -47,19 +49,19 @@ def create_table(spark: SparkSession, table: Table, path: str) -> None:
     context: Any = spark.sparkContext
     log = f"{path}/{delta_log.FOLDER}"
     actions = _first_commit(table)
-    lake_files.make_folder(spark, log)
+    landing.make_folder(log)
     lines = context._jvm.java.util.ArrayList()
     for name, action in actions.items():
         lines.add(json.dumps({name: action}, ensure_ascii=False))
     store: Any = getattr(context._jvm, _STORE).apply(spark._jsparkSession)
     store.write(
-        getattr(context._jvm, lake_files.PATH)(f"{log}/{0:020}.json"),
+        getattr(context._jvm, PATH)(f"{log}/{0:020}.json"),
         getattr(context._jvm, SCALA).asScala(lines.iterator()),
         False,
         context._jsc.hadoopConfiguration(),
     )
     state = {"metadata": actions["metaData"], "protocol": actions["protocol"]}
-    lake_files.write_text(spark, f"{log}/{0:020}.crc", json.dumps({**_NO_ROWS, **state}, ensure_ascii=False))
+    landing.write_atomically(f"{log}/{0:020}.crc", json.dumps({**_NO_ROWS, **state}, ensure_ascii=False))
 
 
 def _first_commit(table: Table) -> dict[str, dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
-from kafka_hindsight.spark import lake_files
+from kafka_hindsight.lake import landing
 from kafka_hindsight.spark.tables.table_state import State
 
 _FEW_LISTERS = ("spark.sql.sources.parallelPartitionDiscovery.parallelism", "8")
@@ -23,7 +23,7 @@ def put_in_order(spark: SparkSession, path: str, state: State | None) -> None:
         OPTIMIZE leaves behind is younger than a week.
     """
     in_use = {file.path for file in state.files} if state else None
-    has_others = in_use is None or not in_use.issuperset(_data_files(spark, path))
+    has_others = in_use is None or not in_use.issuperset(_data_files(path))
     if in_use is None or len(in_use) > 1:
         DeltaTable.forPath(spark, path).optimize().executeCompaction()
     if has_others:
@@ -31,6 +31,6 @@ def put_in_order(spark: SparkSession, path: str, state: State | None) -> None:
         DeltaTable.forPath(spark, path).vacuum()
 
 
-def _data_files(spark: SparkSession, path: str) -> list[str]:
+def _data_files(path: str) -> list[str]:
     """Edge case: names of logs and of checksums begin with an underscore or a dot."""
-    return [name for name in lake_files.names_in(spark, path) if not name.startswith(("_", "."))]
+    return [name for name in landing.names_in(path) if not name.startswith(("_", "."))]

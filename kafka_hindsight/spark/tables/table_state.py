@@ -16,15 +16,13 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from kafka_hindsight.lake import delta_log
+from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.ddl import instant_literal, literal, quoted
 from kafka_hindsight.logs.files import escaped
-from kafka_hindsight.spark import lake_files
 
 DELTA = "org.apache.spark.sql.delta"
 
@@ -143,21 +141,21 @@ class State:
         return tuple(f for f in self.files if part is None or part.may_be_in(f))
 
 
-def newest_state(spark: SparkSession, folder: str, version: int) -> State | None:
+def newest_state(folder: str, version: int) -> State | None:
     """The state of a table in its newest version; None where its checksum does not name all files.
 
     Takes: the folder of its log. Edge case: a commit that was put aside may leave its checksum behind. Each names the
         transaction that wrote it.
     """
     try:
-        said = json.loads(lake_files.read_text(spark, f"{folder}/{version:020d}.crc"))
+        said = json.loads(landing.read_text(f"{folder}/{version:020d}.crc"))
         if not _is_plain(said):
             return None
-        commit = lake_files.read_text(spark, f"{folder}/{delta_log.commit_name(version)}")
+        commit = landing.read_text(f"{folder}/{delta_log.commit_name(version)}")
         if delta_log.info(commit).get("txnId") != said.get("txnId"):
             return None
         return State(version, json.loads(said["metadata"]["schemaString"]), tuple(map(_file, said["allFiles"])))
-    except (Py4JJavaError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
