@@ -42,11 +42,8 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "kafka_hindsight/cli/completion.py": frozenset({"_SubParsersAction", "_actions"}),
     "kafka_hindsight/kafka/*.py": ERRORS,
     "kafka_hindsight/spark/files/log_files.py": PY4J,
-    "kafka_hindsight/spark/java_functions.py": PY4J | {"_temp_dir"},
-    "kafka_hindsight/spark/lake_files.py": PY4J,
     "kafka_hindsight/spark/session.py": PY4J | {"_ensure_initialized"},
     "kafka_hindsight/spark/tables/*.py": PY4J,
-    "kafka_hindsight/spark/thrift/thrift_server.py": PY4J,
     "lab/drill/canary.py": ERRORS,
     "tests/live/test_drill_ends.py": frozenset({"_jvm"}),
     "tests/spark/*.py": PY4J,
@@ -54,7 +51,6 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "tests/store/*.py": PY4J,
     "tests/support/one_spark.py": PY4J | {"_ensure_initialized"},
     "tests/support/pumping.py": frozenset({"_constants", "_parser"}),
-    "tests/support/thrift_served.py": PY4J,
     "tests/unit/test_docs_examples.py": frozenset({"_actions"}),
 }
 """Private names that a file may use."""
