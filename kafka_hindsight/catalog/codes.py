@@ -283,16 +283,6 @@ class CheckSeverity(Code):
     WARNING = "warning", "It is reported."
 
 
-class LakeDamage(Code):
-    """What a kill, a full disk or a lost write left in a lake."""
-
-    NO_COMMIT = "no_commit", "A table's folder has no commit: its creation was cut short."
-    CUT_COMMIT = "cut_commit", "A table's newest commit is not whole."
-    HALF_PUBLISHED = "half_published", "A table holds rows of a publication that ended half way."
-    ORPHANED_STAGING = "orphaned_staging", "A staged table belongs to no run."
-    TEMPORARY_FILE = "temporary_file", "A file that was being written when its writer ended."
-
-
 class RowChange(Code):
     """What became of a verdict when its window was judged again."""
 

@@ -4,7 +4,6 @@ from kafka_hindsight.catalog import rows
 
 COVERAGE = rows.Coverage.TABLE
 GENERATION_GAPS = rows.GenerationGap.TABLE
-LAKE_REPAIRS = rows.LakeRepair.TABLE
 LATE_WINDOWS = rows.LateWindow.TABLE
 LEADERSHIP_GAPS = rows.LeadershipGap.TABLE
 METADATA_STATES = rows.MetadataState.TABLE
@@ -13,7 +12,6 @@ PARSED_HOURS = rows.ParsedHour.TABLE
 PUBLICATIONS = rows.Publication.TABLE
 QUARANTINE = rows.Quarantine.TABLE
 RULE_FIRINGS = rows.RuleFiring.TABLE
-UNOBSERVED_SPANS = rows.UnobservedSpan.TABLE
 UNPARSED_LINES = rows.UnparsedLine.TABLE
 VALIDATION_RESULTS = rows.ValidationResult.TABLE
 VERDICT_CHANGES = rows.VerdictChange.TABLE

@@ -43,7 +43,6 @@ INGEST = Step(
         "quality.unparsed_lines",
         "quality.quarantine",
         "quality.late_windows",
-        "quality.lake_repairs",
     ),
 )
 REBUILD = Step(

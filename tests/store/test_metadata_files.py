@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_hindsight.catalog import bronze_metadata, quality
+from kafka_hindsight.catalog import bronze, quality
 from kafka_hindsight.catalog.quality import METADATA_STATES
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.knowledge.batches import batches
@@ -54,13 +54,13 @@ def night(tmp_path: Path) -> Path:
 
 def test_the_metadata_log_is_decoded_once_and_read_on(spark: SparkSession, night: Path) -> None:
     store, said = run(spark, night / "lake", night / "logs")
-    held = rows(store, bronze_metadata.METADATA_RECORDS)
+    held = rows(store, bronze.METADATA_RECORDS)
     logged = [r for r in held if not r["snapshot_place"]]
     assert BEGIN.next_offset < logged[0]["record_offset"] and logged[-1]["record_offset"] < 110
     assert {r["source"] for r in logged} == {f"broker-2/{FOLDER}"}
     # The log does not reach back to its beginning: the earliest snapshot within it stands in. The other is ahead of it.
     assert {r["record_offset"] for r in held if r["snapshot_place"]} == {75}
-    files = rows(store, bronze_metadata.METADATA_FILES)
+    files = rows(store, bronze.METADATA_FILES)
     assert [f["first_offset"] for f in files if f["is_snapshot"]] == [76]
     assert len(files) == 3 and said["metadata_files"] == 4
     # What is beside the log is listed as what it is, and no byte of it became a line.
@@ -74,7 +74,7 @@ def test_the_metadata_log_is_decoded_once_and_read_on(spark: SparkSession, night
 
     lay(night, {f"logs/controller-4/{SEGMENT}": BYTES})
     store, again = collected(spark, night / "lake", night / "logs")
-    grown = rows(store, bronze_metadata.METADATA_RECORDS)
+    grown = rows(store, bronze.METADATA_RECORDS)
     assert again["metadata_files"] == 2
     assert [r for r in grown if r["record_offset"] <= logged[-1]["record_offset"]] == held
     assert len({r["record_offset"] for r in grown if not r["snapshot_place"]}) == len(grown) - len(held) + len(logged)

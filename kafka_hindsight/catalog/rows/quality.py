@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from kafka_hindsight.catalog.codes import CheckSeverity, Harm, LakeDamage, MetadataRecordType, RowChange
+from kafka_hindsight.catalog.codes import CheckSeverity, Harm, MetadataRecordType, RowChange
 from kafka_hindsight.catalog.model import Check
 from kafka_hindsight.catalog.row import Lines, Long, Millis, Records, Row, Unit, WrittenLast, table
 from kafka_hindsight.catalog.rows.columns import ClusterName, LineOrigin
@@ -228,17 +228,6 @@ class WithheldRow(Row):
     row: Annotated[str, "The row as JSON, cut at 2,000 characters"]
     sentences: Annotated[list[str], "The laws that it breaks, in words"]
     run_withheld_at: Annotated[datetime, "When"]
-
-
-@table("quality.lake_repairs", key=("run_id", "path"))
-class LakeRepair(Row):
-    """One damage of the lake that a step mended before it began."""
-
-    run_id: Annotated[str, "The run"]
-    path: Annotated[str, "What was damaged, as a path below the lake"]
-    damage: Annotated[LakeDamage, "What was wrong with it"]
-    description: Annotated[str, "What was found and what was done"]
-    run_repaired_at: Annotated[datetime, "When"]
 
 
 @table("quality.nights", key=("cluster", "window_from"), time_column="window_from")
