@@ -37,7 +37,7 @@ PLAIN = {
     "kafka_hindsight.shared.page_names",
 }
 """Modules of ours that need the standard library alone, so that Airflow's environment can load them."""
-LATE = {"kafka_hindsight.lake.landing": {"pyarrow.fs"}}
+LATE = {"kafka_hindsight.lake.landing": {"pyarrow", "pyarrow.fs"}}
 """What a plain module imports where it opens a URI: the Spark provider brings it to Airflow's environment."""
 PLUGINS = {path.stem for path in (HOME / "plugins").glob("*.py")}
 

@@ -141,6 +141,8 @@ def _walk(place: Place, folder: str) -> list[Found] | None:
     for _ in range(_LOOKS):
         try:
             return files_at(folder) if is_there(folder) else None
+        except BadInput as refusal:
+            raise BadInput(*(f"{place} and {sentence}" for sentence in refusal.sentences)) from refusal
         except FileNotFoundError:
             continue
         except OSError as refusal:
