@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from kafka_hindsight.catalog.rows import Night
 from kafka_hindsight.report.fleet import newest_of
 
-CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-
 Samples = Sequence[tuple[Mapping[str, str], float | None]]
 """Labels in addition to the cluster's, and the value; None where it is not known."""
 

@@ -45,6 +45,7 @@ def test_it_holds_one_package_and_nothing_that_only_developers_use(wheel: Path) 
     queries = {p.name for p in (HOME / "queries").glob("*.sql")}
     assert queries == {name.rpartition("/")[2] for name in names if "/queries/" in name}
     assert [n for n in names if "/samples/" in n or n.endswith(".pyc")] == []
+    assert "kafka_hindsight/knowledge/noise/brokers.jsonl" in names
     assert f"kafka_hindsight/_home/locks/{DELTA_LOCK.name}" in names
 
 

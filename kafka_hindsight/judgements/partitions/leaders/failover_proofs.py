@@ -69,9 +69,9 @@ def isr_may_lack_leader(change: LeaderChange) -> Proof | None:
     """No evidence shows that the new leader was in the ISR just before the change, or in the ELR."""
     if change.new in change.eligible and (change.isr_before is None or change.isr_is_last):
         return None
-    isr = sorted(change.isr_before or ())
-    known = f"the last ISR that is known, {isr}, may have changed since" if isr else "the ISR before is not known"
-    return Proof(words={"known": known})
+    if change.isr_before is None:
+        return Proof(words={"known": "the ISR before is not known"})
+    return Proof(words={"known": f"the last ISR that is known, {sorted(change.isr_before)}, may have changed since"})
 
 
 def alone_in_isr(change: LeaderChange) -> Proof | None:
