@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.quality import PUBLICATIONS
 from kafka_hindsight.catalog.quality_verdicts import LATE_WINDOWS
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
 from kafka_hindsight.spark.conform import frame_of

@@ -29,7 +29,7 @@ from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, 
 from kafka_hindsight.lake.lock import held
 from kafka_hindsight.lake.repair import list_newest
 from kafka_hindsight.lake.version import lake_version
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
 from kafka_hindsight.spark import lake_files, session

@@ -31,7 +31,7 @@ from kubernetes.client import ApiClient
 
 from kafka_hindsight.catalog.steps import PUBLISH, STEPS
 from kafka_hindsight.settings.clusters import Cluster
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput, format_exit_summary
 
 RECIPE = Path(__file__).resolve().parents[2] / "docker" / "kubernetes"

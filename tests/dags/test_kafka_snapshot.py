@@ -14,7 +14,7 @@ from airflow.dag_processing.dagbag import DagBag
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
 from hindsight_snapshot import SnapshotOperator, clusters
 
-from kafka_hindsight.settings.clusters import FILE_VARIABLE
+from kafka_hindsight.settings.files import FILE_VARIABLE
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 PYTHON = """#!/bin/sh

@@ -20,7 +20,7 @@ from kafka_hindsight.catalog import gold, quality, silver
 from kafka_hindsight.catalog.quality_verdicts import VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import PUBLISH
 from kafka_hindsight.knowledge.rules import RULES
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.spark import lake_files
 from kafka_hindsight.spark.session import for_few_rows

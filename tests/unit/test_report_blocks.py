@@ -51,6 +51,7 @@ def test_where_a_broker_could_mostly_not_be_read_the_verdict_says_so_first_and_s
     rows = [
         coverage(source="broker-1/server.log", origin="broker", unparsed=900, events=20),
         coverage(source="broker-2/server.log", origin="broker", events=20),
+        coverage(source="broker-3/server.log", origin="broker", unparsed=200, events=300),
     ]
     page = build_report(empty() | {"quality.coverage": rows}, run())
     assert seen.sentences(page)[:2] == (

@@ -34,8 +34,5 @@ HARM_OF_RULE: Mapping[str, Harm] = {
 INCIDENT_RULES = frozenset({"offline_partitions", "unclean_election", "broker_lost", "broker_gone"})
 """The rules about what is an incident of its own: alerts read it there, once."""
 
-URGENT_RULES = frozenset({"under_min_isr", "records_truncated"})
-"""The rules whose findings cannot wait until a reader takes up the digest."""
-
 UNSEEN, UNREAD = data_coverage.UNSEEN, data_coverage.UNREAD
 """What the rules about our own input say was not seen, in a few words; and those of them that count lines."""
