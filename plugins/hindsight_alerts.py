@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,8 +17,7 @@ from hindsight_airflow import DeadlineAlert, DeadlineReference, SyncCallback
 from hindsight_child import child, last_words
 from hindsight_step import Refused
 
-from kafka_hindsight.alerts.routes import Route, settings_of
-from kafka_hindsight.settings.clusters import file_path, read_file
+from kafka_hindsight.settings.alerts import Receiver, alert_settings
 from kafka_hindsight.shared.exits import DONE, BadInput
 
 log = logging.getLogger(__name__)
@@ -140,15 +140,16 @@ def tell(lake: str, event: dict[str, str] | None = None) -> None:
         next task that looks sends it (apache/airflow#66141).
     """
     try:
-        urls, routes = receivers(), _routes()
+        receivers = alert_settings().receivers
+        urls = urls_of(receivers)
     except Exception as refusal:  # a backend of secrets fails in ways of its own
         if event is None:
             raise
         log.warning("The next look sends it to the receivers of connections: %s", refusal)
         urls = {}
     else:
-        if not urls and not any(os.environ.get(r.variable) for r in routes):
-            log.info("No route has a receiver: %s", ", ".join(f"{r.connection} or {r.variable}" for r in routes))
+        if not urls and not any(os.environ.get(r.variable) for r in receivers):
+            log.info("No receiver has a URL: %s", ", ".join(f"{r.connection} or {r.variable}" for r in receivers))
             return
     process = child("alert", "--stdin", "--lake", lake)
     said, _ = process.communicate(json.dumps({"urls": urls, "event": event}) + "\n")
@@ -157,13 +158,9 @@ def tell(lake: str, event: dict[str, str] | None = None) -> None:
         raise AirflowException(f"The look at the lake ended with {process.returncode}: {last_words(said)}")
 
 
-def receivers() -> dict[str, str]:
-    """The receivers that Airflow's connections hold, by route: Apprise's URLs, as the connection's password."""
-    return {r.name: urls for r in _routes() if (urls := _password(r.connection))}
-
-
-def _routes() -> tuple[Route, ...]:
-    return settings_of(read_file(file_path())).routes
+def urls_of(receivers: Sequence[Receiver]) -> dict[str, str]:
+    """The URLs that Airflow's connections hold, by receiver: Apprise's, as the connection's password."""
+    return {r.name: url for r in receivers if (url := _password(r.connection))}
 
 
 def _password(connection_id: str) -> str | None:

@@ -14,11 +14,11 @@ from hindsight_operator import judged_anew, late_windows, params, patient, publi
 from hindsight_snapshot import SnapshotOperator
 from hindsight_step import JUDGED
 
-from kafka_hindsight.alerts.routes import owners_of
 from kafka_hindsight.catalog.steps import COLLECT, MAINTAIN, PUBLISH, RECLASSIFY, STEPS
-from kafka_hindsight.settings.clusters import Cluster, clusters_of, file_path
+from kafka_hindsight.settings.alerts import owners as owners_of
+from kafka_hindsight.settings.clusters import Cluster, clusters_of
 from kafka_hindsight.settings.clusters import clusters as configured
-from kafka_hindsight.settings.config import KEEP, LOOK_AHEAD_HOURS
+from kafka_hindsight.settings.models import KEEP, LOOK_AHEAD_HOURS
 from kafka_hindsight.settings.owners import fits
 
 NIGHT = f"""
@@ -57,11 +57,9 @@ A reading lands in `<LAKE>/landing/snapshots/`, named by cluster and by the end 
 it. What `__consumer_offsets` holds since then lands beside it.
 """
 ALERTS = """
-Alerts that could not be sent before.
-
-After each night the last step of the audit looks at once. This DAG sends what a receiver missed while it was down, what
-waited for quiet hours to end, and what a killed run did not send. Who gets them: [alerts] in `hindsight.toml`;
-receivers are Airflow connections `hindsight_alerts_<route>`, or variables `HINDSIGHT_ALERTS_<ROUTE>`.
+After each night the last step of the audit looks at once. This DAG sends what a receiver missed while it was down, and
+what a killed run did not send. Who gets them: [alerts] in `hindsight.toml`; URLs are in Airflow connections
+`hindsight_alerts_<receiver>`, or variables `HINDSIGHT_ALERTS_<RECEIVER>`.
 """
 
 ASKED = {
@@ -106,7 +104,7 @@ def hindsight_dags(
 
 def night_audits(clusters: Iterable[Cluster], **given: Any) -> None:
     """The nightly audit of each cluster: three Spark steps, in the order of kafka_hindsight.catalog.steps."""
-    step_of, owned = step_operator(), owners_of(file_path())
+    step_of, owned = step_operator(), owners_of()
     for cluster in clusters:
         about = {"lake": cluster.lake, "cluster": cluster.name or cluster.inputs.get("cluster", "")}
         deadline = done_in_time(**about)
@@ -128,7 +126,7 @@ def night_audits(clusters: Iterable[Cluster], **given: Any) -> None:
 
 def collecting(clusters: Iterable[Cluster], **given: Any) -> None:
     """Logs and landed readings of each cluster into bronze, every hour, while they grow."""
-    owned = owners_of(file_path())
+    owned = owners_of()
     for cluster in clusters:
         asked = {"params": params(cluster.inputs), "default_args": patient()}
         with _dag("kafka_collect", "10 * * * *", COLLECTING, cluster, owned, **asked):
@@ -137,16 +135,16 @@ def collecting(clusters: Iterable[Cluster], **given: Any) -> None:
 
 def maintenance(clusters: Sequence[Cluster], **given: Any) -> None:
     """Each lake put in order, every Sunday."""
-    owned = owners_of(file_path())
+    owned = owners_of()
     for cluster in {c.lake: c for c in reversed(clusters)}.values():
-        asked = {"params": params(cluster.inputs, KEEP.field), "default_args": patient()}
+        asked = {"params": params(cluster.inputs, KEEP), "default_args": patient()}
         with _dag("kafka_maintenance", "30 12 * * 0", MAINTENANCE, cluster, owned, **asked):
             step_operator()(step=MAINTAIN, cluster=cluster, **given)
 
 
 def reclassifying(clusters: Iterable[Cluster], **given: Any) -> None:
     """The past of each cluster with today's knowledge: a mapped task for each window between two instants."""
-    owned = owners_of(file_path())
+    owned = owners_of()
     for cluster in clusters:
         asked = {"params": params(cluster.inputs, *JUDGED), "default_args": patient()}
         with _dag("kafka_reclassify", None, RECLASSIFYING, cluster, owned, **asked):

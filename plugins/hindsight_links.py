@@ -10,11 +10,10 @@ from typing import Any
 from airflow.configuration import conf
 from airflow.sdk import BaseOperatorLink
 
-from kafka_hindsight.alerts.routes import settings_of
 from kafka_hindsight.catalog.steps import INGEST, RECLASSIFY, STEPS
 from kafka_hindsight.lake import landing
-from kafka_hindsight.settings.clusters import file_path, read_file
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.alerts import alert_settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.page_names import NEWEST, page_address, page_name
 
@@ -30,7 +29,7 @@ class ReportLink(BaseOperatorLink):
     def get_link(self, operator: Any, *, ti_key: Any) -> str:
         """The address; Airflow asks for it when the task has ended."""
         inside = f"{conf.get('api', 'base_url', fallback='').rstrip('/')}/hindsight/{{cluster}}/{{page}}"
-        template = settings_of(read_file(file_path())).link or inside
+        template = alert_settings().link or inside
         return page_address(template, operator.cluster.name or "night", _page(operator))
 
 

@@ -14,11 +14,11 @@ from airflow.sdk import Connection, Param, task
 from hindsight_airflow import AirflowFailException
 from hindsight_child import child, last_words
 from hindsight_container import contained
-from hindsight_step import JUDGED, WINDOW, StepTask, of_step, param_name, settings_of
+from hindsight_step import JUDGED, WINDOW, StepTask, of_step, settings_of
 
 from kafka_hindsight.catalog.steps import RECLASSIFY
 from kafka_hindsight.settings.clusters import Cluster
-from kafka_hindsight.settings.config import INPUTS, KEEP, MOST_HOURS, PLACES, Input, Settings
+from kafka_hindsight.settings.models import KEEP, MEANINGS, MOST_HOURS, PLACES, Settings, param_name, variable
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.start import launch
 from kafka_hindsight.start.first_use import prepare_spark
@@ -133,29 +133,28 @@ def _windows(query: str, lake: str) -> list[dict[str, str]]:
     return [{"cluster": r["cluster"], "from": r["window_from"], "to": r["window_to"]} for r in json.loads(said)]
 
 
-def params(inputs: Mapping[str, str], *asked: str) -> dict[str, Param]:
+def params(inputs: Mapping[str, Any], *asked: str) -> dict[str, Param]:
     """A form: what a run is asked comes first; inputs, with what a cluster says of them, are folded away below it.
 
     Takes: `asked`, of JUDGED or `keep`; no other run has them
     """
-    known = {i.field: i for i in (*INPUTS, KEEP)}
-    folded = [field for field in known if field not in (*JUDGED, KEEP.field)]
+    folded = [field for field in MEANINGS if field not in (*JUDGED, KEEP)]
     return {
-        **{param_name(f): _param(known[f], inputs.get(f)) for f in asked},
-        **{param_name(f): _param(known[f], inputs.get(f), section=_FOLDED) for f in folded},
+        **{param_name(f): _param(f, inputs.get(f)) for f in asked},
+        **{param_name(f): _param(f, inputs.get(f), section=_FOLDED) for f in folded},
     }
 
 
-def _param(i: Input, default: str | None, **schema: Any) -> Param:
-    if i.field in _HOURS:
+def _param(field: str, default: Any, **schema: Any) -> Param:
+    if field in _HOURS:
         schema |= {"type": ["null", "integer"], "minimum": 0, "maximum": MOST_HOURS}
-    elif i.field in WINDOW:
+    elif field in WINDOW:
         schema |= {"type": ["null", "string"], "format": "date-time"}
     else:
         schema |= {"type": ["null", "string"]}
-    title = i.variable.replace("_", " ").capitalize()
-    value = int(default) if default and default.isdigit() and i.field in _HOURS else default
-    return Param(value, title=title, description=_ON_THE_FORM.get(i.field, i.meaning), **schema)
+    title = variable(field).replace("_", " ").capitalize()
+    value = int(default) if field in _HOURS and str(default).isdecimal() else default
+    return Param(value, title=title, description=_ON_THE_FORM.get(field, MEANINGS[field]), **schema)
 
 
 def patient() -> dict[str, Any]:

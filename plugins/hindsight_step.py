@@ -16,12 +16,13 @@ from hindsight_airflow import AirflowFailException, AirflowSkipException
 from hindsight_lineage import lineage
 from hindsight_links import ReportLink, SparkLink
 
-from kafka_hindsight.alerts.routes import owners_of
 from kafka_hindsight.catalog.steps import Step
 from kafka_hindsight.lake.results import Result, forget_result, read_result
-from kafka_hindsight.settings.clusters import Cluster, file_path
-from kafka_hindsight.settings.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, is_uri
+from kafka_hindsight.settings.alerts import owners
+from kafka_hindsight.settings.clusters import Cluster
+from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.home import LAKE
+from kafka_hindsight.settings.models import LOOK_AHEAD_HOURS, MEANINGS, param_name
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED
 from kafka_hindsight.start import launch
 
@@ -132,14 +133,14 @@ def _asset(table: str, cluster: Cluster) -> Asset:
 
 
 def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str, Any]:
-    """The settings of a run, as `kafka_hindsight.settings.config.Settings.of` reads them.
+    """The settings of a run, as `Settings.of` reads them.
 
     The window: the one given, of a run that takes many; else params `from` and `to`; else, with `whole_input`,
     everything; else the data interval moved back by the look-ahead, so that what began before midnight has had time
     to end.
     """
     params, run = {**context["params"], **(window or {})}, context["dag_run"]
-    given = {i.field: value for i in (*INPUTS, KEEP) if (value := params.get(param_name(i.field))) not in (None, "")}
+    given = {field: value for field in MEANINGS if (value := params.get(param_name(field))) not in (None, "")}
     interval = context.get("data_interval_start"), context.get("data_interval_end")
     if not params.get("whole_input") and not {"window_from", "window_to"} & given.keys() and all(interval):
         back = timedelta(hours=int(given.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
@@ -151,10 +152,5 @@ def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str,
         **given,
         "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,
         "run_at": run.start_date.isoformat(),
-        "owners": owners_of(file_path()),
+        "owners": owners(),
     }
-
-
-def param_name(field: str) -> str:
-    """A setting's name among the DAG's params."""
-    return field.removeprefix("window_")

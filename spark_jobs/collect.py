@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.knowledge.conversion import NotAPattern, compiled
 from kafka_hindsight.logs.facts import FileFacts, refuse_foreign, warnings_about
 from kafka_hindsight.logs.files import Listing, Place
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput

@@ -19,7 +19,7 @@ from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.logs import outliers
 from kafka_hindsight.logs.facts import broken_off
 from kafka_hindsight.logs.reading import carries_nothing
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.durations import MS

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.quality import LATE_WINDOWS, PUBLICATIONS
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
 from kafka_hindsight.spark.conform import frame_of

@@ -13,7 +13,7 @@ from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, SNAPSHOT_READINGS
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.publication import list_maintained
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.settings.retention import Retention, retention_of
 from kafka_hindsight.shared import progress
 from kafka_hindsight.sources.land import LOGS, landed_at

@@ -28,7 +28,7 @@ from kafka_hindsight.catalog.quality import (
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.publication import list_newest, take_back
 from kafka_hindsight.report.checks import validation_page
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import PublicationRefused

@@ -20,8 +20,8 @@ from kafka_hindsight.catalog import BY_NAME, TABLES, Table
 from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.knowledge.version import JUDGING, version_of
-from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.settings.maintenance import maintenance_of
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.durations import MS

@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality import PUBLICATIONS, VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import INGEST
 from kafka_hindsight.lake import landing
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window

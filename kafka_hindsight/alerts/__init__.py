@@ -1,1 +1,1 @@
-"""Which alerts go to which receivers, and when, each once: rows in, messages out. Standard library only."""
+"""Which alerts go to which receivers, each once: rows in, messages out."""

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kafka_hindsight.alerts.model import Night, Sighting
-from kafka_hindsight.catalog.codes import Harm, Intent
+from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Intent
 from kafka_hindsight.knowledge.harms import HARM_NOTES
-from kafka_hindsight.knowledge.rules import INCIDENT_RULES, URGENT_RULES
+from kafka_hindsight.knowledge.rules import INCIDENT_RULES
 from kafka_hindsight.settings.owners import concerned
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
@@ -50,7 +50,7 @@ OWN = {
     "the lake and run the night again.",
     "ledger_damaged": "Each line that could still be read is kept. What the others say may be sent once more, or never "
     "if its night is long over: read the file that was put aside.",
-    "receivers_unusable": "Mend the URLs of the route: what is waiting for it goes out with the next look.",
+    "receiver_unusable": "Mend the URL of the receiver: what it has not got goes out with the next look.",
 }
 """Troubles of our own, in addition to the rules about the cluster: what to do about each."""
 
@@ -58,9 +58,9 @@ OWN = {
 def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sighting]:
     """Takes: rows of gold.incidents; the windows published.
 
-    Gives: one for each incident that asks its reader to act. It cannot wait where records or partitions were hit, or a
-    broker or the majority of controllers had not come back. What was declared is muted, unless it lost records, or was
-    not over when its maintenance window ended.
+    Gives: one for each incident that asks its reader to act; a warning where only a broker, or the majority of
+        controllers, was away and is back. What was declared is muted, unless it lost records, or was not over when its
+        maintenance window ended.
     """
     return [
         _of_incident(i, w)
@@ -72,11 +72,11 @@ def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sight
 
 
 def _of_incident(incident: Row, window: Row) -> Sighting:
-    cannot_wait = incident["harm"] not in _OVER_ONCE_BACK or incident["is_over"] is False
+    is_back = incident["harm"] in _OVER_ONCE_BACK and incident["is_over"] is not False
     return Sighting(
         cluster=incident["cluster"],
         rule=incident["harm"],
-        severity="critical" if cannot_wait else "warning",
+        severity="warning" if is_back else "critical",
         subject_kind="incident",
         subject=incident["headline"],
         night_from=window["window_from"],
@@ -87,7 +87,6 @@ def _of_incident(incident: Row, window: Row) -> Sighting:
         page=page_name(window["cluster"], window["window_from"], window["window_to"]),
         anchor=anchor("incident", incident["incident_id"]),
         declared=_is_muted(incident),
-        cannot_wait=cannot_wait,
         groups=tuple(incident["group_ids"]),
         topics=tuple(incident["topics"] or ()),
     )
@@ -121,7 +120,6 @@ def of_findings(findings: Iterable[Row], windows: Sequence[Row], declared: Itera
             page=page_name(w["cluster"], w["window_from"], w["window_to"]),
             anchor=anchor("finding", f["finding_id"]),
             declared=any(_lies_within(f, p) for p in work),
-            cannot_wait=f["rule_id"] in URGENT_RULES,
             groups=groups,
             topics=topics,
         )
@@ -180,9 +178,7 @@ def _of_logs(night: Night, sources: Mapping[str, Row], former: Sequence[Mapping[
 
 def of_look(rule: str, subject: str, reason: str, now: datetime) -> Sighting:
     """What went wrong with a look itself, so that an alert may be missing. Takes: a rule of OWN."""
-    return Sighting(
-        EVERY_CLUSTER, rule, "critical", "look", subject, now, now, now, reason, OWN[rule], cannot_wait=True
-    )
+    return Sighting(EVERY_CLUSTER, rule, "critical", "look", subject, now, now, now, reason, OWN[rule])
 
 
 def of_event(said: Mapping[str, Any]) -> Sighting:
@@ -194,7 +190,7 @@ def of_event(said: Mapping[str, Any]) -> Sighting:
         return Sighting(
             cluster=str(said["cluster"]),
             rule=str(said["rule"]),
-            severity=str(said["severity"]),
+            severity=FindingSeverity(said["severity"]).value,
             subject_kind="run",
             subject=str(said["subject"]),
             night_from=datetime.fromisoformat(said["from"]),
@@ -202,7 +198,6 @@ def of_event(said: Mapping[str, Any]) -> Sighting:
             began_at=datetime.fromisoformat(said["at"]),
             reason=str(said["reason"]),
             advice=OWN[said["rule"]],
-            cannot_wait=said["severity"] == "critical",
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise BadInput(
@@ -238,7 +233,6 @@ def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
         reason=whole + " ".join(sentences),
         advice=OWN[rule],
         page=VALIDATION_PAGE,
-        cannot_wait=severity == "critical",
     )
 
 

@@ -9,18 +9,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, TextIO
+from typing import Annotated, TextIO
+
+import typer
 
 from kafka_hindsight.alerts import memory as ledger
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.alerts.model import Ledger, Night, Sighting, of_text, to_text
-from kafka_hindsight.alerts.receivers import Receivers
-from kafka_hindsight.alerts.routes import AlertSettings, settings_of
+from kafka_hindsight.alerts.model import RECOVERED, Ledger, Night, Sighting, of_text, to_text
+from kafka_hindsight.alerts.receivers import Address
+from kafka_hindsight.alerts.words import body_of, recovery_of, title_of
+from kafka_hindsight.cli.options import AsJson, At, Lake, instant
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.lock import held
 from kafka_hindsight.lake.waiting import LakeBusy
-from kafka_hindsight.settings.clusters import file_path, read_file
+from kafka_hindsight.settings.alerts import AlertSettings, alert_settings
 from kafka_hindsight.settings.config import is_uri, masked
+from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, exit_code, sentences_of
 from kafka_hindsight.shared.plain import visible
 from kafka_hindsight.sql.alert_rows import read_alert_rows
@@ -39,9 +43,23 @@ class LakeUnreadable(RuntimeError):
     """What lies in a lake could not be read, or not all of it. Alerts that do not need that lake were sent."""
 
 
+def command(
+    lake: Lake = str(LAKE),
+    at: At = None,
+    stdin: Annotated[bool, typer.Option("--stdin", help="a line of JSON on stdin adds receivers and an event")] = False,
+    lists: Annotated[bool, typer.Option("--list", help="print what was sent, and send nothing")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Looks, or lists the ledger."""
+    if lists:
+        print(listed(lake, as_json) or "No alert has been sent yet.")
+        return DONE
+    return run(order_of(lake, os.environ, sys.stdin if stdin else None, instant(at)))
+
+
 @dataclass(frozen=True)
 class Order:
-    """Which lake to look at, where receivers may be named, and what a scheduler adds: receivers by route, an event."""
+    """Which lake to look at, where receivers may be named, and what a scheduler adds: their URLs by name, an event."""
 
     lake: str
     at: datetime
@@ -51,19 +69,25 @@ class Order:
 
 
 def order_of(lake: str, environment: Mapping[str, str], given: TextIO | None, at: datetime | None = None) -> Order:
-    """The order of a command. Takes: a stream whose first line may hold `urls` by route and an `event`, as JSON.
+    """The order of a command. Takes: a stream whose first line may hold `urls` by receiver and an `event`, as JSON.
 
     Raises: BadInput where the line cannot be used.
     """
-    said = _said(given)
-    event = sightings.of_event(said["event"]) if said.get("event") else None
-    return Order(lake, at or datetime.now(UTC), environment, said.get("urls", {}), event)
+    line = given.readline() if given else ""
+    try:
+        added = json.loads(line or "{}")
+    except ValueError:
+        raise BadInput("What came on stdin is not JSON. Needed: one line with urls and event.") from None
+    if not isinstance(added, dict):
+        raise BadInput("What came on stdin is not a JSON object. Needed: one line with urls and event.")
+    event = sightings.of_event(added["event"]) if added.get("event") else None
+    return Order(lake, at or datetime.now(UTC), environment, added.get("urls", {}), event)
 
 
 def run(order: Order, say: Callable[[str], None] = _say) -> int:
     """Keeps the event, looks, sends the alerts that are due, and remembers them.
 
-    Gives: 0; 2 where the settings or a route cannot be used; 1 where the lake or the ledger cannot be read or
+    Gives: 0; 2 where the settings or a receiver cannot be used; 1 where the lake or the ledger cannot be read or
         written. All else has been sent by then. A receiver that is down fails nothing.
     Keeps: the event is in the ledger before settings, receivers and tables are read, and goes out before tables are;
         where the ledger cannot be written it goes out all the same. After each message that went out the ledger is
@@ -78,7 +102,7 @@ def run(order: Order, say: Callable[[str], None] = _say) -> int:
     except (OSError, LakeBusy, BadInput) as problem:
         problems = [problem]
         if order.event and not is_kept:
-            problems += _tell_unkept(order, order.event, say)
+            problems += _send_unkept(order, order.event, say)
     for sentence in dict.fromkeys(sentence for problem in problems for sentence in sentences_of(problem)):
         print(visible(masked(sentence)), file=sys.stderr)
     codes = {exit_code(problem) for problem in problems}
@@ -86,25 +110,25 @@ def run(order: Order, say: Callable[[str], None] = _say) -> int:
 
 
 def listed(lake: str, as_json: bool = False) -> str:
-    """The ledger, newest first, in sentences or as JSON: what is due, what was sent, what is held back and why."""
-    known, damaged = _read(lake)
-    entries = sorted(known.values(), key=lambda e: e.seen_to, reverse=True)
+    """The ledger, newest first, in sentences or as JSON: what was sent to which receiver, and what was declared."""
+    entries, damaged = _read(lake)
+    newest = sorted(entries.values(), key=lambda e: e.seen_to, reverse=True)
     if as_json:
-        return json.dumps({"entries": [json.loads(e.to_json()) for e in entries], "damaged_lines": damaged}, indent=2)
-    told = [
-        visible(
-            f"{e.seen_to:%Y-%m-%d} {e.sighting.severity} {e.sighting.cluster} {e.sighting.rule} {e.sighting.subject}: "
-        )
-        + (e.held or f"sent to {_names(e.told)}, waits for {_names(e.waiting)}")
-        for e in entries
+        lines = to_text(entries).split("\n")[:-1]
+        return json.dumps({"entries": [*map(json.loads, lines)], "damaged_lines": damaged}, indent=2)
+    sentences = [
+        visible(f"{e.seen_to:%Y-%m-%d} {s.severity} {s.cluster} {s.rule} {s.subject}: ")
+        + ("declared" if s.declared else f"sent to {', '.join(e.sent) or 'no receiver yet'}")
+        for e in newest
+        for s in [e.sighting]
     ]
     aside = [f"{damaged} lines of the ledger are damaged; the next look puts it aside"] if damaged else []
-    return "\n".join([*told, *aside])
+    return "\n".join([*sentences, *aside])
 
 
 def _keep(order: Order) -> Ledger:
     """The ledger with the event, written. One that is damaged is put aside first, and that is an event too."""
-    known, damaged = _read(order.lake)
+    before, damaged = _read(order.lake)
     events = [order.event] if order.event else []
     if damaged:
         name = f"ledger-damaged-{order.at.astimezone(UTC):%Y%m%dT%H%M%SZ}.jsonl"
@@ -112,82 +136,85 @@ def _keep(order: Order) -> Ledger:
         landing.write_atomically(aside, landing.read_bytes(_place(order.lake)))
         reason = f"{damaged} lines of what was sent and what waits could not be read. They lie in {masked(aside)}"
         events.append(sightings.of_look("ledger_damaged", name, reason, order.at))
-    state = ledger.kept(known, events, order.at)
+    state = ledger.seen(before, events, order.at)
     _write(order.lake, state)
     return state
 
 
-def _look(order: Order, known: Ledger, say: Callable[[str], None]) -> list[Exception]:
-    """Sends what is known already, then what the lake holds. Gives: what could not be used or read."""
-    settings, write = _settings(), partial(_write, order.lake)
-    before = _Sent(ledger.seen(known, [], settings, order.at))
-    if order.event:
-        before = _send(order, before.state, settings, write)
-    seen, nights, unread = _seen(order)
-    state = ledger.seen(before.state, seen, settings, order.at, nights)
+def _look(order: Order, kept: Ledger, say: Callable[[str], None]) -> list[Exception]:
+    """Sends what is kept already, then what the lake holds. Gives: what could not be used or read."""
+    settings, write = alert_settings(), partial(_write, order.lake)
+    before = _send(order, kept, settings, write) if order.event else _Sent(kept)
+    shown, nights, unread = _seen(order)
+    state = ledger.seen(before.state, shown, order.at, nights)
     if nights:
-        state = ledger.readable(state, masked(order.lake), settings, order.at)
+        lake = masked(order.lake)
+        state = {k: ledger.ended(e, order.at) if _is_unread(e.sighting, lake) else e for k, e in state.items()}
     after = _send(order, state, settings, write)
-    say(f"{before.told + after.told} messages went out, {after.waiting} wait for their receiver")
+    say(f"{before.count + after.count} messages went out, {after.waiting} wait for their receiver")
     return [*after.problems, *unread]
 
 
-def _tell_unkept(order: Order, event: Sighting, say: Callable[[str], None]) -> list[Exception]:
+def _is_unread(seen: Sighting, lake: str) -> bool:
+    return (seen.rule, seen.subject) == ("lake_unreadable", lake)
+
+
+def _send_unkept(order: Order, event: Sighting, say: Callable[[str], None]) -> list[Exception]:
     """Sends an event for which there is no ledger: it goes out now or never. Gives: what could not be used."""
     try:
-        settings = _settings()
+        settings = alert_settings()
     except BadInput as problem:
         return [problem]
-    sent = _send(order, ledger.seen({}, [event], settings, order.at), settings, lambda _: None)
-    say(f"{sent.told} messages went out, {sent.waiting} are lost: the ledger cannot be written")
+    sent = _send(order, ledger.seen({}, [event], order.at), settings, lambda _: None)
+    say(f"{sent.count} messages went out, {sent.waiting} are lost: the ledger cannot be written")
     return sent.problems
 
 
 @dataclass(frozen=True)
 class _Sent:
-    """The ledger after what was due was sent: how many messages were, how many wait, which routes cannot be used."""
+    """The ledger after what was due was sent: how many messages were, how many wait, which receivers are unusable."""
 
     state: Ledger
-    told: int = 0
+    count: int = 0
     waiting: int = 0
     problems: list[Exception] = field(default_factory=list)
 
 
 def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) -> _Sent:
-    urls = _urls(order, settings)
-    books, unusable = (
-        _books(urls, None if is_uri(order.lake) else f"{_folder(order.lake)}/receivers")
-        if _owes(state, urls)
-        else ({}, {})
-    )
-    bad = [sightings.of_look("receivers_unusable", f"route {r}", str(p), order.at) for r, p in unusable.items()]
-    state = ledger.seen(state, bad, settings, order.at)
-    names = {route: book.names for route, book in books.items()}
+    urls = [(order.urls.get(r.name) or order.environment.get(r.variable, "")).strip() for r in settings.receivers]
+    named = {r.name: url for r, url in zip(settings.receivers, urls, strict=True) if url}
+    is_due = any(ledger.due(state, r, settings, order.at) for r in settings.receivers if r.name in named)
+    kept_in = None if is_uri(order.lake) else f"{_folder(order.lake)}/receivers"
+    addresses, unusable = _addresses(named, kept_in) if is_due else ({}, {})
+    bad = [sightings.of_look("receiver_unusable", name, str(p), order.at) for name, p in unusable.items()]
+    state = ledger.seen(state, bad, order.at)
     write(state)
-    messages = ledger.due(state, settings, names, order.at)
-    told = 0
-    for message in messages:
-        if books[message.route].send(message.receiver, message.severity, message.title, message.body):
-            state = ledger.delivered(state, message, names, order.at)
-            write(state)
-            told += 1
-    return _Sent(state, told, len(messages) - told, list(unusable.values()))
+    count = waiting = 0
+    for receiver in settings.receivers:
+        for entry in ledger.due(state, receiver, settings, order.at) if receiver.name in addresses else ():
+            seen, is_over = entry.sighting, receiver.name in entry.sent
+            severity, body = (
+                (RECOVERED, recovery_of(entry)) if is_over else (seen.severity, body_of(seen, settings.link))
+            )
+            if addresses[receiver.name].send(severity, title_of(seen), body):
+                state = {**state, seen.key: ledger.delivered(entry, receiver, order.at)}
+                write(state)
+                count += 1
+            else:
+                waiting += 1
+    return _Sent(state, count, waiting, list(unusable.values()))
 
 
-def _books(urls: Mapping[str, str], kept_in: str | None) -> tuple[dict[str, Receivers], dict[str, Exception]]:
-    """The receivers of each route, and why those of the others cannot be used: one says nothing about another."""
-    books: dict[str, Receivers] = {}
+def _addresses(urls: Mapping[str, str], kept_in: str | None) -> tuple[dict[str, Address], dict[str, Exception]]:
+    """Where each receiver is, and why those of others cannot be used: one says nothing about another."""
+    addresses: dict[str, Address] = {}
     unusable: dict[str, Exception] = {}
-    for route, text in urls.items():
+    for name, url in urls.items():
         try:
-            books[route] = Receivers(route, text, kept_in)
+            addresses[name] = Address(name, url, kept_in)
         except BadInput as problem:
-            unusable[route] = problem
-    return books, unusable
-
-
-def _owes(state: Ledger, urls: Mapping[str, str]) -> bool:
-    return any(set(entry.waiting) & set(urls) for entry in state.values())
+            unusable[name] = problem
+    return addresses, unusable
 
 
 def _seen(order: Order) -> tuple[list[Sighting], list[Night], list[Exception]]:
@@ -212,16 +239,6 @@ def _seen(order: Order) -> tuple[list[Sighting], list[Night], list[Exception]]:
     return [*found, told], [], [LakeUnreadable(reason)]
 
 
-def _settings() -> AlertSettings:
-    return settings_of(read_file(file_path()))
-
-
-def _urls(order: Order, settings: AlertSettings) -> dict[str, str]:
-    """The receivers by route: those of the scheduler stand above the variables."""
-    named = {r.name: order.urls.get(r.name) or order.environment.get(r.variable, "") for r in settings.routes}
-    return {route: text.strip() for route, text in named.items() if text.strip()}
-
-
 def _read(lake: str) -> tuple[Ledger, int]:
     """The ledger, and how many of its lines are damaged."""
     try:
@@ -240,18 +257,3 @@ def _place(lake: str) -> str:
 
 def _folder(lake: str) -> str:
     return f"{lake.rstrip('/')}/alerts"
-
-
-def _said(given: TextIO | None) -> dict[str, Any]:
-    line = given.readline() if given else ""
-    try:
-        said = json.loads(line or "{}")
-    except ValueError:
-        raise BadInput("What came on stdin is not JSON. Needed: one line with urls and event.") from None
-    if not isinstance(said, dict):
-        raise BadInput("What came on stdin is not a JSON object. Needed: one line with urls and event.")
-    return said
-
-
-def _names(routes: Mapping[str, object]) -> str:
-    return ", ".join(routes) or "nobody"

@@ -2,31 +2,87 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from datetime import UTC, datetime
-from typing import IO
+from typing import IO, Annotated, Any
 
-from kafka_hindsight.alerts.routes import owners_of
+import typer
+
+from kafka_hindsight.catalog.steps import STEPS, Step
 from kafka_hindsight.cli import snapshot
 from kafka_hindsight.cli.follow import Screen, follow, near, start_alone, stop, without_theirs
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.connection import from_environment as from_variables
+from kafka_hindsight.lake.landing import read_text
 from kafka_hindsight.lake.lock import held
 from kafka_hindsight.lake.waiting import LakeBusy
-from kafka_hindsight.settings.clusters import file_path
-from kafka_hindsight.settings.config import INPUTS, Settings, from_environment, masked, missing_inputs
+from kafka_hindsight.settings.alerts import owners
+from kafka_hindsight.settings.config import masked
 from kafka_hindsight.settings.home import HOME, LAKE, RUNS, WORK
+from kafka_hindsight.settings.models import (
+    INPUTS,
+    MEANINGS,
+    Settings,
+    from_environment,
+    missing_inputs,
+    param_name,
+    variable,
+)
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.start import application, embedded_airflow, launch
+from kafka_hindsight.start.first_use import prepare_spark
 
 DAG = "kafka_night_audit"
 SAMPLE = HOME / ".samples" / "night-4.1"
+
+
+def with_inputs(verb: Callable[..., int]) -> Callable[..., int]:
+    """A verb that has an option for each input of an audit, instead of its parameter `inputs`."""
+
+    def acts(**given: Any) -> int:
+        inputs = {field: value for field in INPUTS if (value := given.pop(field))}
+        return verb(inputs=inputs, **given)
+
+    own = [p for name, p in inspect.signature(verb, eval_str=True).parameters.items() if name != "inputs"]
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*map(_input, INPUTS), *own)]
+    acts.__annotations__ = {p.name: p.annotation for p in parameters}
+    acts.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return acts
+
+
+def _input(field: str) -> inspect.Parameter:
+    name = variable(field)
+    option = typer.Option(f"--{name.lower().replace('_', '-')}", metavar=name, help=MEANINGS[field])
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(field, kind, default=None, annotation=Annotated[str | None, option])
+
+
+AsSummary = Annotated[
+    bool, typer.Option("--json", help="print the summary of the run as JSON; progress goes to stderr")
+]
+
+
+@with_inputs
+def command(
+    inputs: Mapping[str, str],
+    as_json: AsSummary = False,
+    bootstrap: Annotated[
+        str | None,
+        typer.Option(metavar="BOOTSTRAP", help="brokers of a live cluster, host:port,host:port: also read it now"),
+    ] = None,
+) -> int:
+    """Audits what the options and variables name."""
+    environment = {**os.environ, **({"BOOTSTRAP": bootstrap} if bootstrap else {})}
+    settings, live = requested(environment, inputs), live_cluster(environment)
+    prepare_spark(*settings.places)
+    return summed_up(as_json, settings, STEPS[-1], lambda: audit(settings, live))
 
 
 def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Settings:
@@ -41,11 +97,11 @@ def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Set
             "BOOTSTRAP is given and LOGS is not. Needed: the brokers' logs, from which an audit is made. "
             "Give LOGS too, or take a reading alone with `hindsight snapshot --bootstrap ...`."
         )
-    if SAMPLE.exists() and not any(said.get(i) for i in ("logs", "client_logs", "snapshots")):
+    if SAMPLE.exists() and not any(said.get(name) for name in ("logs", "client_logs", "snapshots")):
         sample = {"logs": SAMPLE / "logs", "client_logs": SAMPLE / "clients", "snapshots": SAMPLE / "snapshots.jsonl"}
         said |= {name: str(path) for name, path in sample.items()}
     now = datetime.now(UTC)
-    own = {"run_id": now.strftime("%Y%m%dT%H%M%S.%fZ"), "run_at": now, "owners": owners_of(file_path())}
+    own = {"run_id": now.strftime("%Y%m%dT%H%M%S.%fZ"), "run_at": now, "owners": owners()}
     settings = Settings.of({"lake": str(LAKE), **said, **own})
     if problems := missing_inputs(settings):
         raise BadInput(*problems)
@@ -81,7 +137,11 @@ def audit(settings: Settings, live: Connection | None = None) -> int:
                     follow(_start_airflow(settings, {**said, **ahead}, noise), told, screen)
             else:
                 print("There is no Airflow beside us: the steps run in one process, one after another.", flush=True)
-                follow(start_alone(launch.AUDIT, replace(settings, read_to_end=True), said, noise), told, screen)
+                follow(
+                    start_alone(launch.AUDIT, settings.model_copy(update={"read_to_end": True}), said, noise),
+                    told,
+                    screen,
+                )
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
         return FAULT
@@ -131,7 +191,7 @@ def _spark_ahead(settings: Settings, said: Mapping[str, str]) -> Iterator[dict[s
 def _start_airflow(settings: Settings, variables: Mapping[str, str], noise: IO[bytes]) -> subprocess.Popen[bytes]:
     said = json.loads(settings.to_json())
     conf = {
-        **{i.field.removeprefix("window_"): said[i.field] for i in INPUTS},
+        **{param_name(field): said[field] for field in INPUTS},
         "whole_input": settings.window_from is None,
         "read_to_end": True,
         "run_id": settings.run_id,
@@ -153,3 +213,14 @@ def _start_airflow(settings: Settings, variables: Mapping[str, str], noise: IO[b
         start_new_session=True,
         cwd=WORK,
     )
+
+
+def summed_up(as_json: bool, settings: Settings, step: Step, act: Callable[[], int]) -> int:
+    """Acts. Where JSON is asked for, stdout has the summary that the step left in the lake, and nothing else."""
+    if not as_json:
+        return act()
+    with redirect_stdout(sys.stderr):
+        code = act()
+    said = json.loads(read_text(f"{settings.lake}/runs/{settings.run_id}/{step.name}.json")) if code == DONE else {}
+    print(json.dumps({"exit_code": code, "run_id": settings.run_id, **said}, indent=2))
+    return code

@@ -3,60 +3,76 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from kafka_hindsight.alerts import routes as alerts
-from kafka_hindsight.settings import keys
-from kafka_hindsight.settings.clusters import CLUSTER_KEYS, DEFAULT_KEYS, FILE_KEYS, clusters_of, file_path, read_file
+import typer
+from pydantic.json_schema import GenerateJsonSchema
+
+from kafka_hindsight.settings.alerts import alerts_of
+from kafka_hindsight.settings.clusters import ClustersFile, clusters_of
 from kafka_hindsight.settings.config import masked
+from kafka_hindsight.settings.files import file_path, read_toml
 from kafka_hindsight.shared.exits import DONE, BadInput
 
 SCHEMA_PAGE = "hindsight.schema.json"
 
 
+class _Schema(GenerateJsonSchema):
+    """TOML knows no null: a key is there or not."""
+
+    def nullable_schema(self, schema: Any) -> Any:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: Any) -> Any:
+        return self.generate_inner(schema["schema"])
+
+
 def schema_text() -> str:
-    """The schema of the file, as JSON Schema, from what declares its keys."""
-    tables = {name: keys.table(said, alerts.NEEDED.get(name, ())) for name, said in alerts.KEYS.items()}
-    schema = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "hindsight.toml",
-        **keys.table(FILE_KEYS),
-        "$defs": {"clusters": keys.table(CLUSTER_KEYS, ("name",)), "defaults": keys.table(DEFAULT_KEYS), **tables},
-    }
-    return json.dumps(schema, indent=2) + "\n"
+    """The schema of the file, as JSON Schema, from its model."""
+    schema = ClustersFile.model_json_schema(schema_generator=_Schema)
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
 
 
-def check(named: Path | None = None) -> int:
-    """Prints what the file describes. Raises: BadInput with every problem of clusters and alerts at once."""
-    path = named.expanduser().absolute() if named else file_path()
-    if path is None:
-        raise BadInput("There is no hindsight.toml. Needed: the file of clusters. Name it, or set HINDSIGHT_CONFIG.")
-    said = read_file(path)
-    problems: list[str] = []
-    described = [*_told(lambda: _clusters(said, path), problems), *_told(lambda: _routes(said), problems)]
-    if problems:
-        raise BadInput(*problems)
-    print("\n".join([f"{path}: nothing is wrong.", *described]))
+def command(
+    action: Annotated[Literal["check", "schema"], typer.Argument(help="check the file; or print its JSON Schema")],
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="the file; default: the one that a schedule reads")
+    ] = None,
+) -> int:
+    """Prints what the file describes, or its schema."""
+    print("\n".join(check(file)) + "\n" if action == "check" else schema_text(), end="")
     return DONE
 
 
-def _told(describe: Callable[[], Iterator[str]], problems: list[str]) -> list[str]:
-    try:
-        return [*describe()]
-    except BadInput as found:
-        problems += found.sentences
-        return []
+def check(named: Path | None = None) -> list[str]:
+    """What the file describes. Raises: BadInput with every problem of clusters and alerts at once."""
+    path = named.expanduser().absolute() if named else file_path()
+    if path is None:
+        raise BadInput("There is no hindsight.toml. Needed: the file of clusters. Name it, or set HINDSIGHT_CONFIG.")
+    given, problems = read_toml(path), list[str]()
+    described = [f"{path}: nothing is wrong."]
+    for describe in (_clusters, _receivers):
+        try:
+            described += describe(given, path)
+        except BadInput as problem:
+            problems += problem.sentences
+    if problems:
+        raise BadInput(*problems)
+    return described
 
 
-def _clusters(said: dict[str, Any], path: Path) -> Iterator[str]:
-    for cluster in clusters_of(said, path):
-        labels = f", labelled {', '.join(cluster.labels)}" if cluster.labels else ""
-        logs = cluster.inputs.get("logs", "the variables HINDSIGHT_LOGS and so on")
-        yield f"  {cluster.name or 'one cluster'}: {masked(logs)} into {masked(cluster.lake)}{labels}"
+def _clusters(given: dict[str, Any], path: Path) -> list[str]:
+    described = []
+    for c in clusters_of(given, path):
+        labels = f", labelled {', '.join(c.labels)}" if c.labels else ""
+        logs = c.inputs.get("logs", "the variables HINDSIGHT_LOGS and so on")
+        described.append(f"  {c.name or 'one cluster'}: {masked(logs)} into {masked(c.lake)}{labels}")
+    return described
 
 
-def _routes(said: dict[str, Any]) -> Iterator[str]:
-    for route in alerts.settings_of(said).routes:
-        yield f"  alerts {route.name}: {', '.join(route.severities)}, to {route.connection} or {route.variable}"
+def _receivers(given: dict[str, Any], path: Path) -> list[str]:
+    return [
+        f"  alerts {r.name}: {', '.join(r.severities)}, to {r.connection} or {r.variable}"
+        for r in alerts_of(given, path).receivers
+    ]

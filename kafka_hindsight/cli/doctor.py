@@ -38,21 +38,22 @@ _LOGS = (("LOGS", "--logs", "PATTERN"), ("CLIENT_LOGS", "--client-logs", "CLIENT
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="hindsight doctor", description=__doc__.splitlines()[0])
-    add_options(parser)
-    return run(parser.parse_args(arguments))
+    """Looks around. Gives: 0, or 2 where something is missing."""
+    return run(parser().parse_args(arguments))
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of the verb; the default of each is the variable of the same name."""
-    parser.add_argument("--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers of a cluster to look at")
-    parser.add_argument(
-        "--lake", default=os.environ.get("LAKE", ""), help="the lake to look at; all its tables are checked"
-    )
+def parser() -> argparse.ArgumentParser:
+    """The options, without Typer, which set-up brings; the default of each is the variable of the same name."""
+    options = argparse.ArgumentParser(prog="hindsight doctor", description=__doc__.splitlines()[0])
+    options.add_argument("--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers of a cluster to look at")
+    options.add_argument("--lake", default=os.environ.get("LAKE", ""), help="the lake; all its tables are checked")
     for variable, option, pattern in _LOGS:
-        parser.add_argument(option, default=os.environ.get(variable, ""), help=f"{variable}, of which to read a sample")
-        parser.add_argument(f"--{pattern.lower().replace('_', '-')}", default=os.environ.get(pattern, ""), help=pattern)
-    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+        options.add_argument(option, default=os.environ.get(variable, ""), help=f"{variable}: a sample is read")
+        options.add_argument(
+            f"--{pattern.lower().replace('_', '-')}", default=os.environ.get(pattern, ""), help=pattern
+        )
+    options.add_argument("--json", action="store_true", help="print what was found as JSON")
+    return options
 
 
 def run(given: argparse.Namespace) -> int:

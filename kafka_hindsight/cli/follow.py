@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from kafka_hindsight.catalog.steps import STEPS, Step
-from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.settings.home import RUNS, WORK
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT
 from kafka_hindsight.start import launch
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import sys
 import webbrowser
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import get_terminal_size
+from typing import Annotated
 
-from kafka_hindsight.catalog.steps import Step
-from kafka_hindsight.lake.landing import read_text
+import typer
+
+from kafka_hindsight.cli.options import AsJson, Lake
 from kafka_hindsight.lake.publication import newest_versions, note
 from kafka_hindsight.report.fleet import Fleet, fleet_lines, fleet_page, late_clusters
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.metrics import metrics_text
 from kafka_hindsight.settings.clusters import clusters, lakes
-from kafka_hindsight.settings.config import Settings, is_uri
+from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.shared.page_names import NEWEST, page_name
@@ -31,21 +30,20 @@ SUBJECT = (
 )
 
 
-def lake_of(given: argparse.Namespace) -> str:
-    """The lake that is asked: the option, LAKE, else the one in the folder where we work."""
-    return given.lake or os.environ.get("LAKE", "").strip() or str(LAKE)
-
-
-def report(given: argparse.Namespace) -> int:
+def report(
+    lake: Lake = str(LAKE),
+    opened: Annotated[bool, typer.Option("--open", help="open it in the browser")] = False,
+    lists: Annotated[bool, typer.Option("--list", help="every night that was published, the newest first")] = False,
+    as_json: AsJson = False,
+) -> int:
     """Prints where the newest report lies, opens it, or lists the nights. Says on stderr what is not whole in the lake.
 
     Raises: BadInput where there is none.
     """
-    lake = lake_of(given)
-    if given.list:
-        return _nights(lake, given.json)
+    if lists:
+        return _nights(lake, as_json)
     page = f"{lake.rstrip('/')}/report/{NEWEST}"
-    if is_uri(lake) and given.opened:
+    if is_uri(lake) and opened:
         raise BadInput(f"{page} is behind a URI. Needed: a page on this machine. Copy it here and open the copy.")
     if not is_uri(lake) and not Path(page).exists():
         raise BadInput(
@@ -53,8 +51,8 @@ def report(given: argparse.Namespace) -> int:
         )
     if unfinished := note(lake, newest_versions(lake)):
         print(unfinished, file=sys.stderr)
-    print(json.dumps({"report": page}) if given.json else page)
-    if given.opened and not webbrowser.open(Path(page).absolute().as_uri()):
+    print(json.dumps({"report": page}) if as_json else page)
+    if opened and not webbrowser.open(Path(page).absolute().as_uri()):
         raise BadInput("No browser could be started. Needed: one on this machine. Open the page that is named above.")
     return DONE
 
@@ -84,17 +82,29 @@ def _nights(lake: str, as_json: bool) -> int:
     return DONE
 
 
-def fleet(given: argparse.Namespace) -> int:
+def fleet(
+    lake: Annotated[
+        str | None, typer.Option(envvar="LAKE", metavar="LAKE", help="the lake; default: all of the settings")
+    ] = None,
+    as_json: AsJson = False,
+    html: Annotated[bool, typer.Option("--html", help="print the page")] = False,
+    link: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="the address of a report's page, with {cluster} and {page}"),
+    ] = None,
+    cluster: Annotated[
+        list[str] | None, typer.Option(metavar="CLUSTER", help="only this cluster; may be repeated")
+    ] = None,
+) -> int:
     """Prints all clusters of a lake, or of all lakes of the settings, the worst first, and which were not audited."""
     from kafka_hindsight.sql import answers
 
-    named = given.lake or os.environ.get("LAKE", "").strip()
-    found = _fleet_of([named] if named else lakes(), given.link)
-    if given.clusters:
-        found = found.among(given.clusters)
-    if given.html:
+    found = _fleet_of([lake] if lake else lakes(), link)
+    if cluster:
+        found = found.among(cluster)
+    if html:
         print(render_html(fleet_page(found)))
-    elif given.json:
+    elif as_json:
         said = {"clusters": [n.as_dict() for n in found.newest], "not_audited": dict(late_clusters(found))}
         print(json.dumps(answers.plain(said), indent=2))
     else:
@@ -122,34 +132,27 @@ def _fleet_of(lakes: Sequence[str], link: str | None) -> Fleet:
     return Fleet.joined(fleets, at)
 
 
-def metrics(given: argparse.Namespace) -> int:
+def metrics(lake: Lake = str(LAKE)) -> int:
     """Prints the newest night of each cluster as OpenMetrics."""
     from kafka_hindsight.sql import fleet_rows
 
-    print(metrics_text(fleet_rows.read_nights(lake_of(given))), end="")
+    print(metrics_text(fleet_rows.read_nights(lake)), end="")
     return DONE
 
 
-def explain(given: argparse.Namespace) -> int:
+def explain(
+    subject: Annotated[str, typer.Argument(metavar="ID|GROUP|TOPIC-PARTITION|worst|latest", help=SUBJECT)],
+    lake: Lake = str(LAKE),
+    as_json: AsJson = False,
+) -> int:
     """Prints one row, group or partition as a story. Raises: BadInput where nothing of the lake is meant."""
     from kafka_hindsight.sql import answers
     from kafka_hindsight.sql.lake import open_lake
 
-    with open_lake(lake_of(given)) as lake:
-        explanation = lake.explain(given.subject)
-    if given.json:
+    with open_lake(lake) as tables:
+        explanation = tables.explain(subject)
+    if as_json:
         print(json.dumps(answers.plain(explanation.data()), indent=2))
     else:
         print(explanation.text(get_terminal_size((100, 24)).columns))
     return DONE
-
-
-def summed_up(given: argparse.Namespace, settings: Settings, step: Step, act: Callable[[], int]) -> int:
-    """Acts. Where JSON is asked for, stdout has the summary that the step left in the lake, and nothing else."""
-    if not given.json:
-        return act()
-    with redirect_stdout(sys.stderr):
-        code = act()
-    said = json.loads(read_text(f"{settings.lake}/runs/{settings.run_id}/{step.name}.json")) if code == DONE else {}
-    print(json.dumps({"exit_code": code, "run_id": settings.run_id, **said}, indent=2))
-    return code

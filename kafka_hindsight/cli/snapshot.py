@@ -3,21 +3,59 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
 
+import typer
+
+from kafka_hindsight.cli.options import At, Lake, instant
 from kafka_hindsight.kafka import snapshot as kafka
 from kafka_hindsight.kafka.connection import Connection, from_environment, from_json
 from kafka_hindsight.kafka.group_records import land_group_records
 from kafka_hindsight.lake import landing
 from kafka_hindsight.settings.config import masked
+from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.shared.exits import DONE, FAULT, BadInput
 from kafka_hindsight.shared.plain import visible
+
+
+def command(
+    bootstrap: Annotated[
+        str | None, typer.Option(metavar="BOOTSTRAP", help="brokers of a live cluster, host:port,host:port")
+    ] = None,
+    config: Annotated[
+        str | None,
+        typer.Option(metavar="CONFIG", help="client.properties file with librdkafka's settings; KAFKA_CONFIG"),
+    ] = None,
+    connection: Annotated[
+        str | None,
+        typer.Option(metavar="CONNECTION", help="- for a connection as JSON on stdin, which needs neither of the two"),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(envvar="CLUSTER", metavar="CLUSTER", help="name of the cluster in the lake; default: its id"),
+    ] = None,
+    lake: Lake = str(LAKE),
+    at: At = None,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="TO", help="a JSON-lines file to which the reading is added instead of landing"),
+    ] = None,
+    printed: Annotated[bool, typer.Option("--print", help="print the reading instead of landing it")] = False,
+) -> int:
+    """Takes one reading. `at` names the landed file, so that a retry overwrites it."""
+    options = {"BOOTSTRAP": bootstrap, "KAFKA_CONFIG": config}
+    environment = {**os.environ, **{name: value for name, value in options.items() if value}}
+    if connection not in (None, "-"):
+        raise BadInput(f"--connection is {connection!r}. Needed: -, and the connection on stdin: it holds secrets.")
+    named = connection_of(environment, sys.stdin if connection else None)
+    return run(Order(named, lake, instant(at), cluster, to, printed))
 
 
 @dataclass(frozen=True)
@@ -45,17 +83,6 @@ def connection_of(environment: Mapping[str, str], given: TextIO | None = None) -
         "No cluster is named. Needed: BOOTSTRAP=host:port,host:port, or KAFKA_CONFIG with a client.properties file, "
         "or an Airflow connection. Set one of them."
     )
-
-
-def instant(text: str | None) -> datetime:
-    """The instant that names a file; now where none is given. Raises: BadInput where it is not an instant."""
-    if not text:
-        return datetime.now(UTC)
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        raise BadInput(f"AT is {text!r}. Needed: an ISO instant, such as 2026-11-20T00:05Z.") from None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def run(order: Order) -> int:

@@ -9,15 +9,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Annotated, Any
 
-from kafka_hindsight.catalog.steps import INGEST, NEWEST_RUN, Step
-from kafka_hindsight.cli.audit import requested
+import typer
+
+from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, Step
+from kafka_hindsight.cli.audit import AsSummary, requested, summed_up, with_inputs
 from kafka_hindsight.cli.follow import Screen, command_alone, follow, near, start_alone, without_theirs
 from kafka_hindsight.lake.landing import read_text
-from kafka_hindsight.settings.config import Settings, masked
+from kafka_hindsight.settings.config import masked
 from kafka_hindsight.settings.home import RUNS
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.start import launch
@@ -28,6 +30,27 @@ _MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
 """The unit in which a system says how much memory its largest process had."""
 
 
+@with_inputs
+def by_hand(
+    ctx: typer.Context,
+    inputs: Mapping[str, str],
+    as_json: AsSummary = False,
+    run_id: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="the run to go on with; default: the one that ingested last. A run that ingests has a new name by"
+            " default",
+        ),
+    ] = None,
+) -> int:
+    """Runs the step that the verb names."""
+    step = BY_NAME[str(ctx.info_name)]
+    settings = asked(step, os.environ, inputs, run_id)
+    prepare_spark(*settings.places)
+    return summed_up(as_json, settings, step, lambda: run(step, settings))
+
+
 def asked(
     step: Step, environment: Mapping[str, str], options: Mapping[str, str], run_id: str | None = None
 ) -> Settings:
@@ -35,10 +58,10 @@ def asked(
 
     Raises: BadInput with every problem at once; where no run of the lake has ingested anything.
     """
-    settings = replace(requested(environment, options), read_to_end=True)
+    settings = requested(environment, options)
     if run_id is None and step is not INGEST:
         run_id = _newest_run(settings.lake, step)
-    return replace(settings, run_id=run_id) if run_id else settings
+    return settings.model_copy(update={"read_to_end": True, "run_id": run_id or settings.run_id})
 
 
 def _newest_run(lake: str, step: Step) -> str:
@@ -71,16 +94,20 @@ def run(step: Step, settings: Settings) -> int:
     return code
 
 
-def become(name: str, text: str) -> NoReturn:
+def become(
+    name: Annotated[str, typer.Argument(metavar="STEP", help="the step", autocompletion=lambda: [*BY_NAME])],
+    settings: Annotated[str, typer.Option(metavar="JSON", help="its settings as JSON")],
+) -> int:
     """Becomes spark-submit with a step as a scheduler hands it over: its words, its exit code and its end are ours.
 
-    Takes: the step's name; its settings as JSON.
     Edge case: in a container this user may write little else than the lake, and Spark makes a folder where it starts.
     """
-    settings = Settings.of(json.loads(text))
-    prepare_spark(*settings.places)
+    if name not in BY_NAME:
+        raise BadInput(f"The step {name!r} is not known. Needed: one of {', '.join(BY_NAME)}. Choose one.")
+    given = Settings.of(json.loads(settings))
+    prepare_spark(*given.places)
     os.chdir(tempfile.gettempdir())
-    command = command_alone(name, settings)
+    command = command_alone(name, given)
     os.execve(command[0], command, {**without_theirs(), **launch.environment()})
 
 

@@ -1,1 +1,1 @@
-"""What a user sets: a run, several clusters, owners, retention; and where our things lie. Standard library only."""
+"""What a user sets: a run, several clusters, owners, retention; and where our things lie."""

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 from kafka_hindsight.lake.landing import landing_folder
 from kafka_hindsight.logs.files import Place
-from kafka_hindsight.settings.config import DATED, Settings, is_dated, is_source
+from kafka_hindsight.settings.config import DATED, is_dated, is_source
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.settings.retention import LATE_DAYS
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput

@@ -27,7 +27,7 @@ from kafka_hindsight.start import launch
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kafka_hindsight.settings.config import Settings
+    from kafka_hindsight.settings.models import Settings
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
 RESTED = timedelta(minutes=11)
@@ -270,7 +270,7 @@ def play(spark: SparkSession, root: Path, *, batches: int, lines: int, every: in
 
 
 def _settings(lake: Path, logs: Path, run_at: datetime) -> Settings:
-    from kafka_hindsight.settings.config import Settings
+    from kafka_hindsight.settings.models import Settings
 
     return Settings.of({"lake": lake, "logs": logs, "run_at": run_at, "run_id": "rotation", "cluster": "live"})
 

@@ -134,7 +134,7 @@ def rebuilt(spark: SparkSession, lake: Path) -> int:
 
 def settings_of(night: Path | None, lake: str, snapshots: Path | None = None) -> Any:
     """What a step works on."""
-    from kafka_hindsight.settings.config import Settings
+    from kafka_hindsight.settings.models import Settings
 
     return Settings.of(
         {

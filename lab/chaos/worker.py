@@ -108,7 +108,7 @@ class Worker:
 def main(answer: Path, places: list[str]) -> None:
     """Runs the steps that stdin names, one a line, and writes how each ended."""
     from kafka_hindsight.catalog.steps import BY_NAME
-    from kafka_hindsight.settings.config import Settings
+    from kafka_hindsight.settings.models import Settings
     from kafka_hindsight.shared.exits import DONE, exit_code, sentences_of
     from kafka_hindsight.spark import session
     from kafka_hindsight.spark.tables.store import forget_snapshots

@@ -17,8 +17,8 @@ from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kafka_hindsight.settings.config import INPUTS
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.settings.models import INPUTS, variable
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.start.maven import CannotFetch
 from lab.drill import canary_score, libraries, machine, processes, score
@@ -179,7 +179,7 @@ def audit(folder: Path, bootstrap: str) -> int:
     if any((folder / "clients").iterdir()):  # A drill of brokers alone has no members.
         said["client-logs"] = folder / "clients"
     options = [word for name, path in said.items() for word in (f"--{name}", str(path))]
-    of_users = {*VARIABLES, *(i.variable for i in INPUTS), "KAFKA_CONFIG"}
+    of_users = {*VARIABLES, *map(variable, INPUTS), "KAFKA_CONFIG"}
     environment = {k: v for k, v in os.environ.items() if k not in of_users} | {"BOOTSTRAP": bootstrap}
     environment["MAINTENANCE"] = declared_windows((folder / "truth.jsonl").read_text(encoding="utf-8").splitlines())
     audited = subprocess.run(

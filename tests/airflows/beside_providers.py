@@ -32,7 +32,7 @@ from kubernetes.client import ApiClient
 from kafka_hindsight.catalog.steps import PUBLISH, STEPS
 from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.settings.clusters import Cluster
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 
 RECIPE = Path(__file__).resolve().parents[2] / "docker" / "kubernetes"

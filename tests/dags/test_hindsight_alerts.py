@@ -14,10 +14,10 @@ from airflow.executors.base_executor import BaseExecutor
 from airflow.executors.executor_loader import ExecutorLoader
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowSecretsBackendAccessDenied
-from hindsight_alerts import Failure, Look, deadline_missed, done_in_time, receivers, tell
+from hindsight_alerts import Failure, Look, deadline_missed, done_in_time, tell
 from hindsight_step import Refused
 
-from kafka_hindsight.settings.clusters import FILE_VARIABLE
+from kafka_hindsight.settings.files import FILE_VARIABLE
 from kafka_hindsight.shared.exits import BadInput
 
 PYTHON = """#!/bin/sh
@@ -34,9 +34,9 @@ SIX = datetime(2026, 11, 21, 6, 0, 0, 116746, tzinfo=UTC)
 
 @pytest.fixture()
 def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Spark environment whose interpreter notes what it was given, and a route with a receiver."""
+    """A Spark environment whose interpreter notes what it was given, and a receiver."""
     (tmp_path / "bin").mkdir()
-    (tmp_path / "h.toml").write_text('[alerts]\nroutes = [{name = "pager", severities = ["critical"]}]\n')
+    (tmp_path / "h.toml").write_text('[alerts]\nreceivers = [{name = "pager", severities = ["critical"]}]\n')
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER", json.dumps({"conn_type": "generic", "password": URL}))
@@ -147,7 +147,7 @@ def test_where_the_settings_cannot_be_read_the_lake_keeps_the_event(python: Path
     (tmp_path / "h.toml").write_text("[alerts]\nrotes = []\n")
     tell("/lake", {"rule": "night_failed"})
     assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "night_failed"}}
-    with pytest.raises(BadInput, match="'rotes'"):
+    with pytest.raises(BadInput, match="rotes is not known"):
         tell("/lake")
 
 
@@ -158,11 +158,10 @@ def test_a_child_that_cannot_tell_is_an_error_of_its_own_and_fails_no_task(pytho
     Look(lake="/lake", cluster="prod")(context())
 
 
-def test_a_route_without_a_connection_has_no_receiver_of_airflows(
+def test_a_receiver_without_a_connection_has_its_url_in_a_variable(
     python: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER")
-    assert receivers() == {}
     tell("/lake")
     assert not Path(f"{python}.arguments").exists(), "where nobody is to be told nothing is started"
     monkeypatch.setenv("HINDSIGHT_ALERTS_PAGER", URL)

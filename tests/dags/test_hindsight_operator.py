@@ -22,7 +22,7 @@ from hindsight_step import settings_of
 
 from kafka_hindsight.catalog.steps import STEPS, Step
 from kafka_hindsight.settings.clusters import Cluster
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.page_names import page_name
 
 ELSEWHERE = {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}

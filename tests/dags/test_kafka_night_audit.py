@@ -16,7 +16,7 @@ from airflow.serialization.encoders import coerce_to_core_timetable
 from airflow.timetables.base import TimeRestriction
 
 from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
-from kafka_hindsight.settings.config import INPUTS
+from kafka_hindsight.settings.models import INPUTS
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 

@@ -15,7 +15,8 @@ from airflow.exceptions import AirflowException, AirflowNotFoundException
 from hindsight_airflow import AirflowFailException
 from hindsight_snapshot import SnapshotOperator
 
-from kafka_hindsight.settings.clusters import FILE_VARIABLE, Cluster, clusters
+from kafka_hindsight.settings.clusters import Cluster, clusters
+from kafka_hindsight.settings.files import FILE_VARIABLE
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 PYTHON = """#!/bin/sh

@@ -20,7 +20,8 @@ from hindsight_operator import SparkStepOperator, published_windows
 from hindsight_step import of_step, settings_of
 
 from kafka_hindsight.catalog.steps import BY_NAME, MAINTAIN, PUBLISH, RECLASSIFY, STEPS, Step
-from kafka_hindsight.settings.clusters import FILE_VARIABLE, Cluster
+from kafka_hindsight.settings.clusters import Cluster
+from kafka_hindsight.settings.files import FILE_VARIABLE
 from kafka_hindsight.shared.page_names import page_name
 
 HOME = Path(__file__).resolve().parents[2]
@@ -68,7 +69,7 @@ def test_clusters_that_share_a_lake_share_its_maintenance(monkeypatch: pytest.Mo
 
 def test_a_file_that_is_wrong_is_named_where_operators_look(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     errors = bag_of(monkeypatch, tmp_path, TWO.replace("'/b'\n", "'/b'\nlogs_tz = 'Berlin'\n", 1)).import_errors
-    assert errors and all("cluster b: LOGS_TZ is 'Berlin'" in text for text in errors.values())
+    assert errors and all("clusters.b.logs_tz is 'Berlin'" in text for text in errors.values())
 
 
 def test_a_night_has_a_deadline_and_tells_how_it_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

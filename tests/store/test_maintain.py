@@ -15,7 +15,7 @@ from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, LOG_RECORDS
 from kafka_hindsight.catalog.gold import FINDINGS
 from kafka_hindsight.lake import landing
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.session import for_few_rows

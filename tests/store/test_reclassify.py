@@ -21,7 +21,7 @@ from kafka_hindsight.catalog.quality import VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import PUBLISH
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.lake import landing
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.spark.session import for_few_rows
 from kafka_hindsight.spark.tables.store import Store

@@ -19,8 +19,8 @@ from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.judgements.rebuild.scope import Scope
-from kafka_hindsight.settings.config import Settings
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.frames import snapshot_rows as snapshots

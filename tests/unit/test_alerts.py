@@ -1,8 +1,9 @@
-"""Who is told what: once while it lasts, by severity, never of declared or muted things, never of history."""
+"""Who gets which alert: once while it lasts, by severity and owner, never of declared things, never of history."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,17 +12,24 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import memory as ledger
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.alerts.model import Entry, Ledger, Message, Sighting, of_text, to_text
-from kafka_hindsight.alerts.routes import AlertSettings, Mute, Quiet, Route, settings_of
+from kafka_hindsight.alerts.model import Ledger, Sighting, of_text, to_text
+from kafka_hindsight.alerts.words import body_of, recovery_of, title_of
+from kafka_hindsight.settings.alerts import AlertSettings, alerts_of
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.page_names import page_name
 
 DAY = timedelta(days=1)
 NIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 MORNING = datetime(2026, 11, 21, 2, 30, tzinfo=UTC)
-PAGER, CHAT = Route("pager", ("critical",)), Route("chat", ("critical", "warning"))
-BOTH = AlertSettings((PAGER, CHAT))
-RECEIVERS = {"pager": ("p",), "chat": ("c1", "c2")}
+BOTH = AlertSettings.model_validate(
+    {
+        "receivers": [
+            {"name": "pager", "severities": ["critical"]},
+            {"name": "chat", "severities": ["critical", "warning"]},
+        ]
+    }
+)
+NIGHTS = [("prod", NIGHT + n * DAY, NIGHT + (n + 1) * DAY) for n in range(8)]
 
 
 def sighting(subject: str = "orders", nights_later: int = 0, **given: Any) -> Sighting:
@@ -43,147 +51,174 @@ def sighting(subject: str = "orders", nights_later: int = 0, **given: Any) -> Si
     return Sighting(**{**usual, **given})
 
 
-def told(state: Ledger, settings: AlertSettings = BOTH, now: datetime = MORNING) -> tuple[Ledger, list[Message]]:
-    messages = ledger.due(state, settings, RECEIVERS, now)
-    for message in messages:
-        state = ledger.delivered(state, message, RECEIVERS, now)
+Message = tuple[str, str, str]
+"""A receiver, what kind of message it got, and what that is about."""
+
+
+def sent(
+    state: Ledger, now: datetime = MORNING, settings: AlertSettings = BOTH, down: str = ""
+) -> tuple[Ledger, list[Message]]:
+    """The ledger after a look at what is due, and the messages; one receiver may be down."""
+    messages: list[Message] = []
+    for receiver in settings.receivers:
+        for entry in ledger.due(state, receiver, settings, now):
+            if receiver.name != down:
+                kind = "recovered" if receiver.name in entry.sent else entry.sighting.severity
+                messages.append((receiver.name, kind, entry.sighting.subject))
+                state = {**state, entry.sighting.key: ledger.delivered(entry, receiver, now)}
     return state, messages
 
 
-def whom(messages: list[Message]) -> list[tuple[str, str]]:
-    return [(m.route, m.receiver) for m in messages]
-
-
-def test_severity_decides_the_route_and_each_receiver_is_told_once() -> None:
-    seen = [sighting(), sighting("pay", rule="rebalances_frequent", severity="warning"), sighting("x", severity="info")]
-    state, messages = told(ledger.seen({}, seen, BOTH, MORNING))
-    assert sorted((m.route, m.receiver, m.severity) for m in messages) == [
-        ("chat", "c1", "critical"),
-        ("chat", "c2", "critical"),
-        ("pager", "p", "critical"),
+def test_severity_decides_who_gets_it_and_each_gets_it_once_the_gravest_first() -> None:
+    lost = sighting("40 records were lost", subject_kind="incident", rule="records_lost", began_at=MORNING)
+    seen = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), lost]
+    state, messages = sent(ledger.seen({}, seen, MORNING))
+    assert messages == [
+        ("pager", "critical", "40 records were lost"),
+        ("pager", "critical", "orders"),
+        ("chat", "critical", "40 records were lost"),
+        ("chat", "critical", "orders"),
+        ("chat", "warning", "pay"),
     ]
-    again = ledger.seen(state, seen, BOTH, MORNING)
+    again = ledger.seen(state, seen, MORNING)
     assert again == state
-    assert told(again)[1] == []
-
-
-def test_many_subjects_of_one_rule_are_one_message() -> None:
-    seen = [sighting(f"topic-{n:02d}", reason=f"Partition {n} is offline.", cannot_wait=True) for n in range(30)]
-    _, messages = told(ledger.seen({}, seen, BOTH, MORNING))
-    assert len(messages) == 3
-    body = messages[0].body
-    assert messages[0].title == "[critical] prod: rebalances excessive: 30 groups"
-    assert "Partition 0 is offline." in body and "And 20 more" in body
-    assert body.count("What to do: Use static membership.") == 1
-
-
-def test_what_lasts_is_told_once_and_what_comes_back_is_told_again() -> None:
-    state: Ledger = {}
-    sent: list[int] = []
-    for night in (0, 1, 2, 6):
-        now = MORNING + night * DAY
-        state, messages = told(ledger.seen(state, [sighting(nights_later=night)], BOTH, now), now=now)
-        sent.append(len(messages))
-    assert sent == [3, 0, 0, 3]
-
-
-def test_what_becomes_critical_is_told_again() -> None:
-    warned, _ = told(ledger.seen({}, [sighting(severity="warning")], BOTH, MORNING))
-    _, messages = told(ledger.seen(warned, [sighting(nights_later=1)], BOTH, MORNING + DAY), now=MORNING + DAY)
-    assert ("pager", "p") in whom(messages)
-
-
-def test_history_tells_nobody() -> None:
-    assert ledger.seen({}, [sighting(nights_later=-2)], BOTH, MORNING) == {}
-
-
-def test_declared_work_tells_nobody_and_the_same_undeclared_does() -> None:
-    declared, none = told(ledger.seen({}, [sighting(declared=True)], BOTH, MORNING))
-    assert (none, next(iter(declared.values())).held) == ([], "declared")
-    _, messages = told(ledger.seen(declared, [sighting(nights_later=1)], BOTH, MORNING + DAY), now=MORNING + DAY)
-    assert len(messages) == 3
+    assert sent(again)[1] == []
 
 
 @pytest.mark.parametrize(
-    "named",
+    ("owner", "is_wanted"),
     [
-        {"rule": "rebalances_excessive"},
-        {"group": "orders"},
-        {"cluster": "prod"},
-        {"rule": "rebalances_excessive", "group": "orders", "cluster": "prod"},
+        ({"clusters": ["pr*"]}, True),
+        ({"clusters": ["test-*"]}, False),
+        ({"groups": ["pay-*"]}, True),
+        ({"groups": ["mail-*"]}, False),
+        ({"topics": ["payments.*"]}, True),
+        ({"groups": ["mail-*"], "topics": ["payments.*"]}, True),
     ],
 )
-def test_a_mute_holds_until_it_ends(named: dict[str, str]) -> None:
-    muting = AlertSettings(BOTH.routes, (Mute(MORNING + timedelta(hours=8), "known", **named),))
-    state, none = told(ledger.seen({}, [sighting()], muting, MORNING), muting)
-    assert none == []
-    after = MORNING + timedelta(hours=10)
-    state, none = told(ledger.seen(state, [sighting()], muting, after), muting, after)
-    assert none == [], "the night that was muted stays muted"
-    _, messages = told(ledger.seen(state, [sighting(nights_later=1)], muting, MORNING + DAY), muting, MORNING + DAY)
-    assert len(messages) == 3, "what still lasts when the mute has ended is told"
+def test_a_receiver_with_an_owner_gets_what_that_owner_owns(owner: dict[str, Any], is_wanted: bool) -> None:
+    settings = AlertSettings.model_validate(
+        {
+            "receivers": [{"name": "team", "severities": ["critical"], "owner": "team"}],
+            "owners": [{"name": "team", **owner}],
+        }
+    )
+    seen = sighting(groups=("pay-worker",), topics=("payments.v2",))
+    assert len(sent(ledger.seen({}, [seen], MORNING), settings=settings)[1]) == is_wanted
 
 
-@pytest.mark.parametrize("named", [{"rule": "other"}, {"group": "pay"}, {"cluster": "prod", "group": "pay"}])
-def test_a_mute_silences_nothing_else(named: dict[str, str]) -> None:
-    muting = AlertSettings(BOTH.routes, (Mute(MORNING + DAY, "", **named),))
-    assert len(told(ledger.seen({}, [sighting()], muting, MORNING), muting)[1]) == 3
+def test_what_lasts_is_sent_once_what_is_over_recovers_and_what_comes_back_is_sent_again() -> None:
+    state: Ledger = {}
+    by_night = []
+    for night, is_shown in enumerate((True, True, False, False, True)):
+        now = MORNING + night * DAY
+        seen = [sighting(nights_later=night)] if is_shown else []
+        state, messages = sent(ledger.seen(state, seen, now, NIGHTS[: night + 1]), now)
+        by_night.append([m[:2] for m in messages])
+        assert sent(ledger.seen(state, seen, now, NIGHTS[: night + 1]), now)[1] == []
+    begins = [("pager", "critical"), ("chat", "critical")]
+    assert by_night == [begins, [], [("pager", "recovered"), ("chat", "recovered")], [], begins]
 
 
-def test_a_quiet_route_waits_and_the_others_do_not() -> None:
-    quiet = Quiet(datetime(1, 1, 1, 22).time(), datetime(1, 1, 1, 7).time(), "Europe/Berlin")
-    settings = AlertSettings((PAGER, Route("chat", CHAT.severities, quiet)))
-    state, messages = told(ledger.seen({}, [sighting()], settings, MORNING), settings)
-    assert whom(messages) == [("pager", "p")]
-    assert told(state, settings, MORNING.replace(hour=5, minute=59))[1] == []
-    state, messages = told(state, settings, MORNING.replace(hour=6, minute=0))
-    assert whom(messages) == [("chat", "c1"), ("chat", "c2")]
-    assert told(state, settings, MORNING.replace(hour=7))[1] == []
+def test_a_night_that_was_not_audited_ends_nothing_and_a_week_does() -> None:
+    state, _ = sent(ledger.seen({}, [sighting()], MORNING))
+    state, messages = sent(ledger.seen(state, [sighting(nights_later=2)], MORNING + 2 * DAY), MORNING + 2 * DAY)
+    assert messages == []
+    _, messages = sent(ledger.seen(state, [sighting(nights_later=7)], MORNING + 7 * DAY), MORNING + 7 * DAY)
+    assert len(messages) == 2
 
 
-def test_one_receiver_that_is_down_owes_nothing_to_the_others() -> None:
-    state = ledger.seen({}, [sighting()], BOTH, MORNING)
-    for message in ledger.due(state, BOTH, RECEIVERS, MORNING):
-        if message.receiver != "c2":
-            state = ledger.delivered(state, message, RECEIVERS, MORNING)
-    assert whom(ledger.due(state, BOTH, RECEIVERS, MORNING + 9 * DAY)) == [("chat", "c2")]
+def test_a_look_that_reads_the_night_before_again_repeats_nothing() -> None:
+    state, _ = sent(ledger.seen({}, [sighting()], MORNING, NIGHTS[:1]))
+    now = MORNING + DAY
+    for expected in (2, 0, 0):
+        state, messages = sent(ledger.seen(state, [sighting()], now, NIGHTS[:2]), now)
+        assert [m[1] for m in messages] == ["recovered"] * expected
+
+
+def test_what_happened_is_over_anyway() -> None:
+    crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
+    state, _ = sent(ledger.seen({}, [crash], MORNING, NIGHTS[:1]))
+    assert sent(ledger.seen(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)[1] == []
+
+
+def test_another_clusters_night_ends_nothing() -> None:
+    state, _ = sent(ledger.seen({}, [sighting()], MORNING))
+    other = [("test", *NIGHTS[1][1:])]
+    assert sent(ledger.seen(state, [], MORNING + DAY, other), MORNING + DAY)[1] == []
+
+
+def test_what_becomes_critical_is_sent_again() -> None:
+    state, _ = sent(ledger.seen({}, [sighting(severity="warning")], MORNING))
+    _, messages = sent(ledger.seen(state, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
+    assert ("pager", "critical", "orders") in messages
+
+
+def test_history_sends_nothing() -> None:
+    assert ledger.seen({}, [sighting(nights_later=-2)], MORNING) == {}
+
+
+def test_declared_work_sends_nothing_and_the_same_undeclared_does() -> None:
+    declared = ledger.seen({}, [sighting(declared=True)], MORNING)
+    assert sent(declared)[1] == []
+    _, messages = sent(ledger.seen(declared, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
+    assert len(messages) == 2
+
+
+def test_a_receiver_that_is_down_gets_it_when_it_is_back_within_a_week_and_the_others_do_not_wait() -> None:
+    state, messages = sent(ledger.seen({}, [sighting()], MORNING), down="chat")
+    assert messages == [("pager", "critical", "orders")]
+    assert sent(state, MORNING + 6 * DAY)[1] == [("chat", "critical", "orders")]
+    assert sent(state, MORNING + 8 * DAY)[1] == []
+
+
+def test_a_receiver_that_missed_both_gets_the_alert_and_then_that_it_is_over() -> None:
+    state, _ = sent(ledger.seen({}, [sighting()], MORNING, NIGHTS[:1]), down="chat")
+    now = MORNING + DAY
+    state, messages = sent(ledger.seen(state, [], now, NIGHTS[:2]), now)
+    assert messages == [("pager", "recovered", "orders"), ("chat", "critical", "orders")]
+    assert sent(state, now)[1] == [("chat", "recovered", "orders")]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b"]), st.booleans()), max_size=12))
 def test_whatever_goes_down_and_up_each_receiver_hears_of_a_trouble_once(looks: list[tuple[int, str, bool]]) -> None:
     state: Ledger = {}
-    heard: list[tuple[str, str]] = []
+    heard: list[Message] = []
     for night, subject, is_up in sorted(looks):
         now = MORNING + night * DAY
-        state, _ = of_text(to_text(ledger.seen(state, [sighting(subject, night % 2)], BOTH, now)))
-        for message in ledger.due(state, BOTH, RECEIVERS, now):
-            if is_up:
-                heard += [(message.receiver, key) for key in message.keys]
-                state = ledger.delivered(state, message, RECEIVERS, now)
+        state, _ = of_text(to_text(ledger.seen(state, [sighting(subject, night % 2)], now)))
+        state, messages = sent(state, now, down="" if is_up else "chat")
+        heard += messages
     assert len(heard) == len(set(heard))
 
 
-def test_an_entry_survives_its_line() -> None:
-    strange = sighting("näme\n\u202e\u2028\x85\x0c")
-    state, _ = told(ledger.seen({}, [strange, sighting(severity="warning")], BOTH, MORNING))
+def test_a_ledger_survives_its_lines() -> None:
+    strange = sighting("näme\n\u202e\u2028\x85\x0c", groups=("g",), topics=("t",))
+    state, _ = sent(ledger.seen({}, [strange, sighting(severity="warning")], MORNING, NIGHTS[:1]))
+    state, _ = sent(ledger.seen(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)
     assert of_text(to_text(state)) == (state, 0)
-    assert all(isinstance(e, Entry) for e in state.values())
+    assert of_text(to_text(state) + "{}\n[1]\nnonsense\n") == (state, 3)
 
 
 def test_a_name_of_a_stranger_commands_nothing() -> None:
-    state = ledger.seen({}, [sighting("a\r\nBcc: all@b\x1b[2J", reason="x\ny")], BOTH, MORNING)
-    (message, *_) = ledger.due(state, BOTH, RECEIVERS, MORNING)
-    assert message.title.isprintable()
-    assert "\x1b" not in message.body and "x\\ny" in message.body
+    seen = sighting("a\r\nBcc: all@b\x1b[2J", reason="x\ny")
+    assert title_of(seen).isprintable()
+    body = body_of(seen, "")
+    assert "\x1b" not in body and "x\\ny" in body
 
 
-def test_the_link_leads_to_the_place_in_the_report() -> None:
-    settings = AlertSettings(BOTH.routes, (), "https://airflow.example.org/hindsight/{cluster}/{page}")
-    state = ledger.seen({}, [sighting(cluster="a/b")], settings, MORNING)
-    assert (
-        "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1"
-        in ledger.due(state, settings, RECEIVERS, MORNING)[0].body
+def test_a_message_has_the_reason_its_place_in_the_report_and_what_to_do() -> None:
+    seen = sighting(cluster="a/b")
+    assert title_of(seen) == "[critical] a/b: rebalances excessive: orders"
+    assert body_of(seen, "https://airflow.example.org/hindsight/{cluster}/{page}") == (
+        "2026-11-20 02:00 UTC  Group 'orders' rebalanced 14 times.\n"
+        "https://airflow.example.org/hindsight/a%2Fb/prod.html#finding-1\n\n"
+        "What to do: Use static membership."
     )
+    crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
+    assert title_of(crash) == "[critical] prod: Broker 1 crashed"
+    (over,) = ledger.seen(ledger.seen({}, [seen], MORNING), [], MORNING + DAY, [("a/b", *NIGHTS[1][1:])]).values()
+    assert recovery_of(over) == "Recovered. The night until 2026-11-22 00:00 UTC no longer shows it."
 
 
 WINDOW = {"cluster": "prod", "window_from": NIGHT, "window_to": NIGHT + DAY}
@@ -287,57 +322,92 @@ def test_what_a_scheduler_says_is_a_sighting_with_advice() -> None:
     assert (seen.rule, seen.advice) == ("night_failed", sightings.OWN["night_failed"])
 
 
-@pytest.mark.parametrize("broken", [{"rule": "x"}, {"at": "soon"}, {"cluster": None, "from": None}])
+@pytest.mark.parametrize(
+    "broken", [{"rule": "x"}, {"severity": "grave"}, {"at": "soon"}, {"cluster": None, "from": None}]
+)
 def test_half_an_event_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="is not whole"):
         sightings.of_event({**EVENT, **broken})
 
 
-def test_settings_are_read_from_the_file() -> None:
-    read = settings_of(
-        {
-            "alerts": {
-                "link": "https://x/{page}",
-                "routes": [{"name": "chat", "severities": ["warning"], "quiet": {"from": "22:00", "to": "07:00"}}],
-                "mutes": [{"group": "g", "until": MORNING, "why": "known"}],
-            }
-        }
-    )
-    assert read.routes[0].quiet and read.routes[0].quiet.zone == "UTC"
-    assert (read.routes[0].variable, read.routes[0].connection) == ("HINDSIGHT_ALERTS_CHAT", "hindsight_alerts_chat")
-    assert read.mutes == (Mute(MORNING, "known", group="g"),)
+def incident(harm: str, **given: Any) -> dict[str, Any]:
+    usual = {
+        "cluster": "prod",
+        "incident_id": "a" * 32,
+        "harm": harm,
+        "headline": "Broker 1 crashed",
+        "advice": "Look.",
+    }
+    times = {"started_at": NIGHT + timedelta(hours=1), "ended_at": NIGHT + timedelta(hours=2)}
+    intent = {"intent": "undeclared", "declared_until": None, "is_over": True}
+    return {**usual, **times, **intent, "group_ids": ["g"], "topics": None, **given}
+
+
+def test_an_incident_that_asks_to_act_is_sent_and_what_cannot_be_undone_is_critical() -> None:
+    harms = ("records_lost", "broker_lost", "consumers_stopped", "routine")
+    gone = [incident(harm, ended_at=None, is_over=False) for harm in ("broker_lost", "data_at_risk")]
+    told = sightings.of_incidents([*map(incident, harms), *gone], [WINDOW])
+    assert [(s.rule, s.severity) for s in told] == [
+        ("records_lost", "critical"),
+        ("broker_lost", "warning"),
+        ("broker_lost", "critical"),
+        ("data_at_risk", "critical"),
+    ]
+    assert told[0].anchor == "incident-" + "a" * 32
+
+
+def test_an_incident_belongs_to_a_window_of_its_own_cluster() -> None:
+    assert sightings.of_incidents([incident("records_lost", cluster="other")], [WINDOW]) == []
+
+
+@pytest.mark.parametrize(
+    ("harm", "columns", "is_muted"),
+    [
+        ("partitions_offline", {}, True),
+        ("partitions_offline", {"declared_until": None}, True),
+        ("partitions_offline", {"intent": "unknown"}, False),
+        ("partitions_offline", {"declared_until": NIGHT + timedelta(minutes=90)}, False),
+        ("partitions_offline", {"ended_at": None, "is_over": False}, False),
+        ("records_lost", {}, False),
+    ],
+)
+def test_what_was_declared_is_muted_where_it_was_over_in_time_and_lost_nothing(
+    harm: str, columns: dict[str, Any], is_muted: bool
+) -> None:
+    declared = {"intent": "declared", "declared_until": NIGHT + timedelta(hours=3), **columns}
+    (seen,) = sightings.of_incidents([incident(harm, **declared)], [WINDOW])
+    assert seen.declared is is_muted
 
 
 def test_every_problem_of_the_settings_is_named_at_once() -> None:
+    given = {
+        "rotes": [],
+        "receivers": [
+            {"name": "Chat!", "severities": ["bad"], "url": "mailto://user:s3cret@x"},
+            {"severities": []},
+        ],
+        "owners": [{"name": "a", "groups": "x"}],
+    }
     with pytest.raises(BadInput) as problem:
-        settings_of(
-            {
-                "alerts": {
-                    "rotes": [],
-                    "routes": [
-                        {"name": "Chat!", "severities": ["bad"], "urls": ["mailto://"]},
-                        {"name": "a", "severities": ["info"], "quiet": {"from": "late"}},
-                        {"name": "a", "severities": ["info"], "sends": ["pagers"], "owner": "who", "rules": "x"},
-                        {"name": "b", "severities": ["info"], "labels": ["nowhere"]},
-                    ],
-                    "mutes": [{"why": "x"}],
-                }
-            }
-        )
-    told = "\n".join(problem.value.sentences)
-    for word in (
-        "'rotes'",
-        "no cluster has the label 'nowhere'",
-        "'Chat!'",
-        "['bad']",
-        "'urls' is not known",
-        "environment",
-        "late",
-        "twice",
-        "until",
-        "rule",
-        "sends is ['pagers']",
-        "owner is 'who'",
-        "rules is 'x'",
-    ):
-        assert word in told
+        alerts_of({"alerts": given}, Path("/h.toml"))
+    assert sorted(problem.value.sentences) == [
+        "/h.toml: owners.a.groups is 'x'. Needed: a valid list. Mend it.",
+        "/h.toml: receivers.2.name is not given. Needed: names its connection hindsight_alerts_<name>: small letters,"
+        " digits and underscores. Add it.",
+        "/h.toml: receivers.2.severities is []. Needed: at least 1 item after validation, not 0. Mend it.",
+        "/h.toml: receivers.Chat!.name is 'Chat!'. Needed: match pattern '^[a-z][a-z0-9_]{0,39}$'. Mend it.",
+        "/h.toml: receivers.Chat!.severities.1 is 'bad'. Needed: 'critical', 'warning' or 'info'. Mend it.",
+        "/h.toml: receivers.Chat!.url is not known. Needed: one of name, severities, owner. Rename it.",
+        "/h.toml: rotes is not known. Needed: one of link, receivers, owners. Rename it.",
+    ]
+
+
+def test_names_of_receivers_and_owners_are_known_and_unique() -> None:
+    twice = [{"name": "a", "severities": ["info"]}, {"name": "a", "severities": ["info"], "owner": "who"}]
+    with pytest.raises(BadInput) as problem:
+        alerts_of({"alerts": {"receivers": twice, "owners": [{"name": "idle"}]}}, Path("/h.toml"))
+    assert [s.split(". Needed")[0] for s in problem.value.sentences] == [
+        "/h.toml: [alerts]: the receiver 'a' is there twice",
+        "/h.toml: [alerts]: the owner of receiver a is 'who'",
+        "/h.toml: [alerts]: owner idle owns nothing",
+    ]

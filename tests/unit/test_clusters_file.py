@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from kafka_hindsight.cli import clusters_file
 from kafka_hindsight.cli import main as cli
-from kafka_hindsight.settings.clusters import FILE_VARIABLE
+from kafka_hindsight.settings.files import FILE_VARIABLE
 from kafka_hindsight.settings.home import HOME
 
 OPERATIONS = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
@@ -54,8 +54,7 @@ def test_the_example_of_the_docs_is_told_cluster_by_cluster(tmp_path: Path, caps
         ('severities = ["critical"]', 'severities = ["grave"]'),
         ('name = "pager"', 'name = "Pager"'),
         ('name = "pager"', 'name = "pager"\nurl = "json://x"'),
-        ('quiet = {from = "22:00", to = "07:00", zone = "Europe/Berlin"}', 'quiet = {from = "22:00"}'),
-        ("until = 2026-12-01T06:00:00Z", ""),
+        ('groups = ["pay-*"]', 'groups = "pay-*"'),
     ],
 )
 def test_the_schema_and_the_check_refuse_the_same(
@@ -72,11 +71,11 @@ def test_the_schema_and_the_check_refuse_the_same(
 def test_what_is_wrong_with_clusters_and_alerts_is_told_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = "[[clusters]]\nname = 'a'\nlogs = 'x'\nlog_tz = 'UTC'\n[[alerts.mutes]]\nrule = 'x'\n"
+    text = "[[clusters]]\nname = 'a'\nlogs = 'x'\nlog_tz = 'UTC'\n[[alerts.receivers]]\nname = 'x'\n"
     code, _, told = checked(tmp_path, text, capsys)
     assert code == 2
-    assert "'log_tz' is not known" in told
-    assert "[alerts] mutes: until is None" in told
+    assert "clusters.a.log_tz is not known" in told
+    assert "h.toml: receivers.x.severities is not given. Needed: how grave" in told
 
 
 def test_without_a_file_the_check_says_what_to_do(

@@ -17,9 +17,9 @@ import pytest
 import yaml
 
 from kafka_hindsight import __version__
-from kafka_hindsight.alerts.routes import DEFAULT_ROUTE
-from kafka_hindsight.settings.config import INPUTS, KEEP
+from kafka_hindsight.settings.alerts import DEFAULT
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.start.launch import spark_environment, spark_home
 from lab.drill import everyday
 from lab.drill.jars import NEWEST
@@ -262,7 +262,7 @@ def test_every_setting_of_ours_is_one_that_is_read() -> None:
         for folder in ("kafka_hindsight", "spark_jobs", "plugins", "dags", "docker")
         for p in (HOME / folder).rglob("*.*y")
     ) + "".join(p.read_text() for p in (HOME / "docker").glob("*.sh"))
-    known = {f"HINDSIGHT_{i.variable}" for i in (*INPUTS, KEEP)} | {DEFAULT_ROUTE.variable}
+    known = {f"HINDSIGHT_{variable(field)}" for field in MEANINGS} | {DEFAULT.variable}
     known |= set(re.findall(r"\b((?:HINDSIGHT|KAFKA)_[A-Z_]+)\b", sources))
     passed = {k for s in SERVICES.values() for k in s.environment if k.startswith(("HINDSIGHT_", "KAFKA_"))}
     assert passed and passed <= known, passed - known

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kafka_hindsight.cli import main as cli
 from kafka_hindsight.kafka.connection import Connection, properties_of
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.sql.named_queries import named_queries, named_question
+from tests.support.command_line import understood
 from tests.support.docs import PAGES, examples
 
 MAKEFILE = (HOME / "Makefile").read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
 
 def hindsight(words: str) -> None:
     verb, *rest = [re.sub(r"\$\([^)]*\)", "X", word) for word in shlex.split(re.split(r" [<>] ", words)[0])]
-    cli.parser().parse_args([verb, *rest])
+    understood(verb, *rest)
 
 
 def make(words: str) -> None:

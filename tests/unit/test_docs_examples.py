@@ -34,7 +34,7 @@ from kafka_hindsight.logs import plain_reader, reading
 from kafka_hindsight.report import build as report_build
 from kafka_hindsight.report import sections as report_sections
 from kafka_hindsight.report.html import render_html
-from kafka_hindsight.settings.config import INPUTS, KEEP
+from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.spark import apply as judgement
 from kafka_hindsight.spark import judgements
 from kafka_hindsight.spark.files.log_files import _is_log
@@ -197,12 +197,12 @@ def sources() -> str:
 
 
 SOURCES = sources()
-VARIABLES = {f"HINDSIGHT_{i.variable}" for i in (*INPUTS, KEEP)} | set(
+VARIABLES = {f"HINDSIGHT_{variable(field)}" for field in MEANINGS} | set(
     re.findall(r'(?:"|\$\{|\b)(HINDSIGHT_[A-Z_]+)\b', SOURCES)
 )
 RECEIVERS = "HINDSIGHT_ALERTS_"
 TARGETS = set(re.findall(r"^([a-z0-9-]+):", (HOME / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
-VERBS = {"doctor", *next(a for a in cli.parser()._actions if a.choices).choices}  # type: ignore[arg-type]
+VERBS = {*cli.VERBS}
 
 
 @each_page

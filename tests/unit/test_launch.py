@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight.cli import main as cli
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BAD_INPUT, BadInput
 from kafka_hindsight.start import launch
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.knowledge.layouts import source_of
 from kafka_hindsight.logs.files import Place
-from kafka_hindsight.settings.config import Settings, missing_inputs
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.settings.models import Settings, missing_inputs
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources import land as landing
 from kafka_hindsight.sources.command import Ties

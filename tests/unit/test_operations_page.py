@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.alerts.routes import settings_of
 from kafka_hindsight.alerts.sightings import OWN
 from kafka_hindsight.settings import clusters
+from kafka_hindsight.settings.alerts import alert_settings
+from kafka_hindsight.settings.files import FILE_VARIABLE
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.settings.retention import retention_of
 
@@ -21,14 +22,12 @@ def test_the_file_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: p
     (example,) = re.findall(r"<!-- example: hindsight.toml -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
     path = tmp_path / "hindsight.toml"
     path.write_text(example)
-    monkeypatch.setenv(clusters.FILE_VARIABLE, str(path))
+    monkeypatch.setenv(FILE_VARIABLE, str(path))
     orders, payments = clusters.clusters()
     assert (orders.name, orders.connection, payments.lake) == ("orders", "kafka_orders", "s3a://lakes/payments")
     assert retention_of(orders.inputs["keep"], 24, 2).days == {"bronze": 90, "silver": 90, "landing": 14}
-    alerts = settings_of(clusters.read_file(path))
-    told = [(r.name, bool(r.quiet), bool(r.owner)) for r in alerts.routes]
-    assert told == [("pager", False, False), ("chat", True, False), ("payments_chat", False, True)]
-    assert alerts.mutes[0].rule == "leader_imbalance"
+    receivers = [(r.name, r.owner) for r in alert_settings().receivers]
+    assert receivers == [("pager", None), ("chat", None), ("payments_chat", "payments")]
 
 
 def test_the_file_of_many_clusters_on_the_page_is_one_that_is_read(
@@ -36,16 +35,11 @@ def test_the_file_of_many_clusters_on_the_page_is_one_that_is_read(
 ) -> None:
     (example,) = re.findall(r"<!-- example: many clusters -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
     (tmp_path / "hindsight.toml").write_text(example)
-    (tmp_path / "kafkas.json").write_text(
-        '{"kind": "Kafka", "metadata": {"namespace": "shop", "name": "carts", "labels": {"stage": "test"}}}'
-    )
-    monkeypatch.setenv("STAGE", "live")
-    monkeypatch.setenv(clusters.FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
     found = {c.name: (c.inputs["logs"], c.lake, c.labels) for c in clusters.clusters()}
     assert found == {
-        "orders": ("s3a://logs/orders/{date}", "s3a://lakes/live", ("prod",)),
-        "payments": ("s3a://logs/payments/{date}", "s3a://lakes/live", ("prod", "pci")),
-        "shop.carts": ("s3a://logs/shop.carts/{date}", "s3a://lakes/live", ("stage=test",)),
+        "orders": ("s3a://logs/orders/{date}", "s3a://lakes/prod", ("prod",)),
+        "payments": ("s3a://logs/payments/{date}", "s3a://lakes/prod", ("prod", "pci")),
     }
 
 
@@ -70,6 +64,6 @@ def test_retention_keeps_what_nights_read() -> None:
 def test_the_maintenance_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (example,) = re.findall(r"<!-- example: maintenance -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
     (tmp_path / "hindsight.toml").write_text(example)
-    monkeypatch.setenv(clusters.FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
     (orders,) = clusters.clusters()
     assert [w.reason for w in maintenance_of(orders.inputs["maintenance"])] == ["patching", "disks of broker 3"]

@@ -5,30 +5,33 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from kafka_hindsight.alerts.routes import owners_of
+import pytest
+
 from kafka_hindsight.report.blocks import Fact, Item
 from kafka_hindsight.report.build import build_report
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.alerts import owners as owners_of
+from kafka_hindsight.settings.files import FILE_VARIABLE
+from kafka_hindsight.settings.models import Settings
 from tests.support import report_blocks as seen
 from tests.support.report_night import night
 from tests.support.rows import AT
 
 
-def test_a_run_is_given_the_owners_of_the_file_and_none_of_one_that_cannot_be_used(tmp_path: Path) -> None:
+def test_a_run_is_given_the_owners_of_the_file_and_none_of_one_that_cannot_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "hindsight.toml"
-    assert owners_of(None) == []
+    assert owners_of() == []
+    monkeypatch.setenv(FILE_VARIABLE, str(file))
     file.write_text(
-        '[[clusters]]\nname = "prod"\nlabels = ["gold"]\n'
-        '[[alerts.owners]]\nname = "pay"\ngroups = ["pay-*"]\nlabels = ["gold"]\n'
+        '[[clusters]]\nname = "prod"\n[[alerts.owners]]\nname = "pay"\nclusters = ["prod"]\ngroups = ["pay-*"]\n'
     )
-    (owner,) = owners_of(file)
-    assert owner == {"name": "pay", "clusters": ("prod",), "groups": ("pay-*",), "topics": ()}
+    (owner,) = owners_of()
+    assert owner == {"name": "pay", "clusters": ["prod"], "groups": ["pay-*"], "topics": []}
     wanted = {"logs": "/logs", "lake": "/lake", "run_id": "r", "run_at": AT, "owners": [owner]}
-    assert Settings.of(json.loads(Settings.of(wanted).to_json())).owners == [
-        {**owner, "clusters": ["prod"], "groups": ["pay-*"], "topics": []}
-    ]
+    assert Settings.of(json.loads(Settings.of(wanted).to_json())).owners == [owner]
     file.write_text("[alerts]\nrotes = []\n")
-    assert owners_of(file) == []
+    assert owners_of() == []
 
 
 def test_who_owns_what_an_incident_or_a_finding_is_about_stands_beside_what_to_do() -> None:

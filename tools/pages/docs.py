@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from kafka_hindsight.alerts.sightings import OWN
 from kafka_hindsight.catalog import TABLES, Column, Table
 from kafka_hindsight.catalog.codes import Cause, FindingSeverity
@@ -24,8 +26,10 @@ from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.remedies import REMEDIES
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.vocabulary import FAILOVER_LABELS, OUT_OF_SYNC_LABELS
-from kafka_hindsight.settings.config import INPUTS, KEEP, Input
+from kafka_hindsight.settings.alerts import AlertSettings, OwnerTable, Receiver
+from kafka_hindsight.settings.clusters import ClustersFile, ClusterTable
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.settings.models import MEANINGS, param_name, variable
 from kafka_hindsight.spark.apply import in_order
 from kafka_hindsight.spark.judgements import PUBLISHED
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
@@ -73,7 +77,7 @@ def pages() -> dict[str, str]:
         "rules.md": rules_page(RULES),
         "runbook.md": runbook_page(RULES, tuple(Cause)),
         "queries.md": queries_page(tuple(named_queries().values())),
-        "settings.md": settings_page((*INPUTS, KEEP)),
+        "settings.md": settings_page(),
         "pipeline.md": page(
             "The rebuild", "kafka_hindsight/spark/judgements/", list(pipeline_parts(in_order(PUBLISHED.values())))
         ),
@@ -238,15 +242,28 @@ def queries_page(queries: Sequence[NamedQuery]) -> str:
     return page("Named queries", "queries/", parts)
 
 
-def settings_page(inputs: Sequence[Input]) -> str:
+def settings_page() -> str:
     """What a user may set, and where."""
     parts = ["On make's command line, as a param of the DAG, and as its default in the scheduler's environment:"]
     rows = [
-        (code(i.variable), code(i.field.removeprefix("window_")), code(f"HINDSIGHT_{i.variable}"), prose(i.meaning))
-        for i in inputs
+        (code(variable(field)), code(param_name(field)), code(f"HINDSIGHT_{variable(field)}"), prose(meaning))
+        for field, meaning in MEANINGS.items()
     ]
     parts.append(as_table(("make audit", "Param", "Scheduler", "Meaning"), rows))
-    return page("Settings", "kafka_hindsight/settings/config.py", parts)
+    parts.append(
+        "[hindsight.toml](operations.md#several-clusters) lists several clusters. `[[clusters]]` and `[defaults]` take"
+        " the params above too, but for `cluster`, `from` and `to`:"
+    )
+    tables: dict[str, type[BaseModel]] = {"": ClustersFile, "clusters": ClusterTable, "alerts": AlertSettings}
+    tables |= {"alerts.receivers": Receiver, "alerts.owners": OwnerTable}
+    keys = [
+        (code(table) if table else "", code(key), prose(of.description or ""))
+        for table, model in tables.items()
+        for key, of in model.model_fields.items()
+        if table != "clusters" or key not in MEANINGS
+    ]
+    parts.append(as_table(("Table", "Key", "Meaning"), keys))
+    return page("Settings", "kafka_hindsight/settings/models.py, clusters.py and alerts.py", parts)
 
 
 if __name__ == "__main__":

@@ -37,8 +37,5 @@ INCIDENT_RULES = frozenset({"offline_partitions", "unclean_election", "broker_lo
 ONGOING_RULES = frozenset({"broker_gone"})
 """The rules about what is not over when the logs end: the window asks its reader to act, whenever it began."""
 
-URGENT_RULES = frozenset({"under_min_isr", "records_truncated"})
-"""The rules whose findings cannot wait until a reader takes up the digest."""
-
 UNSEEN, UNREAD = data_coverage.UNSEEN, data_coverage.UNREAD
 """What the rules about our own input say was not seen, in a few words; and those of them that count lines."""

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from kafka_hindsight.catalog import bronze, silver
 from kafka_hindsight.logs.cluster_of_files import NamingFile, choose_cluster
 from kafka_hindsight.logs.facts import FileFacts
-from kafka_hindsight.settings.config import Settings
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.spark.files.file_scan import Pass
 from kafka_hindsight.spark.files.reading_files import Readings

@@ -1,0 +1,30 @@
+"""Options that several verbs have."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from kafka_hindsight.shared.exits import BadInput
+
+Lake = Annotated[
+    str,
+    typer.Option(
+        envvar="LAKE", metavar="LAKE", help="the lake; default: the one in the folder where we work", show_default=False
+    ),
+]
+At = Annotated[str | None, typer.Option(metavar="AT", help="the instant of the reading or the look; default: now")]
+AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
+
+
+def instant(text: str | None) -> datetime:
+    """The instant that names a file; now where none is given. Raises: BadInput where it is not an instant."""
+    if not text:
+        return datetime.now(UTC)
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadInput(f"AT is {text!r}. Needed: an ISO instant, such as 2026-11-20T00:05Z.") from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,0 +1,107 @@
+"""The section [alerts] of hindsight.toml: who gets which alerts. Receivers' URLs are never written there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from kafka_hindsight.catalog.codes import FindingSeverity
+from kafka_hindsight.settings.files import file_path, read_toml
+from kafka_hindsight.settings.models import Table, Text, checked
+from kafka_hindsight.settings.owners import Owner
+from kafka_hindsight.shared.exits import BadInput
+
+
+class OwnerTable(Table):
+    """A team and what it owns."""
+
+    name: Text = Field(description="the owner, as receivers and pages name it")
+    clusters: list[Text] = Field(default=[], description="names of clusters, with * for any text")
+    groups: list[Text] = Field(default=[], description="groups, with * for any text")
+    topics: list[Text] = Field(default=[], description="topics, with * for any text")
+
+
+class Receiver(Table):
+    """Who gets alerts: one URL of Apprise, in HINDSIGHT_ALERTS_<NAME> or the connection hindsight_alerts_<name>."""
+
+    name: str = Field(
+        pattern="^[a-z][a-z0-9_]{0,39}$",
+        description="names its connection hindsight_alerts_<name>: small letters, digits and underscores",
+    )
+    severities: list[FindingSeverity] = Field(min_length=1, description="how grave what it gets is")
+    owner: Text | None = Field(default=None, description="it gets only what this owner owns; default: everything")
+
+    @property
+    def variable(self) -> str:
+        """The variable that holds its URL."""
+        return f"HINDSIGHT_ALERTS_{self.name.upper()}"
+
+    @property
+    def connection(self) -> str:
+        """The Airflow connection that holds its URL, as its password."""
+        return f"hindsight_alerts_{self.name}"
+
+
+DEFAULT = Receiver(name="default", severities=[FindingSeverity.CRITICAL, FindingSeverity.WARNING])
+"""Where no receiver is named: HINDSIGHT_ALERTS_DEFAULT gets everything that is not for information only."""
+
+
+class AlertSettings(Table):
+    """Who gets which alerts, who owns what, and where alerts link to."""
+
+    link: Text = Field(default="", description="the address of a report's page, with {cluster} and {page}")
+    receivers: list[Receiver] = Field(default=[DEFAULT], description="who gets alerts; each has one URL of Apprise")
+    owners: list[OwnerTable] = Field(default=[], description="who owns which clusters, groups and topics")
+
+    @model_validator(mode="after")
+    def _names_are_known_and_unique(self) -> Self:
+        owners, names = [o.name for o in self.owners], [r.name for r in self.receivers]
+        problems = [
+            f"[alerts]: the receiver {name!r} is there twice. Needed: one of each name. Rename one."
+            for name in sorted({n for n in names if names.count(n) > 1})
+        ]
+        problems += [
+            f"[alerts]: the owner of receiver {r.name} is {r.owner!r}. Needed: a table [[alerts.owners]] of that name."
+            for r in self.receivers
+            if r.owner and r.owner not in owners
+        ]
+        problems += [
+            f"[alerts]: owner {o.name} owns nothing. Needed: clusters, groups or topics. Name them, or remove it."
+            for o in self.owners
+            if not (o.clusters or o.groups or o.topics)
+        ]
+        if problems:
+            raise BadInput(*problems)
+        return self
+
+    def wants(
+        self, receiver: Receiver, severity: str, cluster: str, groups: Iterable[str], topics: Iterable[str]
+    ) -> bool:
+        """Whether a receiver gets an alert of this severity about these."""
+        owner = next((Owner(**o.model_dump()) for o in self.owners if o.name == receiver.owner), None)
+        return severity in receiver.severities and (owner is None or owner.owns(cluster, groups, topics))
+
+
+def alert_settings() -> AlertSettings:
+    """The settings of the file that is in force. Raises: BadInput with every problem at once."""
+    path = file_path()
+    return alerts_of(read_toml(path), path) if path else AlertSettings()
+
+
+def alerts_of(given: dict[str, Any], file: Path) -> AlertSettings:
+    """The settings of a file that was read. Raises: BadInput with every problem at once."""
+    return checked(AlertSettings, given.get("alerts", {}), file)
+
+
+def owners() -> list[dict[str, Any]]:
+    """The owners of the file in force, as Settings takes them.
+
+    Edge case: none where the file cannot be used. The look for alerts says why, and no night stops over it.
+    """
+    try:
+        return [owner.model_dump() for owner in alert_settings().owners]
+    except BadInput:
+        return []

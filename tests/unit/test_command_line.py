@@ -1,0 +1,111 @@
+"""The command line: what it loads, what it says of wrong words, how it ends, and what a shell completes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_hindsight.cli import main as cli
+from kafka_hindsight.settings.home import HOME
+
+HEAVY = ("apprise", "confluent_kafka", "deltalake", "duckdb", "great_expectations", "pandas", "pyarrow", "pyspark")
+
+
+def heavy_after(*words: str) -> set[str]:
+    """Which of the heavy packages a command has loaded when it has printed its help."""
+    run = f"import sys; from kafka_hindsight.cli.main import main; main({[*words, '--help']!r}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, cwd=HOME, check=True)
+    return {*HEAVY} & {*done.stdout.splitlines()[-1].split()}
+
+
+@pytest.mark.parametrize(
+    ("verb", "packages"),
+    [
+        ((), set()),
+        (("clusters",), set()),
+        (("doctor",), set()),
+        (("audit",), {"confluent_kafka"}),
+        (("report",), {"pyarrow"}),
+        (("metrics",), {"pyarrow"}),
+    ],
+)
+def test_a_verb_loads_what_it_uses_and_not_before_it_is_used(verb: tuple[str, ...], packages: set[str]) -> None:
+    assert heavy_after(*verb) <= packages
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_every_verb_is_listed_and_prints_its_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([verb, "--help"]) == 0
+    assert f"hindsight {verb}" in capsys.readouterr().out
+    assert cli.main(["--help"]) == 0
+    assert f"\n  {verb} " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["reprot"], "No such command 'reprot'. Did you mean 'report'?"),
+        (["report", "--lak", "x"], "No such option: --lak (Possible options: --lake)"),
+        (["clusters", "mend"], "'mend' is not one of 'check', 'schema'"),
+        (["step", "nap", "--settings", "{}"], "The step 'nap' is not known. Needed: one of "),
+        (["snapshot", "--connection", "x"], "--connection is 'x'. Needed: -, and the connection on stdin"),
+        (["alert", "--at", "soon"], "AT is 'soon'. Needed: an ISO instant"),
+        ([], "Missing command"),
+    ],
+)
+def test_wrong_words_are_bad_input(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(words) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_what_cannot_be_read_or_written_is_a_fault_without_its_secret(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> str:
+        raise OSError("no way to s3a://key:secret@bucket")
+
+    monkeypatch.setattr("kafka_hindsight.cli.clusters_file.schema_text", fails)
+    assert cli.main(["clusters", "schema"]) == 1
+    told = capsys.readouterr().err
+    assert "no way to s3a://***@bucket. Needed: files that can be read" in told
+
+
+def test_a_reader_that_has_seen_enough_and_one_that_stops_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kafka_hindsight.cli.clusters_file.schema_text", stopped)
+    assert cli.main(["clusters", "schema"]) == 130
+    command = f"{sys.executable} -m kafka_hindsight clusters schema | true; exit ${{PIPESTATUS[0]}}"
+    assert subprocess.run(["bash", "-c", command], cwd=HOME).returncode == 0
+
+
+def completed(words: str) -> list[str]:
+    """What bash offers for the last word."""
+    count = len(words.split(" ")) - 1
+    asked = {"_HINDSIGHT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+    command = [sys.executable, "-m", "kafka_hindsight"]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, **asked}, cwd=HOME
+    ).stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("hindsight s", {"snapshot", "sql", "step"}),
+        ("hindsight sql lead", {path.stem for path in Path(HOME, "queries").glob("lead*.sql")}),
+        ("hindsight tables --format c", {"csv"}),
+        ("hindsight audit --logs-", {"--logs-tz"}),
+        ("hindsight step re", {"rebuild", "reclassify"}),
+        ("hindsight clusters ", {"check", "schema"}),
+    ],
+)
+def test_a_shell_completes_verbs_options_values_and_named_queries(words: str, expected: set[str]) -> None:
+    assert {*completed(words)} == expected
