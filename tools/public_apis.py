@@ -39,7 +39,6 @@ ERRORS = frozenset(
 """Codes of librdkafka, as the documentation of its client has them."""
 
 ALLOWED: Mapping[str, frozenset[str]] = {
-    "kafka_hindsight/cli/completion.py": frozenset({"_SubParsersAction", "_actions"}),
     "kafka_hindsight/kafka/*.py": ERRORS,
     "kafka_hindsight/spark/files/log_files.py": PY4J,
     "kafka_hindsight/spark/session.py": PY4J | {"_ensure_initialized"},
