@@ -35,7 +35,7 @@ def write_lake(folder: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]) 
 def schema(table: Table) -> pyarrow.Schema:
     """The columns of a table, with their meanings."""
     columns = ", ".join(f'NULL::{duck_type(c.type)} AS "{c.name}"' for c in table.columns)
-    typed = duckdb.connect().execute(f"SELECT {columns} WHERE false").fetch_arrow_table().schema
+    typed = duckdb.connect().execute(f"SELECT {columns} WHERE false").to_arrow_table().schema
     return pyarrow.schema(f.with_metadata({"comment": c.meaning}) for f, c in zip(typed, table.columns))
 
 
