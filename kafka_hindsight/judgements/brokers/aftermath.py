@@ -60,10 +60,8 @@ def add_impact(
 ) -> list[BrokerOutage]:
     """Rows of gold.broker_outages with what each outage did to partitions, and when that was over.
 
-    Takes: rows of one cluster, with look-ahead; rows of bronze.partition_snapshots (may be none), which show what a
-    broker led where no election did; OutOfSyncCount (may be none), which show when it was in sync where no line
-    does.
-    Gives: null where no evidence shows it, or where it was not over before the broker went again or the lines end.
+    `readings` show what a broker led where no election did, `in_sync` when it was in sync where no line does. Null
+    where no evidence shows it, or where it was not over before the broker went again or the lines end.
     """
     rows = sorted(outages, key=lambda o: (o.broker, o.down_at))
     caused, led = grouped(failovers, lambda f: f.outage_id), grouped(failovers, lambda f: f.leader_to)
@@ -108,10 +106,7 @@ def _with_impact(
 
 
 def add_rebalances(outages: Iterable[BrokerOutage], incidents: Iterable[Incident]) -> list[BrokerOutage]:
-    """Rows of gold.broker_outages with the rebalances that each caused, and what those cost.
-
-    Takes: what `add_impact` gives; rows of gold.incidents of the same cluster.
-    """
+    """What `add_impact` gives, with the rebalances that each outage caused, and what those cost."""
     caused = grouped(incidents, lambda i: i.first_outage_id)
     return [_with_rebalances(outage, caused.get(outage.outage_id, ())) for outage in outages]
 
@@ -127,10 +122,7 @@ def _with_rebalances(outage: BrokerOutage, incidents: Sequence[Incident]) -> Bro
 
 
 def explain_outages(outages: Iterable[BrokerOutage], restarts: Mapping[str, str]) -> list[BrokerOutage]:
-    """Rows of gold.broker_outages with the restart that each belongs to, and its impact in sentences.
-
-    Takes: what `add_rebalances` gives; the restart of each outage that belongs to one.
-    """
+    """What `add_rebalances` gives, with the restart that each outage belongs to, and its impact in sentences."""
     return [
         replace(
             outage,
@@ -186,10 +178,7 @@ def _recovered_at(impact: _Impact) -> datetime | None:
 
 
 def _recovery_in_readings(impact: _Impact) -> Sequence[OutOfSyncCount]:
-    """The first reading that shows the broker out of an ISR, and the first after it that shows it in every one.
-
-    Gives: none where lines show its ISRs, or the readings show no end.
-    """
+    """The first reading that shows the broker out of an ISR, and the first after it that shows it in every one."""
     up_at = impact.outage.up_at
     if impact.spans or up_at is None:
         return ()

@@ -30,10 +30,8 @@ from kafka_hindsight.knowledge.kinds import Kind
 _RESIGNED_BEFORE = timedelta(minutes=1)
 """A cluster has a new controller within this time of a resignation, unless its quorum has no majority."""
 
-
 _IN_VAIN = 3
 """So many elections begun by one node: where only the first vote splits, the second one elects. Our choice."""
-
 
 _WITHOUT_END = 6
 """So many elections begun by one node: votes that split would not do so each time. Our choice."""

@@ -62,9 +62,7 @@ class LogsAtHand:
     """The spans of the logs about each broker's life, and of those in which nodes speak as controllers."""
 
     def __init__(self, ordered: Sequence[Event], files: Iterable[LogFile], terms: Sequence[ControllerEpoch]) -> None:
-        """Takes: events of brokers, in order; the files of their logs: a log without one is at hand all the time;
-        the controllers' terms.
-        """
+        """Takes: events of brokers, in order; the files of their logs: a log without one is at hand all the time."""
         lines = [e for e in ordered if e.origin in (Origin.BROKER, Origin.RECORD)]
         own = grouped((e for e in lines if e.broker is not None and e.kind in _LIFE_KINDS), lambda e: e.broker or 0)
         spoken = grouped((e for e in lines if e.kind in _ONLY_CONTROLLERS or e.origin == Origin.RECORD), _speaker)

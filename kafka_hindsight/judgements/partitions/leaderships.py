@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -72,56 +72,44 @@ class Leadership:
 
 
 def leaderships_of(incarnation: Incarnation, context: ClusterContext) -> list[Leadership]:
-    """The leaderships of one partition, by epoch.
+    """The leaderships of one partition, by epoch: one for each, whatever the number of its witnesses.
 
-    Keeps: one leadership for each epoch, whatever the number of its witnesses; between two epochs that witnesses show,
-    nothing is added but the lack of a leader, where a reading shows it or no other replica could have led.
-    Order: instants do not fall as epochs rise: the clocks of two brokers may differ a little.
+    Between two epochs that witnesses show, nothing is added but the lack of a leader, where a reading shows it or no
+    other replica could have led. Instants do not fall as epochs rise: the clocks of two brokers may differ a little.
     """
     shown = _merged(incarnation, context)
     filled: list[Leadership] = []
     for before, after in zip(shown, [*shown[1:], None], strict=False):
         gap = _leaderless_after(before, after, incarnation, context)
         filled += [before, gap] if gap else [before]
-    builder = _Builder(context)
+    kept: list[Leadership] = []
     step_quotes: tuple[Quote, ...] = ()
     for former, now, following in zip([None, *filled], filled, [*filled[1:], None], strict=False):
         if now.leader == NOBODY and _is_step(former, now, following, context):
             step_quotes = now.quotes
             continue
-        builder.add(replace(now, step_quotes=step_quotes))
+        kept.append(replace(now, step_quotes=step_quotes))
         step_quotes = ()
-    return builder.close()
+    return _dated(kept, context)
 
 
-class _Builder:
-    """The leaderships so far, each with its instant; those without one wait for the next that has one."""
-
-    def __init__(self, context: ClusterContext) -> None:
-        self._context = context
-        self._dated: list[Leadership] = []
-        self._waiting: list[Leadership] = []
-        self._last_at: datetime | None = None
-
-    def add(self, leadership: Leadership) -> None:
-        """The next leadership by epoch."""
-        if leadership.at is None:
-            self._waiting.append(leadership)
-            return
-        for waiting in self._waiting:
-            before = self._dated[-1] if self._dated else None
-            self._append(waiting, _began_by(before, waiting, leadership, leadership.at, self._context))
-        self._waiting.clear()
-        self._append(leadership, leadership.at)
-
-    def close(self) -> list[Leadership]:
-        """All leaderships; those that still wait have no instant."""
-        return [*self._dated, *self._waiting]
-
-    def _append(self, leadership: Leadership, at: datetime | None) -> None:
-        if at is not None:
-            at = self._last_at = max(at, self._last_at or at)
-        self._dated.append(replace(leadership, at=at))
+def _dated(leaderships: Iterable[Leadership], context: ClusterContext) -> list[Leadership]:
+    """The leaderships, each with its instant; those without one wait for the next that has one."""
+    dated: list[Leadership] = []
+    waiting: list[Leadership] = []
+    last_at: datetime | None = None
+    for now in leaderships:
+        waiting.append(now)
+        if now.at is None:
+            continue
+        for one in waiting:
+            before = dated[-1] if dated else None
+            at = now.at if one is now else _began_by(before, one, now, now.at, context)
+            if at is not None:
+                at = last_at = max(at, last_at or at)
+            dated.append(replace(one, at=at))
+        waiting.clear()
+    return [*dated, *waiting]
 
 
 def _began_by(

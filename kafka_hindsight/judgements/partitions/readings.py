@@ -108,8 +108,8 @@ class PartitionReadings(Sequence[PartitionSnapshot]):
     def telling(self, cuts: Iterable[datetime] = ()) -> list[PartitionSnapshot]:
         """The readings without those that only repeat what was read just before and is read just after.
 
-        Takes: instants at which something else happened: the readings around each stay.
-        Gives: of each stretch of readings that show one state the first three and the last.
+        Of each stretch of readings that show one state the first three and the last. The readings around each of the
+        `cuts`, at which something else happened, stay.
         """
         inside = (
             n for n in (*self._turns, *(bisect_left(self._ats, cut) for cut in cuts)) if self._first < n < self._end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -35,14 +35,11 @@ def rebuild_balance(
     broker_snapshots: Iterable[BrokerSnapshot] = (),
     group_snapshots: Iterable[GroupSnapshot] = (),
 ) -> list[LeaderBalance]:
-    """Rows of gold.leader_balance: one for each scope of each reading.
+    """Rows of gold.leader_balance: one for each scope of each reading, in this order.
 
-    Takes: rows of bronze.partition_snapshots, broker_snapshots and group_snapshots of whole readings.
-    Order: by reading and scope.
-    Keeps: the leaders of all brokers in scope `all` are the partitions that have one, unless a broker that leads is
-    not listed; the racks' partitions add up to those of the brokers whose rack is known.
-    Edge case: a broker that leads nothing counts in the mean; one that is gone does not. Without a list of brokers
-    those that hold replicas are taken.
+    The leaders of all brokers in scope `all` are the partitions that have one, unless a broker that leads is not
+    listed; the racks' partitions add up to those of the brokers whose rack is known. A broker that leads nothing counts
+    in the mean; one that is gone does not. Without a list of brokers those that hold replicas are taken.
     """
     readings = _by_reading(row for row in partition_snapshots if row.preferred_leader is not None)
     listed, groups = _by_reading(broker_snapshots), _by_reading(group_snapshots)
@@ -60,22 +57,16 @@ def _by_reading(rows: Iterable[_Snapshot]) -> dict[tuple[str, str], list[_Snapsh
 
 def _scopes(
     partitions: Sequence[PartitionSnapshot], listed: Sequence[BrokerSnapshot], groups: Sequence[GroupSnapshot]
-) -> list[_Scope]:
+) -> Iterator[_Scope]:
     brokers = sorted({b.broker for b in listed} or {b for p in partitions for b in p.replicas or ()})
     own = [p for p in partitions if not p.is_internal]
+    yield _Scope("all", partitions, partitions, brokers, groups)
+    yield _Scope("without_internal", own, own, brokers, ())
     racks = grouped(sorted((b for b in listed if b.rack), key=lambda b: b.broker), lambda b: str(b.rack))
-    return [
-        _Scope("all", partitions, partitions, brokers, groups),
-        _Scope("without_internal", own, own, brokers, ()),
-        *(_rack(rack, [b.broker for b in own], partitions, groups) for rack, own in sorted(racks.items())),
-    ]
-
-
-def _rack(
-    name: str, brokers: Sequence[int], partitions: Sequence[PartitionSnapshot], groups: Sequence[GroupSnapshot]
-) -> _Scope:
-    preferred = [p for p in partitions if p.preferred_leader in brokers]
-    return _Scope(f"rack:{name}", preferred, partitions, brokers, groups)
+    for rack, hosts in sorted(racks.items()):
+        brokers = [b.broker for b in hosts]
+        preferred = [p for p in partitions if p.preferred_leader in brokers]
+        yield _Scope(f"rack:{rack}", preferred, partitions, brokers, groups)
 
 
 def _row(reading: PartitionSnapshot, scope: _Scope) -> LeaderBalance:

@@ -77,10 +77,9 @@ class LeaderChange:
         return [e for e in self.incarnation.events_by_time.near(self.at, CLOCK_SKEW) if e.kind == kind]
 
     def elections(self, reasons: Sequence[str]) -> list[Event]:
-        """The lines of a controller that starts elections for these reasons, this partition's among them."""
+        """The lines of a controller that starts elections for these reasons, this partition's among them. KRaft's
+        periodic task names no partition.
+        """
         near = self.context.elections_by_time.near(self.at, CLOCK_SKEW)
-        return [e for e in near if e.reason in reasons and self._is_in(e)]
-
-    def _is_in(self, election: Event) -> bool:
-        """Whether an election includes the partition. KRaft's periodic task names none."""
-        return election.kind == "periodic_election" or self.partition in (election.members or "").split(",")
+        is_in = (e for e in near if e.kind == "periodic_election" or self.partition in (e.members or "").split(","))
+        return [e for e in is_in if e.reason in reasons]

@@ -27,11 +27,7 @@ class Incarnation:
     """One incarnation of a partition, from its topic's creation to its deletion, with its cluster."""
 
     def __init__(
-        self,
-        lines: Sequence[Event],
-        readings: PartitionReadings,
-        deleted_at: datetime | None,
-        context: ClusterContext,
+        self, lines: Sequence[Event], readings: PartitionReadings, deleted_at: datetime | None, context: ClusterContext
     ) -> None:
         """Takes: its events of at least SHRINK_CAUSE_KINDS, in order; its readings."""
         self.started_at, self.deleted_at, self.context = lines[0].happened_at, deleted_at, context
@@ -83,13 +79,12 @@ class Shrink:
         """The leader's last line, since the commit before, that removes the broker because it lags."""
         since = self.previous_commit_at and self.previous_commit_at - CLOCK_SKEW
         proposed = (
-            e
-            for e in self.incarnation.proposals.until(self.at + CLOCK_SKEW)
-            if (since is None or since <= e.happened_at)
-            and self.broker in (broker_ids(e.previous_isr) or ())
-            and self.broker not in (broker_ids(e.isr) or ())
+            e for e in self.incarnation.proposals.until(self.at + CLOCK_SKEW) if not since or since <= e.happened_at
         )
-        return max(proposed, key=lambda e: (e.happened_at, e.source, e.order), default=None)
+        removing = (
+            e for e in proposed if self.broker in {*(broker_ids(e.previous_isr) or ())} - {*(broker_ids(e.isr) or ())}
+        )
+        return max(removing, key=lambda e: (e.happened_at, e.source, e.order), default=None)
 
     @property
     def outages(self) -> Intervals[BrokerOutage]:
@@ -108,9 +103,7 @@ class Shrink:
         since = self.at - CLOCK_SKEW
         listed = (at for at, replicas in self.incarnation.replica_lists.since(since) if self.broker not in replicas)
         later = self.incarnation.readings.within(since, None)
-        read = (
-            r.snapshot_at for r in later.where(lambda s: bool(s.replicas) and self.broker not in (s.replicas or ()))
-        )
+        read = (r.snapshot_at for r in later.where(lambda s: self.broker not in (s.replicas or (self.broker,))))
         return min((at for at in (next(listed, None), next(read, None)) if at is not None), default=None)
 
     def just_before(self, events: Timeline[Event]) -> Sequence[Event]:

@@ -105,12 +105,10 @@ class Reading:
 
 
 def simulate_losses(reading: Reading) -> list[LossSimulation]:
-    """Rows of gold.loss_simulations: one for each broker and each rack.
+    """Rows of gold.loss_simulations: one for each broker, by id, and for each rack, by name.
 
-    Order: brokers by id, then racks by name.
-    Keeps: a partition is offline, unclean, unwritable, unjudged or none of these, never two. What is offline or below
-    its minimum already is not counted again: the loss does not cost it.
-    Edge case: only brokers that the reading shows can take over uncleanly.
+    A partition is offline, unclean, unwritable, unjudged or none of these, never two. What is offline or below its
+    minimum already is not counted again: the loss does not cost it.
     """
     return [_row(_Loss(reading, scope)) for scope in reading.scopes()] if reading.partitions else []
 

@@ -73,9 +73,8 @@ def loss_of(
 ) -> Loss:
     """The records that were in the old leader's log and are not in any log of the cluster any more.
 
-    Takes: the unclean leadership; the last real leader before it; the replicas in sync before it;
-    the partition's events in order and its readings in order of time, with what groups had committed.
-    Keeps: the true number lies within the bounds, whichever evidence is missing.
+    Takes: the unclean leadership; the last real leader before it; the replicas in sync before it; the partition's
+    events and readings in order. The true number lies within the bounds, whichever evidence is missing.
     Edge case: a log that ends before what was read from it lost its tail in the crash: it bounds nothing from above.
     """
     assert change.at is not None

@@ -23,11 +23,9 @@ from kafka_hindsight.shared.windows import Window
 def rebuild_risks(
     histories: Iterable[History], failovers: Iterable[Failover], logs_end: datetime, window: Window
 ) -> list[PartitionRisk]:
-    """Rows of gold.partition_risks: one for each partition that risked anything.
+    """Rows of gold.partition_risks: one for each partition that risked anything, in order.
 
-    Takes: what is known of partitions, in order; rows of gold.failovers of the same; the last line of any broker.
-    Order: by topic and partition.
-    Keeps: each time lies within the window, and the times of two windows that touch add up to those of both together.
+    Each time lies within the window, and the times of two windows that touch add up to those of both together.
     """
     led = by_partition(failovers, "happened_at")
     risks = (_Risk(history, led[history.key], logs_end, window) for history in histories)
@@ -75,12 +73,8 @@ class _Risk:
     @cached_property
     def instants(self) -> list[datetime]:
         """When anything began or ended that is a risk."""
-        ends = (
-            at
-            for span in (*self.risky, *(self.may_be_leaderless or self.leaderless))
-            for at in (span.start, span.end)
-            if at is not None
-        )
+        spans = (*self.risky, *(self.may_be_leaderless or self.leaderless))
+        ends = (at for span in spans for at in (span.start, span.end) if at is not None)
         return [*(f.happened_at for f in self.elections), *ends]
 
     @property
