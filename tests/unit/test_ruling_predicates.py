@@ -19,7 +19,7 @@ from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings impo
     TriggeredChange,
 )
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.partitions.leaders.imbalance import IMBALANCE_END_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict, always, judge
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
 from kafka_hindsight.logs.plain_reader import read_logs

@@ -14,7 +14,7 @@ from kafka_hindsight.judgements.groups.move_rulings import MOVE_RULINGS
 from kafka_hindsight.judgements.groups.storm_rulings import FINGERPRINTS
 from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import ELECTION_TRIGGER_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
-from kafka_hindsight.judgements.partitions.leaders.imbalance import IMBALANCE_END_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.isr_shrink_rulings import SHRINK_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS
 from kafka_hindsight.judgements.partitions.replicas.truncation_rulings import TRUNCATION_RULINGS
