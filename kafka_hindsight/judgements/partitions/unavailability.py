@@ -18,8 +18,6 @@ from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
 from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
 from kafka_hindsight.shared.windows import Window
 
-_States = Sequence[Interval[State]]
-
 
 def rebuild_unavailability(
     histories: Iterable[History],
@@ -59,7 +57,11 @@ def _refused(
 
     In a time next to it in which the ISR or the setting is not known it is possible.
     """
-    for run in _runs([s for s in states if s.value.least is not None], _refuses):
+
+    def refuses(state: State) -> bool:
+        return state.is_under_min_isr() and state.leader != NOBODY and state.isr_size > 0
+
+    for run in _runs([s for s in states if s.value.least is not None], refuses):
         state = run.states[0].value
         shrink = next((s for s in reversed(shrinks) if s.happened_at <= run.start), None)
         end = None if run.after is None and run.end >= logs_end else run.end
@@ -68,10 +70,6 @@ def _refused(
         quotes = [q for piece in run.states for q in piece.value.quotes]
         reason = Reason(None, shrink.outage_id if shrink else None, why, Confidence.CERTAIN, quotes)
         yield BoundedInterval(run.start, end, span(run.start, end), possible, reason)
-
-
-def _refuses(state: State) -> bool:
-    return state.is_under_min_isr() and state.leader != NOBODY and state.isr_size > 0
 
 
 def _hung(
@@ -158,7 +156,7 @@ class _Run:
     """States in a row in which a condition holds, with the state known before them and the one after them."""
 
     before: Interval[State] | None
-    states: _States
+    states: Sequence[Interval[State]]
     after: Interval[State] | None
 
     @property
@@ -172,7 +170,7 @@ class _Run:
         return self.states[-1].end or NEVER
 
 
-def _runs(states: _States, holds: Callable[[State], bool]) -> Iterator[_Run]:
+def _runs(states: Iterable[Interval[State]], holds: Callable[[State], bool]) -> Iterator[_Run]:
     """The stretches in which a condition holds without a break, in order."""
     run: list[Interval[State]] = []
     before: Interval[State] | None = None

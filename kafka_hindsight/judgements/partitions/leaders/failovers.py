@@ -105,10 +105,7 @@ def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
 def leader_changes_of(
     incarnation: Incarnation, leaderships: Sequence[Leadership], context: ClusterContext
 ) -> Iterator[tuple[LeaderChange | None, Gap | None]]:
-    """Each step from one leadership of a partition to the next: the change of leader, the gap in the epochs, or both.
-
-    Takes: a partition with its events of FAILOVER_KINDS, and its leaderships.
-    """
+    """Each step from one leadership of a partition to the next: a change of leader, a gap in the epochs, or both."""
     commits = commits_of(e for e in incarnation.events if e.kind in ISR_KINDS)
     last_leader: int | None = None
     steps = list(pairwise(leaderships))

@@ -99,10 +99,7 @@ class _Crossing:
 
 @dataclass(frozen=True)
 class _Run:
-    """Consecutive readings of a broker above the threshold, the reading before them, and the one after.
-
-    `ended_by` is the instant of the next reading; `after` is None where that reading does not know the broker.
-    """
+    """Readings of a broker above the threshold in a row, the one before, and the next where it knows the broker."""
 
     before: LeaderImbalance | None
     readings: Sequence[LeaderImbalance]
@@ -152,11 +149,9 @@ def _start(run: _Run, changes: Timeline[Failover]) -> _Crossing:
     first = run.readings[0]
     if run.before is None:
         return _undone(first, changes)
-    crossing = _replayed(run.before, first, changes, is_start=True)
-    if crossing:
-        return crossing
     left = [f for f in _between(run.before.snapshot_at, first.snapshot_at, changes) if f.leader_from == first.broker]
-    return _Crossing(first.snapshot_at, False, _commonest(left))
+    crossing = _replayed(run.before, first, changes, is_start=True)
+    return crossing or _Crossing(first.snapshot_at, False, _commonest(left))
 
 
 def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
@@ -164,11 +159,10 @@ def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
         return None
     if run.after is None:
         return _Crossing(run.ended_by, False, None)
-    crossing = _replayed(run.readings[-1], run.after, changes, is_start=False)
-    if crossing:
-        return crossing
-    back = [f for f in _between(run.readings[-1].snapshot_at, run.ended_by, changes) if f.leader_to == run.after.broker]
-    return _Crossing(run.ended_by, False, _commonest(back))
+    last = run.readings[-1]
+    back = [f for f in _between(last.snapshot_at, run.ended_by, changes) if f.leader_to == last.broker]
+    crossing = _replayed(last, run.after, changes, is_start=False)
+    return crossing or _Crossing(run.ended_by, False, _commonest(back))
 
 
 def _replayed(

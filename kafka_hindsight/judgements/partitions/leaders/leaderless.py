@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import TypeVar
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, Quote
@@ -25,7 +24,6 @@ _ONLY_LEADERS = ("leader_started", "isr_updated")
 """Kinds that a broker writes only of partitions that it leads."""
 
 Span = Interval[None]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -77,10 +75,16 @@ def leaderless_of(change: LeaderChange) -> Leaderless:
     loss, started_at = _loss_of(change), _started_at(change)
     shown = _between(loss.at, started_at or (change.at if change.after.is_exact else None))
     low = _between(loss.by, started_at)
-    high = _between(loss.led_until, started_at or _proved_at(change))
+    high = _between(
+        loss.led_until, started_at or _first_led(change.incarnation.events_by_time.since(change.at), change.new)
+    )
     if shown is None:
         return Leaderless(None, low, high)
-    return Leaderless(shown, low and min(low, shown, key=_length), high and max(high, shown, key=_length))
+    return Leaderless(
+        shown,
+        low and min(low, shown, key=lambda s: length(s) or NO_SLACK),
+        high and max(high, shown, key=lambda s: length(s) or NO_SLACK),
+    )
 
 
 def until_led_again(
@@ -98,8 +102,8 @@ def until_led_again(
 
 
 def without_leader(
-    taken: LeaderChange, led: LeaderChange | None, leaderless: Leaderless, value: T
-) -> BoundedInterval[T]:
+    taken: LeaderChange, led: LeaderChange | None, leaderless: Leaderless, value: Reason
+) -> BoundedInterval[Reason]:
     """From when to when the partition had no leader: from the change that took it to the one that gave it the next.
 
     These are mostly one change; `led` is None where none gave it a leader.
@@ -117,17 +121,14 @@ def without_leader(
     return BoundedInterval(min(next(at for at in starts if at), end), end, low, high, value)
 
 
-def _length(span: Span) -> timedelta:
-    return length(span) or NO_SLACK
-
-
 def _between(start: datetime | None, end: datetime | None) -> Span | None:
     """A span, never of less than nothing: the clocks of two brokers may differ a little."""
     return Interval(min(start, end), end, None) if start and end else None
 
 
-def _first(events: Iterable[Event]) -> datetime | None:
-    return next((e.happened_at for e in events), None)
+def _first_led(events: Iterable[Event], broker: int | None) -> datetime | None:
+    """When a broker first wrote what only leaders write."""
+    return next((e.happened_at for e in events if e.kind in _ONLY_LEADERS and e.broker == broker), None)
 
 
 def _outage_of(change: LeaderChange) -> BrokerOutage | None:
@@ -155,29 +156,15 @@ def _last_led(change: LeaderChange, outage: BrokerOutage | None) -> datetime | N
     """
     lost_at = change.before.at if change.former == NOBODY else change.at
     until = change.incarnation.events_by_time.until(lost_at or change.at)
-    led_at = _first(e for e in reversed(until) if _leads(e, change.last_leader))
+    led_at = _first_led(reversed(until), change.last_leader)
     heard_at = outage.last_heard_at if outage else None
     return max((at for at in (led_at, heard_at) if at), default=None)
-
-
-def _leads(event: Event, broker: int | None) -> bool:
-    return event.kind in _ONLY_LEADERS and event.broker == broker
-
-
-def _proved_at(change: LeaderChange) -> datetime | None:
-    """The first later line that only the new leader writes."""
-    return _first(e for e in change.incarnation.events_by_time.since(change.at) if _leads(e, change.new))
-
-
-def led_again_at(incarnation: Incarnation, leader: int, up_at: datetime) -> datetime | None:
-    """When a broker that was away wrote again what only leaders write."""
-    return _first(e for e in incarnation.events_by_time.since(up_at - CLOCK_SKEW) if _leads(e, leader))
 
 
 def _started_at(change: LeaderChange) -> datetime | None:
     """When the new leader wrote that it leads."""
     own = (e for e in change.incarnation.events if e.kind == "leader_started" and e.broker == change.new)
-    return _first(e for e in own if e.leader_epoch == change.after.epoch)
+    return next((e.happened_at for e in own if e.leader_epoch == change.after.epoch), None)
 
 
 def _stopped_at(change: LeaderChange) -> datetime | None:
@@ -292,7 +279,8 @@ def _while_away(
     """
     for outage in context.outages_of(led.value):
         if outage.kind in _ENDED and led.start <= outage.down_at < (led.end or NEVER):
-            end = led_again_at(incarnation, led.value, outage.up_at) if outage.up_at else None
+            since = outage.up_at and incarnation.events_by_time.since(outage.up_at - CLOCK_SKEW)
+            end = _first_led(since or (), led.value)
             replicas = incarnation.replicas_at(outage.down_at) or ()
             are_all_away = replicas and all(any(o.up_at is None for o in context.outages_of(r)) for r in replicas)
             is_shown = end or (outage.up_at is None and are_all_away)

@@ -92,21 +92,14 @@ def _own_commits(before: Leadership, after: Leadership, incarnation: Incarnation
     Edge case: each change of leader, and each commit of an ISR, raises the partition epoch by one.
     Source: PartitionRegistration.merge; ZooKeeper's version of the partition's state.
     """
-    versions = _versions_between(before.epoch, after.epoch, incarnation)
-    if versions is None or before.leader == NOBODY or before.leader != after.leader:
+    known = [(e.leader_epoch, e.partition_epoch) for e in incarnation.events if e.leader_epoch is not None]
+    since = max((version for epoch, version in known if version is not None and epoch <= before.epoch), default=None)
+    until = min((version for epoch, version in known if version is not None and epoch >= after.epoch), default=None)
+    if since is None or until is None or before.leader == NOBODY or before.leader != after.leader:
         return []
-    since, until = versions
     committed = (e for e in incarnation.events if e.kind == "isr_updated" and e.broker == before.leader)
     own = {e.partition_epoch: e for e in committed if since < (e.partition_epoch or 0) <= until}
     return list(own.values()) if until - since - len(own) < _HIDDEN_CHANGES else []
-
-
-def _versions_between(before: int, after: int, incarnation: Incarnation) -> tuple[int, int] | None:
-    """The last partition epoch known of one leader epoch, and the first known of a later one."""
-    known = [(e.leader_epoch, e.partition_epoch) for e in incarnation.events if e.leader_epoch is not None]
-    since = max((version for epoch, version in known if version is not None and epoch <= before), default=None)
-    until = min((version for epoch, version in known if version is not None and epoch >= after), default=None)
-    return None if since is None or until is None else (since, until)
 
 
 def gap_row(incarnation: Incarnation, gap: Gap) -> LeadershipGap:

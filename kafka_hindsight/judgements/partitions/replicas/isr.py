@@ -1,7 +1,4 @@
-"""The committed ISRs of each partition, and each change from one to the next.
-
-Leaders, controllers and brokers that apply a commit log it.
-"""
+"""The committed ISRs of each partition, as leaders, controllers and brokers log them, and why they changed."""
 
 from __future__ import annotations
 
@@ -160,7 +157,8 @@ def _explained_changes(changes: Sequence[IsrChange], incarnation: Incarnation) -
             open_shrinks[broker] = len(rows)
         elif broker in open_shrinks:
             place = open_shrinks.pop(broker)
-            shrink = rows[place] = _ended(rows[place], change.happened_at)
+            until = min(rows[place].out_of_sync_until or change.happened_at, change.happened_at)
+            shrink = rows[place] = replace(rows[place], out_of_sync_until=max(rows[place].happened_at, until))
             row = replace(change, shrink_cause=shrink.shrink_cause, outage_id=shrink.outage_id)
             returned_at[broker] = change.happened_at
         rows.append(row)
@@ -199,12 +197,6 @@ def _with_lag(change: IsrChange, proposal: Event) -> IsrChange:
         behind_since=datetime.fromtimestamp(caught_up / 1000, UTC) if caught_up > 0 else None,
         evidence=[*change.evidence, quote(proposal)],
     )
-
-
-def _ended(shrink: IsrChange, returned_at: datetime) -> IsrChange:
-    """The shrink, ended by the return unless it had ended before."""
-    until = min(shrink.out_of_sync_until or returned_at, returned_at)
-    return replace(shrink, out_of_sync_until=max(shrink.happened_at, until))
 
 
 def _ended_by_reading(shrink: IsrChange, incarnation: Incarnation) -> IsrChange:

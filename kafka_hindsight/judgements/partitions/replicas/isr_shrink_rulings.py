@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -32,9 +32,8 @@ class Incarnation:
         """Takes: its events of at least SHRINK_CAUSE_KINDS, in order; its readings."""
         self.started_at, self.deleted_at, self.context = lines[0].happened_at, deleted_at, context
         self.lines, self.readings = lines, readings
-        self.proposals = _of_kind(lines, "isr_shrink_proposed")
-        self.reassignments = _of_kind(lines, "reassignment_changed")
-        self.disk_failures = context.disk_failures_by_time
+        self.proposals = by_instant(e for e in lines if e.kind == "isr_shrink_proposed")
+        self.reassignments = by_instant(e for e in lines if e.kind == "reassignment_changed")
         # Every controller logs former reassignments again when it starts; only those of the active one are news.
         self.active_reassignments = by_instant(
             e for e in self.reassignments if speaks_for_cluster(context.controller_epochs, e)
@@ -43,13 +42,9 @@ class Incarnation:
     @cached_property
     def replica_lists(self) -> Timeline[tuple[datetime, tuple[int, ...]]]:
         """The lists of replicas that lines show."""
-        listing = (*self.active_reassignments, *_of_kind(self.lines, "leadership_kept"))
+        listing = (*self.active_reassignments, *(e for e in self.lines if e.kind == "leadership_kept"))
         lists = ((e.happened_at, broker_ids(e.replicas) or ()) for e in listing if e.replicas)
         return Timeline(lists, lambda listed: listed[0])
-
-
-def _of_kind(lines: Iterable[Event], kind: str) -> Timeline[Event]:
-    return by_instant(e for e in lines if e.kind == kind)
 
 
 @dataclass(frozen=True)
@@ -137,7 +132,7 @@ def moved_after_its_return(shrink: Shrink) -> Proof | None:
 def its_disk_failed(shrink: Shrink) -> Proof | None:
     """A log directory that may hold the partition failed shortly before, and the broker did not restart since."""
     partition = f"{shrink.change.topic}-{shrink.change.partition}"
-    for failure in shrink.just_before(shrink.incarnation.disk_failures):
+    for failure in shrink.just_before(shrink.incarnation.context.disk_failures_by_time):
         named = on_failed_disk(failure)
         returns = [i.value.up_at for i in shrink.outages.between(failure.happened_at, shrink.at)]
         is_restarted = any(at and failure.happened_at < at <= shrink.at for at in returns)

@@ -44,10 +44,7 @@ class KnownIsr:
 
 @dataclass(frozen=True)
 class _Observation:
-    """An ISR that a line or a reading shows.
-
-    `version` is None where no line names it; `is_doubtful`: a reading that no line explains.
-    """
+    """An ISR that a line or a reading shows; one that no line explains is doubtful."""
 
     at: datetime
     isr: frozenset[int]
@@ -220,20 +217,14 @@ class History:
         cuts |= {at for i in (*self.leaders, *self.without_leader) for at in (i.start, i.end) if at is not None}
         in_order = instants(cuts)
         return Intervals(
-            Interval(piece.start, piece.end, self._state(piece))
+            Interval(piece.start, piece.end, self._state(piece.value, piece.start))
             for known in self.known.clip(window.start, window.end)
             for piece in known.split(in_order)
         )
 
-    def _state(self, piece: Interval[KnownIsr]) -> State:
-        start = piece.start
-        return State(
-            piece.value,
-            self.replicas_at(start),
-            at_instant(self.min_isr, start),
-            at_instant(self.unclean, start),
-            self._leader_from(start),
-        )
+    def _state(self, known: KnownIsr, at: datetime) -> State:
+        settings = at_instant(self.min_isr, at), at_instant(self.unclean, at)
+        return State(known, self.replicas_at(at), *settings, self._leader_from(at))
 
     def _leader_from(self, at: datetime) -> int | None:
         """The leader from an instant on: -1 where it has none, None where it is not known."""
@@ -277,10 +268,7 @@ def histories_of(
 def _known(
     lives: Sequence[Sequence[Event]], readings: PartitionReadings, ends: Sequence[datetime]
 ) -> Iterator[Interval[KnownIsr]]:
-    """The known ISRs of all incarnations of a partition: each up to the next one.
-
-    Takes: `ends`, when its topic was deleted, and when logs end.
-    """
+    """The known ISRs of all incarnations of a partition. `ends`: when its topic was deleted, and when logs end."""
     logs_end = ends[-1]
     later_starts = [life[0].happened_at for life in lives[1:]]
     for life, first, end in zip(lives or [[]], [None, *later_starts], [*later_starts, None], strict=True):

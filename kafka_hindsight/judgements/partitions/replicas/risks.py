@@ -67,8 +67,7 @@ class _Risk:
 
     @cached_property
     def elections(self) -> list[Failover]:
-        elected = (f for f in self.failovers if f.leader_to != NOBODY)
-        return [f for f in elected if self.window.holds(f.happened_at)]
+        return [f for f in self.failovers if f.leader_to != NOBODY and self.window.holds(f.happened_at)]
 
     @cached_property
     def instants(self) -> list[datetime]:
