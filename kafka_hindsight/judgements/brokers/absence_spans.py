@@ -19,8 +19,7 @@ from kafka_hindsight.judgements.brokers.liveness import (
     Signal,
     is_registered,
 )
-from kafka_hindsight.judgements.brokers.logs_at_hand import ROTATED_WITHIN
-from kafka_hindsight.judgements.brokers.observed import Observed
+from kafka_hindsight.judgements.brokers.observed import ROTATED_WITHIN, Observed
 from kafka_hindsight.judgements.brokers.outage_rulings import ENDS, Absence
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO, NEVER
@@ -57,7 +56,7 @@ def absences_of(observed: Observed) -> dict[int, list[Absence]]:
     No sign of life of a broker lies in an absence of it, but those of a broker that was cut off; a missing log is never
     read as silence.
     """
-    return {broker: _Life(broker, observed).told(own) for broker, own in sorted(observed.signals.items())}
+    return {broker: _Life(broker, observed).absences_in(own) for broker, own in sorted(observed.signals.items())}
 
 
 @dataclass
@@ -75,8 +74,8 @@ class _Life:
     found: tuple[Event, ...] = ()
     served_at: datetime | None = None
 
-    def told(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
-        """Its absences."""
+    def absences_in(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
+        """The absences that its signals show."""
         for signal in signals:
             if not self._is_known(signal) and not self._is_of_second(signal):
                 self._take(_read(signal, self.start, self.observed))
@@ -91,8 +90,8 @@ class _Life:
 
     def _is_known(self, signal: LivenessSignal) -> bool:
         """Whether a line shows no more than a new process that another line of it has shown."""
-        is_told = signal.shows is Signal.IS_NEW and signal.event.kind not in FOUND_AT_START
-        return is_told and self.current is not None and self.current.restart is not None
+        is_start = signal.shows is Signal.IS_NEW and signal.event.kind not in FOUND_AT_START
+        return is_start and self.current is not None and self.current.restart is not None
 
     def _is_of_second(self, signal: LivenessSignal) -> bool:
         """Whether a line is of a second process, which fails to start while the broker goes on to serve."""
@@ -306,7 +305,9 @@ class _Life:
         end = absence.up_at or (known_until if observed.until - known_until <= ROTATED_WITHIN else observed.until)
         by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
         by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
-        shows_end = by_controllers or (by_itself and absence.is_told_by_itself)
+        # Whether a broker that was active meanwhile served is what only controllers know.
+        has_own_start = absence.restart is not None and absence.restart.is_own and not absence.was_active
+        shows_end = by_controllers or (by_itself and (not absence.up_at or (has_own_start and absence.is_end_exact)))
         is_known = absence.up_at is not None and shows_end
         return replace(
             absence,

@@ -8,7 +8,12 @@ from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import NOBODY, ControllerChangeCause, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Event
-from kafka_hindsight.judgements.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase, is_in_vain
+from kafka_hindsight.judgements.brokers.controller_rulings import (
+    CONTROLLER_RULINGS,
+    ControllerCase,
+    is_in_vain,
+    most_elections,
+)
 from kafka_hindsight.judgements.brokers.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
 from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
@@ -131,7 +136,7 @@ def _row(case: ControllerCase) -> ControllerChange:
         epoch=case.term.epoch,
         cause=ControllerChangeCause(verdict.code),
         outage_id=verdict.facts.get("outage_id"),
-        elections=case.elections,
+        elections=most_elections(case.stood),
         uncontrolled_low_ms=None if low is None else low // MS,
         uncontrolled_high_ms=None if high is None else high // MS,
         confidence=verdict.confidence,

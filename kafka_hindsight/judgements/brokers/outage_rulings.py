@@ -82,15 +82,6 @@ class Absence:
         since = self.last_seen_at or (self.down_at if self.began_with in ENDS else None)
         return max(self.lasted_at_least, self.up_at - since) if since and self.up_at else None
 
-    @property
-    def is_told_by_itself(self) -> bool:
-        """Whether the broker's own log alone shows that it was away to the end: up to its start, or to no start.
-
-        Edge case: whether one that was active meanwhile served is what only controllers know.
-        """
-        is_own = self.restart is not None and self.restart.is_own
-        return self.up_at is None or (is_own and self.is_end_exact and not self.was_active)
-
     def meets(self, start: datetime, end: datetime | None) -> bool:
         """Whether it lasted at any instant of a span; `end` None: of a span that has not ended."""
         return (end is None or self.down_at <= end) and (self.up_at is None or self.up_at >= start)

@@ -16,6 +16,7 @@ from kafka_hindsight.judgements.brokers.controllers import speaks_for_cluster
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation
 from kafka_hindsight.judgements.partitions.readings import PartitionReadings
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
+from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import broker_ids
 
@@ -237,67 +238,43 @@ def _leaderless_after(
     has_room = after is None or (after.at is not None and after.epoch >= before.epoch + 2)
     if before.leader == NOBODY or before.at is None or not has_room:
         return None
-    stretch = _Stretch(before.leader, before.at, after, incarnation, context)
-    loss = stretch.read_as_leaderless() or stretch.lone_replica_lost()
+    loss = next(_losses(before.leader, before.at, after, incarnation, context), None)
     if loss is None:
         return None
     at = max(before.at, loss.at)
     return Leadership(before.epoch + 1, NOBODY, at, False, loss.isr, (), loss.quotes, is_shown=False)
 
 
-@dataclass(frozen=True)
-class _Stretch:
-    """The time from the begin of a leadership to the next one, or on where none follows."""
+def _losses(
+    leader: int, since: datetime, after: Leadership | None, incarnation: Incarnation, context: ClusterContext
+) -> Iterator[_Loss]:
+    """How a leader lost a partition from an instant on up to the next leadership, or on where none follows.
 
-    leader: int
-    since: datetime
-    after: Leadership | None
-    incarnation: Incarnation
-    context: ClusterContext
+    A reading shows the partition without a leader while the leader was away: readings lag a little behind the brokers,
+    so the reading alone is not enough. Or the only replica lost its disk or its broker, so that no other could lead.
+    Source: KRaft prints no line of that (ReplicationControlManager.handleDirectoriesOffline, handleBrokerFenced).
+    """
+    until = after.at if after else None
+    for row in incarnation.readings.where(lambda state: state.leader is None):
+        at = row.snapshot_at
+        outage = context.outage_at(leader, at) if since < at < (until or NEVER) else None
+        if outage:
+            shown = quote_snapshot(row, f"{row.topic}-{row.partition} has no leader")
+            yield _Loss(min(known_at(outage), at), (shown,), _isr_of(row))
+    failures = context.disk_failures_by_time.between(since, until or NEVER)
+    own = (f for f in failures if f.broker == leader and incarnation.name in on_failed_disk(f))
+    loss = next((_Loss(f.happened_at, (quote(f),)) for f in own), None) or _broker_lost(leader, since, after, context)
+    if loss and incarnation.replicas_at(loss.at) == (leader,):
+        yield loss
 
-    @property
-    def until(self) -> datetime | None:
-        """When the next leadership began."""
-        return self.after.at if self.after else None
 
-    def read_as_leaderless(self) -> _Loss | None:
-        """A reading shows the partition without a leader while the leader was away.
-
-        Edge case: readings lag a little behind the brokers, so the reading alone is not enough.
-        """
-        for row in self.incarnation.readings.where(lambda state: state.leader is None):
-            at = row.snapshot_at
-            if self.since < at and (self.until is None or at < self.until):
-                outage = self.context.outage_at(self.leader, at)
-                if outage:
-                    shown = quote_snapshot(row, f"{row.topic}-{row.partition} has no leader")
-                    return _Loss(min(known_at(outage), at), (shown,), _isr_of(row))
+def _broker_lost(leader: int, since: datetime, after: Leadership | None, context: ClusterContext) -> _Loss | None:
+    """The leader was away: until it led again, or, without a later leader, to the end of what is known."""
+    outage = context.outage_between(leader, since, after.at if after else None)
+    if outage is None:
         return None
-
-    def lone_replica_lost(self) -> _Loss | None:
-        """The only replica lost its disk or its broker, so that no other replica could lead.
-
-        Source: KRaft prints no line of it (ReplicationControlManager.handleDirectoriesOffline, handleBrokerFenced).
-        """
-        loss = self._disk_lost() or self._broker_lost()
-        return loss if loss and self.incarnation.replicas_at(loss.at) == (self.leader,) else None
-
-    def _disk_lost(self) -> _Loss | None:
-        """The leader writes that the disk which failed held the partition."""
-        for failure in self.context.disk_failures_by_time.since(self.since):
-            if self.until is not None and self.until < failure.happened_at:
-                break
-            if failure.broker == self.leader and self.incarnation.name in on_failed_disk(failure):
-                return _Loss(failure.happened_at, (quote(failure),))
-        return None
-
-    def _broker_lost(self) -> _Loss | None:
-        """The leader was away: until it led again, or, without a later leader, to the end of what is known."""
-        outage = self.context.outage_between(self.leader, self.since, self.until)
-        if outage is None:
-            return None
-        if self.after is None:
-            proves = outage.detected_at is not None and outage.up_at is None and outage.down_at >= self.since
-        else:
-            proves = self.after.leader == self.leader
-        return _Loss(known_at(outage), tuple(outage.evidence[:1])) if proves else None
+    if after is None:
+        proves = outage.detected_at is not None and outage.up_at is None and outage.down_at >= since
+    else:
+        proves = after.leader == leader
+    return _Loss(known_at(outage), tuple(outage.evidence[:1])) if proves else None

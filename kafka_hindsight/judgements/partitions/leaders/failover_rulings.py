@@ -9,7 +9,7 @@ from datetime import timedelta
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event
 from kafka_hindsight.judgements.brokers.cluster_context import disk_owners, known_at, on_failed_disk
-from kafka_hindsight.judgements.partitions.leaders.leader_change import PREFERRED, LeaderChange
+from kafka_hindsight.judgements.partitions.leaders.leadership_steps import PREFERRED, LeaderChange
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.rulings import Predicate, Proof, Ruling, always, named, proof_if

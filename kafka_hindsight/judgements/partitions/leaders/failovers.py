@@ -14,7 +14,6 @@ from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, deletions_of, incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import requested_by_operator
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
-from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
 from kafka_hindsight.judgements.partitions.leaders.leaderless import (
     JudgedChange,
     Leaderless,
@@ -25,7 +24,7 @@ from kafka_hindsight.judgements.partitions.leaders.leaderless import (
     length,
     until_led_again,
 )
-from kafka_hindsight.judgements.partitions.leaders.leadership_gaps import Gap, gap_between, gap_row
+from kafka_hindsight.judgements.partitions.leaders.leadership_steps import Gap, LeaderChange, gap_between, gap_row
 from kafka_hindsight.judgements.partitions.leaderships import LEADERSHIP_KINDS, Leadership, leaderships_of
 from kafka_hindsight.judgements.partitions.readings import Readings
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of

@@ -107,19 +107,15 @@ def merge_spans(spans: Iterable[IsrSpan], calm: timedelta = CALM_AFTER) -> list[
     periods: list[list[IsrSpan]] = []
     until = NEVER
     for span in sorted(spans, key=_place):
-        end = span.out_of_sync_until or NEVER
-        if periods and (span.happened_at <= until or _is_same(periods[-1][-1], span, until, calm)):
+        end, last = span.out_of_sync_until or NEVER, periods[-1][-1] if periods else span
+        is_one_cause = (last.shrink_cause, last.outage_id) == (span.shrink_cause, span.outage_id)
+        if periods and (span.happened_at <= until or (is_one_cause and span.happened_at - until <= calm)):
             periods[-1].append(span)
             until = max(until, end)
         else:
             periods.append([span])
             until = end
     return periods
-
-
-def _is_same(before: IsrSpan, span: IsrSpan, until: datetime, calm: timedelta) -> bool:
-    is_one_cause = (before.shrink_cause, before.outage_id) == (span.shrink_cause, span.outage_id)
-    return is_one_cause and span.happened_at - until <= calm
 
 
 def _removals(periods: Iterable[Period]) -> Removals:
