@@ -7,15 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from kafka_hindsight.catalog.rows import (
-    BrokerOutage,
-    CoordinatorMove,
-    Failover,
-    Incident,
-    IsrSpan,
-    OutOfSyncCount,
-    PartitionSnapshot,
-)
+from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of
 from kafka_hindsight.judgements.reasoning.timelines import Timeline
@@ -26,26 +18,26 @@ from kafka_hindsight.shared.words import counted, duration, listed, sentence, ti
 
 
 def add_impact(
-    outages: Iterable[BrokerOutage],
-    failovers: Sequence[Failover],
-    isr_spans: Sequence[IsrSpan],
-    coordinator_moves: Sequence[CoordinatorMove],
-    readings: Iterable[PartitionSnapshot] = (),
-    in_sync: Iterable[OutOfSyncCount] = (),
-) -> list[BrokerOutage]:
+    outages: Iterable[rows.BrokerOutage],
+    failovers: Sequence[rows.Failover],
+    isr_spans: Sequence[rows.IsrSpan],
+    coordinator_moves: Sequence[rows.CoordinatorMove],
+    readings: Iterable[rows.PartitionSnapshot] = (),
+    in_sync: Iterable[rows.OutOfSyncCount] = (),
+) -> list[rows.BrokerOutage]:
     """Rows of gold.broker_outages with what each outage did to partitions, and when that was over.
 
     `readings` show what a broker led where no election did, `in_sync` when it was in sync where no line does. Null
     where no evidence shows it, or where it was not over before the broker went again or the lines end.
     """
-    rows = sorted(outages, key=lambda o: (o.broker, o.down_at))
+    ordered = sorted(outages, key=lambda o: (o.broker, o.down_at))
     caused_by, led_by = grouped(failovers, lambda f: f.outage_id), grouped(failovers, lambda f: f.leader_to)
     spans_of, moves_of = grouped(isr_spans, lambda s: s.outage_id), grouped(coordinator_moves, lambda m: m.outage_id)
     counts = grouped(sorted(in_sync, key=lambda r: r.snapshot_at), lambda r: r.broker)
     leaders = grouped(readings, lambda r: r.snapshot_at)
     counted_leaders = Timeline(((at, Counter(r.leader for r in led)) for at, led in leaders.items()), lambda c: c[0])
     judged = []
-    for outage, after in zip(rows, [*rows[1:], None], strict=False):
+    for outage, after in zip(ordered, [*ordered[1:], None], strict=False):
         again_at = after.down_at if after and after.broker == outage.broker else NEVER
         caused, spans = caused_by.get(outage.outage_id, ()), spans_of.get(outage.outage_id, ())
         moves, before = moves_of.get(outage.outage_id, ()), counted_leaders.last_until(outage.down_at)
@@ -71,13 +63,13 @@ def add_impact(
     return judged
 
 
-def add_rebalances(outages: Iterable[BrokerOutage], incidents: Iterable[Incident]) -> list[BrokerOutage]:
+def add_rebalances(outages: Iterable[rows.BrokerOutage], incidents: Iterable[rows.Incident]) -> list[rows.BrokerOutage]:
     """What `add_impact` gives, with the rebalances that each outage caused, and what those cost."""
     caused = grouped(incidents, lambda i: i.first_outage_id)
     return [_with_rebalances(outage, caused.get(outage.outage_id, ())) for outage in outages]
 
 
-def _with_rebalances(outage: BrokerOutage, incidents: Sequence[Incident]) -> BrokerOutage:
+def _with_rebalances(outage: rows.BrokerOutage, incidents: Sequence[rows.Incident]) -> rows.BrokerOutage:
     known = [i.partition_seconds for i in incidents if i.partition_seconds is not None]
     return replace(
         outage,
@@ -87,7 +79,7 @@ def _with_rebalances(outage: BrokerOutage, incidents: Sequence[Incident]) -> Bro
     )
 
 
-def explain_outages(outages: Iterable[BrokerOutage], restarts: Mapping[str, str]) -> list[BrokerOutage]:
+def explain_outages(outages: Iterable[rows.BrokerOutage], restarts: Mapping[str, str]) -> list[rows.BrokerOutage]:
     """What `add_rebalances` gives, with the restart that each outage belongs to, and its impact in sentences."""
     return [
         replace(
@@ -99,7 +91,7 @@ def explain_outages(outages: Iterable[BrokerOutage], restarts: Mapping[str, str]
     ]
 
 
-def _recovery(outage: BrokerOutage) -> str:
+def _recovery(outage: rows.BrokerOutage) -> str:
     is_released = is_orderly(outage) and outage.detected_at and outage.detected_at - outage.down_at <= SHUTDOWN_LASTS
     steps = (
         (outage.detected_at, "the controller released it after {}" if is_released else "it was detected after {}"),
@@ -112,7 +104,7 @@ def _recovery(outage: BrokerOutage) -> str:
     return f"{sentence(listed(parts))}." if parts else ""
 
 
-def _disturbance(outage: BrokerOutage) -> str:
+def _disturbance(outage: rows.BrokerOutage) -> str:
     """The coordinators that moved and the rebalances that followed; empty where no group is known to be affected."""
     moves, rebalances, cost = outage.coordinator_moves, outage.rebalances, outage.partition_seconds
     if not moves and not rebalances:
@@ -125,7 +117,7 @@ def _disturbance(outage: BrokerOutage) -> str:
     return f"{moved}; t{caused}" if moved else f"T{caused}"
 
 
-def _restored_at(lost: Mapping[tuple[str, int], datetime], led: Iterable[Failover]) -> datetime | None:
+def _restored_at(lost: Mapping[tuple[str, int], datetime], led: Iterable[rows.Failover]) -> datetime | None:
     """When the broker led the last of the lost partitions again."""
     again: dict[tuple[str, int], datetime] = {}
     for f in led:
@@ -135,14 +127,16 @@ def _restored_at(lost: Mapping[tuple[str, int], datetime], led: Iterable[Failove
     return max(again.values()) if lost and lost.keys() == again.keys() else None
 
 
-def _recovered_at(up_at: datetime | None, spans: Sequence[IsrSpan]) -> datetime | None:
+def _recovered_at(up_at: datetime | None, spans: Sequence[rows.IsrSpan]) -> datetime | None:
     """When the broker was back in the last of the ISRs that it had left."""
     ends = [s.out_of_sync_until for s in spans]
     known = [end for end in (up_at, *ends) if end is not None]
     return max(known) if ends and len(known) == len(ends) + 1 else None
 
 
-def _recovery_in_readings(up_at: datetime | None, readings: Sequence[OutOfSyncCount]) -> Sequence[OutOfSyncCount]:
+def _recovery_in_readings(
+    up_at: datetime | None, readings: Sequence[rows.OutOfSyncCount]
+) -> Sequence[rows.OutOfSyncCount]:
     """The first reading that shows the broker out of an ISR, and the first after it that shows it in every one."""
     out = next((r for r in readings if r.partitions_out), None)
     if up_at is None or out is None:

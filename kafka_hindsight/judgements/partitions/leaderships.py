@@ -78,7 +78,9 @@ def leaderships_of(incarnation: Incarnation, context: ClusterContext) -> list[Le
     Between two epochs that witnesses show, nothing is added but the lack of a leader, where a reading shows it or no
     other replica could have led. Instants do not fall as epochs rise: the clocks of two brokers may differ a little.
     """
-    shown = _merged(incarnation, context)
+    in_lines = grouped((s for e in incarnation.events for s in _seen_in(e, context)), lambda s: s.epoch)
+    by_epoch = grouped(_read(incarnation.readings), lambda s: s.epoch) | in_lines
+    shown = [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
     filled: list[Leadership] = []
     for before, after in zip(shown, [*shown[1:], None], strict=False):
         gap = _leaderless_after(before, after, incarnation, context)
@@ -126,13 +128,6 @@ def _began_by(
     if outage:
         return min(known_at(outage), later_at)
     return later_at if later.leader == now.leader and later.epoch == now.epoch + 1 else None
-
-
-def _merged(incarnation: Incarnation, context: ClusterContext) -> list[Leadership]:
-    """One leadership for each epoch that a line shows, or, where no line does, readings."""
-    in_lines = grouped((s for e in incarnation.events for s in _seen_in(e, context)), lambda s: s.epoch)
-    by_epoch = grouped(_read(incarnation.readings), lambda s: s.epoch) | in_lines
-    return [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
 
 
 def _merge(sightings: list[Sighting]) -> Leadership:

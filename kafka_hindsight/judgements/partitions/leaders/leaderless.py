@@ -71,7 +71,9 @@ def leaderless_of(change: LeaderChange) -> Leaderless:
     """
     if change.new == NOBODY or change.last_leader is None:
         return Leaderless()
-    loss, started_at = _loss_of(change), _started_at(change)
+    loss = _loss_of(change)
+    own = (e for e in change.incarnation.events if e.kind == "leader_started" and e.broker == change.new)
+    started_at = next((e.happened_at for e in own if e.leader_epoch == change.after.epoch), None)
     shown = _between(loss.at, started_at or (change.at if change.after.is_exact else None))
     low = _between(loss.by, started_at)
     high = _between(
@@ -130,16 +132,11 @@ def _first_led(events: Iterable[Event], broker: int | None) -> datetime | None:
     return next((e.happened_at for e in events if e.kind in _ONLY_LEADERS and e.broker == broker), None)
 
 
-def _outage_of(change: LeaderChange) -> BrokerOutage | None:
-    """The outage of the last leader in which the change happened, or the loss of leadership before it."""
+def _loss_of(change: LeaderChange) -> _Loss:
+    stopped_at = _stopped_at(change)
     outage = change.context.outage_at(change.last_leader, change.at)
     if outage is None and change.former == NOBODY and change.before.at:
         outage = change.context.outage_at(change.last_leader, change.before.at)
-    return outage
-
-
-def _loss_of(change: LeaderChange) -> _Loss:
-    outage, stopped_at = _outage_of(change), _stopped_at(change)
     sudden = None if outage and outage.kind == OutageKind.CONTROLLED_SHUTDOWN else outage
     led_until = stopped_at if stopped_at and not sudden else _last_led(change, outage)
     # The first proof that the last leader led no more: its own line, its detection as down, or its process's end.
@@ -160,12 +157,6 @@ def _last_led(change: LeaderChange, outage: BrokerOutage | None) -> datetime | N
     return max((at for at in (led_at, heard_at) if at), default=None)
 
 
-def _started_at(change: LeaderChange) -> datetime | None:
-    """When the new leader wrote that it leads."""
-    own = (e for e in change.incarnation.events if e.kind == "leader_started" and e.broker == change.new)
-    return next((e.happened_at for e in own if e.leader_epoch == change.after.epoch), None)
-
-
 def _stopped_at(change: LeaderChange) -> datetime | None:
     """When the last leader wrote that it leads no more: as a follower in a later epoch, or because its disk failed.
 
@@ -173,18 +164,13 @@ def _stopped_at(change: LeaderChange) -> datetime | None:
     """
     since = change.before.at - CLOCK_SKEW if change.before.at else LONG_AGO
     failures = change.context.disk_failures_by_time.between(since, change.at + CLOCK_SKEW)
-    stopped = [e.happened_at for e in change.incarnation.events if _follows(e, change)]
-    stopped += [
-        e.happened_at for e in failures if e.broker == change.last_leader and change.partition in on_failed_disk(e)
-    ]
-    told, lost_at = min(stopped, default=None), change.before.at if change.former == NOBODY else None
-    return lost_at if told and lost_at and told - lost_at > CLOCK_SKEW else told
-
-
-def _follows(event: Event, change: LeaderChange) -> bool:
-    if event.kind != "follower_started" or event.broker != change.last_leader or event.leader_epoch is None:
-        return False
-    return change.before.epoch - (change.former == NOBODY) < event.leader_epoch <= change.after.epoch
+    since_epoch = change.before.epoch - (change.former == NOBODY) + 1
+    follows = (e for e in change.incarnation.events if e.kind == "follower_started" and e.leader_epoch is not None)
+    lines = [e for e in follows if since_epoch <= (e.leader_epoch or 0) <= change.after.epoch]
+    lines += [e for e in failures if change.partition in on_failed_disk(e)]
+    stopped_at = min((e.happened_at for e in lines if e.broker == change.last_leader), default=None)
+    lost_at = change.before.at if change.former == NOBODY else None
+    return lost_at if stopped_at and lost_at and stopped_at - lost_at > CLOCK_SKEW else stopped_at
 
 
 _ENDED = (OutageKind.CRASH, OutageKind.CONTROLLED_SHUTDOWN, OutageKind.FAILED_START)
