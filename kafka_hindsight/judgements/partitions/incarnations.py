@@ -154,5 +154,5 @@ def _between_deletions(
             lives[bisect_right(deleted, event.happened_at)].append(event)
     # What lies between a deletion and the next creation still belongs to the deletion.
     since_creation = partial(dropwhile, lambda e: e.kind != "partition_created" and e.leader_epoch != 0)
-    found = (list(since_creation(own)) if number else own for number, own in sorted(lives.items()))
-    return [life for life in found if life]
+    incarnations = (list(since_creation(own)) if number else own for number, own in sorted(lives.items()))
+    return [life for life in incarnations if life]

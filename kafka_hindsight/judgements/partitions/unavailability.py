@@ -41,7 +41,7 @@ def rebuild_unavailability(
             UnavailabilityKind.ACKS_ALL_REFUSED: _refused(states, own, logs_end),
             UnavailabilityKind.ACKS_ALL_HUNG: _hung(states, outages, own, logs_end),
         }
-        for kind, interval in ((kind, i) for kind, found in intervals.items() for i in found):
+        for kind, interval in ((kind, i) for kind, own_times in intervals.items() for i in own_times):
             why: Reason = interval.value
             ids = {"failover_id": why.failover_id, "outage_id": why.outage_id}
             rows.append(
