@@ -15,7 +15,7 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import (
     leader_changes_of,
     rebuild_leaders,
 )
-from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
+from kafka_hindsight.judgements.partitions.leaders.leadership_steps import LeaderChange
 from kafka_hindsight.judgements.partitions.leaderships import leaderships_of
 from kafka_hindsight.shared.windows import Window
 

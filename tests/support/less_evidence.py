@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Event, 
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
-from kafka_hindsight.judgements.brokers.logs_at_hand import LogsAtHand
+from kafka_hindsight.judgements.brokers.observed import LogsAtHand
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.logs.plain_reader import read_logs

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.gold import FAILOVERS, LEADER_IMBALANCE
 from kafka_hindsight.catalog.rows import Failover, ImbalancePeriod, LeaderImbalance
-from kafka_hindsight.judgements.partitions.leaders.imbalance_periods import rebuild_imbalance_periods
+from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance_periods
 from tests.support.rows import AT, QUOTE, row
 
 

@@ -23,7 +23,7 @@ from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings impo
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
-from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
+from kafka_hindsight.judgements.partitions.leaders.leadership_steps import LeaderChange
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, judge
 from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window

@@ -17,7 +17,7 @@ from kafka_hindsight.catalog.rows import BrokerSnapshot, Event, Failover, Missin
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
-from kafka_hindsight.judgements.brokers.missing_broker_logs import find_missing_broker_logs, named_within
+from kafka_hindsight.judgements.brokers.missing_broker_logs import cut_to, find_missing_broker_logs
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.logs.plain_reader import read_logs
@@ -109,5 +109,5 @@ def test_a_node_that_others_name_and_that_wrote_nothing_is_named(
 
 def test_a_silent_node_is_named_in_each_window_in_which_others_name_it() -> None:
     named = row(MissingBrokerLog.TABLE, broker=2, first_at=AT, last_at=AT + 3 * HOUR)
-    found = [named_within([named], Window(AT + h * HOUR, AT + (h + 1) * HOUR)) for h in (-1, 0, 1, 4)]
+    found = [cut_to(Window(AT + h * HOUR, AT + (h + 1) * HOUR), [named]) for h in (-1, 0, 1, 4)]
     assert [[r.first_at for r in rows] for rows in found] == [[], [AT], [AT + HOUR], []]

@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.partitions.replicas import isr_shrink_cause, out_of_sync_periods, truncations
+from kafka_hindsight.judgements.partitions.replicas import isr, out_of_sync_periods, truncations
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
 from kafka_hindsight.judgements.partitions.replicas.isr_shrink_rulings import SHRINK_RULINGS, Shrink
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS, PeriodCase
@@ -92,7 +92,7 @@ def judged(night: Night) -> tuple[list[Decision], list[IsrChange | OutOfSyncPeri
         rebuild_leaders(lines, night.readings, context, DAYS).failovers if night.failovers is None else night.failovers
     )
     with pytest.MonkeyPatch.context() as patch:
-        for module in (isr_shrink_cause, out_of_sync_periods, truncations):
+        for module in (isr, out_of_sync_periods, truncations):
             patch.setattr(module, "judge", judge)
         changes = rebuild_isr_changes(lines, night.readings, context, DAYS)
         spans = out_of_sync_periods.spans_of(changes)

@@ -8,9 +8,9 @@ from datetime import timedelta
 from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.rows import Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.missing_broker_logs import cut_to, find_unobserved_spans
 from kafka_hindsight.judgements.brokers.observed import observe
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.brokers.unobserved import find_unobserved_spans, unobserved_within
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at
 from tests.support.rows import row
@@ -63,6 +63,6 @@ def test_another_brokers_line_about_it_splits_the_span() -> None:
 def test_a_span_that_reaches_into_a_window_is_cut_to_it() -> None:
     [found] = find_unobserved_spans("c", observe(LEADS, [], [], ITS_FILES))
     window = Window(at("02:30:00"), at("12:00:00"))
-    [inside] = unobserved_within([found], window)
+    [inside] = cut_to(window, [found])
     assert (inside.first_at, inside.last_at) == (at("02:30:00"), at("05:00:00"))
-    assert unobserved_within([found], Window(at("05:30:00"), at("05:30:00") + timedelta(hours=1))) == []
+    assert cut_to(Window(at("05:30:00"), at("05:30:00") + timedelta(hours=1)), [found]) == []

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import dropwhile
 
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.judgements.brokers.absence import ENDS, Absence
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at
-from kafka_hindsight.judgements.brokers.failed_starts import has_ended, is_another, is_of_second
 from kafka_hindsight.judgements.brokers.liveness import (
     FOUND_AT_START,
     SAME_START,
@@ -20,8 +19,8 @@ from kafka_hindsight.judgements.brokers.liveness import (
     Signal,
     is_registered,
 )
-from kafka_hindsight.judgements.brokers.logs_at_hand import ROTATED_WITHIN
-from kafka_hindsight.judgements.brokers.observed import Observed
+from kafka_hindsight.judgements.brokers.observed import ROTATED_WITHIN, Observed
+from kafka_hindsight.judgements.brokers.outage_rulings import ENDS, Absence
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO, NEVER
 
@@ -47,19 +46,17 @@ _LAST_WORDS: Mapping[Signal, timedelta] = {
 }
 """How long after each signal of an absence a line of the broker may still be of the time before it."""
 
-
 _BY_SECOND = (Signal.RESTARTED, Signal.IS_NEW, Signal.FAILED)
 """What a process shows that does not come to serve."""
 
 
 def absences_of(observed: Observed) -> dict[int, list[Absence]]:
-    """The absences of each broker.
+    """The absences of each broker, by broker and time.
 
-    Order: by broker and time.
-    Keeps: no sign of life of a broker lies in an absence of it, but those of a broker that was cut off; what a log
-    that is not at hand might show is claimed nowhere.
+    No sign of life of a broker lies in an absence of it, but those of a broker that was cut off; a missing log is never
+    read as silence.
     """
-    return {broker: _Life(broker, observed).told(own) for broker, own in sorted(observed.signals.items())}
+    return {broker: _Life(broker, observed).absences_in(own) for broker, own in sorted(observed.signals.items())}
 
 
 @dataclass
@@ -77,8 +74,8 @@ class _Life:
     found: tuple[Event, ...] = ()
     served_at: datetime | None = None
 
-    def told(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
-        """Its absences."""
+    def absences_in(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
+        """The absences that its signals show."""
         for signal in signals:
             if not self._is_known(signal) and not self._is_of_second(signal):
                 self._take(_read(signal, self.start, self.observed))
@@ -93,8 +90,8 @@ class _Life:
 
     def _is_known(self, signal: LivenessSignal) -> bool:
         """Whether a line shows no more than a new process that another line of it has shown."""
-        is_told = signal.shows is Signal.IS_NEW and signal.event.kind not in FOUND_AT_START
-        return is_told and self.current is not None and self.current.restart is not None
+        is_start = signal.shows is Signal.IS_NEW and signal.event.kind not in FOUND_AT_START
+        return is_start and self.current is not None and self.current.restart is not None
 
     def _is_of_second(self, signal: LivenessSignal) -> bool:
         """Whether a line is of a second process, which fails to start while the broker goes on to serve."""
@@ -122,7 +119,8 @@ class _Life:
         """Ends the absence by a sign of life before the next signal, unless that signal shows the same return."""
         if self.current is None:
             return
-        since = self._silent_from(self.current)
+        unnoticed = timedelta() if self.current.detected_at or self.current.is_over else self.observed.session
+        since = max(self.current.silent_from, self.current.down_at + unnoticed)
         life = self._first_service(self.current, since)
         same = _SAME_LIFE.get(coming.shows) if coming else None
         if life and coming and same and coming.at - life.happened_at <= same:
@@ -154,11 +152,6 @@ class _Life:
         is_unheard = coming.is_own and self.start is None
         return is_unheard and not self.observed.logs.is_controllers_whole(absence.gone_by, coming.at)
 
-    def _silent_from(self, absence: Absence) -> datetime:
-        """From when on a line of the broker shows that it is back."""
-        unnoticed = timedelta() if absence.detected_at or absence.is_over else self.observed.session
-        return max(absence.silent_from, absence.down_at + unnoticed)
-
     def _begins(self, signal: LivenessSignal) -> bool:
         """Whether a signal begins an absence of a broker that, as far as known, serves."""
         if signal.shows is Signal.SERVES:
@@ -187,7 +180,10 @@ class _Life:
         if signal.shows in ENDS:
             return replace(begun, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN)
         if signal.shows is Signal.FAILED or (signal.is_own and self.start):
-            return self._never_served(begun, signal)
+            # It has not served from that start on.
+            start = self.start.event if self.start else signal.event
+            at, lines = start.happened_at, (start,) if self.start else ()
+            return replace(begun, began_with=Signal.FAILED, down_at=at, gone_by=at, is_over=True, lines=lines)
         # What precedes the line that a start was over is of the new process.
         before = at - CATCHING_UP if signal.shows is Signal.SERVES else at
         last_line = self.observed.signs.last_before(self.broker, before, since=self._served_since)
@@ -200,8 +196,10 @@ class _Life:
         """The absence that others detected, or a start shows, from when the broker fell silent on."""
         signs, logs, session = self.observed.signs, self.observed.logs, self.observed.session
         failure = signs.first_failure(self.broker, heard_at, signal.at)
-        watched_for = None if signal.is_own or self._is_first(signal) else session
-        down_at = failure.happened_at if failure else _silent_since(signal.at, heard_at, watched_for)
+        silent_since = heard_at or signal.at
+        if not (signal.is_own or self._is_first(signal)):
+            silent_since = max(heard_at or LONG_AGO, signal.at - session)
+        down_at = failure.happened_at if failure else silent_since
         replaced_at = _replaced_at(self.broker, heard_at, signal.at, self.observed.terms)
         if replaced_at and signal.at - replaced_at <= 2 * session:
             down_at = min(down_at, replaced_at)
@@ -277,18 +275,6 @@ class _Life:
             or not self.observed.logs.is_own_unbroken(self.broker, absence.down_at - LATE_REPORT, signal.at)
         )
 
-    def _never_served(self, begun: Absence, signal: LivenessSignal) -> Absence:
-        """The absence of a broker whose start fails, from that start on."""
-        start = self.start.event if self.start else signal.event
-        return replace(
-            begun,
-            began_with=Signal.FAILED,
-            down_at=start.happened_at,
-            gone_by=start.happened_at,
-            is_over=True,
-            lines=(start,) if self.start else (),
-        )
-
     def _close(self, absence: Absence) -> None:
         """Keeps the absence, with what only the whole of it shows, unless it never happened."""
         self.current = None
@@ -314,14 +300,18 @@ class _Life:
     def _finished(self, absence: Absence) -> Absence:
         absence = self._with_life(self._with_start_behind(absence))
         observed = self.observed
-        end = absence.up_at or self._last_known(absence)
+        known_until = observed.logs.known_until(self.broker, absence.gone_by)
+        # Where the logs of all brokers end only a little later than those that would show a return, up to these.
+        end = absence.up_at or (known_until if observed.until - known_until <= ROTATED_WITHIN else observed.until)
         by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
         by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
-        shows_end = by_controllers or (by_itself and absence.is_told_by_itself)
+        # Whether a broker that was active meanwhile served is what only controllers know.
+        has_own_start = absence.restart is not None and absence.restart.is_own and not absence.was_active
+        shows_end = by_controllers or (by_itself and (not absence.up_at or (has_own_start and absence.is_end_exact)))
         is_known = absence.up_at is not None and shows_end
         return replace(
             absence,
-            known_until=None if is_known else observed.logs.known_until(self.broker, absence.gone_by),
+            known_until=None if is_known else known_until,
             shows_end=shows_end,
             # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
             shows_starts=observed.logs.is_own_unbroken(absence.broker, absence.gone_by, end)
@@ -356,11 +346,6 @@ class _Life:
             return absence
         return replace(absence, restart=said, lines=(*absence.lines, said.event))
 
-    def _last_known(self, absence: Absence) -> datetime:
-        """The end of the logs that would show a return; where those of all brokers end is only a little later, that."""
-        last = self.observed.logs.known_until(self.broker, absence.gone_by)
-        return last if self.observed.until - last <= ROTATED_WITHIN else self.observed.until
-
 
 def _read(signal: LivenessSignal, start: LivenessSignal | None, observed: Observed) -> LivenessSignal:
     """The signal: a process that ends before it has served has failed to start, however it ends."""
@@ -374,13 +359,6 @@ def _returned(absence: Absence, proof: Event, *, is_exact: bool) -> Absence:
     return replace(absence, up_at=proof.happened_at, is_end_exact=is_exact, lines=(*absence.lines, proof))
 
 
-def _silent_since(gone_by: datetime, heard_at: datetime | None, watched_for: timedelta | None) -> datetime:
-    """When the broker fell silent. Takes: how long before a controller would have detected it; None: none was there."""
-    if watched_for is None:
-        return heard_at or gone_by
-    return max(heard_at or gone_by - watched_for, gone_by - watched_for)
-
-
 def _replaced_at(
     broker: int, heard_at: datetime | None, until: datetime, terms: Sequence[ControllerEpoch]
 ) -> datetime | None:
@@ -388,3 +366,43 @@ def _replaced_at(
     if heard_at is None or active_at(terms, heard_at) != broker:
         return None
     return next((t.since for t in terms if heard_at < t.since <= until and t.controller != broker), None)
+
+
+_ENDING_KINDS = (Kind.BROKER_START_FAILED, Kind.PROCESS_FAULTED)
+_EXITS = ("process.start_aborted", "process.fatal_fault", "process.controller_start_failed")
+"""What a process says once, when it exits: whatever fails afterwards is another one."""
+
+
+def has_ended(lines: Sequence[Event], failures: Sequence[Event]) -> bool:
+    """Whether the process before is known to have ended: what halts now is a new one, which has not served."""
+    return bool(failures) or any(e.kind == Kind.BROKER_STOPPED for e in lines)
+
+
+def is_another(lines: Sequence[Event], failures: Sequence[Event], failure: Event) -> bool:
+    """Whether a line shows another failed start than those of the same absence before it."""
+    if not failures:
+        return True
+    ends = [(e.pattern_id, e.detail) for e in failures if e.kind in _ENDING_KINDS]
+    # A process says once why it exits, and once of each of its servers that it failed.
+    is_end, what = failure.kind in _ENDING_KINDS, (failure.pattern_id, failure.detail)
+    if ends and is_end and (ends[-1][0] in _EXITS or ends[-1] == what):
+        return True
+    last = failures[-1].happened_at
+    started = (e.happened_at for e in lines if e.kind in (Kind.BROKER_STARTING, Kind.BROKER_INCARNATED))
+    return failure.happened_at - last > SHUTDOWN_LASTS or any(last < at for at in started)
+
+
+_STARTS = (Signal.RESTARTED, Signal.IS_NEW)
+
+
+def is_of_second(own: Iterable[LivenessSignal], is_active: Callable[[datetime, datetime], bool]) -> bool:
+    """Whether a process of a broker starts while another one serves, and fails.
+
+    `own` are the broker's own signals from that start, or its failure, on. The lines of the process that goes on are
+    told apart from those of the next one by the time between.
+    """
+    rest = list(dropwhile(lambda s: s.shows in _STARTS, own))
+    after = list(dropwhile(lambda s: s.shows is Signal.FAILED, rest))
+    failed = rest[: len(rest) - len(after)]
+    until = after[0].at - CATCHING_UP if after else NEVER
+    return bool(failed) and is_active(failed[-1].at + CATCHING_UP, until)

@@ -4,119 +4,72 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from itertools import chain, pairwise
 
-from kafka_hindsight.catalog.rows import (
-    BrokerOutage,
-    CoordinatorMove,
-    Failover,
-    Incident,
-    IsrSpan,
-    OutOfSyncCount,
-    PartitionSnapshot,
-)
+from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of
 from kafka_hindsight.judgements.reasoning.timelines import Timeline
 from kafka_hindsight.shared.absences import is_orderly
+from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import counted, duration, listed, sentence, times
 
 
-@dataclass(frozen=True)
-class _Impact:
-    """What shows the impact of one outage: the rows that name it, and the rows about its broker.
-
-    `again` is when the broker went again; `led` are the failovers that made it a leader, `in_sync` the readings of it.
-    """
-
-    outage: BrokerOutage
-    again: datetime | None
-    caused: Sequence[Failover]
-    spans: Sequence[IsrSpan]
-    moves: Sequence[CoordinatorMove]
-    led: Sequence[Failover]
-    in_sync: Sequence[OutOfSyncCount]
-
-    @property
-    def lost(self) -> Mapping[tuple[str, int], datetime]:
-        """The partitions that it led and lost, and when."""
-        return {(f.topic, f.partition): f.happened_at for f in self.caused if f.leader_from == self.outage.broker}
-
-    def unless_again(self, instant: datetime) -> datetime | None:
-        """An instant, if it is before the broker went again."""
-        return instant if self.again is None or instant < self.again else None
-
-
 def add_impact(
-    outages: Iterable[BrokerOutage],
-    failovers: Sequence[Failover],
-    isr_spans: Sequence[IsrSpan],
-    coordinator_moves: Sequence[CoordinatorMove],
-    readings: Iterable[PartitionSnapshot] = (),
-    in_sync: Iterable[OutOfSyncCount] = (),
-) -> list[BrokerOutage]:
+    outages: Iterable[rows.BrokerOutage],
+    failovers: Sequence[rows.Failover],
+    isr_spans: Sequence[rows.IsrSpan],
+    coordinator_moves: Sequence[rows.CoordinatorMove],
+    readings: Iterable[rows.PartitionSnapshot] = (),
+    in_sync: Iterable[rows.OutOfSyncCount] = (),
+) -> list[rows.BrokerOutage]:
     """Rows of gold.broker_outages with what each outage did to partitions, and when that was over.
 
-    Takes: rows of one cluster, with look-ahead; rows of bronze.partition_snapshots (may be none), which show what a
-    broker led where no election did; OutOfSyncCount (may be none), which show when it was in sync where no line
-    does.
-    Gives: null where no evidence shows it, or where it was not over before the broker went again or the lines end.
+    `readings` show what a broker led where no election did, `in_sync` when it was in sync where no line does. Null
+    where no evidence shows it, or where it was not over before the broker went again or the lines end.
     """
-    rows = sorted(outages, key=lambda o: (o.broker, o.down_at))
-    caused, led = grouped(failovers, lambda f: f.outage_id), grouped(failovers, lambda f: f.leader_to)
-    spans, moves = grouped(isr_spans, lambda s: s.outage_id), grouped(coordinator_moves, lambda m: m.outage_id)
+    ordered = sorted(outages, key=lambda o: (o.broker, o.down_at))
+    caused_by, led_by = grouped(failovers, lambda f: f.outage_id), grouped(failovers, lambda f: f.leader_to)
+    spans_of, moves_of = grouped(isr_spans, lambda s: s.outage_id), grouped(coordinator_moves, lambda m: m.outage_id)
     counts = grouped(sorted(in_sync, key=lambda r: r.snapshot_at), lambda r: r.broker)
     leaders = grouped(readings, lambda r: r.snapshot_at)
     counted_leaders = Timeline(((at, Counter(r.leader for r in led)) for at, led in leaders.items()), lambda c: c[0])
-    impacts = (
-        _Impact(
-            outage=outage,
-            again=after.down_at if after and after.broker == outage.broker else None,
-            caused=caused.get(outage.outage_id, ()),
-            spans=spans.get(outage.outage_id, ()),
-            moves=moves.get(outage.outage_id, ()),
-            led=led.get(outage.broker, ()),
-            in_sync=counts.get(outage.broker, ()),
+    judged = []
+    for outage, after in zip(ordered, [*ordered[1:], None], strict=False):
+        again_at = after.down_at if after and after.broker == outage.broker else NEVER
+        caused, spans = caused_by.get(outage.outage_id, ()), spans_of.get(outage.outage_id, ())
+        moves, before = moves_of.get(outage.outage_id, ()), counted_leaders.last_until(outage.down_at)
+        lost = {(f.topic, f.partition): f.happened_at for f in caused if f.leader_from == outage.broker}
+        restored_at = _restored_at(lost, led_by.get(outage.broker, ()))
+        read = [r for r in counts.get(outage.broker, ()) if outage.down_at <= r.snapshot_at < again_at]
+        shown = () if spans else _recovery_in_readings(outage.up_at, read)
+        recovered_at = shown[-1].snapshot_at if shown else _recovered_at(outage.up_at, spans)
+        judged.append(
+            replace(
+                outage,
+                elections=len(caused),
+                partitions_led_before=len(lost) or (before[1][outage.broker] if before else None),
+                leadership_restored_at=restored_at if restored_at and restored_at < again_at else None,
+                isr_shrinks=len(spans) if isr_spans else None,
+                isr_expands=sum(s.is_back for s in spans) if isr_spans else None,
+                isr_recovered_at=recovered_at if recovered_at and recovered_at < again_at else None,
+                coordinator_moves=len(moves),
+                group_ids=sorted({*outage.group_ids, *(m.group_id for m in moves)}),
+                evidence=evidence_of([*outage.evidence, *(q for r in shown for q in r.evidence)]),
+            )
         )
-        for outage, after in pairwise(chain[BrokerOutage | None](rows, [None]))
-        if outage
-    )
-    return [_with_impact(i, bool(isr_spans), counted_leaders.last_until(i.outage.down_at)) for i in impacts]
+    return judged
 
 
-def _with_impact(
-    impact: _Impact, shows_isrs: bool, leaders: tuple[datetime, Counter[int | None]] | None
-) -> BrokerOutage:
-    """The outage with its impact. `shows_isrs`: whether any ISR is known. `leaders`: of the last reading before."""
-    outage = impact.outage
-    by_reading = _recovery_in_readings(impact)
-    return replace(
-        outage,
-        elections=len(impact.caused),
-        partitions_led_before=len(impact.lost) or (leaders[1][outage.broker] if leaders else None),
-        leadership_restored_at=_restored_at(impact),
-        isr_shrinks=len(impact.spans) if shows_isrs else None,
-        isr_expands=sum(s.is_back for s in impact.spans) if shows_isrs else None,
-        isr_recovered_at=by_reading[-1].snapshot_at if by_reading else _recovered_at(impact),
-        coordinator_moves=len(impact.moves),
-        group_ids=sorted({*outage.group_ids, *(m.group_id for m in impact.moves)}),
-        evidence=evidence_of([*outage.evidence, *(q for r in by_reading for q in r.evidence)]),
-    )
-
-
-def add_rebalances(outages: Iterable[BrokerOutage], incidents: Iterable[Incident]) -> list[BrokerOutage]:
-    """Rows of gold.broker_outages with the rebalances that each caused, and what those cost.
-
-    Takes: what `add_impact` gives; rows of gold.incidents of the same cluster.
-    """
+def add_rebalances(outages: Iterable[rows.BrokerOutage], incidents: Iterable[rows.Incident]) -> list[rows.BrokerOutage]:
+    """What `add_impact` gives, with the rebalances that each outage caused, and what those cost."""
     caused = grouped(incidents, lambda i: i.first_outage_id)
     return [_with_rebalances(outage, caused.get(outage.outage_id, ())) for outage in outages]
 
 
-def _with_rebalances(outage: BrokerOutage, incidents: Sequence[Incident]) -> BrokerOutage:
+def _with_rebalances(outage: rows.BrokerOutage, incidents: Sequence[rows.Incident]) -> rows.BrokerOutage:
     known = [i.partition_seconds for i in incidents if i.partition_seconds is not None]
     return replace(
         outage,
@@ -126,11 +79,8 @@ def _with_rebalances(outage: BrokerOutage, incidents: Sequence[Incident]) -> Bro
     )
 
 
-def explain_outages(outages: Iterable[BrokerOutage], restarts: Mapping[str, str]) -> list[BrokerOutage]:
-    """Rows of gold.broker_outages with the restart that each belongs to, and its impact in sentences.
-
-    Takes: what `add_rebalances` gives; the restart of each outage that belongs to one.
-    """
+def explain_outages(outages: Iterable[rows.BrokerOutage], restarts: Mapping[str, str]) -> list[rows.BrokerOutage]:
+    """What `add_rebalances` gives, with the restart that each outage belongs to, and its impact in sentences."""
     return [
         replace(
             outage,
@@ -141,7 +91,7 @@ def explain_outages(outages: Iterable[BrokerOutage], restarts: Mapping[str, str]
     ]
 
 
-def _recovery(outage: BrokerOutage) -> str:
+def _recovery(outage: rows.BrokerOutage) -> str:
     is_released = is_orderly(outage) and outage.detected_at and outage.detected_at - outage.down_at <= SHUTDOWN_LASTS
     steps = (
         (outage.detected_at, "the controller released it after {}" if is_released else "it was detected after {}"),
@@ -154,7 +104,7 @@ def _recovery(outage: BrokerOutage) -> str:
     return f"{sentence(listed(parts))}." if parts else ""
 
 
-def _disturbance(outage: BrokerOutage) -> str:
+def _disturbance(outage: rows.BrokerOutage) -> str:
     """The coordinators that moved and the rebalances that followed; empty where no group is known to be affected."""
     moves, rebalances, cost = outage.coordinator_moves, outage.rebalances, outage.partition_seconds
     if not moves and not rebalances:
@@ -167,36 +117,30 @@ def _disturbance(outage: BrokerOutage) -> str:
     return f"{moved}; t{caused}" if moved else f"T{caused}"
 
 
-def _restored_at(impact: _Impact) -> datetime | None:
+def _restored_at(lost: Mapping[tuple[str, int], datetime], led: Iterable[rows.Failover]) -> datetime | None:
     """When the broker led the last of the lost partitions again."""
-    lost: Mapping[tuple[str, int], datetime] = impact.lost
     again: dict[tuple[str, int], datetime] = {}
-    for f in impact.led:
+    for f in led:
         key = f.topic, f.partition
         if key in lost and f.happened_at > lost[key]:
             again[key] = min(f.happened_at, again.get(key, f.happened_at))
-    return impact.unless_again(max(again.values())) if lost and lost.keys() == again.keys() else None
+    return max(again.values()) if lost and lost.keys() == again.keys() else None
 
 
-def _recovered_at(impact: _Impact) -> datetime | None:
+def _recovered_at(up_at: datetime | None, spans: Sequence[rows.IsrSpan]) -> datetime | None:
     """When the broker was back in the last of the ISRs that it had left."""
-    ends = [s.out_of_sync_until for s in impact.spans]
-    known = [end for end in (impact.outage.up_at, *ends) if end is not None]
-    return impact.unless_again(max(known)) if ends and len(known) == len(ends) + 1 else None
+    ends = [s.out_of_sync_until for s in spans]
+    known = [end for end in (up_at, *ends) if end is not None]
+    return max(known) if ends and len(known) == len(ends) + 1 else None
 
 
-def _recovery_in_readings(impact: _Impact) -> Sequence[OutOfSyncCount]:
-    """The first reading that shows the broker out of an ISR, and the first after it that shows it in every one.
-
-    Gives: none where lines show its ISRs, or the readings show no end.
-    """
-    up_at = impact.outage.up_at
-    if impact.spans or up_at is None:
-        return ()
-    seen = [r for r in impact.in_sync if impact.outage.down_at <= r.snapshot_at and impact.unless_again(r.snapshot_at)]
-    out = next((r for r in seen if r.partitions_out), None)
-    if out is None:
+def _recovery_in_readings(
+    up_at: datetime | None, readings: Sequence[rows.OutOfSyncCount]
+) -> Sequence[rows.OutOfSyncCount]:
+    """The first reading that shows the broker out of an ISR, and the first after it that shows it in every one."""
+    out = next((r for r in readings if r.partitions_out), None)
+    if up_at is None or out is None:
         return ()
     since = max(up_at, out.snapshot_at)
-    back = next((r for r in seen if not r.partitions_out and r.snapshot_at >= since), None)
+    back = next((r for r in readings if not r.partitions_out and r.snapshot_at >= since), None)
     return (out, back) if back else ()

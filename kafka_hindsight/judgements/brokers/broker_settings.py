@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
+from operator import attrgetter
 from typing import TypeVar
 
 from kafka_hindsight.catalog.rows import Event, Quote
@@ -13,6 +14,7 @@ from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.timelines import Timeline
 from kafka_hindsight.knowledge.broker_settings import OF_CONTROLLERS
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import in_order
 
@@ -24,7 +26,6 @@ SETTING_READ = "setting_read"
 SETTING_KINDS = (Kind.BROKER_CONFIGURED, Kind.TOPIC_CONFIGURED, Kind.CONFIG_CHANGED, SETTING_READ)
 
 _ROLES = "process.roles"
-_EVER = datetime.min.replace(tzinfo=UTC)
 _PAIR = re.compile(r"(?<![\w.])([\w.]++)\s*(?:=|->)\s*([^,\r\n]*)")
 
 
@@ -85,10 +86,7 @@ class BrokerSettings:
     agreed: Mapping[str, Course] = field(default_factory=dict)
 
     def of_broker(self, broker: int, name: str, at: datetime) -> Setting | None:
-        """A broker's setting: the newest report by then, else the first reading after it; None where it is not known.
-
-        Edge case: what a broker prints when it starts shows nothing of the process before.
-        """
+        """A broker's setting: the newest report by then, else the first reading after it; None: neither shows it."""
         return at_instant(_course_of(self.brokers.get(broker, _NO_REPORTS), name), at)
 
     def of_brokers(self, name: str, at: datetime) -> Setting | None:
@@ -116,7 +114,7 @@ class BrokerSettings:
     def course_of_topic(self, topic: str, name: str) -> Course:
         """What `of_topic` gives over all time."""
         agreed = (at for at, _ in self.agreed.get(name, _NO_COURSE))
-        instants = {_EVER, *(r.at for r in self.topics.get(topic, _NO_REPORTS)), *agreed}
+        instants = {LONG_AGO, *(r.at for r in self.topics.get(topic, _NO_REPORTS)), *agreed}
         return _without_repeats((at, self.of_topic(topic, name, at)) for at in sorted(instants))
 
     def serving(self) -> list[int]:
@@ -125,19 +123,16 @@ class BrokerSettings:
 
     def with_topics(self, events: Iterable[Event]) -> BrokerSettings:
         """The same brokers with the topics that events report."""
-        return replace(self, topics=_reports_of(_of_settings(events), _topic_of))
+        return replace(self, topics=_reports_of(_of_settings(events), attrgetter("topic")))
 
 
 def settings_of(events: Iterable[Event]) -> BrokerSettings:
-    """The settings that events report.
-
-    Takes: events of SETTING_KINDS, with look-back, in any order; others are passed over.
-    """
+    """The settings that events of SETTING_KINDS report, in any order; other events are passed over."""
     ordered = _of_settings(events)
     brokers = _reports_of(ordered, _broker_of)
     names = sorted({name for own in brokers.values() for report in own for name in report.values})
     agreed = {name: _agreed({b: brokers[b] for b in _deciding(brokers, name)}, name) for name in names}
-    return BrokerSettings(brokers, _reports_of(ordered, _topic_of), agreed)
+    return BrokerSettings(brokers, _reports_of(ordered, attrgetter("topic")), agreed)
 
 
 def at_instant(course: Course, at: datetime) -> Setting | None:
@@ -152,15 +147,14 @@ def _deciding(nodes: Mapping[int, _Reports], name: str) -> list[int]:
     Source: ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic reads the controller's own static settings;
     ControllerServer gives its leader.imbalance.check.interval only where its auto.leader.rebalance.enable is true.
     """
-    roles = {node: _last_roles(reports) for node, reports in nodes.items()}
+    roles = {
+        node: next((r.values[_ROLES] for r in reversed(reports.values) if _ROLES in r.values), "")
+        for node, reports in nodes.items()
+    }
     controllers = [node for node in nodes if "controller" in roles[node]]
     if controllers and name in OF_CONTROLLERS:
         return controllers
     return [node for node in nodes if "broker" in roles[node] or node not in controllers]
-
-
-def _last_roles(reports: _Reports) -> str:
-    return next((r.values[_ROLES] for r in reversed(reports.values) if _ROLES in r.values), "")
 
 
 def _agreed(brokers: Mapping[int, _Reports], name: str) -> Course:
@@ -180,7 +174,7 @@ def _agreed(brokers: Mapping[int, _Reports], name: str) -> Course:
 def _course_of(reports: _Reports, name: str) -> Course:
     """One broker's setting over time; before the first report of it the first reading stands."""
     return _course(
-        [(_EVER, _first_reading(reports, name)), *((r.at, r.setting(name)) for r in reports if name in r.values)]
+        [(LONG_AGO, _first_reading(reports, name)), *((r.at, r.setting(name)) for r in reports if name in r.values)]
     )
 
 
@@ -202,10 +196,6 @@ def _reports_of(events: Iterable[Event], subject: Callable[[Event], K | None]) -
     """The reports on each subject; events without one are passed over."""
     by_subject = grouped(events, subject)
     return {s: Timeline(map(_report, own), lambda r: r.at) for s, own in by_subject.items() if s is not None}
-
-
-def _topic_of(event: Event) -> str | None:
-    return event.topic
 
 
 def _broker_of(event: Event) -> int | None:

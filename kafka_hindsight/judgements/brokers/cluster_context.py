@@ -156,11 +156,7 @@ def context_of(
     log_spans: Iterable[LogSpan] | None = None,
     clocks_apart: timedelta = timedelta(0),
 ) -> ClusterContext:
-    """The context of a cluster's partitions.
-
-    Takes: silver.events of at least CONTEXT_KINDS, with look-back; rows of gold.broker_outages; the spans in which
-    brokers' logs are at hand; None: all the time; by how much their clocks are known to differ.
-    """
+    """The context of a cluster's partitions, from silver.events of at least CONTEXT_KINDS, with look-back."""
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
     epochs = controller_epochs_of(ordered)
     away = tuple(sorted(outages, key=lambda o: (o.broker, o.down_at)))

@@ -12,6 +12,7 @@ from kafka_hindsight.catalog.rows import BrokerOutage, IsrSpan, RestartStep, Rol
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import least_declared
 from kafka_hindsight.knowledge.isr import RESTART_ADVICE, RESTART_GAP_MS
+from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import elapsed_ms
 from kafka_hindsight.shared.words import duration
@@ -23,15 +24,10 @@ _QUOTED = 2
 def rebuild_rolling_restarts(
     outages: Iterable[BrokerOutage], isr_spans: Sequence[IsrSpan], known_brokers: Collection[int]
 ) -> tuple[list[RollingRestart], dict[str, str]]:
-    """Rows of gold.rolling_restarts, and the restart of each outage that belongs to one.
+    """Rows of gold.rolling_restarts by start, and the restart of each outage that belongs to one.
 
-    Takes: rows of gold.broker_outages of one cluster with their impact and rebalances; its IsrSpan; all brokers of
-    which anything is known.
-    Gives: at least two brokers that were shut down in order and came back, each once, one after another. A broker that
-    crashed in between and came back belongs to it.
-    Order: by start.
-    Keeps: an outage belongs to one restart at most.
-    Edge case: a cluster that was stopped as a whole, so that all brokers were down at once, is not a rolling restart.
+    A restart: at least two brokers that were shut down in order and came back, each once, one after another. A broker
+    that crashed in between and came back belongs to it. `known_brokers`: all of which anything is known.
     """
     back = sorted((o for o in outages if o.up_at is not None), key=lambda o: (o.down_at, o.broker))
     orderly = [o for o in back if o.kind == OutageKind.CONTROLLED_SHUTDOWN]
@@ -57,12 +53,8 @@ def _chains(orderly: Sequence[BrokerOutage]) -> list[list[BrokerOutage]]:
         if waited <= _GAP and len({orderly[i].broker for i in joined}) == len(joined):
             chain_of |= dict.fromkeys(joined, joined)
     chains = ([orderly[i] for i in places] for n, places in chain_of.items() if n == places[0])
-    return [stops for stops in chains if len(stops) > 1 and not _is_stop_of_all(stops)]
-
-
-def _is_stop_of_all(stops: Sequence[BrokerOutage]) -> bool:
-    """Whether all brokers were down at once."""
-    return max(o.down_at for o in stops) < min(map(_up_at, stops))
+    # A cluster that was stopped as a whole, so that all brokers were down at once, is not a rolling restart.
+    return [s for s in chains if len(s) > 1 and max(o.down_at for o in s) >= min(map(_up_at, s))]
 
 
 def _up_at(outage: BrokerOutage) -> datetime:
@@ -113,16 +105,12 @@ def _row(
         elections=sum(s.elections for s in steps),
         rebalances=sum(o.rebalances or 0 for o in members),
         max_under_replicated=missing,
-        confidence=_confidence(is_complete, len(members)),
+        # Stops of all of three brokers or more are hardly a coincidence.
+        confidence=Confidence.LIKELY if is_complete and len(members) > 2 else Confidence.POSSIBLE,
         explanation=" ".join(sentences),
         advice=RESTART_ADVICE[any(s.is_early for s in steps)],
         evidence=evidence_of(q for o in members for q in o.evidence[:_QUOTED]),
     )
-
-
-def _confidence(is_complete: bool, count: int) -> Confidence:
-    """Stops of all of three brokers or more are hardly a coincidence."""
-    return Confidence.LIKELY if is_complete and count > 2 else Confidence.POSSIBLE
 
 
 def _step(outage: BrokerOutage, before: Sequence[BrokerOutage], spans: Sequence[Sequence[IsrSpan]]) -> RestartStep:
@@ -143,16 +131,13 @@ def _step(outage: BrokerOutage, before: Sequence[BrokerOutage], spans: Sequence[
 
 def _is_early(down_at: datetime, before: Sequence[BrokerOutage], spans: Sequence[Sequence[IsrSpan]]) -> bool | None:
     """Whether a broker was stopped while one restarted before it was still missing from an ISR; null: not known."""
-    if any(_up_at(o) > down_at for o in before) or any(_is_missing(s, down_at) for own in spans for s in own):
+    lacking = (s for own in spans for s in own if s.happened_at <= down_at < (s.out_of_sync_until or NEVER))
+    if any(_up_at(o) > down_at for o in before) or any(lacking):
         return True
     shown = (
         own or (o.isr_recovered_at and o.isr_recovered_at <= down_at) for o, own in zip(before, spans, strict=True)
     )
     return False if all(shown) else None
-
-
-def _is_missing(span: IsrSpan, at: datetime) -> bool:
-    return span.happened_at <= at and (span.out_of_sync_until is None or span.out_of_sync_until > at)
 
 
 def _most_at_once(spans: Sequence[IsrSpan]) -> int:

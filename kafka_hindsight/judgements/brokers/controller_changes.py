@@ -8,20 +8,23 @@ from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import NOBODY, ControllerChangeCause, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Event
-from kafka_hindsight.judgements.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase, is_in_vain
+from kafka_hindsight.judgements.brokers.controller_rulings import (
+    CONTROLLER_RULINGS,
+    ControllerCase,
+    is_in_vain,
+    most_elections,
+)
 from kafka_hindsight.judgements.brokers.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
 from kafka_hindsight.judgements.brokers.liveness import SHUTDOWN_LASTS
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
 from kafka_hindsight.judgements.reasoning.rulings import judge
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline
+from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, timelines
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS
-from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, in_order
 
 WHY_CONTROLLERS_CHANGE = (Kind.ZOOKEEPER_SESSION_EXPIRED, Kind.CONTROLLER_STEPPED_DOWN, Kind.ELECTION_STOOD)
 """Kinds that show why a controller resigned, beside those of CONTROLLER_KINDS."""
-
 
 _PAUSE = timedelta(seconds=15)
 """A node that no majority answers stands for election again much sooner. Source: controller.quorum.election.timeout.ms,
@@ -33,12 +36,10 @@ _WITHOUT = "no leader was elected, no topic changed, and no broker was let in or
 def rebuild_controller_changes(
     events: Iterable[Event], outages: Sequence[BrokerOutage], window: Window
 ) -> list[ControllerChange]:
-    """Rows of gold.controller_changes: one for each epoch in which a line shows that a controller became active, and
+    """Rows of gold.controller_changes by epoch: one for each in which a line shows that a controller became active, and
     one for the last elections, where no line shows that a node won them.
 
-    Takes: silver.events of at least CONTROLLER_KINDS and WHY_CONTROLLERS_CHANGE, with look-back; rows of
-    gold.broker_outages: of a KRaft controller that is not a broker only its own lines report.
-    Order: by epoch. An epoch that no node won has no row; the controller before it is then the former one.
+    An epoch that no node won has no other row. Of a KRaft controller that is not a broker only its own lines report.
     """
     events = list(events)
     until = max((e.happened_at for e in events), default=LONG_AGO)
@@ -48,13 +49,15 @@ def rebuild_controller_changes(
 
 def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: datetime) -> Iterator[ControllerCase]:
     away = Intervals(Interval(o.down_at, o.up_at, o) for o in outages)
-    lines = {b: Timeline(own, lambda e: e.happened_at) for b, own in grouped(ordered, lambda e: e.broker).items()}
+    lines = timelines(ordered, lambda e: e.broker, lambda e: e.happened_at)
     stood = [e for e in ordered if e.kind == Kind.ELECTION_STOOD]
     epochs = controller_epochs_of(ordered)
-    terms = {node: Timeline(own, lambda t: t.since) for node, own in grouped(epochs, lambda t: t.controller).items()}
+    terms = timelines(epochs, lambda t: t.controller, lambda t: t.since)
     for before, term in pairwise([None, *epochs, *_without_winner(epochs[-1:], stood, ordered, outages, until)]):
         if term and term.is_change:
-            before = _directly(before, term)
+            # ZooKeeper counts epochs of controllers alone, a quorum those that no node won too.
+            if before and term.is_zookeepers and term.epoch > before.epoch + 1:
+                before = None
             own = lines.get(before.controller) if before else None
             yield ControllerCase(
                 term=term,
@@ -63,13 +66,6 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
                 lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
                 stood=_until(term.since, stood, before.since if before else LONG_AGO),
             )
-
-
-def _directly(before: ControllerEpoch | None, term: ControllerEpoch) -> ControllerEpoch | None:
-    """The epoch before, if it is the one before. ZooKeeper counts epochs of controllers alone, a quorum those that no
-    node won too.
-    """
-    return None if before and term.is_zookeepers and term.epoch > before.epoch + 1 else before
 
 
 def _absences_at(
@@ -140,7 +136,7 @@ def _row(case: ControllerCase) -> ControllerChange:
         epoch=case.term.epoch,
         cause=ControllerChangeCause(verdict.code),
         outage_id=verdict.facts.get("outage_id"),
-        elections=case.elections,
+        elections=most_elections(case.stood),
         uncontrolled_low_ms=None if low is None else low // MS,
         uncontrolled_high_ms=None if high is None else high // MS,
         confidence=verdict.confidence,

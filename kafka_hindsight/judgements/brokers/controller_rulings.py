@@ -10,30 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from kafka_hindsight.catalog.codes import NOBODY, ControllerChangeCause
+from kafka_hindsight.catalog.codes import NOBODY, Confidence, ControllerChangeCause
 from kafka_hindsight.catalog.rows import BrokerOutage, Event
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch
 from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.reasoning.evidence import quote
-from kafka_hindsight.judgements.reasoning.rulings import (
-    CERTAIN,
-    LIKELY,
-    POSSIBLE,
-    UNKNOWN,
-    Proof,
-    Ruling,
-    always,
-    proof_if,
-)
+from kafka_hindsight.judgements.reasoning.rulings import Proof, Ruling, always, proof_if
 from kafka_hindsight.knowledge.kinds import Kind
 
 _RESIGNED_BEFORE = timedelta(minutes=1)
 """A cluster has a new controller within this time of a resignation, unless its quorum has no majority."""
 
-
 _IN_VAIN = 3
 """So many elections begun by one node: where only the first vote splits, the second one elects. Our choice."""
-
 
 _WITHOUT_END = 6
 """So many elections begun by one node: votes that split would not do so each time. Our choice."""
@@ -65,11 +54,6 @@ class ControllerCase:
     outages: Sequence[BrokerOutage]
     lines: Sequence[Event]
     stood: Sequence[Event] = ()
-
-    @property
-    def elections(self) -> int | None:
-        """The elections that were begun, by the node that began most; None where no line shows one."""
-        return most_elections(self.stood)
 
     @property
     def happened_at(self) -> datetime:
@@ -161,7 +145,7 @@ def former_was_down(case: ControllerCase) -> Proof | None:
         tuple(outage.evidence[:2]),
         {"did": CAUSED_BY[outage.kind]},
         {"outage_id": outage.outage_id},
-        outage.confidence.at_most(LIKELY) if case.skips_epochs or case.is_back else outage.confidence,
+        outage.confidence.at_most(Confidence.LIKELY) if case.skips_epochs or case.is_back else outage.confidence,
     )
 
 
@@ -186,7 +170,7 @@ def resigned(case: ControllerCase) -> Proof | None:
 def stood_in_vain(case: ControllerCase) -> Proof | None:
     """A node stood for election again and again until this controller was elected."""
     held = [quote(e) for e in case.stood]
-    return proof_if(is_in_vain(case.stood), held[0], held[-1], elections=str(case.elections)) if held else None
+    return proof_if(is_in_vain(case.stood), held[0], held[-1], elections=most_elections(case.stood)) if held else None
 
 
 def majority_was_away(case: ControllerCase) -> Proof | None:
@@ -194,7 +178,7 @@ def majority_was_away(case: ControllerCase) -> Proof | None:
     others = others_were_down(case)
     if others is not None:
         return Proof(words={"too": f", {others.words['others']} was down too"})
-    return Proof(words={"too": ""}) if (case.elections or 0) >= _WITHOUT_END else None
+    return Proof(words={"too": ""}) if (most_elections(case.stood) or 0) >= _WITHOUT_END else None
 
 
 def none_followed(case: ControllerCase) -> Proof | None:
@@ -217,7 +201,7 @@ def others_were_down(case: ControllerCase) -> Proof | None:
 CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     Ruling(
         ControllerChangeCause.MOVED_TO_KRAFT,
-        CERTAIN,
+        Confidence.CERTAIN,
         "Controller {controller} of KRaft took over from controller {former}: the cluster moves to KRaft.",
         proof=(moved_to_kraft,),
         source="KafkaZkClient.tryRegisterKRaftControllerAsActiveController: it takes the controller's node in ZooKeeper"
@@ -227,7 +211,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,
-        LIKELY,
+        Confidence.LIKELY,
         "The quorum had no majority: controller {former} resigned, {elections} elections were begun, and {outcome}.",
         proof=(gave_up, stood_in_vain),
         source="LeaderState.timeUntilCheckQuorumExpires: a leader that no majority fetches from resigns;"
@@ -237,7 +221,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,
-        LIKELY,
+        Confidence.LIKELY,
         "No majority of the quorum answered: controller {former} {did}{too}, {elections} elections were begun, and"
         " {outcome}.",
         proof=(former_was_down, majority_was_away, stood_in_vain),
@@ -248,7 +232,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,
-        POSSIBLE,
+        Confidence.POSSIBLE,
         "No line shows a controller after {elections} elections were begun: the quorum had no majority, or the node"
         " that began them did not reach the others.",
         proof=(none_followed, stood_in_vain),
@@ -258,7 +242,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.FIRST,
-        CERTAIN,
+        Confidence.CERTAIN,
         "Controller {controller} became active, the first of the cluster.",
         proof=(first_epoch,),
         source="controller epochs begin at 1: KafkaZkClient.registerControllerAndIncrementControllerEpoch,"
@@ -268,7 +252,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.UNKNOWN,
-        UNKNOWN,
+        Confidence.UNKNOWN,
         "Controller {controller} became active; no line shows which controller was active before.",
         proof=(predecessor_unknown,),
         source="KafkaZkClient.registerControllerAndIncrementControllerEpoch: each ZooKeeper controller has an epoch",
@@ -277,7 +261,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.OUTAGE,
-        CERTAIN,
+        Confidence.CERTAIN,
         "Controller {controller} became active{again} because controller {former} {did}.",
         proof=(former_was_down,),
         source="KafkaController.elect, once the controller's node in ZooKeeper is gone; KafkaRaftClient: a follower"
@@ -287,7 +271,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.SESSION_EXPIRED,
-        LIKELY,
+        Confidence.LIKELY,
         "Controller {controller} became active because the ZooKeeper session of controller {former} had expired: it was"
         " paused, or the network failed.",
         proof=(session_expired,),
@@ -297,7 +281,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,
-        POSSIBLE,
+        Confidence.POSSIBLE,
         "Controller {controller} became active after {elections} elections were begun until one succeeded: the quorum"
         " had no majority, or the node that began them did not reach the others.",
         proof=(stood_in_vain,),
@@ -307,7 +291,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,
-        LIKELY,
+        Confidence.LIKELY,
         "Controller {controller} became active again: it had resigned while the quorum lacked {others}.",
         proof=(resigned, same_controller, others_were_down),
         source="LeaderState.timeUntilCheckQuorumExpires: a leader that no majority fetches from resigns",
@@ -316,7 +300,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.RESIGNED,
-        POSSIBLE,
+        Confidence.POSSIBLE,
         "Controller {controller} became active{again} after controller {former} had resigned: that one lost the"
         " majority of the quorum, or an operator had it replaced.",
         proof=(resigned,),
@@ -326,7 +310,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Ruling(
         ControllerChangeCause.UNKNOWN,
-        UNKNOWN,
+        Confidence.UNKNOWN,
         "Controller {controller} became active{again} after controller {former}; no line shows why.",
         proof=(always,),
         source="KafkaController.elect, QuorumState: an election line names the winner and not the reason",

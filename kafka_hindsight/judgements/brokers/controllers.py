@@ -62,9 +62,8 @@ def _is_zookeepers(line: Event) -> bool:
 
 
 def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]:
-    """The epochs of all controllers that any line names, in order of epoch.
+    """The epochs of all controllers that any line of CONTROLLER_KINDS names, in order of epoch.
 
-    Takes: silver.events of at least CONTROLLER_KINDS.
     Edge case: a quorum that a cluster on ZooKeeper moves to has a leader that waits; when it takes the office, and as
     long as there are brokers on ZooKeeper, each leader registers there. From then on the quorum's epochs count.
     """

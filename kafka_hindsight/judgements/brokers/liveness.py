@@ -171,12 +171,9 @@ Source: broker.session.timeout.ms, zookeeper.session.timeout.ms, their defaults.
 
 
 def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]) -> dict[int, list[LivenessSignal]]:
-    """Every signal about each broker's liveness.
+    """Every signal about each broker's liveness, as the lines come. Takes: events of at least PRESENCE_KINDS, in order.
 
-    Takes: events of at least PRESENCE_KINDS, in order; the controllers' terms.
-    Order: as the lines.
-    Keeps: of controllers only the active one's lines count; a start that failed shows neither a service nor a shutdown.
-    Edge case: where nothing shows who is active, what a controller replays counts for nothing.
+    Of controllers only the active one's lines count; a start that failed shows neither a service nor a shutdown.
     """
     signals: dict[int, list[LivenessSignal]] = defaultdict(list)
     active: set[int] = set()

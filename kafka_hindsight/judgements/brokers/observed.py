@@ -1,17 +1,196 @@
-"""What lines, readings and files show of all brokers: what their absences are rebuilt from."""
+"""What lines, readings and files show of all brokers, and from when to when each log is at hand.
+
+What a log that is at hand does not show did not happen. Absences are rebuilt from this.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
+from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Event, LogFile
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, controller_epochs_of
-from kafka_hindsight.judgements.brokers.liveness import NEW_ON_KRAFT, SESSION, LivenessSignal, signals_by_broker
-from kafka_hindsight.judgements.brokers.logs_at_hand import ELECTED_WITHIN, LogsAtHand
-from kafka_hindsight.judgements.brokers.signs_of_life import SignsOfLife
+from kafka_hindsight.judgements.brokers.liveness import (
+    NEW_ON_KRAFT,
+    OWN_SIGNAL_KINDS,
+    SESSION,
+    LivenessSignal,
+    signals_by_broker,
+)
+from kafka_hindsight.judgements.brokers.signs_of_life import ACTIVE_KINDS, SignsOfLife
+from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.layouts import WITHIN
+from kafka_hindsight.shared.durations import CLOCK_SKEW
+from kafka_hindsight.shared.grouping import grouped
+
+ROTATED_WITHIN = timedelta(minutes=2)
+"""Between two files of one log a file is missing where more time lies between their lines. Our choice."""
+
+_ONLY_CONTROLLERS = frozenset({
+    Kind.CONTROLLER_ELECTED,
+    Kind.BROKER_FENCED,
+    Kind.BROKER_UNFENCE_GRANTED,
+    Kind.BROKER_INCARNATED,
+    Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED,
+    Kind.BROKER_SHUTDOWN_GRANTED,
+    Kind.BROKER_SHUTDOWN_REQUESTED,
+    Kind.BROKERS_CHANGED,
+    Kind.BROKERS_LISTED,
+    Kind.BROKER_FAILED,
+    Kind.BROKER_CAME,
+    Kind.BROKER_FENCED_IDLE,
+})  # fmt: skip
+"""Lines of the log in which a controller says what it does."""
+
+
+ELECTED_WITHIN = timedelta(minutes=1)
+"""A quorum that has a majority elects a controller within this time. Our choice."""
+
+_Node = TypeVar("_Node", int, int | None)
+
+_METADATA_LOG = None
+"""Who speaks for the controllers in the metadata log."""
+
+_LIFE_KINDS = (frozenset(OWN_SIGNAL_KINDS) | ACTIVE_KINDS) - {
+    Kind.LEADER_STARTED,
+    Kind.FOLLOWER_STARTED,
+    Kind.LEADERSHIP_KEPT,
+    Kind.LEADER_UNAVAILABLE,
+    Kind.PARTITION_RECOVERING,
+    Kind.CLUSTER_NAMED,
+}
+"""Lines of the log in which a broker says that it starts and ends. The state changes of partitions have their own, and
+controllers name the cluster too."""
+
+
+class LogsAtHand:
+    """The spans of the logs about each broker's life, and of those in which nodes speak as controllers."""
+
+    def __init__(self, ordered: Sequence[Event], files: Iterable[LogFile], terms: Sequence[ControllerEpoch]) -> None:
+        """Takes: events of brokers, in order; the files of their logs: a log without one is at hand all the time."""
+        lines = [e for e in ordered if e.origin in (Origin.BROKER, Origin.RECORD)]
+        own = grouped((e for e in lines if e.broker is not None and e.kind in _LIFE_KINDS), lambda e: e.broker or 0)
+        spoken = grouped((e for e in lines if e.kind in _ONLY_CONTROLLERS or e.origin == Origin.RECORD), _speaker)
+        spans = _spans(lines, files)
+        self._own = _joined_of(spans, own, ROTATED_WITHIN)
+        self._unbroken = _joined_of(spans, own, CLOCK_SKEW)
+        self._speaking = _joined_of(spans, spoken, ROTATED_WITHIN)
+        self._spoken = {node: Timeline((e.happened_at for e in told), lambda at: at) for node, told in spoken.items()}
+        self._terms = terms
+
+    def is_own_whole(self, broker: int, start: datetime, end: datetime) -> bool:
+        """Whether the broker's log is at hand from one instant to another, so that a start or an end would be in it."""
+        return _holds(self._own.get(broker), start, end)
+
+    def is_own_unbroken(self, broker: int, start: datetime, end: datetime) -> bool:
+        """Whether the broker's log is at hand so, and no two of its files meet in between with a silence: a broker that
+        is away is silent, whether it is paused or the file with its start is missing.
+        """
+        return _holds(self._unbroken.get(broker), start, end)
+
+    def own_spans(self) -> Iterator[tuple[int, datetime, datetime]]:
+        """Each broker, with the spans in which its log is at hand, in order."""
+        for broker, intervals in sorted(self._own.items()):
+            yield from ((broker, i.start, i.end) for i in intervals if i.end)
+
+    def is_controllers_whole(self, start: datetime, end: datetime) -> bool:
+        """Whether each active controller's log is at hand from one instant to another, or the metadata log is.
+
+        Edge case: before the first change of controllers that is known, the active one is who speaks as such.
+        """
+        if _holds(self._speaking.get(_METADATA_LOG), start, end):
+            return True
+        unknown_until = min(end, self._terms[0].since) if self._terms else end
+        if start < unknown_until and not any(self._speaks(node, start, unknown_until) for node in self._speaking):
+            return False
+        known = [t for t in self._terms if t.since < end and (t.until is None or t.until > start)]
+        return _follow_closely(known, max(start, unknown_until), end) and all(
+            _holds(self._speaking.get(t.controller), max(start, t.since), min(end, t.until or end)) for t in known
+        )
+
+    def known_until(self, broker: int, start: datetime) -> datetime:
+        """The last instant up to which a return of the broker would be in a log that is at hand from another one on."""
+        spans = [*self._speaking.values(), *([self._own[broker]] if broker in self._own else [])]
+        ends = {i.end for intervals in spans for i in intervals if i.end and i.end > start}
+        return max((end for end in ends if self.would_show_start(broker, start, end)), default=start)
+
+    def would_show_start(self, broker: int, start: datetime, end: datetime) -> bool:
+        """Whether a broker that starts between two instants would be in a log that is at hand."""
+        return self.is_own_whole(broker, start, end) or self.is_controllers_whole(start, end)
+
+    def _speaks(self, node: int | None, start: datetime, end: datetime) -> bool:
+        spoken = self._spoken[node].between(start - CLOCK_SKEW, end + CLOCK_SKEW)
+        return bool(spoken) and _holds(self._speaking[node], start, end)
+
+    def missing(self, broker: int, start: datetime, end: datetime) -> list[Interval[None]]:
+        """The parts of a span in which no file of the broker's own log, and none of any controller's, has a line."""
+        nodes = [*self._speaking.values(), *([self._own[broker]] if broker in self._own else [])]
+        held = _joined(i for intervals in nodes for i in intervals.clip(start, end)).intervals
+        edges = [start, *(at for i in held for at in (i.start, i.end or end)), end]
+        return [Interval(a, b, None) for a, b in zip(edges[::2], edges[1::2], strict=True) if b > a]
+
+
+def _speaker(event: Event) -> int | None:
+    return _METADATA_LOG if event.origin == Origin.RECORD else event.broker
+
+
+def _follow_closely(terms: Iterable[ControllerEpoch], start: datetime, end: datetime) -> bool:
+    """Whether no other controller can have been active between these, from one instant to another: no epoch is missing.
+
+    Source: KafkaZkClient.registerControllerAndIncrementControllerEpoch; QuorumState.transitionToCandidate.
+    """
+    reached, epoch = start, None
+    for term in terms:
+        if term.since - reached > ELECTED_WITHIN or epoch not in (None, term.epoch - 1):
+            return False
+        reached, epoch = term.until or end, term.epoch
+    return end - reached <= CLOCK_SKEW
+
+
+def _spans(lines: Sequence[Event], files: Iterable[LogFile]) -> dict[str, list[Interval[None]]]:
+    """The spans of the files of each log; of one without files that of all lines.
+
+    Edge case: a log that lies wrapped among others has the files that they are in.
+    """
+    spans: dict[str, list[Interval[None]]] = defaultdict(list)
+    for file in files:
+        if file.first_at and file.last_at:
+            spans[file.source].append(Interval(file.first_at, file.last_at, None))
+    whole = [Interval(lines[0].happened_at, lines[-1].happened_at, None)] if lines else []
+    sources = {line.source for line in lines}
+    return {source: spans.get(source) or spans.get(source.partition(WITHIN)[0]) or whole for source in sources}
+
+
+def _joined_of(
+    spans: Mapping[str, Iterable[Interval[None]]], told: Mapping[_Node, Iterable[Event]], within: timedelta
+) -> dict[_Node, Intervals[None]]:
+    """For each node the spans of all logs that hold these lines of it."""
+    sources = {node: {e.source for e in lines} for node, lines in told.items()}
+    return {node: _joined((span for s in own for span in spans[s]), within) for node, own in sources.items()}
+
+
+def _joined(intervals: Iterable[Interval[None]], within: timedelta = ROTATED_WITHIN) -> Intervals[None]:
+    """The intervals, those of them as one between which no file is missing."""
+    joined: list[Interval[None]] = []
+    for interval in sorted(intervals, key=lambda i: i.start):
+        last = joined[-1] if joined else None
+        if last and last.end and interval.end and interval.start - last.end <= within:
+            joined[-1] = Interval(last.start, max(last.end, interval.end), None)
+        else:
+            joined.append(interval)
+    return Intervals(joined)
+
+
+def _holds(intervals: Intervals[None] | None, start: datetime, end: datetime) -> bool:
+    """Whether one interval holds the whole span, as far as clocks agree."""
+    found = intervals.at(start, CLOCK_SKEW) if intervals else []
+    return any(i.holds(end, CLOCK_SKEW) for i in found)
+
 
 _OF_ZOOKEEPER = (Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME)
 

@@ -9,12 +9,11 @@ from itertools import chain, groupby, pairwise
 
 from kafka_hindsight.catalog.codes import Intent, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
-from kafka_hindsight.judgements.brokers.absence import Absence
 from kafka_hindsight.judgements.brokers.absence_spans import LATE_REPORT, absences_of
 from kafka_hindsight.judgements.brokers.observed import Observed, observe
-from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
+from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS, Absence
 from kafka_hindsight.judgements.brokers.signs_of_life import SignsOfLife
-from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.rulings import judge
 from kafka_hindsight.knowledge.start_failures import StartReason, why_starts_failed
 from kafka_hindsight.shared.absences import starts_exactly
@@ -42,17 +41,13 @@ def rebuild_outages(
     files: Iterable[LogFile] = (),
     proofs: Iterable[Event] = (),
 ) -> list[BrokerOutage]:
-    """Rows of gold.broker_outages, each once, as far as brokers and controllers report them.
+    """Rows of gold.broker_outages, each once, by broker and time, as far as brokers and controllers report them.
 
     Takes: silver.events of all brokers with look-back and look-ahead: all of liveness.PRESENCE_KINDS and
-    controllers.CONTROLLER_KINDS, and of all others each broker's last one before and first one after each signal;
-    rows of bronze.broker_snapshots (may be none), which show absences where no line does; the files of the brokers'
-    logs: a log without one is at hand all the time; `proofs`, what else of silver.events
-    shows a broker to serve.
-    Gives: what an absence did to partitions and groups is left out: `impacts.add_impact` adds it from their timelines.
-        `intent` is unknown until the absence is compared with what was declared.
-    Order: by broker and time.
-    Keeps: the absences of one broker do not overlap; up_at and detected_at are no earlier than down_at.
+    controllers.CONTROLLER_KINDS, and of all others each broker's last one before and first one after each signal.
+    `readings` (may be none) show absences where no line does. A log without one of the `files` is at hand all the time.
+    `proofs`: what else of silver.events shows a broker to serve. What an absence did to partitions and groups is left
+    out, and `intent` is unknown until it is compared with what was declared.
     Edge case: the first start of a broker of which nothing is known before is not an absence, unless it fails.
     """
     ordered = in_order(events)
@@ -74,7 +69,8 @@ def find_outages(
 def _row(cluster: str, absence: Absence) -> BrokerOutage:
     verdict = judge(OUTAGE_RULINGS, absence)
     kind = OutageKind(verdict.code)
-    reason = _why_starts_failed(absence)
+    own = [e for e in absence.failures if e.broker == absence.broker]
+    reason = why_starts_failed(words for e in own for words in (e.text, e.error) if words) if own else None
     outage = BrokerOutage(
         cluster=cluster,
         outage_id=row_id(cluster, "outage", absence.broker, absence.down_at),
@@ -93,15 +89,10 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
         group_ids=[],
         confidence=verdict.confidence,
         explanation=" ".join(filter(None, (verdict.sentence, _starts(absence, reason)))),
-        evidence=evidence_of(absence.evidence),
+        evidence=evidence_of([*map(quote, absence.lines), *absence.snapshots]),
     )
     told = (outage.explanation, _ending(absence, starts_exactly(outage)))
     return replace(outage, explanation=" ".join(filter(None, told)))
-
-
-def _why_starts_failed(absence: Absence) -> StartReason | None:
-    own = [e for e in absence.failures if e.broker == absence.broker]
-    return why_starts_failed(words for e in own for words in (e.text, e.error) if words) if own else None
 
 
 def _starts(absence: Absence, reason: StartReason | None) -> str:
@@ -117,7 +108,11 @@ def _starts(absence: Absence, reason: StartReason | None) -> str:
 
 def _ending(absence: Absence, starts_exactly: bool) -> str:
     if absence.up_at is None:
-        return _open_ending(absence)
+        if not absence.shows_end:
+            return "Whether it came back is not known: no log that would show it reaches further."
+        if absence.known_until and absence.observed_until - absence.known_until > CLOCK_SKEW:
+            return f"It had not come back at {absence.known_until:%H:%M:%S}, when the logs that would show it end."
+        return "It had not come back when the lines end."
     if absence.up_at == absence.down_at:
         return ""
     lasted = duration(absence.up_at - absence.down_at)
@@ -125,19 +120,7 @@ def _ending(absence: Absence, starts_exactly: bool) -> str:
         return f"It served again after {lasted} at most: no log of all that time is at hand."
     if not absence.is_end_exact:
         return f"It served again after {lasted} at most: no line shows its return, and then it served."
-    return (
-        f"It served again after {lasted}."
-        if starts_exactly
-        else f"It served again {lasted} after its last sign of life."
-    )
-
-
-def _open_ending(absence: Absence) -> str:
-    if not absence.shows_end:
-        return "Whether it came back is not known: no log that would show it reaches further."
-    if absence.known_until and absence.observed_until - absence.known_until > CLOCK_SKEW:
-        return f"It had not come back at {absence.known_until:%H:%M:%S}, when the logs that would show it end."
-    return "It had not come back when the lines end."
+    return f"It served again {f'after {lasted}' if starts_exactly else f'{lasted} after its last sign of life'}."
 
 
 def _absences_in_snapshots(

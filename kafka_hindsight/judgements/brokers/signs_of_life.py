@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import NOBODY, Origin
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Event
-from kafka_hindsight.judgements.reasoning.timelines import Timeline
+from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
 from kafka_hindsight.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import broker_ids
 
 ACTIVE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | {
@@ -59,22 +59,17 @@ class SignsOfLife:
         self, ordered: Iterable[Event], proofs: Iterable[Event] = (), readings: Iterable[BrokerSnapshot] = ()
     ) -> None:
         """Takes: events of brokers, in order; more lines that show a broker to serve, in order; readings of brokers."""
-        active: dict[int, list[Event]] = defaultdict(list)
-        failures: dict[int, list[Event]] = defaultdict(list)
         ordered = list(ordered)
-        for event in ordered:
-            if event.kind in ACTIVE_KINDS and event.broker is not None:
-                active[event.broker].append(event)
-            if event.kind == Kind.FETCH_FAILED and event.node is not None and event.node != event.broker:
-                failures[event.node].append(event)
-        self._active, self._failures = _timelines(active), _timelines(failures)
         shown = list(_shown_by_lines([*ordered, *proofs]))
-        counted, said = _by_whom(shown)
-        by_members = (*counted, *((broker, e) for broker, e in said if e.kind in MEMBER_KINDS))
-        self._said, self._counted = _timelines(_by_broker(said)), _timelines(_by_broker(counted))
-        self._shown = {False: _timelines(_by_broker(by_members)), True: _timelines(_by_broker(shown))}
-        self._led = _timelines(_by_broker(_leading(ordered)))
-        self._listed = _timelines(_by_broker((r.broker, _listing(r)) for r in readings))
+        by_others, by_itself = ([s for s in shown if (s[1].broker == s[0]) is own] for own in (False, True))
+        by_members = (*by_others, *(s for s in by_itself if s[1].kind in MEMBER_KINDS))
+        failures = (e for e in ordered if e.kind == Kind.FETCH_FAILED and e.node != e.broker)
+        self._active = _timelines((e.broker, e) for e in ordered if e.kind in ACTIVE_KINDS)
+        self._failures = _timelines((e.node, e) for e in failures)
+        self._said, self._counted = _timelines(by_itself), _timelines(by_others)
+        self._shown = {False: _timelines(by_members), True: _timelines(shown)}
+        self._led = _timelines((e.broker, e) for e in ordered if e.kind == Kind.LEADER_STARTED)
+        self._listed = _timelines((r.broker, _listing(r)) for r in readings)
 
     @property
     def brokers(self) -> list[int]:
@@ -84,7 +79,7 @@ class SignsOfLife:
     def proofs(self, broker: int) -> Timeline[Event]:
         """All that shows the broker to live."""
         known = (t[broker] for t in (self._active, self._shown[True], self._listed) if broker in t)
-        return Timeline((proof for timeline in known for proof in timeline), _at)
+        return by_instant(proof for timeline in known for proof in timeline)
 
     def last_before(self, broker: int, instant: datetime, since: datetime | None = None) -> Event | None:
         """The broker's own last line before an instant, and not before another one."""
@@ -114,7 +109,7 @@ class SignsOfLife:
         """
         line = self._shown[is_over].get(broker, _NO_EVENTS).first_after(after)
         listing = self._listed.get(broker, _NO_EVENTS).first_after(after + STALE_AFTER_START)
-        return min((e for e in (line, listing) if e), key=_at, default=None)
+        return min((e for e in (line, listing) if e), key=lambda e: e.happened_at, default=None)
 
     def first_led(self, broker: int, after: datetime) -> Event | None:
         """The broker's first line after an instant in which it becomes a leader."""
@@ -139,25 +134,6 @@ def _shown_by_lines(lines: Iterable[Event]) -> Iterator[tuple[int, Event]]:
             yield event.broker, event
         for broker in _seen_by_others(event):
             yield broker, event
-
-
-def _by_whom(shown: Iterable[tuple[int, Event]]) -> tuple[list[tuple[int, Event]], list[tuple[int, Event]]]:
-    """What others show, and what each broker shows of itself."""
-    found: tuple[list[tuple[int, Event]], list[tuple[int, Event]]] = ([], [])
-    for broker, event in shown:
-        found[event.broker == broker].append((broker, event))
-    return found
-
-
-def _leading(lines: Iterable[Event]) -> Iterator[tuple[int, Event]]:
-    return ((e.broker, e) for e in lines if e.kind == Kind.LEADER_STARTED and e.broker is not None)
-
-
-def _by_broker(shown: Iterable[tuple[int, Event]]) -> dict[int, list[Event]]:
-    found: dict[int, list[Event]] = defaultdict(list)
-    for broker, event in shown:
-        found[broker].append(event)
-    return found
 
 
 def _seen_by_others(event: Event) -> Iterable[int]:
@@ -185,12 +161,10 @@ def _listing(reading: BrokerSnapshot) -> Event:
     )
 
 
-def _timelines(events: dict[int, list[Event]]) -> dict[int, Timeline[Event]]:
-    return {broker: Timeline(own, _at) for broker, own in events.items()}
+def _timelines(shown: Iterable[tuple[int | None, Event]]) -> dict[int, Timeline[Event]]:
+    """The events of each broker; those of none are left out."""
+    by_broker = grouped(shown, lambda s: s[0])
+    return {broker: by_instant(e for _, e in own) for broker, own in by_broker.items() if broker is not None}
 
 
-def _at(event: Event) -> datetime:
-    return event.happened_at
-
-
-_NO_EVENTS: Timeline[Event] = Timeline((), _at)
+_NO_EVENTS: Timeline[Event] = by_instant(())

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import dropwhile
 from operator import attrgetter
 from typing import TypeVar
@@ -99,7 +99,10 @@ def lives_of(
     ordered = in_order(e for e in events if e.topic is not None)
     deleted = deletions_of(ordered, epochs)
     lines = (e for e in ordered if e.partition is not None and e.kind in kinds and not was_reverted(epochs, e))
-    return {key: _split(some, deleted[key[:2]], epochs) for key, some in sorted(by_partition(lines).items())}
+    return {
+        key: [part for life in _between_deletions(own, deleted[key[:2]], epochs) for part in _between_falls(life)]
+        for key, own in sorted(by_partition(lines).items())
+    }
 
 
 def by_partition(rows: Iterable[_Row], time: str | None = None) -> defaultdict[Partition, list[_Row]]:
@@ -120,10 +123,6 @@ def deletions_of(
         if event.kind == "topic_deleted" and event.topic is not None and speaks_for_cluster(epochs, event):
             insort(found[event.cluster, event.topic], event.happened_at)
     return found
-
-
-def _split(events: list[Event], deleted: list[datetime], epochs: Sequence[ControllerEpoch]) -> list[list[Event]]:
-    return [part for life in _between_deletions(events, deleted, epochs) for part in _between_falls(life)]
 
 
 def _between_falls(events: list[Event]) -> list[list[Event]]:
@@ -153,9 +152,7 @@ def _between_deletions(
     for event in events:
         if event.kind not in _FROM_EVERY_CONTROLLER or speaks_for_cluster(epochs, event):
             lives[bisect_right(deleted, event.happened_at)].append(event)
-    return [life for i in sorted(lives) if (life := _from_creation(lives[i]) if i else lives[i])]
-
-
-def _from_creation(events: list[Event]) -> list[Event]:
-    """The events from the creation on: those between a deletion and that still belong to the deletion."""
-    return list(dropwhile(lambda e: e.kind != "partition_created" and e.leader_epoch != 0, events))
+    # What lies between a deletion and the next creation still belongs to the deletion.
+    since_creation = partial(dropwhile, lambda e: e.kind != "partition_created" and e.leader_epoch != 0)
+    incarnations = (list(since_creation(own)) if number else own for number, own in sorted(lives.items()))
+    return [life for life in incarnations if life]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -16,6 +16,7 @@ from kafka_hindsight.judgements.brokers.controllers import speaks_for_cluster
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation
 from kafka_hindsight.judgements.partitions.readings import PartitionReadings
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
+from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import broker_ids
 
@@ -72,56 +73,46 @@ class Leadership:
 
 
 def leaderships_of(incarnation: Incarnation, context: ClusterContext) -> list[Leadership]:
-    """The leaderships of one partition, by epoch.
+    """The leaderships of one partition, by epoch: one for each, whatever the number of its witnesses.
 
-    Keeps: one leadership for each epoch, whatever the number of its witnesses; between two epochs that witnesses show,
-    nothing is added but the lack of a leader, where a reading shows it or no other replica could have led.
-    Order: instants do not fall as epochs rise: the clocks of two brokers may differ a little.
+    Between two epochs that witnesses show, nothing is added but the lack of a leader, where a reading shows it or no
+    other replica could have led. Instants do not fall as epochs rise: the clocks of two brokers may differ a little.
     """
-    shown = _merged(incarnation, context)
+    in_lines = grouped((s for e in incarnation.events for s in _seen_in(e, context)), lambda s: s.epoch)
+    by_epoch = grouped(_read(incarnation.readings), lambda s: s.epoch) | in_lines
+    shown = [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
     filled: list[Leadership] = []
     for before, after in zip(shown, [*shown[1:], None], strict=False):
         gap = _leaderless_after(before, after, incarnation, context)
         filled += [before, gap] if gap else [before]
-    builder = _Builder(context)
+    kept: list[Leadership] = []
     step_quotes: tuple[Quote, ...] = ()
     for former, now, following in zip([None, *filled], filled, [*filled[1:], None], strict=False):
         if now.leader == NOBODY and _is_step(former, now, following, context):
             step_quotes = now.quotes
             continue
-        builder.add(replace(now, step_quotes=step_quotes))
+        kept.append(replace(now, step_quotes=step_quotes))
         step_quotes = ()
-    return builder.close()
+    return _dated(kept, context)
 
 
-class _Builder:
-    """The leaderships so far, each with its instant; those without one wait for the next that has one."""
-
-    def __init__(self, context: ClusterContext) -> None:
-        self._context = context
-        self._dated: list[Leadership] = []
-        self._waiting: list[Leadership] = []
-        self._last_at: datetime | None = None
-
-    def add(self, leadership: Leadership) -> None:
-        """The next leadership by epoch."""
-        if leadership.at is None:
-            self._waiting.append(leadership)
-            return
-        for waiting in self._waiting:
-            before = self._dated[-1] if self._dated else None
-            self._append(waiting, _began_by(before, waiting, leadership, leadership.at, self._context))
-        self._waiting.clear()
-        self._append(leadership, leadership.at)
-
-    def close(self) -> list[Leadership]:
-        """All leaderships; those that still wait have no instant."""
-        return [*self._dated, *self._waiting]
-
-    def _append(self, leadership: Leadership, at: datetime | None) -> None:
-        if at is not None:
-            at = self._last_at = max(at, self._last_at or at)
-        self._dated.append(replace(leadership, at=at))
+def _dated(leaderships: Iterable[Leadership], context: ClusterContext) -> list[Leadership]:
+    """The leaderships, each with its instant; those without one wait for the next that has one."""
+    dated: list[Leadership] = []
+    waiting: list[Leadership] = []
+    last_at: datetime | None = None
+    for now in leaderships:
+        waiting.append(now)
+        if now.at is None:
+            continue
+        for one in waiting:
+            before = dated[-1] if dated else None
+            at = now.at if one is now else _began_by(before, one, now, now.at, context)
+            if at is not None:
+                at = last_at = max(at, last_at or at)
+            dated.append(replace(one, at=at))
+        waiting.clear()
+    return [*dated, *waiting]
 
 
 def _began_by(
@@ -137,13 +128,6 @@ def _began_by(
     if outage:
         return min(known_at(outage), later_at)
     return later_at if later.leader == now.leader and later.epoch == now.epoch + 1 else None
-
-
-def _merged(incarnation: Incarnation, context: ClusterContext) -> list[Leadership]:
-    """One leadership for each epoch that a line shows, or, where no line does, readings."""
-    in_lines = grouped((s for e in incarnation.events for s in _seen_in(e, context)), lambda s: s.epoch)
-    by_epoch = grouped(_read(incarnation.readings), lambda s: s.epoch) | in_lines
-    return [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
 
 
 def _merge(sightings: list[Sighting]) -> Leadership:
@@ -249,67 +233,43 @@ def _leaderless_after(
     has_room = after is None or (after.at is not None and after.epoch >= before.epoch + 2)
     if before.leader == NOBODY or before.at is None or not has_room:
         return None
-    stretch = _Stretch(before.leader, before.at, after, incarnation, context)
-    loss = stretch.read_as_leaderless() or stretch.lone_replica_lost()
+    loss = next(_losses(before.leader, before.at, after, incarnation, context), None)
     if loss is None:
         return None
     at = max(before.at, loss.at)
     return Leadership(before.epoch + 1, NOBODY, at, False, loss.isr, (), loss.quotes, is_shown=False)
 
 
-@dataclass(frozen=True)
-class _Stretch:
-    """The time from the begin of a leadership to the next one, or on where none follows."""
+def _losses(
+    leader: int, since: datetime, after: Leadership | None, incarnation: Incarnation, context: ClusterContext
+) -> Iterator[_Loss]:
+    """How a leader lost a partition from an instant on up to the next leadership, or on where none follows.
 
-    leader: int
-    since: datetime
-    after: Leadership | None
-    incarnation: Incarnation
-    context: ClusterContext
+    A reading shows the partition without a leader while the leader was away: readings lag a little behind the brokers,
+    so the reading alone is not enough. Or the only replica lost its disk or its broker, so that no other could lead.
+    Source: KRaft prints no line of that (ReplicationControlManager.handleDirectoriesOffline, handleBrokerFenced).
+    """
+    until = after.at if after else None
+    for row in incarnation.readings.where(lambda state: state.leader is None):
+        at = row.snapshot_at
+        outage = context.outage_at(leader, at) if since < at < (until or NEVER) else None
+        if outage:
+            shown = quote_snapshot(row, f"{row.topic}-{row.partition} has no leader")
+            yield _Loss(min(known_at(outage), at), (shown,), _isr_of(row))
+    failures = context.disk_failures_by_time.between(since, until or NEVER)
+    own = (f for f in failures if f.broker == leader and incarnation.name in on_failed_disk(f))
+    loss = next((_Loss(f.happened_at, (quote(f),)) for f in own), None) or _broker_lost(leader, since, after, context)
+    if loss and incarnation.replicas_at(loss.at) == (leader,):
+        yield loss
 
-    @property
-    def until(self) -> datetime | None:
-        """When the next leadership began."""
-        return self.after.at if self.after else None
 
-    def read_as_leaderless(self) -> _Loss | None:
-        """A reading shows the partition without a leader while the leader was away.
-
-        Edge case: readings lag a little behind the brokers, so the reading alone is not enough.
-        """
-        for row in self.incarnation.readings.where(lambda state: state.leader is None):
-            at = row.snapshot_at
-            if self.since < at and (self.until is None or at < self.until):
-                outage = self.context.outage_at(self.leader, at)
-                if outage:
-                    shown = quote_snapshot(row, f"{row.topic}-{row.partition} has no leader")
-                    return _Loss(min(known_at(outage), at), (shown,), _isr_of(row))
+def _broker_lost(leader: int, since: datetime, after: Leadership | None, context: ClusterContext) -> _Loss | None:
+    """The leader was away: until it led again, or, without a later leader, to the end of what is known."""
+    outage = context.outage_between(leader, since, after.at if after else None)
+    if outage is None:
         return None
-
-    def lone_replica_lost(self) -> _Loss | None:
-        """The only replica lost its disk or its broker, so that no other replica could lead.
-
-        Source: KRaft prints no line of it (ReplicationControlManager.handleDirectoriesOffline, handleBrokerFenced).
-        """
-        loss = self._disk_lost() or self._broker_lost()
-        return loss if loss and self.incarnation.replicas_at(loss.at) == (self.leader,) else None
-
-    def _disk_lost(self) -> _Loss | None:
-        """The leader writes that the disk which failed held the partition."""
-        for failure in self.context.disk_failures_by_time.since(self.since):
-            if self.until is not None and self.until < failure.happened_at:
-                break
-            if failure.broker == self.leader and self.incarnation.name in on_failed_disk(failure):
-                return _Loss(failure.happened_at, (quote(failure),))
-        return None
-
-    def _broker_lost(self) -> _Loss | None:
-        """The leader was away: until it led again, or, without a later leader, to the end of what is known."""
-        outage = self.context.outage_between(self.leader, self.since, self.until)
-        if outage is None:
-            return None
-        if self.after is None:
-            proves = outage.detected_at is not None and outage.up_at is None and outage.down_at >= self.since
-        else:
-            proves = self.after.leader == self.leader
-        return _Loss(known_at(outage), tuple(outage.evidence[:1])) if proves else None
+    if after is None:
+        proves = outage.detected_at is not None and outage.up_at is None and outage.down_at >= since
+    else:
+        proves = after.leader == leader
+    return _Loss(known_at(outage), tuple(outage.evidence[:1])) if proves else None

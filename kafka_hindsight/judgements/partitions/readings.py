@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import pairwise
 from operator import attrgetter
@@ -22,17 +22,7 @@ Partition = tuple[str, str, int]
 Commits = Mapping[str, tuple[OffsetSnapshot, ...]]
 """What groups had committed of one partition, by reading."""
 
-STATE = (
-    "cluster",
-    "topic",
-    "partition",
-    "is_internal",
-    "leader",
-    "leader_epoch",
-    "replicas",
-    "isr",
-    "preferred_leader",
-)
+STATE = tuple(f.name for f in fields(PartitionState) if f.name in {g.name for g in fields(PartitionSnapshot)})
 """What is the same in all readings that show one state."""
 
 _PARTITION = attrgetter("cluster", "topic", "partition")
@@ -108,8 +98,8 @@ class PartitionReadings(Sequence[PartitionSnapshot]):
     def telling(self, cuts: Iterable[datetime] = ()) -> list[PartitionSnapshot]:
         """The readings without those that only repeat what was read just before and is read just after.
 
-        Takes: instants at which something else happened: the readings around each stay.
-        Gives: of each stretch of readings that show one state the first three and the last.
+        Of each stretch of readings that show one state the first three and the last. The readings around each of the
+        `cuts`, at which something else happened, stay.
         """
         inside = (
             n for n in (*self._turns, *(bisect_left(self._ats, cut) for cut in cuts)) if self._first < n < self._end

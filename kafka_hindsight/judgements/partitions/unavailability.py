@@ -7,27 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, IsrChangeKind, OutageKind, UnavailabilityKind
-from kafka_hindsight.catalog.rows import BrokerOutage, IsrChange, Quote, Unavailability
+from kafka_hindsight.catalog.rows import BrokerOutage, IsrChange, Unavailability
 from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.partitions.incarnations import by_partition
+from kafka_hindsight.judgements.partitions.leaders.leaderless import Reason
 from kafka_hindsight.judgements.partitions.replicas.replica_states import History, State
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another, span
 from kafka_hindsight.judgements.reasoning.ledger import ledger_row
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
 from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
 from kafka_hindsight.shared.windows import Window
-
-_States = Sequence[Interval[State]]
-
-
-@dataclass(frozen=True)
-class _Wait:
-    """Why writes with acks=all waited."""
-
-    why: str
-    confidence: Confidence
-    quotes: Sequence[Quote]
-    outage_id: str | None
 
 
 def rebuild_unavailability(
@@ -37,108 +26,63 @@ def rebuild_unavailability(
     logs_end: datetime,
     seen: Window,
 ) -> list[Unavailability]:
-    """Rows of gold.unavailability about partitions.
+    """Rows of gold.unavailability about partitions, by partition, kind and time.
 
-    Args:
-        histories: What is known of partitions, in order.
-        outages: Rows of gold.broker_outages.
-        changes: Rows of gold.isr_changes of the partitions, in order of time.
-        logs_end: The last line of any broker.
-        seen: The window with its look-back and look-ahead.
-
-    Returns:
-        The rows by partition, kind and time. Those of one partition and kind do not overlap.
+    Takes: what is known of partitions, in order; rows of gold.isr_changes of them, in order of time; the last line of
+    any broker; the window with its look-back and look-ahead. Rows of one partition and kind do not overlap.
     """
     shrinks = by_partition(c for c in changes if c.change is IsrChangeKind.SHRINK)
     rows: list[Unavailability] = []
     for history in histories:
-        states = history.states(seen)
-        rows += _without_leader(history, logs_end)
-        rows += _refused(history, states, shrinks[history.key], logs_end)
-        rows += _hung(history, states, outages, shrinks[history.key], logs_end)
+        states, own = history.states(seen), shrinks[history.key]
+        intervals = {
+            # None where a leader surely gave way to the next at once.
+            UnavailabilityKind.NO_LEADER: (i for i in history.leaderless if i.high is None or i.high),
+            UnavailabilityKind.ACKS_ALL_REFUSED: _refused(states, own, logs_end),
+            UnavailabilityKind.ACKS_ALL_HUNG: _hung(states, outages, own, logs_end),
+        }
+        for kind, interval in ((kind, i) for kind, own_times in intervals.items() for i in own_times):
+            why: Reason = interval.value
+            ids = {"failover_id": why.failover_id, "outage_id": why.outage_id}
+            rows.append(
+                ledger_row(kind, history.key, interval, logs_end, why.explanation, why.confidence, why.quotes, **ids)
+            )
     return rows
 
 
-def _without_leader(history: History, logs_end: datetime) -> Iterator[Unavailability]:
-    """From the loss of a leader to the next one; none where a leader surely gave way to the next at once."""
-    for interval in history.leaderless:
-        loss = interval.value
-        if interval.high is None or interval.high:
-            yield ledger_row(
-                UnavailabilityKind.NO_LEADER,
-                history.key,
-                interval,
-                logs_end,
-                loss.explanation,
-                loss.confidence,
-                loss.quotes,
-                failover_id=loss.failover_id,
-                outage_id=loss.outage_id,
-            )
-
-
 def _refused(
-    history: History, states: Intervals[State], shrinks: Sequence[IsrChange], logs_end: datetime
-) -> Iterator[Unavailability]:
-    """While the partition had a leader, which is always in sync, and fewer in sync than min.insync.replicas."""
-    judged = [s for s in states if s.value.least is not None]
-    for run in _runs(judged, _refuses):
+    states: Intervals[State], shrinks: Sequence[IsrChange], logs_end: datetime
+) -> Iterator[BoundedInterval[Reason]]:
+    """While the partition had a leader, which is always in sync, and fewer in sync than min.insync.replicas.
+
+    In a time next to it in which the ISR or the setting is not known it is possible.
+    """
+
+    def refuses(state: State) -> bool:
+        return state.is_under_min_isr() and state.leader != NOBODY and state.isr_size > 0
+
+    for run in _runs([s for s in states if s.value.least is not None], refuses):
         state = run.states[0].value
         shrink = next((s for s in reversed(shrinks) if s.happened_at <= run.start), None)
-        yield ledger_row(
-            UnavailabilityKind.ACKS_ALL_REFUSED,
-            history.key,
-            _refusal(run, logs_end),
-            logs_end,
-            f"{state.isr_size} of {state.replicas} replicas were in sync, and min.insync.replicas is {state.least}.",
-            Confidence.CERTAIN,
-            [q for piece in run.states for q in piece.value.quotes],
-            outage_id=shrink.outage_id if shrink else None,
-        )
-
-
-def _refuses(state: State) -> bool:
-    return state.is_under_min_isr() and state.leader != NOBODY and state.isr_size > 0
-
-
-def _refusal(run: _Run, logs_end: datetime) -> BoundedInterval[None]:
-    """The time of a run. In a time next to it in which the ISR or the setting is not known it is possible."""
-    end = None if run.after is None and run.end >= logs_end else run.end
-    possible = span(run.before.end, run.after.start if run.after else end) if run.before else None
-    return BoundedInterval(run.start, end, span(run.start, end), possible, None)
+        end = None if run.after is None and run.end >= logs_end else run.end
+        possible = span(run.before.end, run.after.start if run.after else end) if run.before else None
+        why = f"{state.isr_size} of {state.replicas} replicas were in sync, and min.insync.replicas is {state.least}."
+        quotes = [q for piece in run.states for q in piece.value.quotes]
+        reason = Reason(None, shrink.outage_id if shrink else None, why, Confidence.CERTAIN, quotes)
+        yield BoundedInterval(run.start, end, span(run.start, end), possible, reason)
 
 
 def _hung(
-    history: History,
-    states: Intervals[State],
-    outages: Sequence[BrokerOutage],
-    shrinks: Sequence[IsrChange],
-    logs_end: datetime,
-) -> Iterator[Unavailability]:
+    states: Intervals[State], outages: Iterable[BrokerOutage], shrinks: Sequence[IsrChange], logs_end: datetime
+) -> Iterator[BoundedInterval[Reason]]:
     """While a follower in the ISR was down, did not respond, or did not fetch.
 
     Edge case: a broker that is shut down leaves the ISRs before it ends. One that was alive, and that the controller
     did not hear, may have fetched from the leader all the time.
     """
-    hangs = [
-        hang
-        for o in outages
-        if o.kind != OutageKind.CONTROLLED_SHUTDOWN
-        for hang in _hangs(states, o, shrinks, logs_end)
-    ]
-    hangs += [hang for shrink in shrinks for hang in _unfetched(states, shrink)]
-    for hang in one_after_another(hangs):
-        wait = hang.value
-        yield ledger_row(
-            UnavailabilityKind.ACKS_ALL_HUNG,
-            history.key,
-            hang,
-            logs_end,
-            wait.why,
-            wait.confidence,
-            wait.quotes,
-            outage_id=wait.outage_id,
-        )
+    away = (o for o in outages if o.kind != OutageKind.CONTROLLED_SHUTDOWN)
+    hangs = [hang for outage in away for hang in _hangs(states, outage, shrinks, logs_end)]
+    return one_after_another([*hangs, *(hang for shrink in shrinks for hang in _unfetched(states, shrink))])
 
 
 def _waits_for(state: State, broker: int) -> bool:
@@ -147,7 +91,7 @@ def _waits_for(state: State, broker: int) -> bool:
     return is_led and broker in state.known.isr and not state.is_under_min_isr()
 
 
-def _unfetched(states: Intervals[State], shrink: IsrChange) -> Iterator[BoundedInterval[_Wait]]:
+def _unfetched(states: Intervals[State], shrink: IsrChange) -> Iterator[BoundedInterval[Reason]]:
     """When acks=all waited for a follower that never fetched from a new leader, until that dropped it from the ISR.
 
     Source: Partition.maybeIncrementLeaderHW waits for each replica in the ISR; its end offset is -1 until it fetches.
@@ -161,13 +105,13 @@ def _unfetched(states: Intervals[State], shrink: IsrChange) -> Iterator[BoundedI
 
     for run in _runs(states.clip(since, shrink.happened_at).intervals, waits):
         why = f"Broker {shrink.broker} did not fetch from broker {leader}, the leader, and was still in the ISR."
-        wait = _Wait(why, Confidence.CERTAIN, shrink.evidence, shrink.outage_id)
+        wait = Reason(None, shrink.outage_id, why, Confidence.CERTAIN, shrink.evidence)
         yield BoundedInterval(run.start, run.end, span(run.start, run.end), span(run.start, run.end), wait)
 
 
 def _hangs(
     states: Intervals[State], outage: BrokerOutage, shrinks: Sequence[IsrChange], logs_end: datetime
-) -> Iterator[BoundedInterval[_Wait]]:
+) -> Iterator[BoundedInterval[Reason]]:
     """When acks=all waited for one broker, which was away: until it left the ISR, or was back.
 
     Edge case: a broker that joins the ISR has fetched all. If that is after it had surely gone, its process is back,
@@ -182,7 +126,7 @@ def _hangs(
             yield _hang(run, outage, next(dropped, None), logs_end)
 
 
-def _hang(run: _Run, outage: BrokerOutage, shrink: IsrChange | None, logs_end: datetime) -> BoundedInterval[_Wait]:
+def _hang(run: _Run, outage: BrokerOutage, shrink: IsrChange | None, logs_end: datetime) -> BoundedInterval[Reason]:
     """The time of a run, with the bounds of the outage where that began it.
 
     Edge case: a broker that is back may need seconds to catch up. Where the leader drops it from the ISR, it logs when
@@ -196,7 +140,10 @@ def _hang(run: _Run, outage: BrokerOutage, shrink: IsrChange | None, logs_end: d
     if shrink and shrink.behind_since:
         earliest = min(shrink.behind_since, proven.start if proven else run.end)
     possible = span(earliest, run.end + CATCHING_UP if run.end == outage.up_at else latest)
-    return BoundedInterval(run.start, end, proven, possible, _waits_while_away(outage, run.states[0].value))
+    why = f"Broker {outage.broker} {CAUSED_BY[outage.kind]}, and was still in the ISR."
+    confidence = outage.confidence.at_most(Confidence.CERTAIN if outage.kind is OutageKind.CRASH else Confidence.LIKELY)
+    quotes = [*outage.evidence, run.states[0].value.known.quote]
+    return BoundedInterval(run.start, end, proven, possible, Reason(None, outage.outage_id, why, confidence, quotes))
 
 
 def _gone_by(outage: BrokerOutage) -> datetime | None:
@@ -204,22 +151,12 @@ def _gone_by(outage: BrokerOutage) -> datetime | None:
     return (outage.unreachable_at if outage.kind is OutageKind.CRASH else None) or outage.detected_at
 
 
-def _waits_while_away(outage: BrokerOutage, state: State) -> _Wait:
-    sure = Confidence.CERTAIN if outage.kind is OutageKind.CRASH else Confidence.LIKELY
-    return _Wait(
-        f"Broker {outage.broker} {CAUSED_BY[outage.kind]}, and was still in the ISR.",
-        outage.confidence.at_most(sure),
-        [*outage.evidence, state.known.quote],
-        outage.outage_id,
-    )
-
-
 @dataclass(frozen=True)
 class _Run:
     """States in a row in which a condition holds, with the state known before them and the one after them."""
 
     before: Interval[State] | None
-    states: _States
+    states: Sequence[Interval[State]]
     after: Interval[State] | None
 
     @property
@@ -233,7 +170,7 @@ class _Run:
         return self.states[-1].end or NEVER
 
 
-def _runs(states: _States, holds: Callable[[State], bool]) -> Iterator[_Run]:
+def _runs(states: Iterable[Interval[State]], holds: Callable[[State], bool]) -> Iterator[_Run]:
     """The stretches in which a condition holds without a break, in order."""
     run: list[Interval[State]] = []
     before: Interval[State] | None = None

@@ -11,14 +11,13 @@ from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.brokers.aftermath import add_impact, add_rebalances, explain_outages
 from kafka_hindsight.judgements.brokers.broker_settings import settings_of
 from kafka_hindsight.judgements.brokers.cluster_restarts import rebuild_rolling_restarts
-from kafka_hindsight.judgements.brokers.missing_broker_logs import named_within
-from kafka_hindsight.judgements.brokers.unobserved import unobserved_within
+from kafka_hindsight.judgements.brokers.missing_broker_logs import cut_to
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.groups.coordinators import losses_of_groups
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import has_failed
-from kafka_hindsight.judgements.partitions.leaders.imbalance_periods import rebuild_imbalance_periods
+from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance_periods
 from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
 from kafka_hindsight.judgements.reasoning.intents import declare
@@ -125,8 +124,8 @@ def judge_cluster(
         lag_verdicts=lag,
         gaps=_inside(window, gaps, lambda g: g.seen_at),
         leadership_gaps=_inside(window, leadership_gaps, lambda g: g.seen_at),
-        unheard=named_within(missing_logs, window),
-        unobserved=unobserved_within(unobserved, window),
+        unheard=cut_to(window, missing_logs),
+        unobserved=cut_to(window, unobserved),
         coverage=coverage,
         unanswered=unanswered,
         partial=partial,

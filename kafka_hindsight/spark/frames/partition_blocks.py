@@ -16,8 +16,7 @@ from kafka_hindsight.catalog.rows.structs import TopicBlock
 from kafka_hindsight.judgements.brokers.broker_settings import SETTING_KINDS
 from kafka_hindsight.judgements.partitions.leaders.failovers import FAILOVER_KINDS
 from kafka_hindsight.judgements.partitions.readings import STATE
-from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS
-from kafka_hindsight.judgements.partitions.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS
+from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, SHRINK_CAUSE_KINDS
 from kafka_hindsight.judgements.rebuild.scope import WindowFacts
 from kafka_hindsight.knowledge.kinds import PARTITION_KINDS
 from kafka_hindsight.shared.grouping import grouped

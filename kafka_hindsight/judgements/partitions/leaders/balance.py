@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TypeVar
 
 from kafka_hindsight.catalog.rows import BrokerSnapshot, GroupSnapshot, LeaderBalance, PartitionSnapshot
@@ -19,37 +19,23 @@ _NAMED = 10
 _Snapshot = TypeVar("_Snapshot", BrokerSnapshot, GroupSnapshot, PartitionSnapshot)
 
 
-@dataclass(frozen=True)
-class _Scope:
-    """The partitions and brokers that one row looks at; `led` are the partitions that count as its brokers' load."""
-
-    name: str
-    partitions: Sequence[PartitionSnapshot]
-    led: Sequence[PartitionSnapshot]
-    brokers: Sequence[int]
-    groups: Sequence[GroupSnapshot]
-
-
 def rebuild_balance(
     partition_snapshots: Iterable[PartitionSnapshot],
     broker_snapshots: Iterable[BrokerSnapshot] = (),
     group_snapshots: Iterable[GroupSnapshot] = (),
 ) -> list[LeaderBalance]:
-    """Rows of gold.leader_balance: one for each scope of each reading.
+    """Rows of gold.leader_balance: one for each scope of each reading, in this order.
 
-    Takes: rows of bronze.partition_snapshots, broker_snapshots and group_snapshots of whole readings.
-    Order: by reading and scope.
-    Keeps: the leaders of all brokers in scope `all` are the partitions that have one, unless a broker that leads is
-    not listed; the racks' partitions add up to those of the brokers whose rack is known.
-    Edge case: a broker that leads nothing counts in the mean; one that is gone does not. Without a list of brokers
-    those that hold replicas are taken.
+    The leaders of all brokers in scope `all` are the partitions that have one, unless a broker that leads is not
+    listed; the racks' partitions add up to those of the brokers whose rack is known. A broker that leads nothing counts
+    in the mean; one that is gone does not. Without a list of brokers those that hold replicas are taken.
     """
     readings = _by_reading(row for row in partition_snapshots if row.preferred_leader is not None)
     listed, groups = _by_reading(broker_snapshots), _by_reading(group_snapshots)
     rows = [
-        _row(partitions[0], scope)
+        row
         for key, partitions in readings.items()
-        for scope in _scopes(partitions, listed.get(key, ()), groups.get(key, ()))
+        for row in _rows(partitions, listed.get(key, ()), groups.get(key, ()))
     ]
     return sorted(rows, key=lambda r: (r.cluster, r.snapshot_at, r.scope))
 
@@ -58,48 +44,51 @@ def _by_reading(rows: Iterable[_Snapshot]) -> dict[tuple[str, str], list[_Snapsh
     return grouped(rows, lambda r: (r.cluster, r.snapshot_id))
 
 
-def _scopes(
+def _rows(
     partitions: Sequence[PartitionSnapshot], listed: Sequence[BrokerSnapshot], groups: Sequence[GroupSnapshot]
-) -> list[_Scope]:
+) -> Iterator[LeaderBalance]:
     brokers = sorted({b.broker for b in listed} or {b for p in partitions for b in p.replicas or ()})
     own = [p for p in partitions if not p.is_internal]
+    row = partial(_row, partitions[0])
+    yield row("all", partitions, partitions, brokers, groups)
+    yield row("without_internal", own, own, brokers, ())
     racks = grouped(sorted((b for b in listed if b.rack), key=lambda b: b.broker), lambda b: str(b.rack))
-    return [
-        _Scope("all", partitions, partitions, brokers, groups),
-        _Scope("without_internal", own, own, brokers, ()),
-        *(_rack(rack, [b.broker for b in own], partitions, groups) for rack, own in sorted(racks.items())),
-    ]
+    for rack, hosts in sorted(racks.items()):
+        brokers = [b.broker for b in hosts]
+        preferred = [p for p in partitions if p.preferred_leader in brokers]
+        yield row(f"rack:{rack}", preferred, partitions, brokers, groups)
 
 
-def _rack(
-    name: str, brokers: Sequence[int], partitions: Sequence[PartitionSnapshot], groups: Sequence[GroupSnapshot]
-) -> _Scope:
-    preferred = [p for p in partitions if p.preferred_leader in brokers]
-    return _Scope(f"rack:{name}", preferred, partitions, brokers, groups)
-
-
-def _row(reading: PartitionSnapshot, scope: _Scope) -> LeaderBalance:
-    led = [p for p in scope.partitions if p.leader is not None]
+def _row(
+    reading: PartitionSnapshot,
+    scope: str,
+    partitions: Sequence[PartitionSnapshot],
+    load: Sequence[PartitionSnapshot],
+    brokers: Sequence[int],
+    groups: Sequence[GroupSnapshot],
+) -> LeaderBalance:
+    """The row of one scope. `load`: the partitions that count as its brokers' load."""
+    led = [p for p in partitions if p.leader is not None]
     elsewhere = [p for p in led if p.leader != p.preferred_leader]
-    leaders = _count((p.leader for p in scope.led), scope.brokers)
-    coordinators = _count((p.leader for p in scope.led if p.topic == OFFSETS_TOPIC), scope.brokers)
+    leaders = _count((p.leader for p in load), brokers)
+    coordinators = _count((p.leader for p in load if p.topic == OFFSETS_TOPIC), brokers)
     mean = _mean(leaders)
     return LeaderBalance(
         cluster=reading.cluster,
         snapshot_at=reading.snapshot_at,
-        scope=scope.name,
-        partitions=len(scope.partitions),
-        leaderless=len(scope.partitions) - len(led),
+        scope=scope,
+        partitions=len(partitions),
+        leaderless=len(partitions) - len(led),
         non_preferred=len(elsewhere),
         non_preferred_share=len(elsewhere) / len(led) if led else None,
-        brokers=len(scope.brokers),
+        brokers=len(brokers),
         leaders_max=max(leaders.values(), default=None),
         leaders_min=min(leaders.values(), default=None),
         leader_spread=_spread(leaders),
         leader_excess=max(leaders.values()) / mean - 1 if mean else None,
         brokers_off_band=sum(abs(n - mean) > _BAND * mean for n in leaders.values()) if mean else 0,
         coordinator_spread=_spread(coordinators),
-        group_spread=_spread(_count((g.coordinator for g in scope.groups), scope.brokers)),
+        group_spread=_spread(_count((g.coordinator for g in groups), brokers)),
         most_loaded_broker=min(leaders, key=lambda b: (-leaders[b], b), default=None),
         least_loaded_broker=min(leaders, key=lambda b: (leaders[b], b), default=None),
         evidence=[quote_snapshot(reading, _shows(leaders))],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kafka_hindsight.catalog.codes import Confidence, ElectionTrigger, FailoverKind
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.judgements.partitions.leaders.leader_change import PREFERRED, UNCLEAN, LeaderChange
+from kafka_hindsight.judgements.partitions.leaders.leadership_steps import PREFERRED, UNCLEAN, LeaderChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.rulings import Proof, Ruling, always, judge, proof_if
 from kafka_hindsight.knowledge.kinds import Kind

@@ -14,15 +14,17 @@ from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, deletions_of, incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import requested_by_operator
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
-from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
-from kafka_hindsight.judgements.partitions.leaders.leader_losses import (
+from kafka_hindsight.judgements.partitions.leaders.leaderless import (
     JudgedChange,
-    LeaderLoss,
+    Leaderless,
+    Reason,
     known_leaders,
     leader_losses,
+    leaderless_of,
+    length,
+    until_led_again,
 )
-from kafka_hindsight.judgements.partitions.leaders.leaderless import Leaderless, leaderless_of, length, until_led_again
-from kafka_hindsight.judgements.partitions.leaders.leadership_gaps import Gap, gap_between, gap_row
+from kafka_hindsight.judgements.partitions.leaders.leadership_steps import Gap, LeaderChange, gap_between, gap_row
 from kafka_hindsight.judgements.partitions.leaderships import LEADERSHIP_KINDS, Leadership, leaderships_of
 from kafka_hindsight.judgements.partitions.readings import Readings
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of
@@ -47,17 +49,15 @@ class LeaderHistory:
     failovers: list[Failover]
     gaps: list[LeadershipGap]
     leaders: defaultdict[Partition, list[Interval[int]]]
-    leaderless: defaultdict[Partition, list[BoundedInterval[LeaderLoss]]]
+    leaderless: defaultdict[Partition, list[BoundedInterval[Reason]]]
 
 
 def rebuild_leaders(
     events: Iterable[Event], readings: Readings, context: ClusterContext, window: Window
 ) -> LeaderHistory:
-    """One row for each partition and leader epoch where the leader really changed, and one for each gap.
+    """One row for each partition and leader epoch where the leader really changed, and one for each gap, in order.
 
-    Takes: silver.events of at least FAILOVER_KINDS and topic_deleted, of any number of whole topics, with look-back;
-    rows of bronze.partition_snapshots of the same topics (may be none); the cluster's context.
-    Order: by topic, partition and leader epoch.
+    Takes: silver.events of at least FAILOVER_KINDS and topic_deleted, of any number of whole topics, with look-back.
     Keeps: within one incarnation of a partition, the leader of one row is the leader that the next one comes from, or a
     gap leads to its epoch; each epoch that a row skips is marked by a gap; epochs and instants do not fall; a line
     that is printed again, by another broker or after a start, adds no row; a creation is not a failover.
@@ -95,19 +95,16 @@ def _gone_at(incarnation: Incarnation, following: Incarnation | None, deleted: S
 
 def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
     """How long each change left no leader. Where it took the leader away, the next change bounds that."""
-    told = [(change, leaderless_of(change)) for change in changes]
-    following = [*told[1:], (None, Leaderless())]
-    bounded = (until_led_again(change, own, *after) for (change, own), after in zip(told, following, strict=False))
-    return [found.by_clocks(change.context.clocks_apart) for change, found in zip(changes, bounded, strict=True)]
+    bounds = [leaderless_of(change) for change in changes]
+    following = zip([*changes[1:], None], [*bounds[1:], Leaderless()], strict=False)
+    bounded = (until_led_again(c, own, *after) for c, own, after in zip(changes, bounds, following, strict=False))
+    return [own.by_clocks(change.context.clocks_apart) for change, own in zip(changes, bounded, strict=True)]
 
 
 def leader_changes_of(
     incarnation: Incarnation, leaderships: Sequence[Leadership], context: ClusterContext
 ) -> Iterator[tuple[LeaderChange | None, Gap | None]]:
-    """Each step from one leadership of a partition to the next: the change of leader, the gap in the epochs, or both.
-
-    Takes: a partition with its events of FAILOVER_KINDS, and its leaderships.
-    """
+    """Each step from one leadership of a partition to the next: a change of leader, a gap in the epochs, or both."""
     commits = commits_of(e for e in incarnation.events if e.kind in ISR_KINDS)
     last_leader: int | None = None
     steps = list(pairwise(leaderships))
@@ -154,8 +151,7 @@ def _isr_before(
 ) -> tuple[tuple[int, ...] | None, bool]:
     """The last ISR known before a leadership, and whether no other lies between.
 
-    Takes: `shows_commits`, whether the former leader's log shows its commits: where no line names a version, nothing
-    else proves it.
+    `shows_commits`: whether the former leader's log does; where no line names a version, nothing else proves it.
     """
     i = next((i for i, c in enumerate(commits) if c.leader_epoch is not None and c.leader_epoch >= after.epoch), None)
     if i is None:
@@ -174,7 +170,10 @@ def _row(change: LeaderChange, gap: Gap | None, leaderless: Leaderless) -> Failo
     number = change.incarnation.number
     verdict = _beside(gap, judge(FAILOVER_RULINGS, change))
     kind = FailoverKind(verdict.code)
-    loss = _loss(change) if kind == FailoverKind.UNCLEAN_ELECTION else None
+    loss: Loss | None = None
+    if kind == FailoverKind.UNCLEAN_ELECTION and change.last_leader is not None:
+        events, readings = change.incarnation.events, list(change.incarnation.readings)
+        loss = loss_of(change.after, change.last_leader, change.isr_before or (), events, readings)
     replicas, isr_after = change.replicas, change.after.isr
     return Failover(
         cluster=cluster,
@@ -216,9 +215,3 @@ def _beside(gap: Gap | None, verdict: Verdict) -> Verdict:
     most = Confidence.LIKELY if verdict.code == FailoverKind.OFFLINE else Confidence.POSSIBLE
     sentence = f"{verdict.sentence} The leader in {gap.skipped} is not known: no line shows it."
     return replace(verdict, sentence=sentence, confidence=verdict.confidence.at_most(most))
-
-
-def _loss(change: LeaderChange) -> Loss:
-    assert change.last_leader is not None
-    events, readings = change.incarnation.events, list(change.incarnation.readings)
-    return loss_of(change.after, change.last_leader, change.isr_before or (), events, readings)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import product
 from operator import attrgetter
 
-from kafka_hindsight.catalog.rows import BrokerSnapshot, LeaderImbalance, PartitionSnapshot
-from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot
+from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
+from kafka_hindsight.catalog.rows import BrokerSnapshot, Failover, ImbalancePeriod, LeaderImbalance, PartitionSnapshot
+from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
+from kafka_hindsight.judgements.reasoning.rulings import judge
+from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Timeline, by_instant
+from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
+from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.words import duration, percent
 
 THRESHOLD = 0.10
 """Strictly above is too much. Source: leader.imbalance.per.broker.percentage (KafkaController, ZooKeeper mode);
@@ -20,14 +31,11 @@ _READING = attrgetter("cluster", "snapshot_id")
 def rebuild_imbalance(
     partition_snapshots: Iterable[PartitionSnapshot], broker_snapshots: Iterable[BrokerSnapshot] = ()
 ) -> list[LeaderImbalance]:
-    """Rows of gold.leader_imbalance: one for each broker in each reading.
+    """Rows of gold.leader_imbalance: one for each broker in each reading, in this order.
 
-    Takes: rows of bronze.partition_snapshots and bronze.broker_snapshots of whole readings.
-    Order: by reading and broker.
-    Keeps: in each reading, the preferred partitions of all brokers add up to the partitions whose replicas are known,
-    and a ratio lies between 0 and 1.
-    Edge case: a broker that is gone is still preferred for its partitions, which other brokers lead; a broker that is
-    preferred for none has no ratio; a partition without a leader counts as led elsewhere.
+    The preferred partitions of all brokers of a reading add up to the partitions whose replicas are known. A broker
+    that is gone is still preferred for its partitions, which other brokers lead; a broker that is preferred for none
+    has no ratio; a partition without a leader counts as led elsewhere.
     """
     known = grouped((p for p in partition_snapshots if p.preferred_leader is not None), _READING)
     listed = grouped(broker_snapshots, _READING)
@@ -61,3 +69,217 @@ def _row(reading: PartitionSnapshot, broker: int, partitions: Sequence[Partition
 
 def _led_by(partition: PartitionSnapshot) -> str:
     return "no leader" if partition.leader is None else f"led by {partition.leader}"
+
+
+_STARTED: Mapping[FailoverKind, str] = {
+    FailoverKind.LOG_DIR_FAILED: "when a log directory failed",
+    FailoverKind.UNCLEAN_ELECTION: "with an unclean election",
+    FailoverKind.OFFLINE: "when partitions lost their leader",
+    FailoverKind.LEADER_RESTORED: "when other brokers took over partitions without a leader",
+    FailoverKind.REASSIGNMENT: "with a reassignment",
+    FailoverKind.CONTROLLED_SHUTDOWN: "when it was shut down",
+    FailoverKind.BROKER_UNRESPONSIVE: "when it was cut off",
+    FailoverKind.BROKER_CRASH: "when it crashed",
+    FailoverKind.PREFERRED_ELECTION: "with an election",
+    FailoverKind.UNKNOWN: "when leaders left it for an unknown reason",
+}
+"""How a period starts, as its sentence goes on: one phrase for each kind, which the rulings on failovers decided."""
+
+_PREFERRED_LEADER = attrgetter("preferred_leader")
+
+
+@dataclass(frozen=True)
+class _Crossing:
+    """An instant at which a broker crossed the threshold; `change` is the failover that made it, where it is known."""
+
+    at: datetime
+    is_exact: bool
+    change: Failover | None
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Readings of a broker above the threshold in a row, the one before, and the next where it knows the broker."""
+
+    before: LeaderImbalance | None
+    readings: Sequence[LeaderImbalance]
+    ended_by: datetime | None = None
+    after: LeaderImbalance | None = None
+
+
+def rebuild_imbalance_periods(
+    imbalance: Iterable[LeaderImbalance], failovers: Iterable[Failover]
+) -> list[ImbalancePeriod]:
+    """Rows of gold.imbalance_periods by broker and time: one for each time that a broker was above the threshold.
+
+    Takes: all rows of gold.leader_imbalance of the window, evidence only where a row is above the threshold;
+    rows of gold.failovers with look-back, of one cluster.
+    Edge case: between two readings the changes of leader are replayed; where they lead from the one to the other, the
+    change that crosses the threshold is known. Before the first reading they are undone one by one, which is less sure:
+    topics may have been created since. A reading that does not know the broker ends a period, as the broker is then
+    preferred for no partition.
+    """
+    rows = sorted(imbalance, key=lambda r: r.snapshot_at)
+    instants = sorted({r.snapshot_at for r in rows})
+    in_order = sorted(failovers, key=lambda f: (f.happened_at, f.topic, f.partition, f.epoch_to))
+    moved = grouped((f for f in in_order if f.preferred_leader in (f.leader_from, f.leader_to)), _PREFERRED_LEADER)
+    periods = []
+    for broker, own in sorted(grouped(rows, lambda r: r.broker).items()):
+        changes, seen = by_instant(moved.get(broker, ())), {r.snapshot_at: r for r in own}
+        periods += [_period_row(run, _start(run, changes), _end(run, changes)) for run in _runs(instants, seen)]
+    return periods
+
+
+def _runs(instants: Sequence[datetime], seen: Mapping[datetime, LeaderImbalance]) -> Iterator[_Run]:
+    before: LeaderImbalance | None = None
+    above: list[LeaderImbalance] = []
+    for at in instants:
+        row = seen.get(at)
+        if row is not None and row.over_threshold:
+            above.append(row)
+            continue
+        if above:
+            yield _Run(before, above, at, row)
+        before, above = row, []
+    if above:
+        yield _Run(before, above)
+
+
+def _start(run: _Run, changes: Timeline[Failover]) -> _Crossing:
+    first = run.readings[0]
+    if run.before is None:
+        return _undone(first, changes)
+    left = [f for f in _between(run.before.snapshot_at, first.snapshot_at, changes) if f.leader_from == first.broker]
+    crossing = _replayed(run.before, first, changes, is_start=True)
+    return crossing or _Crossing(first.snapshot_at, False, _commonest(left))
+
+
+def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
+    if run.ended_by is None:
+        return None
+    if run.after is None:
+        return _Crossing(run.ended_by, False, None)
+    last = run.readings[-1]
+    back = [f for f in _between(last.snapshot_at, run.ended_by, changes) if f.leader_to == last.broker]
+    crossing = _replayed(last, run.after, changes, is_start=False)
+    return crossing or _Crossing(run.ended_by, False, _commonest(back))
+
+
+def _replayed(
+    earlier: LeaderImbalance, later: LeaderImbalance, changes: Timeline[Failover], *, is_start: bool
+) -> _Crossing | None:
+    """The crossing that the changes between two readings show: the last above the threshold, or the first below it.
+
+    Edge case: partitions may have been created in between. The change must be the same by what the broker was preferred
+    for before, and by what it was preferred for after.
+    """
+    between = _agreeing(earlier, later, changes)
+    found = [
+        _crossed(earlier.led_elsewhere, preferred, between, is_start)
+        for preferred in (earlier.preferred_partitions, later.preferred_partitions)
+    ]
+    if found[0] is None or found[0] != found[1]:
+        return None
+    at = max(earlier.snapshot_at, min(found[0].happened_at, later.snapshot_at))
+    return _Crossing(at, True, found[0])
+
+
+def _crossed(count: int, preferred: int, changes: Sequence[Failover], is_start: bool) -> Failover | None:
+    """The change at which a broker crosses the threshold upwards last, or downwards first."""
+    is_above = _is_above(count, preferred)
+    crossing: Failover | None = None
+    for change in changes:
+        count += _step(change)
+        was_above, is_above = is_above, _is_above(count, preferred)
+        if is_above != was_above and is_above == is_start:
+            if not is_start:
+                return change
+            crossing = change
+    return crossing
+
+
+def _between(since: datetime, until: datetime, changes: Timeline[Failover]) -> list[Failover]:
+    return [f for f in changes.between(since, until) if f.happened_at > since]
+
+
+def _agreeing(earlier: LeaderImbalance, later: LeaderImbalance, changes: Timeline[Failover]) -> list[Failover]:
+    """The changes that lead from one reading to the next; none where those that are known do not.
+
+    Edge case: a reading takes a moment, so it may show what happened just after its instant.
+    """
+    for since_late, until_late in product((NO_SLACK, CLOCK_SKEW), repeat=2):
+        between = _between(earlier.snapshot_at + since_late, later.snapshot_at + until_late, changes)
+        if earlier.led_elsewhere + sum(map(_step, between)) == later.led_elsewhere:
+            return between
+    return []
+
+
+def _commonest(changes: Sequence[Failover]) -> Failover | None:
+    """The last of the changes that have the most common kind and outage."""
+    counts = Counter((f.kind, f.outage_id) for f in changes)
+    return max(changes, key=lambda f: (counts[f.kind, f.outage_id], f.happened_at), default=None)
+
+
+def _undone(first: LeaderImbalance, changes: Timeline[Failover]) -> _Crossing:
+    """The change that crossed the threshold before the first reading, as far as the changes lead back to it."""
+    count = first.led_elsewhere
+    for change in reversed(changes.until(first.snapshot_at)):
+        count -= _step(change)
+        if not 0 <= count <= first.preferred_partitions:
+            break
+        if not _is_above(count, first.preferred_partitions):
+            return _Crossing(change.happened_at, False, change)
+    return _Crossing(first.snapshot_at, False, None)
+
+
+def _step(change: Failover) -> int:
+    """How many more of its preferred partitions are led elsewhere, after a change of leader."""
+    return int(change.leader_to != change.preferred_leader) - int(change.leader_from != change.preferred_leader)
+
+
+def _is_above(count: int, preferred: int) -> bool:
+    return preferred > 0 and count / preferred > THRESHOLD
+
+
+def _period_row(run: _Run, start: _Crossing, end: _Crossing | None) -> ImbalancePeriod:
+    first, last = run.readings[0], run.readings[-1]
+    worst = max(run.readings, key=lambda r: (r.ratio or 0.0, -r.snapshot_at.timestamp()))
+    verdict = judge(IMBALANCE_END_RULINGS, end.change) if end and end.change else None
+    ended_by = ImbalanceEnd(verdict.code) if verdict else None
+    return ImbalancePeriod(
+        cluster=worst.cluster,
+        imbalance_period_id=row_id(worst.cluster, "imbalance", worst.broker, first.snapshot_at),
+        broker=worst.broker,
+        started_at=start.at,
+        started_at_is_exact=start.is_exact,
+        ended_at=end.at if end else None,
+        ended_at_is_exact=end is not None and end.is_exact,
+        first_reading_at=first.snapshot_at,
+        last_reading_at=last.snapshot_at,
+        readings=len(run.readings),
+        max_ratio=worst.ratio or 0.0,
+        worst_at=worst.snapshot_at,
+        preferred_partitions=worst.preferred_partitions,
+        led_elsewhere=worst.led_elsewhere,
+        started_by=start.change.kind if start.change else None,
+        outage_id=start.change.outage_id if start.change else None,
+        ended_by=ended_by,
+        explanation=f"{_started(worst, start)} {_ended(last, start, end, verdict.sentence if verdict else None)}",
+        advice=IMBALANCE_ADVICE[ended_by],
+        evidence=evidence_of(q for r in (first, worst, last) for q in r.evidence),
+    )
+
+
+def _started(worst: LeaderImbalance, start: _Crossing) -> str:
+    why = f", {_STARTED[start.change.kind]}" if start.change else ""
+    since = f"{'' if start.is_exact else 'at least '}since {start.at:%H:%M:%S}"
+    partitions = f"{worst.led_elsewhere} of the {worst.preferred_partitions} partitions"
+    led = f"{partitions} that broker {worst.broker} is preferred for were led elsewhere at worst"
+    return f"{led} ({percent(worst.ratio)}), {since}{why}."
+
+
+def _ended(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str | None) -> str:
+    if end is None:
+        return f"No election had ended it at {last.snapshot_at:%H:%M:%S}, the last reading."
+    unknown = "No change of leader explains that: topics may have been created or deleted."
+    return f"It ended after {duration(end.at - start.at)}. {how or unknown}"

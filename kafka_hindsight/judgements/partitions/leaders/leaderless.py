@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
+from itertools import chain
 
-from kafka_hindsight.catalog.codes import NOBODY, OutageKind
-from kafka_hindsight.catalog.rows import BrokerOutage, Event
-from kafka_hindsight.judgements.brokers.cluster_context import on_failed_disk
+from kafka_hindsight.catalog.codes import NOBODY, Confidence, OutageKind
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, Quote
+from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, on_failed_disk
+from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation
-from kafka_hindsight.judgements.partitions.leaders.leader_change import LeaderChange
-from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, span
+from kafka_hindsight.judgements.partitions.leaders.leadership_steps import Gap, LeaderChange
+from kafka_hindsight.judgements.partitions.leaderships import Leadership
+from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, commits_of
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another, span
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Interval
-from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO
+from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 
 _ONLY_LEADERS = ("leader_started", "isr_updated")
 """Kinds that a broker writes only of partitions that it leads."""
 
 Span = Interval[None]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,21 @@ def leaderless_of(change: LeaderChange) -> Leaderless:
     """
     if change.new == NOBODY or change.last_leader is None:
         return Leaderless()
-    loss, started_at = _loss_of(change), _started_at(change)
+    loss = _loss_of(change)
+    own = (e for e in change.incarnation.events if e.kind == "leader_started" and e.broker == change.new)
+    started_at = next((e.happened_at for e in own if e.leader_epoch == change.after.epoch), None)
     shown = _between(loss.at, started_at or (change.at if change.after.is_exact else None))
     low = _between(loss.by, started_at)
-    high = _between(loss.led_until, started_at or _proved_at(change))
-    return Leaderless(None, low, high) if shown is None else _around(shown, low, high)
+    high = _between(
+        loss.led_until, started_at or _first_led(change.incarnation.events_by_time.since(change.at), change.new)
+    )
+    if shown is None:
+        return Leaderless(None, low, high)
+    return Leaderless(
+        shown,
+        low and min(low, shown, key=lambda s: length(s) or NO_SLACK),
+        high and max(high, shown, key=lambda s: length(s) or NO_SLACK),
+    )
 
 
 def until_led_again(
@@ -81,8 +93,8 @@ def until_led_again(
 ) -> Leaderless:
     """How long it was after a change that took the leader away: until the following change gave it one.
 
-    Takes: what `leaderless_of` gives of both changes. Where epochs between them are not known, no proof bounds the
-    second, and the time is bounded by the last proof that the last leader led.
+    `own` and `after` are what `leaderless_of` gives of both changes. Where epochs between them are not known, no proof
+    bounds the second, and the time is bounded by the last proof that the last leader led.
     """
     if change.new != NOBODY:
         return own
@@ -91,41 +103,23 @@ def until_led_again(
 
 
 def without_leader(
-    taken: LeaderChange, led: LeaderChange | None, leaderless: Leaderless, value: T
-) -> BoundedInterval[T]:
-    """From when to when the partition had no leader.
+    taken: LeaderChange, led: LeaderChange | None, leaderless: Leaderless, value: Reason
+) -> BoundedInterval[Reason]:
+    """From when to when the partition had no leader: from the change that took it to the one that gave it the next.
 
-    Takes: the change that took its leader; the one that gave it the next, mostly the same one, None where none did;
-    how long it was.
+    These are mostly one change; `led` is None where none gave it a leader.
     """
     if led is None:
-        return _still_without_leader(taken, value)
+        loss, apart = _loss_of(taken), taken.context.clocks_apart
+        error = apart + CLOCK_SKEW if apart else NO_SLACK
+        by = min(at for at in (loss.by, taken.at) if at)
+        start = min(at for at in (loss.at, by) if at)
+        since = min(loss.led_until, start) - error if loss.led_until else None
+        return BoundedInterval(start, None, span(by + error, None), span(since, None), value)
     shown, low, high = leaderless.shown, leaderless.low, leaderless.high
     end = shown.end if shown and shown.end else led.at
     starts = (shown.start if shown else None, taken.at if taken is not led else None, low.start if low else None, end)
     return BoundedInterval(min(next(at for at in starts if at), end), end, low, high, value)
-
-
-def _still_without_leader(taken: LeaderChange, value: T) -> BoundedInterval[T]:
-    loss, apart = _loss_of(taken), taken.context.clocks_apart
-    error = apart + CLOCK_SKEW if apart else NO_SLACK
-    by = min(at for at in (loss.by, taken.at) if at)
-    start = min(at for at in (loss.at, by) if at)
-    since = min(loss.led_until, start) - error if loss.led_until else None
-    return BoundedInterval(start, None, span(by + error, None), span(since, None), value)
-
-
-def _around(shown: Span, low: Span | None, high: Span | None) -> Leaderless:
-    """What is shown, with bounds that hold it."""
-    return Leaderless(
-        shown,
-        low and min(low, shown, key=_length),
-        high and max(high, shown, key=_length),
-    )
-
-
-def _length(span: Span) -> timedelta:
-    return length(span) or NO_SLACK
 
 
 def _between(start: datetime | None, end: datetime | None) -> Span | None:
@@ -133,30 +127,22 @@ def _between(start: datetime | None, end: datetime | None) -> Span | None:
     return Interval(min(start, end), end, None) if start and end else None
 
 
-def _first(events: Iterable[Event]) -> datetime | None:
-    return next((e.happened_at for e in events), None)
-
-
-def _outage_of(change: LeaderChange) -> BrokerOutage | None:
-    """The outage of the last leader in which the change happened, or the loss of leadership before it."""
-    outage = change.context.outage_at(change.last_leader, change.at)
-    if outage is None and change.former == NOBODY and change.before.at:
-        outage = change.context.outage_at(change.last_leader, change.before.at)
-    return outage
+def _first_led(events: Iterable[Event], broker: int | None) -> datetime | None:
+    """When a broker first wrote what only leaders write."""
+    return next((e.happened_at for e in events if e.kind in _ONLY_LEADERS and e.broker == broker), None)
 
 
 def _loss_of(change: LeaderChange) -> _Loss:
-    outage, stopped_at = _outage_of(change), _stopped_at(change)
+    stopped_at = _stopped_at(change)
+    outage = change.context.outage_at(change.last_leader, change.at)
+    if outage is None and change.former == NOBODY and change.before.at:
+        outage = change.context.outage_at(change.last_leader, change.before.at)
     sudden = None if outage and outage.kind == OutageKind.CONTROLLED_SHUTDOWN else outage
     led_until = stopped_at if stopped_at and not sudden else _last_led(change, outage)
-    return _Loss(sudden.down_at if sudden else stopped_at, _down_by(sudden, stopped_at), led_until)
-
-
-def _down_by(sudden: BrokerOutage | None, stopped_at: datetime | None) -> datetime | None:
-    """The first proof that the last leader led no more: its own line, its detection as down, or its process's end."""
+    # The first proof that the last leader led no more: its own line, its detection as down, or its process's end.
     ended_at = sudden.unreachable_at if sudden and sudden.kind == OutageKind.CRASH else None
-    detected_at = sudden.detected_at if sudden else None
-    return min((at for at in (ended_at, detected_at, stopped_at) if at), default=None)
+    by = min((at for at in (ended_at, sudden and sudden.detected_at, stopped_at) if at), default=None)
+    return _Loss(sudden.down_at if sudden else stopped_at, by, led_until)
 
 
 def _last_led(change: LeaderChange, outage: BrokerOutage | None) -> datetime | None:
@@ -166,29 +152,9 @@ def _last_led(change: LeaderChange, outage: BrokerOutage | None) -> datetime | N
     """
     lost_at = change.before.at if change.former == NOBODY else change.at
     until = change.incarnation.events_by_time.until(lost_at or change.at)
-    led_at = _first(e for e in reversed(until) if _leads(e, change.last_leader))
+    led_at = _first_led(reversed(until), change.last_leader)
     heard_at = outage.last_heard_at if outage else None
     return max((at for at in (led_at, heard_at) if at), default=None)
-
-
-def _leads(event: Event, broker: int | None) -> bool:
-    return event.kind in _ONLY_LEADERS and event.broker == broker
-
-
-def _proved_at(change: LeaderChange) -> datetime | None:
-    """The first later line that only the new leader writes."""
-    return _first(e for e in change.incarnation.events_by_time.since(change.at) if _leads(e, change.new))
-
-
-def led_again_at(incarnation: Incarnation, leader: int, up_at: datetime) -> datetime | None:
-    """When a broker that was away wrote again what only leaders write."""
-    return _first(e for e in incarnation.events_by_time.since(up_at - CLOCK_SKEW) if _leads(e, leader))
-
-
-def _started_at(change: LeaderChange) -> datetime | None:
-    """When the new leader wrote that it leads."""
-    own = (e for e in change.incarnation.events if e.kind == "leader_started" and e.broker == change.new)
-    return _first(e for e in own if e.leader_epoch == change.after.epoch)
 
 
 def _stopped_at(change: LeaderChange) -> datetime | None:
@@ -198,15 +164,130 @@ def _stopped_at(change: LeaderChange) -> datetime | None:
     """
     since = change.before.at - CLOCK_SKEW if change.before.at else LONG_AGO
     failures = change.context.disk_failures_by_time.between(since, change.at + CLOCK_SKEW)
-    stopped = [e.happened_at for e in change.incarnation.events if _follows(e, change)]
-    stopped += [
-        e.happened_at for e in failures if e.broker == change.last_leader and change.partition in on_failed_disk(e)
-    ]
-    told, lost_at = min(stopped, default=None), change.before.at if change.former == NOBODY else None
-    return lost_at if told and lost_at and told - lost_at > CLOCK_SKEW else told
+    since_epoch = change.before.epoch - (change.former == NOBODY) + 1
+    follows = (e for e in change.incarnation.events if e.kind == "follower_started" and e.leader_epoch is not None)
+    lines = [e for e in follows if since_epoch <= (e.leader_epoch or 0) <= change.after.epoch]
+    lines += [e for e in failures if change.partition in on_failed_disk(e)]
+    stopped_at = min((e.happened_at for e in lines if e.broker == change.last_leader), default=None)
+    lost_at = change.before.at if change.former == NOBODY else None
+    return lost_at if stopped_at and lost_at and stopped_at - lost_at > CLOCK_SKEW else stopped_at
 
 
-def _follows(event: Event, change: LeaderChange) -> bool:
-    if event.kind != "follower_started" or event.broker != change.last_leader or event.leader_epoch is None:
-        return False
-    return change.before.epoch - (change.former == NOBODY) < event.leader_epoch <= change.after.epoch
+_ENDED = (OutageKind.CRASH, OutageKind.CONTROLLED_SHUTDOWN, OutageKind.FAILED_START)
+"""Absences in which a broker's process had ended. One that the controller did not hear can have served all the time."""
+
+
+@dataclass(frozen=True)
+class JudgedChange:
+    """A change of leader, how long the partition had no leader before it, and its row of gold.failovers."""
+
+    change: LeaderChange
+    leaderless: Leaderless
+    row: Failover
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a partition could not be used. `failover_id` is None where no change of leader shows it."""
+
+    failover_id: str | None
+    outage_id: str | None
+    explanation: str
+    confidence: Confidence
+    quotes: Sequence[Quote]
+
+
+def _by_changes(taken: Failover, *led: Failover) -> Reason:
+    """Takes: the change that took the leader; the one that gave the next, if any."""
+    quotes = [q for change in (taken, *led) for q in change.evidence]
+    return Reason(taken.failover_id, taken.outage_id, taken.explanation, taken.confidence, quotes)
+
+
+def known_leaders(
+    incarnation: Incarnation,
+    leaderships: Sequence[Leadership],
+    gaps: Sequence[Gap | None],
+    gone_at: datetime | None,
+) -> list[Interval[int]]:
+    """Who led a partition, from when to when, where no other broker can have led in between.
+
+    `gaps`: what is missing between each leadership and the next; `gone_at`: when the incarnation was over, None while
+    it is there. Before a gap that may hide another leader one is known up to the last ISR committed in its epoch.
+    """
+    leaders = []
+    for now, after, gap in zip(leaderships, [*leaderships[1:], None], [*gaps, None], strict=False):
+        if now.leader == NOBODY or now.at is None:
+            continue
+        end = after.at if after else gone_at
+        if (gap is not None and gap.hides_leaders) or (after is not None and after.at is None):
+            commits = commits_of(e for e in incarnation.events if e.kind in ISR_KINDS)
+            end = max((c.at for c in commits if c.leader_epoch == now.epoch), default=now.at)
+        if end is None or end > now.at:
+            leaders.append(Interval(now.at, end, now.leader))
+    return leaders
+
+
+def leader_losses(
+    incarnation: Incarnation,
+    led: Sequence[Interval[int]],
+    judged: Sequence[JudgedChange],
+    gone_at: datetime | None,
+    context: ClusterContext,
+) -> Iterator[BoundedInterval[Reason]]:
+    """When a partition had no leader: from the loss of one to the next, whatever the reason, in order of time.
+
+    `led`: who led it; `judged`: its changes of leader, in order. No interval lasts beyond `gone_at`.
+    """
+    away = chain.from_iterable(_while_away(incarnation, span, judged, context) for span in led)
+    losses = one_after_another([*_before_changes(judged), *away])
+    return losses if gone_at is None else (i.over_by(gone_at) for i in losses)
+
+
+def _before_changes(judged: Sequence[JudgedChange]) -> Iterator[BoundedInterval[Reason]]:
+    """Before each change that gave a leader, where anything proves it; after the last one that gave none."""
+    for before, now, after in zip([None, *judged], judged, [*judged[1:], None], strict=False):
+        loss = before if before and before.change.new == NOBODY else now
+        if now.change.new != NOBODY and (loss is not now or now.leaderless != Leaderless()):
+            leaderless = replace(now.leaderless, high=now.leaderless.high or loss.leaderless.high)
+            yield without_leader(loss.change, now.change, leaderless, _by_changes(loss.row, now.row))
+        elif now.change.new == NOBODY and after is None:
+            yield without_leader(now.change, None, now.leaderless, _by_changes(now.row))
+
+
+def _while_away(
+    incarnation: Incarnation, led: Interval[int], judged: Sequence[JudgedChange], context: ClusterContext
+) -> Iterator[BoundedInterval[Reason]]:
+    """While the leader was away and no other took over: it led again later, or every replica was away when logs end.
+
+    No line shows it where no controller was there to take the leadership from it, as where all brokers stop: in
+    ZooKeeper mode the last one is the controller.
+    """
+    for outage in context.outages_of(led.value):
+        if outage.kind in _ENDED and led.start <= outage.down_at < (led.end or NEVER):
+            since = outage.up_at and incarnation.events_by_time.since(outage.up_at - CLOCK_SKEW)
+            end = _first_led(since or (), led.value)
+            replicas = incarnation.replicas_at(outage.down_at) or ()
+            are_all_away = replicas and all(any(o.up_at is None for o in context.outages_of(r)) for r in replicas)
+            is_shown = end or (outage.up_at is None and are_all_away)
+            if is_shown and not _has_moved(judged, outage, end):
+                yield _absence(outage, end)
+
+
+def _absence(outage: BrokerOutage, end: datetime | None) -> BoundedInterval[Reason]:
+    """A time without a leader from the begin of its absence on, with the bounds of that."""
+    start = outage.down_at if end is None else min(outage.down_at, end)
+    by, since = outage.unreachable_at or outage.detected_at, start if end is None else None
+    if end and outage.away_low_ms is not None:
+        by = max(start, end - outage.away_low_ms * MS)
+    if end and outage.away_high_ms is not None:
+        since = min(start, end - outage.away_high_ms * MS)
+    sentence = f"Broker {outage.broker}, its leader, {CAUSED_BY[outage.kind]}, and no other broker took over."
+    loss = Reason(None, outage.outage_id, sentence, outage.confidence, outage.evidence)
+    return BoundedInterval(start, end, span(by, end), span(since, end), loss)
+
+
+def _has_moved(judged: Sequence[JudgedChange], outage: BrokerOutage, end: datetime | None) -> bool:
+    """Whether the broker lost its leadership from the begin of its absence on, up to when it led again."""
+    since = outage.down_at - CLOCK_SKEW
+    own = (j.change for j in judged if j.change.last_leader == outage.broker)
+    return any(since <= change.at and (end is None or change.at <= end + CLOCK_SKEW) for change in own)

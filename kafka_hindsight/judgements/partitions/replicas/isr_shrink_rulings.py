@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -27,18 +27,13 @@ class Incarnation:
     """One incarnation of a partition, from its topic's creation to its deletion, with its cluster."""
 
     def __init__(
-        self,
-        lines: Sequence[Event],
-        readings: PartitionReadings,
-        deleted_at: datetime | None,
-        context: ClusterContext,
+        self, lines: Sequence[Event], readings: PartitionReadings, deleted_at: datetime | None, context: ClusterContext
     ) -> None:
         """Takes: its events of at least SHRINK_CAUSE_KINDS, in order; its readings."""
         self.started_at, self.deleted_at, self.context = lines[0].happened_at, deleted_at, context
         self.lines, self.readings = lines, readings
-        self.proposals = _of_kind(lines, "isr_shrink_proposed")
-        self.reassignments = _of_kind(lines, "reassignment_changed")
-        self.disk_failures = context.disk_failures_by_time
+        self.proposals = by_instant(e for e in lines if e.kind == "isr_shrink_proposed")
+        self.reassignments = by_instant(e for e in lines if e.kind == "reassignment_changed")
         # Every controller logs former reassignments again when it starts; only those of the active one are news.
         self.active_reassignments = by_instant(
             e for e in self.reassignments if speaks_for_cluster(context.controller_epochs, e)
@@ -47,13 +42,9 @@ class Incarnation:
     @cached_property
     def replica_lists(self) -> Timeline[tuple[datetime, tuple[int, ...]]]:
         """The lists of replicas that lines show."""
-        listing = (*self.active_reassignments, *_of_kind(self.lines, "leadership_kept"))
+        listing = (*self.active_reassignments, *(e for e in self.lines if e.kind == "leadership_kept"))
         lists = ((e.happened_at, broker_ids(e.replicas) or ()) for e in listing if e.replicas)
         return Timeline(lists, lambda listed: listed[0])
-
-
-def _of_kind(lines: Iterable[Event], kind: str) -> Timeline[Event]:
-    return by_instant(e for e in lines if e.kind == kind)
 
 
 @dataclass(frozen=True)
@@ -83,13 +74,12 @@ class Shrink:
         """The leader's last line, since the commit before, that removes the broker because it lags."""
         since = self.previous_commit_at and self.previous_commit_at - CLOCK_SKEW
         proposed = (
-            e
-            for e in self.incarnation.proposals.until(self.at + CLOCK_SKEW)
-            if (since is None or since <= e.happened_at)
-            and self.broker in (broker_ids(e.previous_isr) or ())
-            and self.broker not in (broker_ids(e.isr) or ())
+            e for e in self.incarnation.proposals.until(self.at + CLOCK_SKEW) if not since or since <= e.happened_at
         )
-        return max(proposed, key=lambda e: (e.happened_at, e.source, e.order), default=None)
+        removing = (
+            e for e in proposed if self.broker in {*(broker_ids(e.previous_isr) or ())} - {*(broker_ids(e.isr) or ())}
+        )
+        return max(removing, key=lambda e: (e.happened_at, e.source, e.order), default=None)
 
     @property
     def outages(self) -> Intervals[BrokerOutage]:
@@ -108,9 +98,7 @@ class Shrink:
         since = self.at - CLOCK_SKEW
         listed = (at for at, replicas in self.incarnation.replica_lists.since(since) if self.broker not in replicas)
         later = self.incarnation.readings.within(since, None)
-        read = (
-            r.snapshot_at for r in later.where(lambda s: bool(s.replicas) and self.broker not in (s.replicas or ()))
-        )
+        read = (r.snapshot_at for r in later.where(lambda s: self.broker not in (s.replicas or (self.broker,))))
         return min((at for at in (next(listed, None), next(read, None)) if at is not None), default=None)
 
     def just_before(self, events: Timeline[Event]) -> Sequence[Event]:
@@ -144,7 +132,7 @@ def moved_after_its_return(shrink: Shrink) -> Proof | None:
 def its_disk_failed(shrink: Shrink) -> Proof | None:
     """A log directory that may hold the partition failed shortly before, and the broker did not restart since."""
     partition = f"{shrink.change.topic}-{shrink.change.partition}"
-    for failure in shrink.just_before(shrink.incarnation.disk_failures):
+    for failure in shrink.just_before(shrink.incarnation.context.disk_failures_by_time):
         named = on_failed_disk(failure)
         returns = [i.value.up_at for i in shrink.outages.between(failure.happened_at, shrink.at)]
         is_restarted = any(at and failure.happened_at < at <= shrink.at for at in returns)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from functools import cached_property
 
 from kafka_hindsight.catalog.codes import LossScope
-from kafka_hindsight.catalog.rows import BrokerSnapshot, LossSimulation, PartitionSnapshot, Quote
+from kafka_hindsight.catalog.rows import BrokerSnapshot, LossSimulation, PartitionSnapshot
 from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC, offsets_partition_of
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
@@ -105,78 +105,70 @@ class Reading:
 
 
 def simulate_losses(reading: Reading) -> list[LossSimulation]:
-    """Rows of gold.loss_simulations: one for each broker and each rack.
+    """Rows of gold.loss_simulations: one for each broker, by id, and for each rack, by name.
 
-    Order: brokers by id, then racks by name.
-    Keeps: a partition is offline, unclean, unwritable, unjudged or none of these, never two. What is offline or below
-    its minimum already is not counted again: the loss does not cost it.
-    Edge case: only brokers that the reading shows can take over uncleanly.
+    A partition is offline, unclean, unwritable, unjudged or none of these, never two. What is offline or below its
+    minimum already is not counted again: the loss does not cost it.
     """
-    return [_row(_Loss(reading, scope)) for scope in reading.scopes()] if reading.partitions else []
+    return [_row(reading, scope) for scope in reading.scopes()] if reading.partitions else []
 
 
-@dataclass(frozen=True)
-class _Loss:
-    """One scope, lost at the instant of the reading."""
+def _row(reading: Reading, scope: Scope) -> LossSimulation:
+    hosted_by = {(p.topic, p.partition): p for b in scope.brokers for p in reading.hosted.get(b, ())}
+    hosted = [hosted_by[key] for key in sorted(hosted_by)]
+    by_fate: dict[Fate, list[PartitionSnapshot]] = {fate: [] for fate in Fate}
+    for partition in hosted:
+        fate = _fate(partition, scope.brokers, reading.alive, reading.limits[partition.topic])
+        if fate is not None:
+            by_fate[fate].append(partition)
+    worst = [p for fate, own in by_fate.items() if fate is not Fate.UNJUDGED for p in own]
+    to_move = sum(p.leader in scope.brokers for p in hosted)
+    to_move -= sum(p.leader in scope.brokers for p in by_fate[Fate.OFFLINE])
+    homes, groups, stranded = reading.offsets_partitions, None, None
+    if homes:
+        offline = {p.partition for p in by_fate[Fate.OFFLINE] if p.topic == OFFSETS_TOPIC}
+        groups = [g for g, home in homes.items() if reading.offsets_leaders.get(home) in scope.brokers]
+        stranded = [g for g in groups if homes[g] in offline]
+    shown = f"{scope.kind} '{scope.name}' holds replicas of {len(hosted)} partitions"
+    quotes = [
+        quote_snapshot(p, f"{p.topic}-{p.partition}: leader {p.leader}, isr {p.isr}, replicas {p.replicas}")
+        for p in worst[:_MAX_QUOTED]
+    ]
+    return LossSimulation(
+        cluster=reading.partitions[0].cluster,
+        snapshot_at=reading.at,
+        scope_kind=scope.kind,
+        scope=scope.name,
+        broker_ids=sorted(scope.brokers),
+        partitions_hosted=len(hosted),
+        partitions_offline=len(by_fate[Fate.OFFLINE]),
+        partitions_unclean=len(by_fate[Fate.UNCLEAN]),
+        partitions_unwritable=len(by_fate[Fate.UNWRITABLE]),
+        partitions_unjudged=len(by_fate[Fate.UNJUDGED]),
+        leaders_to_move=to_move,
+        group_ids=groups,
+        stranded_group_ids=stranded,
+        worst_partitions=[f"{p.topic}-{p.partition}" for p in worst[:MAX_NAMED]],
+        explanation=_explanation(scope, by_fate, to_move, groups, stranded),
+        evidence=evidence_of([quote_snapshot(reading.partitions[0], shown), *quotes]),
+    )
 
-    reading: Reading
-    scope: Scope
 
-    @cached_property
-    def hosted(self) -> list[PartitionSnapshot]:
-        found = {(p.topic, p.partition): p for b in self.scope.brokers for p in self.reading.hosted.get(b, ())}
-        return [found[key] for key in sorted(found)]
-
-    @cached_property
-    def by_fate(self) -> Mapping[Fate, Sequence[PartitionSnapshot]]:
-        found: dict[Fate, list[PartitionSnapshot]] = {fate: [] for fate in Fate}
-        for partition in self.hosted:
-            fate = _fate(partition, self.scope.brokers, self.reading.alive, self.reading.limits[partition.topic])
-            if fate is not None:
-                found[fate].append(partition)
-        return found
-
-    @cached_property
-    def worst(self) -> list[PartitionSnapshot]:
-        return [p for fate, own in self.by_fate.items() if fate is not Fate.UNJUDGED for p in own]
-
-    @cached_property
-    def leaders_to_move(self) -> int:
-        led = sum(p.leader in self.scope.brokers for p in self.hosted)
-        return led - sum(p.leader in self.scope.brokers for p in self.by_fate[Fate.OFFLINE])
-
-    @cached_property
-    def group_ids(self) -> list[str] | None:
-        """The groups that lose their coordinator; None where the reading does not show where groups are."""
-        homes, leaders = self.reading.offsets_partitions, self.reading.offsets_leaders
-        return [g for g, home in homes.items() if leaders.get(home) in self.scope.brokers] if homes else None
-
-    @cached_property
-    def stranded_group_ids(self) -> list[str] | None:
-        """Those of the groups that get no other coordinator."""
-        offline = {p.partition for p in self.by_fate[Fate.OFFLINE] if p.topic == OFFSETS_TOPIC}
-        groups = self.group_ids
-        return None if groups is None else [g for g in groups if self.reading.offsets_partitions[g] in offline]
-
-    def explanation(self) -> str:
-        costs = [f"{counted(len(own), 'partition')} {fate.value}" for fate, own in self.by_fate.items() if own]
-        cost = ", ".join(costs) or "every partition with a leader keeps one and takes writes"
-        groups, stranded = self.group_ids, self.stranded_group_ids
-        coordinators = (
-            "; the reading does not show the groups that it coordinates"
-            if groups is None
-            else f" and {counted(len(groups), 'group')} would lose the coordinator"
-        )
-        nowhere = f", {len(stranded)} of them without another to take over" if stranded else ""
-        moves = f"{counted(self.leaders_to_move, 'leader')} would move"
-        named = self.scope.name if self.scope.kind == "broker" else f"'{self.scope.name}'"
-        return f"Without {self.scope.kind} {named}, {cost}; {moves}{coordinators}{nowhere}."
-
-    def quotes(self) -> Iterator[Quote]:
-        shown = f"{self.scope.kind} '{self.scope.name}' holds replicas of {len(self.hosted)} partitions"
-        yield quote_snapshot(self.reading.partitions[0], shown)
-        for p in self.worst[:_MAX_QUOTED]:
-            yield quote_snapshot(p, f"{p.topic}-{p.partition}: leader {p.leader}, isr {p.isr}, replicas {p.replicas}")
+def _explanation(
+    scope: Scope,
+    by_fate: Mapping[Fate, Sequence[PartitionSnapshot]],
+    to_move: int,
+    groups: Sequence[str] | None,
+    stranded: Sequence[str] | None,
+) -> str:
+    costs = [f"{counted(len(own), 'partition')} {fate.value}" for fate, own in by_fate.items() if own]
+    cost = ", ".join(costs) or "every partition with a leader keeps one and takes writes"
+    coordinators = "; the reading does not show the groups that it coordinates"
+    if groups is not None:
+        coordinators = f" and {counted(len(groups), 'group')} would lose the coordinator"
+    nowhere = f", {len(stranded)} of them without another to take over" if stranded else ""
+    name = scope.name if scope.kind == "broker" else f"'{scope.name}'"
+    return f"Without {scope.kind} {name}, {cost}; {counted(to_move, 'leader')} would move{coordinators}{nowhere}."
 
 
 def _fate(
@@ -195,25 +187,3 @@ def _fate(
         return Fate.UNJUDGED
     needed = min(minimum, len(partition.replicas or in_sync))
     return Fate.UNWRITABLE if len(left) < needed <= len(in_sync) else None
-
-
-def _row(loss: _Loss) -> LossSimulation:
-    reading, scope = loss.reading, loss.scope
-    return LossSimulation(
-        cluster=reading.partitions[0].cluster,
-        snapshot_at=reading.at,
-        scope_kind=scope.kind,
-        scope=scope.name,
-        broker_ids=sorted(scope.brokers),
-        partitions_hosted=len(loss.hosted),
-        partitions_offline=len(loss.by_fate[Fate.OFFLINE]),
-        partitions_unclean=len(loss.by_fate[Fate.UNCLEAN]),
-        partitions_unwritable=len(loss.by_fate[Fate.UNWRITABLE]),
-        partitions_unjudged=len(loss.by_fate[Fate.UNJUDGED]),
-        leaders_to_move=loss.leaders_to_move,
-        group_ids=loss.group_ids,
-        stranded_group_ids=loss.stranded_group_ids,
-        worst_partitions=[f"{p.topic}-{p.partition}" for p in loss.worst[:MAX_NAMED]],
-        explanation=loss.explanation(),
-        evidence=evidence_of(loss.quotes()),
-    )

@@ -73,9 +73,8 @@ def loss_of(
 ) -> Loss:
     """The records that were in the old leader's log and are not in any log of the cluster any more.
 
-    Takes: the unclean leadership; the last real leader before it; the replicas in sync before it;
-    the partition's events in order and its readings in order of time, with what groups had committed.
-    Keeps: the true number lies within the bounds, whichever evidence is missing.
+    Takes: the unclean leadership; the last real leader before it; the replicas in sync before it; the partition's
+    events and readings in order. The true number lies within the bounds, whichever evidence is missing.
     Edge case: a log that ends before what was read from it lost its tail in the crash: it bounds nothing from above.
     """
     assert change.at is not None
@@ -166,11 +165,8 @@ class _Election:
 
         What is committed is in the leader's log, and a high watermark is logged only when it is reached.
         """
-        committed = (
-            e
-            for e in self.lines
-            if e.happened_at < self.at or (e.broker == self.last_leader and not self.was_back(e.broker, e.happened_at))
-        )
+        own = (e for e in self.lines if e.broker == self.last_leader and not self.was_back(e.broker, e.happened_at))
+        committed = [*(e for e in self.lines if e.happened_at < self.at), *own]
         ends = filter(None, map(_log_offset, self.lines_as_leader()))
         return [*ends, *high_watermarks(committed), *end_offsets(self.readings_before), *self.committed_by_groups()]
 
@@ -191,10 +187,7 @@ class _Election:
         for r in reversed(self.readings):
             for commit in r.commits if isinstance(r, ReadingWithCommits) else ():
                 offset = commit.committed_offset
-                is_old = r.snapshot_at < self.at or (
-                    later_end is not None and offset is not None and offset > later_end
-                )
-                if offset is not None and is_old:
+                if offset is not None and (r.snapshot_at < self.at or (later_end is not None and offset > later_end)):
                     shown = f"group {commit.group_id} has committed offset {offset} of {r.topic}-{r.partition}"
                     yield Mark(offset, quote_snapshot(r, shown))
             if r.leader_epoch == self.change.epoch and r.end_offset is not None:
@@ -203,12 +196,8 @@ class _Election:
     def shared(self) -> list[Mark]:
         """Offsets up to which both logs are the same."""
         new_leader = self.change.leader
-        committed = (
-            e
-            for e in self.lines
-            if e.happened_at < self.at
-            and (e.broker == new_leader or new_leader in (broker_ids(e.previous_isr or e.isr) or ()))
-        )
+        before = (e for e in self.lines if e.happened_at < self.at)
+        committed = (e for e in before if new_leader in (e.broker, *(broker_ids(e.previous_isr or e.isr) or ())))
         read = (r for r in self.readings_before if new_leader in (r.isr or ()))
         return [*high_watermarks(committed), *end_offsets(read), *_if(self.diverges_at_least_at())]
 
@@ -232,10 +221,8 @@ class _Election:
     def last_epoch_in_sync(self, led: Mapping[int, int | None]) -> int | None:
         """The last earlier epoch of which a line shows the new leader as leader or in sync."""
         lines = ((e, e.leader_epoch) for e in self.lines if e.leader_epoch is not None and e.leader_epoch in led)
-        new_leader = self.change.leader
-        return max(
-            (epoch for e, epoch in lines if new_leader in (led[epoch], *(broker_ids(e.isr) or ()))), default=None
-        )
+        in_sync = (epoch for e, epoch in lines if self.change.leader in (led[epoch], *(broker_ids(e.isr) or ())))
+        return max(in_sync, default=None)
 
     def leaders_before(self) -> tuple[Mapping[int, int | None], Mapping[int, Mark]]:
         """The leader of each earlier epoch, and where the leader's log ended when it became leader."""

@@ -8,9 +8,16 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
-from kafka_hindsight.catalog.rows import BrokerOutage, IsrChange, IsrSpan, OutOfSyncPeriod
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    IsrChange,
+    IsrSpan,
+    OutOfSyncCount,
+    OutOfSyncPeriod,
+    PartitionSnapshot,
+)
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS, Period, PeriodCase
-from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.rulings import judge
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, instants, timelines
 from kafka_hindsight.knowledge.isr import CALM_AFTER, CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, REPLICA_LAG
@@ -31,7 +38,7 @@ Removals = Mapping[int, Timeline[tuple[int, IsrSpan]]]
 def spans_of(changes: Sequence[IsrChange]) -> list[IsrSpan]:
     """The shrinks among rows of gold.isr_changes, each with its end: slim enough to read a whole cluster's at once.
 
-    Gives: evidence only for the first and the last of a topic's shrinks of one broker and cause, and for each that
+    There is evidence only for the first and the last of a topic's shrinks of one broker and cause, and for each that
     begins when none before it lasts: it may begin a period.
     """
     returns = {_key(c, c.happened_at): c for c in changes if c.change == IsrChangeKind.EXPAND}
@@ -41,8 +48,13 @@ def spans_of(changes: Sequence[IsrChange]) -> list[IsrSpan]:
 
 def _thinned(spans: Iterable[IsrSpan]) -> list[IsrSpan]:
     """The spans, with evidence at the ends of those of one topic, broker and cause."""
-    by_cause = grouped(spans, lambda s: (s.topic, s.broker, s.shrink_cause, s.outage_id))
-    return [span for own in by_cause.values() for span in _with_evidence_at_the_ends(own)]
+    thinned: list[IsrSpan] = []
+    for own in grouped(spans, lambda s: (s.topic, s.broker, s.shrink_cause, s.outage_id)).values():
+        ordered = sorted(own, key=_place)
+        last = max(ordered, key=lambda s: (s.out_of_sync_until or NEVER, *_place(s)))
+        begun = {id(together[0]) for together in merge_spans(ordered, timedelta())}
+        thinned += [s if s is last or id(s) in begun else replace(s, evidence=[]) for s in ordered]
+    return thinned
 
 
 def _span(change: IsrChange, back: IsrChange | None) -> IsrSpan:
@@ -63,13 +75,6 @@ def _span(change: IsrChange, back: IsrChange | None) -> IsrSpan:
     )
 
 
-def _with_evidence_at_the_ends(spans: Iterable[IsrSpan]) -> list[IsrSpan]:
-    ordered = sorted(spans, key=_place)
-    last = max(ordered, key=lambda s: (s.out_of_sync_until or NEVER, *_place(s)))
-    begun = {id(together[0]) for together in merge_spans(ordered, timedelta())}
-    return [s if s is last or id(s) in begun else replace(s, evidence=[]) for s in ordered]
-
-
 def _key(change: IsrChange, at: datetime | None) -> tuple[object, ...]:
     return change.topic, change.partition, change.broker, at
 
@@ -83,10 +88,8 @@ def rebuild_out_of_sync_periods(
 ) -> list[OutOfSyncPeriod]:
     """Rows of gold.out_of_sync_periods: each time that a broker was out of ISRs, over all partitions, once.
 
-    Takes: the spans of one cluster, with look-ahead; its rows of gold.broker_outages.
-    Order: by start and broker, whatever the order of the spans.
-    Keeps: every span belongs to exactly one period; the periods of one broker do not overlap; the same evidence in
-    whatever blocks of partitions the spans were judged.
+    Takes: the spans of one cluster, with look-ahead. Every span belongs to exactly one period; the periods of one
+    broker do not overlap; whatever the order of the spans, and the blocks of partitions in which they were judged.
     Edge case: spans with one cause and less than ten minutes between are one period; those of two outages are two,
     unless the broker went down again before it was back.
     """
@@ -104,19 +107,15 @@ def merge_spans(spans: Iterable[IsrSpan], calm: timedelta = CALM_AFTER) -> list[
     periods: list[list[IsrSpan]] = []
     until = NEVER
     for span in sorted(spans, key=_place):
-        end = span.out_of_sync_until or NEVER
-        if periods and (span.happened_at <= until or _is_same(periods[-1][-1], span, until, calm)):
+        end, last = span.out_of_sync_until or NEVER, periods[-1][-1] if periods else span
+        is_one_cause = (last.shrink_cause, last.outage_id) == (span.shrink_cause, span.outage_id)
+        if periods and (span.happened_at <= until or (is_one_cause and span.happened_at - until <= calm)):
             periods[-1].append(span)
             until = max(until, end)
         else:
             periods.append([span])
             until = end
     return periods
-
-
-def _is_same(before: IsrSpan, span: IsrSpan, until: datetime, calm: timedelta) -> bool:
-    is_one_cause = (before.shrink_cause, before.outage_id) == (span.shrink_cause, span.outage_id)
-    return is_one_cause and span.happened_at - until <= calm
 
 
 def _removals(periods: Iterable[Period]) -> Removals:
@@ -180,4 +179,23 @@ def _repetitions(period: Period, flaps: int) -> str:
     times = f", {outages} times" if outages > 1 else ""
     return (f" {again}{times}." if outages > is_outage else "") + (
         f" Partitions lost it again {counted(flaps, 'time')}." if flaps else ""
+    )
+
+
+def count_out_of_sync(partition_snapshots: Iterable[PartitionSnapshot]) -> list[OutOfSyncCount]:
+    """One row for each broker of each reading, in order, that is a replica of any partition whose ISR is known."""
+    known = ((broker, p) for p in partition_snapshots if p.isr is not None for broker in p.replicas or ())
+    hosted = grouped(known, lambda h: (h[1].cluster, h[1].snapshot_at, h[0], h[1].snapshot_id))
+    return [_count(key[2], [p for _, p in hosted[key]]) for key in sorted(hosted)]
+
+
+def _count(broker: int, hosted: Sequence[PartitionSnapshot]) -> OutOfSyncCount:
+    reading, missing = hosted[0], sum(broker not in (p.isr or ()) for p in hosted)
+    shown = f"broker {broker} is missing from the ISR of {missing} of its partitions"
+    return OutOfSyncCount(
+        cluster=reading.cluster,
+        snapshot_at=reading.snapshot_at,
+        broker=broker,
+        partitions_out=missing,
+        evidence=[quote_snapshot(reading, shown)],
     )

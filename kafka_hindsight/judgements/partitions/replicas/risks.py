@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from functools import cached_property
-from operator import attrgetter
 from typing import Any
 
 from kafka_hindsight.catalog.codes import NOBODY
-from kafka_hindsight.catalog.rows import Failover, PartitionRisk, Quote
+from kafka_hindsight.catalog.rows import Failover, PartitionRisk
 from kafka_hindsight.judgements.brokers.broker_settings import at_instant
 from kafka_hindsight.judgements.partitions.incarnations import by_partition
 from kafka_hindsight.judgements.partitions.replicas.replica_states import History, State
@@ -23,91 +20,42 @@ from kafka_hindsight.shared.windows import Window
 def rebuild_risks(
     histories: Iterable[History], failovers: Iterable[Failover], logs_end: datetime, window: Window
 ) -> list[PartitionRisk]:
-    """Rows of gold.partition_risks: one for each partition that risked anything.
+    """Rows of gold.partition_risks: one for each partition that risked anything, in order.
 
-    Takes: what is known of partitions, in order; rows of gold.failovers of the same; the last line of any broker.
-    Order: by topic and partition.
-    Keeps: each time lies within the window, and the times of two windows that touch add up to those of both together.
+    Each time lies within the window, and the times of two windows that touch add up to those of both together.
     """
     led = by_partition(failovers, "happened_at")
-    risks = (_Risk(history, led[history.key], logs_end, window) for history in histories)
-    return [_row(risk) for risk in risks if risk.instants]
+    rows = (_row(history, led[history.key], logs_end, window) for history in histories)
+    return [row for row in rows if row]
 
 
-@dataclass(frozen=True)
-class _Risk:
-    """What one partition risked in one window."""
+def _row(history: History, failovers: Sequence[Failover], logs_end: datetime, window: Window) -> PartitionRisk | None:
+    """What one partition risked in the window; None where that is nothing."""
+    states, seen_until = history.states(window), min(max(logs_end, window.start), window.end)
 
-    history: History
-    failovers: Sequence[Failover]
-    logs_end: datetime
-    window: Window
+    def until_logs_end(spans: Iterable[Interval[None] | None]) -> Intervals[None]:
+        return Intervals(s for s in spans if s).clip(window.start, seen_until).union()
 
-    @cached_property
-    def states(self) -> Intervals[State]:
-        return self.history.states(self.window)
+    def ms(spans: Intervals[Any]) -> int:
+        return spans.total(window.start, window.end) // MS
 
-    @cached_property
-    def leaderless(self) -> Intervals[None]:
-        """When it surely had no leader."""
-        return self._until_logs_end(i.proven for i in self.history.leaderless)
+    def risky_ms(holds: Callable[[State], bool], is_known: bool) -> int | None:
+        return ms(Intervals(s for s in states if holds(s.value))) if is_known else None
 
-    @cached_property
-    def may_be_leaderless(self) -> Intervals[None] | None:
-        """When it had none at most; None where no evidence bounds one of the elections."""
-        if any(f.leader_to != NOBODY and f.leaderless_high_ms is None for f in self.failovers):
-            return None
-        return self._until_logs_end(i.possible or i.proven for i in self.history.leaderless)
-
-    def _until_logs_end(self, spans: Iterable[Interval[None] | None]) -> Intervals[None]:
-        ends = max(self.logs_end, self.window.start)
-        return Intervals(s for s in spans if s).clip(self.window.start, min(ends, self.window.end)).union()
-
-    @cached_property
-    def risky(self) -> list[Interval[State]]:
-        return [s for s in self.states if s.value.is_risky()]
-
-    @cached_property
-    def elections(self) -> list[Failover]:
-        elected = (f for f in self.failovers if f.leader_to != NOBODY)
-        return [f for f in elected if self.window.holds(f.happened_at)]
-
-    @cached_property
-    def instants(self) -> list[datetime]:
-        """When anything began or ended that is a risk."""
-        ends = (
-            at
-            for span in (*self.risky, *(self.may_be_leaderless or self.leaderless))
-            for at in (span.start, span.end)
-            if at is not None
-        )
-        return [*(f.happened_at for f in self.elections), *ends]
-
-    @property
-    def quotes(self) -> Iterator[Quote]:
-        for state in self.risky:
-            yield from state.value.quotes
-        lost = (f for f in self.failovers if f.leader_to == NOBODY)
-        yield from (f.evidence[0] for f in (*self.elections, *lost))
-
-    def min_isr(self) -> int | None:
-        """The last known minimum."""
-        at_end = at_instant(self.history.min_isr, self.window.end)
-        last = self.states.intervals[-1].value.min_isr if self.states else at_end
-        return last.number if last else None
-
-    def ms(self, spans: Intervals[Any]) -> int:
-        return spans.total(self.window.start, self.window.end) // MS
-
-    def risky_ms(self, holds: Callable[[State], bool], needs: Callable[[State], int | None]) -> int | None:
-        """How long a risk held; None where what it needs is never known."""
-        is_known = any(needs(s.value) is not None for s in self.states)
-        return self.ms(Intervals(s for s in self.states if holds(s.value))) if is_known else None
-
-
-def _row(risk: _Risk) -> PartitionRisk:
-    history, window = risk.history, risk.window
-    replicas, least = attrgetter("replicas"), attrgetter("least")
+    leaderless = until_logs_end(i.proven for i in history.leaderless)
+    # Not known where no evidence bounds one of the elections.
+    is_bounded = all(f.leader_to == NOBODY or f.leaderless_high_ms is not None for f in failovers)
+    at_most = until_logs_end(i.possible or i.proven for i in history.leaderless) if is_bounded else None
+    risky = [s for s in states if s.value.is_risky()]
+    elections = [f for f in failovers if f.leader_to != NOBODY and window.holds(f.happened_at)]
+    lost = [f for f in failovers if f.leader_to == NOBODY]
+    ends = (at for span in (*risky, *(at_most or leaderless)) for at in (span.start, span.end) if at is not None)
+    instants = [*(f.happened_at for f in elections), *ends]
+    if not instants:
+        return None
+    min_isr = states.intervals[-1].value.min_isr if states else at_instant(history.min_isr, window.end)
+    knows_replicas = any(s.value.replicas is not None for s in states)
+    knows_least = any(s.value.least is not None for s in states)
     return PartitionRisk(
         cluster=history.key[0],
         topic=history.key[1],
@@ -115,18 +63,20 @@ def _row(risk: _Risk) -> PartitionRisk:
         window_from=window.start,
         window_to=window.end,
         replication_factor=history.replicas_at(window.end),
-        min_insync_replicas=risk.min_isr(),
-        elections=len(risk.elections),
-        leaderless_low_ms=risk.ms(risk.leaderless),
-        leaderless_high_ms=None if risk.may_be_leaderless is None else risk.ms(risk.may_be_leaderless),
-        under_replicated_ms=risk.risky_ms(State.is_under_replicated, replicas),
-        under_min_isr_ms=risk.risky_ms(State.is_under_min_isr, least),
-        at_min_isr_ms=risk.risky_ms(State.is_at_min_isr, least),
-        one_from_offline_ms=risk.risky_ms(State.is_one_from_offline, replicas),
-        one_from_unclean_ms=risk.risky_ms(State.is_one_from_unclean, replicas),
-        worst_isr_size=min((s.value.isr_size for s in risk.states), default=None),
-        first_at=min(risk.instants),
-        last_at=max(risk.instants),
-        known_ms=risk.ms(risk.states),
-        evidence=evidence_of(risk.quotes),
+        min_insync_replicas=min_isr.number if min_isr else None,
+        elections=len(elections),
+        leaderless_low_ms=ms(leaderless),
+        leaderless_high_ms=None if at_most is None else ms(at_most),
+        under_replicated_ms=risky_ms(State.is_under_replicated, knows_replicas),
+        under_min_isr_ms=risky_ms(State.is_under_min_isr, knows_least),
+        at_min_isr_ms=risky_ms(State.is_at_min_isr, knows_least),
+        one_from_offline_ms=risky_ms(State.is_one_from_offline, knows_replicas),
+        one_from_unclean_ms=risky_ms(State.is_one_from_unclean, knows_replicas),
+        worst_isr_size=min((s.value.isr_size for s in states), default=None),
+        first_at=min(instants),
+        last_at=max(instants),
+        known_ms=ms(states),
+        evidence=evidence_of(
+            [*(q for s in risky for q in s.value.quotes), *(f.evidence[0] for f in (*elections, *lost))]
+        ),
     )

@@ -10,9 +10,13 @@ from kafka_hindsight.catalog.rows import Truncation as TruncationRow
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch
 from kafka_hindsight.judgements.partitions.incarnations import Partition, by_partition, lives_of
 from kafka_hindsight.judgements.partitions.readings import PartitionReadings, Readings, TopicReadings
-from kafka_hindsight.judgements.partitions.replicas.log_cuts import Cut, cuts_of
 from kafka_hindsight.judgements.partitions.replicas.losses import LOSS_KINDS
-from kafka_hindsight.judgements.partitions.replicas.truncation_rulings import TRUNCATION_RULINGS, Truncation
+from kafka_hindsight.judgements.partitions.replicas.truncation_rulings import (
+    TRUNCATION_RULINGS,
+    Cut,
+    Truncation,
+    cuts_of,
+)
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.rulings import judge
 from kafka_hindsight.judgements.reasoning.timelines import by_instant
@@ -28,12 +32,10 @@ def rebuild_truncations(
     terms: Sequence[ControllerEpoch],
     window: Window,
 ) -> list[TruncationRow]:
-    """Rows of gold.truncations: one for each time that a replica cut its log.
+    """Rows of gold.truncations: one for each time that a replica cut its log, in order.
 
-    Takes: silver.events of at least LOSS_KINDS and topic_deleted, of whole topics, with look-back; rows of
-    bronze.partition_snapshots and gold.failovers of the same topics.
-    Order: by topic, partition and time.
-    Keeps: no committed record is reported lost where every leader since came from the ISR.
+    Takes: silver.events of at least LOSS_KINDS and topic_deleted, of whole topics, with look-back. No committed record
+    is reported lost where every leader since came from the ISR.
     """
     read, led = TopicReadings.of(readings), by_partition(failovers)
     return [
@@ -45,17 +47,13 @@ def rebuild_truncations(
 
 
 def _cases(
-    key: Partition,
-    incarnations: Sequence[Sequence[Event]],
-    readings: PartitionReadings,
-    failovers: Sequence[Failover],
+    key: Partition, lives: Iterable[Sequence[Event]], readings: PartitionReadings, failovers: Iterable[Failover]
 ) -> Iterator[Truncation]:
-    """The cuts of one partition, each with what is known of its incarnation: leader epochs start again in each.
-
-    Edge case: the first incarnation may be older than its first line.
+    """The cuts of one partition, each with what is known of its incarnation: leader epochs start again in each. The
+    first may be older than its first line.
     """
     led = by_instant(failovers)
-    for i, lines in enumerate(incarnations):
+    for i, lines in enumerate(lives):
         start = lines[0].happened_at - CLOCK_SKEW if i else None
         for cut in cuts_of(lines):
             yield Truncation(key[1], cut, lines, readings.within(start, None), led.within(start, None))
@@ -93,10 +91,9 @@ def _row(key: Partition, case: Truncation) -> TruncationRow:
 
 def _leader(cut: Cut, failover: Failover | None) -> int | None:
     """The leader that the replica followed."""
-    follows = cut.follows
-    if follows is None or follows.leader is not None:
-        return follows.leader if follows else None
-    return failover.leader_to if failover and failover.epoch_to == follows.leader_epoch else None
+    if cut.follows is None or cut.follows.leader is not None:
+        return cut.follows.leader if cut.follows else None
+    return failover.leader_to if failover and failover.epoch_to == cut.follows.leader_epoch else None
 
 
 def _describe(cut: Cut, leader: int | None) -> str:
