@@ -181,12 +181,12 @@ def judge(tables: Tables) -> None:
         u.as_dict() for u in (*without_leader(rows("gold.failovers")), *without_consumer(rebalances))
     ]
     found = Found(
-        Window(DAY, END),
         rows("gold.incidents"),
         rows("gold.broker_outages"),
         rows("gold.failovers"),
         rows("gold.truncations"),
         rows("gold.out_of_sync_periods"),
+        window=Window(DAY, END),
         unavailability=rows("gold.unavailability"),
         group_incident_of={r.rebalance_id: r.incident_id for r in rebalances},
         lag=[v for v in rows("gold.lag_verdicts") if v.status != "ok"],

@@ -17,7 +17,7 @@ from kafka_hindsight.catalog.gold import (
 from kafka_hindsight.catalog.quality import RULE_FIRINGS
 from kafka_hindsight.catalog.rows import Rebalance
 from kafka_hindsight.judgements.findings import Facts, judge_findings
-from kafka_hindsight.judgements.rebuild.backtest import back_test
+from kafka_hindsight.judgements.rebuild.cluster import back_test
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, row

@@ -16,8 +16,7 @@ from kafka_hindsight.catalog.codes import GroupRecordType
 from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.groups.assignments import partitions_in
-from kafka_hindsight.judgements.groups.costs import Witnesses, cost_of, price, stops_of
+from kafka_hindsight.judgements.groups.costs import Witnesses, cost_of, partitions_in, price, stops_of
 from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt

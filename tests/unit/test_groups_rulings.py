@@ -20,8 +20,8 @@ from kafka_hindsight.judgements.groups import (
 )
 from kafka_hindsight.judgements.groups import (
     incident_rulings,
-    lag,
-    move_effects,
+    lag_rulings,
+    move_rulings,
     remedies,
 )
 from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
@@ -78,8 +78,8 @@ def decisions(run: Callable[[], object]) -> list[Decision]:
         return None
 
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((incidents, "judge"), (incident_rulings, "decide"), (lag, "judge"),
-                             (move_effects, "decide"), (remedies, "judge"), (remedies, "decide")):  # fmt: skip
+        for module, name in ((incidents, "judge"), (incident_rulings, "decide"), (lag_rulings, "judge"),
+                             (move_rulings, "decide"), (remedies, "judge"), (remedies, "decide")):  # fmt: skip
             patch.setattr(module, name, decide)
         run()
     return found
@@ -98,7 +98,7 @@ def judge_night(groups: Sequence[Witnessed], logs: Any = None) -> None:
         priced = price(history.rebalances, stops)
         remedies.judge_remedies(priced, stops, MemberRegistry(events), events, WHOLE)
         moves = rebuild_coordinator_moves([e for e in events if e.origin == "broker"], context, 50, WHOLE)
-        move_effects.add_effects(moves, priced, group.context.observed_to)
+        move_rulings.add_effects(moves, priced, group.context.observed_to)
         rows += priced
         stays += history.roster
     incidents.group_incidents(rows, outages, (), None, stays)
@@ -146,7 +146,7 @@ GROWS = {"members_before": 2, "members_after": 3}
 def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
     """One reading a minute."""
     points = enumerate(zip(committed, ends, strict=True))
-    lag.judge_lag(
+    lag_rulings.judge_lag(
         [
             row(OFFSET_SNAPSHOTS, snapshot_at=at(60 * n), committed_offset=c, end_offset=e, lag=max(0, e - c))
             for n, (c, e) in points
@@ -158,7 +158,7 @@ def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
 def moved(*rows: Rebalance) -> None:
     """Broker 2 takes a group over from broker 1 at 100 s."""
     move = row(COORDINATOR_MOVES, group_id="g", moved_at=at(100), broker_from=1, broker_to=2)
-    move_effects.add_effects([move], rows, at(3600))
+    move_rulings.add_effects([move], rows, at(3600))
 
 
 def replayed(*rows: Rebalance, session: int | None) -> None:

@@ -91,7 +91,7 @@ def told(maintenance: str = "", **found: Any) -> list[Incident]:
 def found_in(**found: Any) -> Found:
     """What was found, with the times in which its partitions had no leader."""
     unused = [*without_leader(found.get("failovers", ())), *found.pop("unavailability", ())]
-    return Found(WINDOW, unavailability=unused, **found)
+    return Found(window=WINDOW, unavailability=unused, **found)
 
 
 def harms(**found: Any) -> list[str | None]:

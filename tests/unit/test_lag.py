@@ -8,7 +8,7 @@ import pytest
 
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
 from kafka_hindsight.catalog.rows import OffsetSnapshot
-from kafka_hindsight.judgements.groups.lag import judge_lag
+from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, row
 

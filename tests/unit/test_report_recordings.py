@@ -69,7 +69,7 @@ def page_of(excerpt: str) -> str:
     histories = histories_of(lines, [], leaders.leaders, leaders.leaderless, BrokerSettings(), context, logs_end)
     unused = rebuild_unavailability(histories, outages, rebuild_isr_changes(lines, [], context, WHOLE), logs_end, WHOLE)
     failovers = leaders.failovers
-    judged = judge_incidents(excerpt, Found(WHOLE, outages=outages, failovers=failovers, unavailability=unused))
+    judged = judge_incidents(excerpt, Found(window=WHOLE, outages=outages, failovers=failovers, unavailability=unused))
     tables = {
         "gold.incidents": judged.incidents,
         "gold.broker_outages": judged.name(outages),

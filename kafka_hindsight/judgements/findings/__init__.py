@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity
@@ -11,13 +11,7 @@ from kafka_hindsight.judgements.findings import brokers, data_coverage, durabili
 from kafka_hindsight.judgements.findings.facts import Facts as Facts
 from kafka_hindsight.knowledge.rules import STANDING_RULES
 
-_RULES: tuple[Callable[[Facts], Iterable[Finding]], ...] = (
-    *groups.RULES,
-    *brokers.RULES,
-    *replicas.RULES,
-    *durability.RULES,
-    *data_coverage.RULES,
-)
+_ROOMS = (groups, brokers, replicas, durability, data_coverage)
 
 
 def judge_findings(facts: Facts) -> list[Finding]:
@@ -34,7 +28,7 @@ def judge_each(facts: Facts) -> list[Finding]:
 
 
 def _found(facts: Facts) -> Iterable[Finding]:
-    return (finding for rule in _RULES for finding in rule(facts))
+    return (finding for room in _ROOMS for rule in room.RULES for finding in rule(facts))
 
 
 def _rank(finding: Finding) -> tuple[int, bool, datetime, str, str]:

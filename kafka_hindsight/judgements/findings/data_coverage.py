@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kafka_hindsight.catalog.codes import Confidence
-from kafka_hindsight.catalog.rows import Finding, LeadershipGap, Quote, SnapshotReading
-from kafka_hindsight.judgements.findings.facts import Facts, finding_of
+from kafka_hindsight.catalog.rows import Finding, Quote, SnapshotReading
+from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
 from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot, row_id
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import counted, duration, number, verb
@@ -17,33 +17,17 @@ _ALL = "everything"
 def _gaps(facts: Facts) -> Iterator[Finding]:
     for gap in facts.gaps:
         if gap.explained_by is None:
-            yield finding_of(
-                facts,
-                "generations_missing",
-                gap.group_id,
-                gap.seen_at,
-                gap.seen_at,
-                gap.evidence,
-                after=gap.after_generation,
-                next=gap.next_generation,
-            )
+            words = {"after": gap.after_generation, "next": gap.next_generation}
+            yield finding_of(facts, "generations_missing", gap.group_id, [gap.seen_at], gap.evidence, **words)
 
 
 def _unanswered(facts: Facts) -> Iterator[Finding]:
     """One finding for all groups: its evidence names each reading that got no answer."""
     rows = sorted(facts.unanswered, key=lambda r: (r.snapshot_at, r.group_id))
-    groups = sorted({r.group_id for r in rows})
     if rows:
-        yield finding_of(
-            facts,
-            "group_unanswered",
-            groups[0],
-            rows[0].snapshot_at,
-            rows[-1].snapshot_at,
-            [quote_snapshot(r, f"group {r.group_id}: {r.error}") for r in rows],
-            more=len(groups) - 1,
-            count=len(rows),
-        )
+        groups = sorted({r.group_id for r in rows})
+        quotes = [quote_snapshot(r, f"group {r.group_id}: {r.error}") for r in rows]
+        yield finding_of(facts, "group_unanswered", groups, [r.snapshot_at for r in rows], quotes, count=len(rows))
 
 
 def _partial(facts: Facts) -> Iterator[Finding]:
@@ -51,22 +35,18 @@ def _partial(facts: Facts) -> Iterator[Finding]:
     readings = sorted(facts.partial, key=lambda r: (r.snapshot_at, r.snapshot_id))
     missing = ((part, reason, r) for r in readings for part, reason in _missing_parts(r))
     for part, lacking in sorted(grouped(missing, lambda m: m[0]).items()):
+        count = len(lacking)
+        lacks = "failed" if part == _ALL else f"{verb(count, 'lacks', 'lack')} {part}, or some of it"
         yield finding_of(
             facts,
             "reading_partial",
             part,
-            lacking[0][2].snapshot_at,
-            lacking[-1][2].snapshot_at,
+            [r.snapshot_at for _, _, r in lacking],
             [quote_snapshot(r, f"{part}: {reason}") for _, reason, r in lacking],
             part=part,
-            readings=_lacking(part, len(lacking)),
+            readings=f"{counted(count, 'reading')} of the cluster {lacks}",
             reason=lacking[0][1],
         )
-
-
-def _lacking(part: str, count: int) -> str:
-    readings = f"{counted(count, 'reading')} of the cluster"
-    return f"{readings} failed" if part == _ALL else f"{readings} {verb(count, 'lacks', 'lack')} {part}, or some of it"
 
 
 def _missing_parts(reading: SnapshotReading) -> Iterator[tuple[str, str]]:
@@ -82,75 +62,55 @@ def _missing_parts(reading: SnapshotReading) -> Iterator[tuple[str, str]]:
 def _unread(facts: Facts) -> Iterator[Finding]:
     for c in facts.coverage:
         first, last = c.first_at or c.window_from, c.last_at or c.first_at or c.window_from
+        line_id = row_id("coverage", c.source, c.window_from)
         for rule_id, count, fate in (
             ("lines_unread", c.unparsed, "unparsed"),
             ("lines_quarantined", c.quarantined, "quarantined"),
         ):
             if count:
-                proof = Quote(
-                    line_id=row_id("coverage", c.source, c.window_from),
-                    source=c.source,
-                    happened_at=first,
-                    text=f"{c.lines_in} lines, {count} {fate}",
-                )
-                yield finding_of(facts, rule_id, c.source, first, last, [proof], count=count)
+                text = f"{c.lines_in} lines, {count} {fate}"
+                proof = Quote(line_id=line_id, source=c.source, happened_at=first, text=text)
+                yield finding_of(facts, rule_id, c.source, [first, last], [proof], count=count)
 
 
 def _leaderships(facts: Facts) -> Iterator[Finding]:
     """One finding for all partitions: what leaves a gap in one mostly leaves gaps in many."""
-    gaps = sorted(
-        (g for g in facts.leadership_gaps if g.explained_by is None),
-        key=lambda g: (g.seen_at, g.topic, g.partition, g.next_epoch),
-    )
-    partitions = sorted({f"{g.topic}-{g.partition}" for g in gaps})
+    unexplained = (g for g in facts.leadership_gaps if g.explained_by is None)
+    gaps = sorted(unexplained, key=lambda g: (g.seen_at, g.topic, g.partition, g.next_epoch))
     if gaps:
+        count = sum(g.leader_before == g.leader_after for g in gaps)
+        returns = f"; in {number(count)} of them the leader may have changed and come back" if count else ""
         yield finding_of(
             facts,
             "leaderships_unseen",
-            partitions[0],
-            gaps[0].seen_at,
-            gaps[-1].seen_at,
+            sorted({f"{g.topic}-{g.partition}" for g in gaps}),
+            [g.seen_at for g in gaps],
             [q for g in gaps for q in g.evidence[-1:]],
-            more=len(partitions) - 1,
             breaks=counted(len(gaps), "gap of leader epochs", "gaps of leader epochs"),
-            returns=_possible_returns(gaps),
+            returns=returns,
         )
-
-
-def _possible_returns(gaps: Sequence[LeadershipGap]) -> str:
-    count = sum(g.leader_before == g.leader_after for g in gaps)
-    return f"; in {number(count)} of them the leader may have changed and come back" if count else ""
 
 
 def _missing_logs(facts: Facts) -> Iterator[Finding]:
     for row in facts.unheard:
-        less_sure = {
+        confidences = {
             "failovers": [f.confidence for f in facts.failovers if row.broker in (f.leader_from, f.leader_to)],
             "outages": [o.confidence for o in facts.outages if o.broker == row.broker],
             "rebalances": [r.confidence for r in facts.rebalances if r.coordinator == row.broker],
         }
-        counts = {name: sum(c != Confidence.CERTAIN for c in levels) for name, levels in less_sure.items()}
-        counted = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        yield finding_of(
-            facts,
-            "broker_log_missing",
-            str(row.broker),
-            row.first_at,
-            row.last_at,
-            row.evidence,
-            less=f": {counted} are less certain without it" if counted else "",
-        )
+        counts = {name: sum(c != Confidence.CERTAIN for c in levels) for name, levels in confidences.items()}
+        doubted = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        less = f": {doubted} are less certain without it" if doubted else ""
+        instants = [row.first_at, row.last_at]
+        yield finding_of(facts, "broker_log_missing", str(row.broker), instants, row.evidence, less=less)
 
 
 def _unobserved(facts: Facts) -> Iterator[Finding]:
     """One finding for each broker, however many spans there are."""
     for broker, spans in sorted(grouped(facts.unobserved, lambda s: s.broker).items()):
-        first_at, last_at = min(s.first_at for s in spans), max(s.last_at for s in spans)
-        longest = duration(max(s.last_at - s.first_at for s in spans))
-        quotes = [q for s in spans for q in s.evidence]
-        yield finding_of(
-            facts, "broker_unobserved", str(broker), first_at, last_at, quotes, count=len(spans), longest=longest
-        )
+        instants = [at for s in spans for at in (s.first_at, s.last_at)]
+        words = {"count": len(spans), "longest": duration(max(s.last_at - s.first_at for s in spans))}
+        yield finding_of(facts, "broker_unobserved", str(broker), instants, quotes_of(spans), **words)
 
 
 RULES = (_gaps, _leaderships, _missing_logs, _unobserved, _unanswered, _partial, _unread)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_hindsight.catalog.rows import BrokerSnapshot, Finding, PartitionSnapshot, Quote
+from kafka_hindsight.catalog.rows import Finding, PartitionSnapshot, Quote
 from kafka_hindsight.judgements.brokers.broker_settings import Setting
 from kafka_hindsight.judgements.findings.facts import Facts, finding_of
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
@@ -15,6 +15,9 @@ from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.shared.grouping import grouped
 
 TRANSACTIONS_TOPIC = "__transaction_state"
+_OWN_RULES = (OFFSETS_TOPIC, TRANSACTIONS_TOPIC)
+"""Topics whose replicas have rules of their own."""
+
 MANY = 3
 """Brokers from which on three replicas are possible."""
 
@@ -64,91 +67,49 @@ class _Topic:
     @property
     def quote(self) -> Quote:
         """What the reading shows of its weakest partition."""
-        weakest = self.weakest
-        text = f"{self.name}-{weakest.partition}: replicas {weakest.replicas}"
-        return quote_snapshot(weakest, text)
+        return quote_snapshot(self.weakest, f"{self.name}-{self.weakest.partition}: replicas {self.weakest.replicas}")
 
-
-def _topics(facts: Facts) -> list[_Topic]:
-    by_name = grouped((p for p in facts.partitions if p.replicas), lambda p: p.topic)
-    settings, at = facts.broker_settings, facts.judged_at
-    return [
-        _Topic(
-            name,
-            bool(partitions[0].is_internal),
-            partitions,
-            settings.of_topic(name, MIN_ISR, at),
-            settings.of_topic(name, UNCLEAN, at),
-        )
-        for name, partitions in sorted(by_name.items())
-    ]
+    @property
+    def against_minimum(self) -> str:
+        """Its name, with the in-sync replicas that it needs of those that it has."""
+        return f"{self.name} ({self.min_isr.value if self.min_isr else '?'} of {self.replicas})"
 
 
 def _broker_count(facts: Facts) -> int:
     return len({b.broker for b in facts.brokers}) or len(facts.broker_settings.serving())
 
 
-def _with_replicas(topic: _Topic) -> str:
-    return f"{topic.name} ({topic.replicas})"
-
-
-def _against_minimum(topic: _Topic) -> str:
-    return f"{topic.name} ({topic.min_isr.value if topic.min_isr else '?'} of {topic.replicas})"
-
-
-def _no_setting(_: _Topic) -> None:
-    return None
-
-
-@dataclass(frozen=True)
-class _TopicFault:
-    """A fault of single topics: which topics have it, given the number of brokers, how each is named, and which of its
-    settings proves it."""
-
-    rule_id: str
-    has: Callable[[_Topic, int], bool]
-    named: Callable[[_Topic], str] = _with_replicas
-    setting: Callable[[_Topic], Setting | None] = _no_setting
-
-
-_OWN_RULES = (OFFSETS_TOPIC, TRANSACTIONS_TOPIC)
-"""Topics whose replicas have rules of their own."""
-
-
-def _min_isr_fault(rule_id: str, has: Callable[[_Topic, int], bool]) -> _TopicFault:
-    return _TopicFault(rule_id, has, _against_minimum, lambda t: t.min_isr)
-
-
-_TOPIC_FAULTS = (
-    _TopicFault("replication_factor_one", lambda t, brokers: t.replicas == 1 < brokers and t.name not in _OWN_RULES),
-    _TopicFault(
-        "replication_factor_low", lambda t, brokers: 1 < t.replicas < MANY <= brokers and t.name not in _OWN_RULES
-    ),
-    _min_isr_fault("min_isr_low", lambda t, _: t.replicas >= MANY and t.margin == t.replicas - 1),
-    _min_isr_fault("min_isr_equals_replication", lambda t, _: t.replicas > 1 and t.margin == 0),
-    _min_isr_fault("min_isr_above_replication", lambda t, _: t.margin is not None and t.margin < 0),
-    _TopicFault("unclean_election_enabled", lambda t, _: t.replicas > 1 and t.is_unclean, setting=lambda t: t.unclean),
-    _TopicFault("offsets_topic_weak", lambda t, brokers: t.name == OFFSETS_TOPIC and t.replicas < min(MANY, brokers)),
-)
+_TOPIC_FAULTS: Mapping[str, Callable[[_Topic, int], bool]] = {
+    "replication_factor_one": lambda t, brokers: t.replicas == 1 < brokers and t.name not in _OWN_RULES,
+    "replication_factor_low": lambda t, brokers: 1 < t.replicas < MANY <= brokers and t.name not in _OWN_RULES,
+    "min_isr_low": lambda t, _: t.replicas >= MANY and t.margin == t.replicas - 1,
+    "min_isr_equals_replication": lambda t, _: t.replicas > 1 and t.margin == 0,
+    "min_isr_above_replication": lambda t, _: t.margin is not None and t.margin < 0,
+    "unclean_election_enabled": lambda t, _: t.replicas > 1 and t.is_unclean,
+    "offsets_topic_weak": lambda t, brokers: t.name == OFFSETS_TOPIC and t.replicas < min(MANY, brokers),
+}
+"""By rule, whether a topic has the fault, given the number of brokers."""
 
 
 def _topics_at_risk(facts: Facts) -> Iterator[Finding]:
-    """What topics are: looked at once, for all rules about them."""
-    topics = _topics(facts)
-    yield from _topic_faults(facts, topics)
+    """One finding for each fault, however many topics have it; Kafka's own topics have one of their own."""
+    by_name = grouped((p for p in facts.partitions if p.replicas), lambda p: p.topic)
+    of_topic, at, brokers = facts.broker_settings.of_topic, facts.judged_at, _broker_count(facts)
+    topics = [
+        _Topic(name, bool(own[0].is_internal), own, of_topic(name, MIN_ISR, at), of_topic(name, UNCLEAN, at))
+        for name, own in sorted(by_name.items())
+    ]
+    for rule_id, has in _TOPIC_FAULTS.items():
+        for _, some in sorted(grouped((t for t in topics if has(t, brokers)), lambda t: t.is_internal).items()):
+            is_minimum = rule_id.startswith("min_isr")
+            details = [t.against_minimum if is_minimum else f"{t.name} ({t.replicas})" for t in some]
+            quotes = [t.quote for t in some[:_NAMED]]
+            if is_minimum or rule_id == "unclean_election_enabled":
+                proofs = (t.min_isr if is_minimum else t.unclean for t in some[:_NAMED])
+                quotes += [s.quote for s in proofs if s]
+            yield _folded(facts, rule_id, [t.name for t in some], details, quotes, brokers=brokers)
     yield from _one_rack(facts, topics)
     yield from _transactions(facts, topics)
-
-
-def _topic_faults(facts: Facts, topics: Sequence[_Topic]) -> Iterator[Finding]:
-    """One finding for each fault, however many topics have it; Kafka's own topics have one of their own."""
-    brokers = _broker_count(facts)
-    for fault in _TOPIC_FAULTS:
-        faulty = [t for t in topics if fault.has(t, brokers)]
-        for _, some in sorted(grouped(faulty, lambda t: t.is_internal).items()):
-            proofs = [s.quote for t in some[:_NAMED] if (s := fault.setting(t))]
-            quotes = [*(t.quote for t in some[:_NAMED]), *proofs]
-            yield _folded(facts, fault.rule_id, [t.name for t in some], map(fault.named, some), quotes, brokers=brokers)
 
 
 def _folded(
@@ -158,8 +119,7 @@ def _folded(
     """One finding for all subjects, at the instant of the reading."""
     names = list(details)
     some = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-    at = facts.judged_at
-    return finding_of(facts, rule_id, subjects[0], at, at, quotes, more=len(subjects) - 1, details=some, **words)
+    return finding_of(facts, rule_id, subjects, [facts.judged_at], quotes, details=some, **words)
 
 
 def _of_settings(facts: Facts, rule_id: str, names: Iterable[str]) -> Iterator[Finding]:
@@ -173,20 +133,19 @@ def _of_settings(facts: Facts, rule_id: str, names: Iterable[str]) -> Iterator[F
 def _one_rack(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
     rack = {b.broker: b.rack for b in facts.brokers if b.rack}
     racks = set(rack.values())
-    alone = [(t.name, found) for t in topics if (found := [p for p in t.partitions if _is_in_one_rack(p, rack)])]
+    alone = []
+    for t in topics:
+        # A broker whose rack is not known counts as a rack of its own.
+        racks_of = ((p, {rack.get(broker, broker) for broker in p.replicas or ()}) for p in t.partitions)
+        in_one = [p for p, own in racks_of if len(own) == 1 and len(p.replicas or ()) > 1]
+        alone += [(t.name, in_one)] if in_one else []
     if len(racks) > 1 and alone:
         quotes = [
             quote_snapshot(p, f"{name}-{p.partition}: replicas {p.replicas}, all in one rack")
             for name, (p, *_) in alone[:_NAMED]
         ]
-        details = (f"{name} ({len(found)} partitions)" for name, found in alone)
+        details = (f"{name} ({len(in_one)} partitions)" for name, in_one in alone)
         yield _folded(facts, "replicas_in_one_rack", [name for name, _ in alone], details, quotes, racks=len(racks))
-
-
-def _is_in_one_rack(partition: PartitionSnapshot, rack: Mapping[int, str]) -> bool:
-    """Whether several replicas share one rack; a broker whose rack is not known counts as a rack of its own."""
-    replicas = partition.replicas or ()
-    return len(replicas) > 1 and len({rack.get(broker, broker) for broker in replicas}) == 1
 
 
 def _racks(facts: Facts) -> Iterator[Finding]:
@@ -195,15 +154,11 @@ def _racks(facts: Facts) -> Iterator[Finding]:
     without = [b for b in brokers if not b.rack]
     if len(brokers) < 2 or (not without and len(racks) > 1):
         return
-    if racks and without:
-        yield _of_racks(facts, "racks_missing", [f"broker {b.broker}" for b in without], without)
-    else:
-        yield _of_racks(facts, "racks_unknown", racks or ["no broker has one"], without or brokers)
-
-
-def _of_racks(facts: Facts, rule_id: str, details: Iterable[str], brokers: Sequence[BrokerSnapshot]) -> Finding:
-    quotes = [quote_snapshot(b, f"broker {b.broker}: rack {b.rack or 'none'}") for b in brokers[:_NAMED]]
-    return _folded(facts, rule_id, [facts.cluster], details, quotes)
+    is_mixed = bool(racks and without)
+    details = [f"broker {b.broker}" for b in without] if is_mixed else racks or ["no broker has one"]
+    shown = (without or brokers)[:_NAMED]
+    quotes = [quote_snapshot(b, f"broker {b.broker}: rack {b.rack or 'none'}") for b in shown]
+    yield _folded(facts, "racks_missing" if is_mixed else "racks_unknown", [facts.cluster], details, quotes)
 
 
 def _transactions(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
@@ -211,37 +166,21 @@ def _transactions(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
     if _broker_count(facts) < MANY:
         return
     topic = next((t for t in topics if t.name == TRANSACTIONS_TOPIC), None)
-    details, quotes = _weak_topic(topic) if topic else _weak_settings(facts)
-    if details:
+    limits = RULE_BY_ID["transaction_topic_weak"].thresholds
+    if topic:
+        least = topic.min_isr.number if topic.min_isr else None
+        is_weak = topic.replicas < limits["replicas"] or (least is not None and least < limits["in sync"])
+        details, quotes = topic.against_minimum, [topic.quote, *([topic.min_isr.quote] if topic.min_isr else [])]
+    else:
+        needed = {
+            "transaction.state.log.replication.factor": limits["replicas"],
+            "transaction.state.log.min.isr": limits["in sync"],
+        }
+        weak = [(name, s) for name, n in needed.items() if (s := facts.agreed(name)) and (s.number or 0) < n]
+        is_weak, quotes = bool(weak), [s.quote for _, s in weak]
+        details = f"it does not exist yet, and {' and '.join(f'{name} is {s.value}' for name, s in weak)}"
+    if is_weak:
         yield _folded(facts, "transaction_topic_weak", [TRANSACTIONS_TOPIC], [details], quotes)
-
-
-_TRANSACTION_LIMITS = RULE_BY_ID["transaction_topic_weak"].thresholds
-
-
-def _weak_topic(topic: _Topic) -> tuple[str, list[Quote]]:
-    """What is weak in the topic of transactions, with its proof; empty where nothing is."""
-    least = topic.min_isr.number if topic.min_isr else None
-    is_low = least is not None and least < _TRANSACTION_LIMITS["in sync"]
-    if topic.replicas >= _TRANSACTION_LIMITS["replicas"] and not is_low:
-        return "", []
-    return _against_minimum(topic), [topic.quote, *([topic.min_isr.quote] if topic.min_isr else [])]
-
-
-def _weak_settings(facts: Facts) -> tuple[str, list[Quote]]:
-    """What is weak in the settings with which the topic of transactions will be created, with its proof."""
-    limits = (
-        ("transaction.state.log.replication.factor", _TRANSACTION_LIMITS["replicas"]),
-        ("transaction.state.log.min.isr", _TRANSACTION_LIMITS["in sync"]),
-    )
-    weak = [(name, s) for name, least in limits if (s := facts.agreed(name)) and (s.number or 0) < least]
-    details = " and ".join(f"{name} is {s.value}" for name, s in weak)
-    return f"it does not exist yet, and {details}" if weak else "", [s.quote for _, s in weak]
-
-
-def _number(facts: Facts, name: str) -> int | None:
-    setting = facts.agreed(name)
-    return setting.number if setting else None
 
 
 def _broker_defaults(facts: Facts) -> Iterator[Finding]:
@@ -271,7 +210,7 @@ def _session_bounds(facts: Facts) -> Iterator[Finding]:
     """Whether the brokers' bounds exclude the session timeout that clients use by default."""
     usual = RULE_BY_ID["session_bounds"].thresholds["ms"]
     low, high = "group.min.session.timeout.ms", "group.max.session.timeout.ms"
-    low_ms, high_ms = _number(facts, low), _number(facts, high)
+    low_ms, high_ms = (s.number if (s := facts.agreed(name)) else None for name in (low, high))
     excluding = [low] if low_ms is not None and low_ms > usual else []
     excluding += [high] if high_ms is not None and high_ms < usual else []
     yield from _of_settings(facts, "session_bounds", excluding)
@@ -281,7 +220,7 @@ def _consumer_sessions(facts: Facts) -> Iterator[Finding]:
     """Whether the brokers give members of the consumer protocol short timeouts."""
     limits = RULE_BY_ID["consumer_sessions_short"].thresholds
     session, beat = "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms"
-    session_ms, beat_ms = _number(facts, session), _number(facts, beat)
+    session_ms, beat_ms = (s.number if (s := facts.agreed(name)) else None for name in (session, beat))
     names = [session] if session_ms is not None and session_ms < limits["ms"] else []
     if session_ms and beat_ms and beat_ms > session_ms * limits["share of the session"]:
         names = [session, beat]

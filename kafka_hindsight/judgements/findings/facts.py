@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import FindingSeverity
@@ -21,9 +22,8 @@ class Facts:
 
     `unanswered` are readings of groups with an error; `partial` readings that lack a part; `unheard` nodes without a
     log; `lost_brokers` the absences of the window that were not in order, or not over, and those from before that are
-    not over; `starts_at` the beginning of the window; `partitions` and `brokers` the
-    last reading; `judged_at` the instant of that reading, else the end of the window: the settings at that instant
-    are judged.
+    not over; `partitions` and `brokers` the last reading. The settings at `judged_at` are judged: the instant of that
+    reading, else the end of the window.
     """
 
     cluster: str
@@ -67,29 +67,34 @@ class Facts:
 def finding_of(
     facts: Facts,
     rule_id: str,
-    subject: str,
-    first_at: datetime,
-    last_at: datetime,
+    subjects: str | Sequence[str],
+    instants: Iterable[datetime],
     evidence: Iterable[rows.Quote],
-    more: int = 0,
     **words: object,
 ) -> rows.Finding:
-    """A row of gold.findings. `more`: how many others the subject stands for; `words`: those that `says` names."""
-    rule = RULE_BY_ID[rule_id]
-    others = f" and {more} more" if more else ""
-    name = subject if rule.subject_kind == "broker" else f"'{subject}'"
-    message = rule.says.format(subject=f"{rule.subject_kind} {name}{others}", **words)
+    """A row of gold.findings, from the first to the last instant. `words`: those that `says` names."""
+    rule, ordered = RULE_BY_ID[rule_id], sorted(instants)
+    names = [subjects] if isinstance(subjects, str) else subjects
+    subject = f"{names[0]} and {len(names) - 1} more" if names[1:] else names[0]
+    others = subject.removeprefix(names[0])
+    name = subject if rule.subject_kind == "broker" else f"'{names[0]}'{others}"
+    message = rule.says.format(subject=f"{rule.subject_kind} {name}", **words)
     return rows.Finding(
         cluster=facts.cluster,
-        finding_id=row_id("finding", facts.cluster, rule_id, subject + others, first_at),
+        finding_id=row_id("finding", facts.cluster, rule_id, subject, ordered[0]),
         rule_id=rule_id,
         severity=FindingSeverity(rule.severity),
         subject_kind=rule.subject_kind,
-        subject=subject + others,
-        first_at=first_at,
-        last_at=last_at,
+        subject=subject,
+        first_at=ordered[0],
+        last_at=ordered[-1],
         message=message[0].upper() + message[1:],
         advice=rule.advice,
         source=rule.source,
         evidence=evidence_of(evidence),
     )
+
+
+def quotes_of(rows_with_evidence: Iterable[Any]) -> list[rows.Quote]:
+    """The evidence of all rows."""
+    return [quote for row in rows_with_evidence for quote in row.evidence]

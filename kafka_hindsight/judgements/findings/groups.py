@@ -1,15 +1,20 @@
-"""What a person should know of consumer groups."""
+"""What a person should know of consumer groups: how often they rebalance, their lag, and faults in their settings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
 
-from kafka_hindsight.catalog.codes import LagStatus
-from kafka_hindsight.catalog.rows import Finding, LagVerdict
-from kafka_hindsight.judgements.findings.facts import Facts, finding_of
-from kafka_hindsight.judgements.groups.faults import Fault, find_faults, named
+from kafka_hindsight.catalog.codes import Cause, LagStatus, Protocol
+from kafka_hindsight.catalog.rows import Finding, MemberSetting, Quote, Rebalance
+from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
+from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
 from kafka_hindsight.judgements.groups.rates import advice_on, busiest_hours, causes_of, rate_rule
+from kafka_hindsight.judgements.groups.storms import Act, acts_in
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import duration
@@ -17,27 +22,58 @@ from kafka_hindsight.shared.words import duration
 FOLD_FROM = 4
 """From as many groups with the same fault in their settings on, one finding stands for all of them."""
 
+EAGER = frozenset({"range", "roundrobin", "sticky"})
+"""Kafka's own assignors that know only the eager protocol.
+
+A Java consumer that offers one of them beside others rebalances eagerly: it takes what all that it offers support.
+Source: ConsumerCoordinator's constructor; KIP-429."""
+
+COMPARED = ("session_timeout_ms", "rebalance_timeout_ms", "assignors")
+"""What all members of a group had better have in common."""
+
+_FEW = 3
 _BEHIND = (LagStatus.WARN, LagStatus.STALL, LagStatus.STOP)
 
 
 def _rates(facts: Facts) -> Iterator[Finding]:
     for group_id, rows in busiest_hours(facts.rebalances, facts.incidents).items():
-        finding = finding_of(
-            facts,
-            str(rate_rule(rows)),
-            group_id,
-            rows[0].started_at,
-            rows[-1].started_at,
-            [q for r in rows for q in r.evidence[:1]],
-            count=len(rows),
-        )
+        quotes = [q for r in rows for q in r.evidence[:1]]
+        instants = [r.started_at for r in rows]
+        finding = finding_of(facts, str(rate_rule(rows)), group_id, instants, quotes, count=len(rows))
         yield replace(finding, message=f"{finding.message}: {causes_of(rows)}", advice=advice_on(rows, finding.advice))
 
 
-def faults_of(facts: Facts) -> list[Fault]:
-    """The faults in the settings of each group."""
-    frequent = {g: len(rows) for g, rows in busiest_hours(facts.rebalances, facts.incidents).items()}
-    return find_faults(facts.settings, facts.rebalances, frequent)
+def _silences(facts: Facts) -> Iterator[Finding]:
+    """Members that were silent for more than 30 s and came back: session timeout plus the time until then."""
+    limit = RULE_BY_ID["member_silent"].thresholds["ms"]
+    for r in facts.rebalances:
+        if r.silent_ms is not None and r.silent_ms > limit:
+            length = duration(r.silent_ms)
+            yield finding_of(facts, "member_silent", r.group_id, [r.started_at], r.evidence, length=length)
+
+
+def _lag(facts: Facts) -> Iterator[Finding]:
+    lags = ((v, v.lag_first or 0, v.lag_last or 0) for v in facts.lag_verdicts if v.status in _BEHIND)
+    growing = ((v, first, last) for v, first, last in lags if first < last)
+    for group_id, rows in sorted(grouped(growing, lambda row: row[0].group_id).items()):
+        instants = [at for v, _, _ in rows for at in (v.window_from, v.window_to)]
+        sums = {"first": sum(first for _, first, _ in rows), "last": sum(last for _, _, last in rows)}
+        yield finding_of(facts, "lag_growing", group_id, instants, quotes_of(v for v, _, _ in rows), **sums)
+
+
+RULES = (_rates, _silences, _lag)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One rule broken by one group. `weight` ranks it among the groups with the same fault, the worst highest."""
+
+    rule_id: str
+    group_id: str
+    message: str
+    weight: tuple[float, ...]
+    instants: Sequence[datetime]
+    evidence: Sequence[Quote]
 
 
 def folded_faults(facts: Facts) -> Iterator[Finding]:
@@ -48,49 +84,151 @@ def folded_faults(facts: Facts) -> Iterator[Finding]:
 
 
 def of_faults(facts: Facts, faults: Sequence[Fault]) -> Finding:
-    """One finding for groups with the same fault, the worst first."""
-    return finding_of(
-        facts,
-        faults[0].rule_id,
-        faults[0].group_id,
-        min(f.first_at for f in faults),
-        max(f.last_at for f in faults),
-        [q for f in faults for q in f.evidence],
-        more=len(faults) - 1,
-        details=named(faults),
-    )
+    """One finding for groups with the same fault, the worst first: the whole message of one, the worst few of many."""
+    details = faults[0].message
+    if len(faults) > 1:
+        worst = "; ".join(f"'{f.group_id}' {f.message}" for f in faults[:_FEW])
+        details = f"the worst are {worst}" if len(faults) > _FEW else worst
+    instants = [at for f in faults for at in f.instants]
+    groups = [f.group_id for f in faults]
+    return finding_of(facts, faults[0].rule_id, groups, instants, quotes_of(faults), details=details)
 
 
-def _silences(facts: Facts) -> Iterator[Finding]:
-    """Members that were silent for more than 30 s and came back: session timeout plus the time until then."""
-    limit = RULE_BY_ID["member_silent"].thresholds["ms"]
-    for r in facts.rebalances:
-        if r.silent_ms is not None and r.silent_ms > limit:
-            at, length = r.started_at, duration(r.silent_ms)
-            yield finding_of(facts, "member_silent", r.group_id, at, at, r.evidence, length=length)
+def faults_of(facts: Facts) -> list[Fault]:
+    """Every fault in the settings of the cluster's groups, the worst group of each rule first.
+
+    Keeps: at most one fault for each group and rule, the same ones whatever the order of the rows.
+    """
+    frequent = {g: len(rows) for g, rows in busiest_hours(facts.rebalances, facts.incidents).items()}
+    members = grouped(sorted(facts.settings, key=lambda r: (r.first_seen_at, r.settings_id)), lambda r: r.group_id)
+    expired = Counter(r.group_id for r in facts.rebalances if r.cause == Cause.HEARTBEAT_EXPIRED)
+    faults: list[Fault] = []
+    for group_id, rows in members.items():
+        faults += _slow_heartbeats(group_id, rows)
+        faults += _short_sessions(group_id, rows, expired[group_id])
+        faults += _short_polls(group_id, rows)
+        faults += _mixtures(group_id, rows)
+        if group_id in frequent:
+            faults += _eager(group_id, rows, frequent[group_id])
+    for group_id, acts in _acts_of_groups(facts.rebalances).items():
+        faults += _restarts(group_id, acts, members.get(group_id, ()))
+    return sorted(faults, key=lambda f: (f.rule_id, tuple(-w for w in f.weight), f.group_id))
 
 
-def _lag(facts: Facts) -> Iterator[Finding]:
-    growing = (v for v in facts.lag_verdicts if v.status in _BEHIND and _lag_first(v) < _lag_last(v))
-    for group_id, rows in sorted(grouped(growing, lambda v: v.group_id).items()):
-        yield finding_of(
-            facts,
-            "lag_growing",
-            group_id,
-            min(v.window_from for v in rows),
-            max(v.window_to for v in rows),
-            [q for v in rows for q in v.evidence],
-            first=sum(map(_lag_first, rows)),
-            last=sum(map(_lag_last, rows)),
-        )
+def _fault(rule_id: str, group_id: str, message: str, rows: Sequence[MemberSetting], *weight: float) -> Fault:
+    instants = [at for r in rows for at in (r.first_seen_at, r.last_seen_at)]
+    return Fault(rule_id, group_id, message, weight, instants, quotes_of(rows))
 
 
-def _lag_first(verdict: LagVerdict) -> int:
-    return verdict.lag_first or 0
+def _slow_heartbeats(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
+    share = RULE_BY_ID["heartbeat_slow"].thresholds["share of the session"]
+    known = ((r, r.heartbeat_interval_ms or 0, r.session_timeout_ms or 0) for r in rows)
+    slow = [
+        (beat / session, r, beat, session) for r, beat, session in known if session and beat > round(session * share)
+    ]
+    if slow:
+        ratio, _, beat, session = max(slow, key=lambda pair: pair[0])
+        message = f"every {duration(beat)} in a session of {duration(session)}"
+        yield _fault("heartbeat_slow", group_id, message, [r for _, r, _, _ in slow], ratio)
 
 
-def _lag_last(verdict: LagVerdict) -> int:
-    return verdict.lag_last or 0
+def _short_sessions(group_id: str, rows: Sequence[MemberSetting], expired: int) -> Iterator[Fault]:
+    limit = RULE_BY_ID["session_short"].thresholds["ms"]
+    short = [(r.session_timeout_ms, r) for r in rows if r.session_timeout_ms and r.session_timeout_ms < limit]
+    if short:
+        shortest = min(session for session, _ in short)
+        ran_out = f", which ran out {_times(expired)} on a living member" if expired else ""
+        message = f"{duration(shortest)}{ran_out}"
+        yield _fault("session_short", group_id, message, [r for _, r in short], expired, -shortest)
 
 
-RULES = (_rates, _silences, _lag)
+def _short_polls(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
+    known = ((r, r.rebalance_timeout_ms or 0, r.session_timeout_ms or 0) for r in rows)
+    short = [(session / poll, r, poll, session) for r, poll, session in known if 0 < poll < session]
+    if short:
+        ratio, _, poll, session = max(short, key=lambda pair: pair[0])
+        message = f"{duration(poll)} for {duration(session)}"
+        yield _fault("poll_below_session", group_id, message, [r for _, r, _, _ in short], ratio)
+
+
+def _mixtures(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
+    """Clients that were there at the same time with different settings; one after another they are a change."""
+    mixed = {name: differing for name in COMPARED if (differing := _differing(name, rows))}
+    if mixed:
+        counts = {name: _counted(getattr(r, name) for r in differing) for name, differing in mixed.items()}
+        message = "; ".join(f"{KAFKA_NAMES[name]} {values}" for name, values in counts.items())
+        apart = list({r.settings_id: r for differing in mixed.values() for r in differing}.values())
+        yield _fault("settings_mixed", group_id, message, apart, len(mixed), len(apart))
+
+
+def _differing(name: str, rows: Sequence[MemberSetting]) -> list[MemberSetting]:
+    """The clients that were there together with one that has another value."""
+    known = [(r, str(getattr(r, name))) for r in rows if getattr(r, name) is not None]
+    all_clients = _Presence(r for r, _ in known)
+    alike = {value: _Presence(r for r, _ in same) for value, same in grouped(known, lambda k: k[1]).items()}
+    return [r for r, value in known if all_clients.beside(r) > alike[value].beside(r)]
+
+
+class _Presence:
+    """When clients came and when they went, each in order: enough to count those that were there beside one of them."""
+
+    def __init__(self, rows: Iterable[MemberSetting]) -> None:
+        seen = list(rows)
+        self.came, self.went = sorted(r.first_seen_at for r in seen), sorted(r.last_seen_at for r in seen)
+
+    def beside(self, row: MemberSetting) -> int:
+        """How many were there at some time while the row's client was."""
+        return bisect_right(self.came, row.last_seen_at) - bisect_left(self.went, row.first_seen_at)
+
+
+def _counted(values: Iterable[list[str] | int]) -> str:
+    """Values with how many clients have each, the most frequent first."""
+    counts = Counter(", ".join(v) if isinstance(v, list) else duration(v) for v in values)
+    ordered = sorted(counts.items(), key=lambda i: (-i[1], i[0]))
+    return " and ".join(f"{v} ({n} client{'s' if n > 1 else ''})" for v, n in ordered)
+
+
+def _eager(group_id: str, rows: Sequence[MemberSetting], times: int) -> Iterator[Fault]:
+    eager = [r for r in rows if r.protocol in (None, Protocol.CLASSIC) and _eager_assignors(r)]
+    if eager:
+        names = sorted({a for r in eager for a in _eager_assignors(r)})
+        yield _fault("eager_often", group_id, f"{', '.join(names)}, {times} rebalances within 60 minutes", eager, times)
+
+
+def _eager_assignors(row: MemberSetting) -> Collection[str]:
+    """The assignors for which a member stops all its partitions: those it offers, else the one its group uses."""
+    return EAGER.intersection(row.assignors or [row.assignor])
+
+
+def _acts_of_groups(rebalances: Iterable[Rebalance]) -> dict[str, dict[str, list[Act]]]:
+    """What dynamic consumers of each group did, triggers and contributors, by client id, in order."""
+    acts: dict[str, dict[str, list[Act]]] = defaultdict(lambda: defaultdict(list))
+    for r in (r for r in rebalances if Protocol(r.protocol).is_of_consumers):
+        for act in acts_in(r):
+            if act.row.client_id and not act.row.instance_id:
+                acts[r.group_id][act.row.client_id].append(act)
+    return acts
+
+
+def _restarts(group_id: str, acts: Mapping[str, list[Act]], rows: Sequence[MemberSetting]) -> Iterator[Fault]:
+    """Members that left and were back before a session would have run out: a static one keeps its place so long."""
+    rule = RULE_BY_ID["static_membership_missing"]
+    sessions = {r.client_id: r.session_timeout_ms for r in rows if r.session_timeout_ms}
+    default = rule.thresholds["ms where no session is shown"]
+    pairs = []
+    for client_id, own in acts.items():
+        limit = timedelta(milliseconds=sessions.get(client_id, default))
+        for left, back in pairwise(sorted(own, key=lambda a: (a.at, a.cause, a.rebalance.rebalance_id))):
+            is_restart = (left.cause, back.cause) == (Cause.MEMBER_LEFT, Cause.MEMBER_REJOINED)
+            if is_restart and back.at - left.at <= limit:
+                pairs.append((client_id, left, back))
+    if len(pairs) >= rule.thresholds["restarts"]:
+        cost = {a.rebalance.rebalance_id: a.rebalance for _, *both in pairs for a in both}
+        most, often = min(Counter(client_id for client_id, _, _ in pairs).items(), key=lambda c: (-c[1], c[0]))
+        message = f"{len(pairs)} restarts in {len(cost)} rebalances, most often {most} ({_times(often)})"
+        quotes = [e for r in cost.values() for e in r.evidence[:1]]
+        yield Fault(rule.rule_id, group_id, message, (len(pairs),), [r.started_at for r in cost.values()], quotes)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

@@ -17,7 +17,7 @@ from kafka_hindsight.catalog.rows import (
     OutOfSyncPeriod,
     PartitionSnapshot,
 )
-from kafka_hindsight.judgements.findings.facts import Facts, finding_of
+from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.shared.durations import NEVER
@@ -31,18 +31,15 @@ def _slow(facts: Facts) -> Iterator[Finding]:
     """One finding for each suspect, however many partitions and brokers left an ISR through it."""
     slow = grouped((p for p in facts.out_of_sync_periods if p.kind == OutOfSyncKind.SLOW), lambda p: p.suspected_broker)
     for suspect, periods in sorted((s, periods) for s, periods in slow.items() if s is not None):
-        yield _of_periods(facts, "broker_slow", suspect, periods, details=_slowness(suspect, periods))
-
-
-def _slowness(suspect: int, periods: Sequence[OutOfSyncPeriod]) -> str:
-    lasted = duration(sum(p.partition_ms for p in periods))
-    many = f"{counted(max(p.partitions for p in periods), 'partition')} at most, {lasted} in all"
-    followers = sorted({p.broker for p in periods} - {suspect})
-    if followers:
-        return f"too slow as a leader: its followers {', '.join(map(str, followers))} left ISRs ({many})"
-    is_likely = any(p.confidence == Confidence.LIKELY for p in periods)
-    doubt = "" if is_likely else ", unless its only leader or the network between them was slow"
-    return f"too slow to keep up with its leaders, which removed it from ISRs ({many}){doubt}"
+        lasted = duration(sum(p.partition_ms for p in periods))
+        many = f"{counted(max(p.partitions for p in periods), 'partition')} at most, {lasted} in all"
+        followers = sorted({p.broker for p in periods} - {suspect})
+        is_likely = any(p.confidence == Confidence.LIKELY for p in periods)
+        doubt = "" if is_likely else ", unless its only leader or the network between them was slow"
+        details = f"too slow to keep up with its leaders, which removed it from ISRs ({many}){doubt}"
+        if followers:
+            details = f"too slow as a leader: its followers {', '.join(map(str, followers))} left ISRs ({many})"
+        yield _of_periods(facts, "broker_slow", suspect, periods, details=details)
 
 
 def _flapping(facts: Facts) -> Iterator[Finding]:
@@ -56,15 +53,8 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
 
 
 def _of_periods(facts: Facts, rule_id: str, broker: int, periods: Sequence[OutOfSyncPeriod], **words: Any) -> Finding:
-    return finding_of(
-        facts,
-        rule_id,
-        str(broker),
-        min(p.started_at for p in periods),
-        max(p.ended_at or p.started_at for p in periods),
-        [q for p in periods for q in p.evidence],
-        **words,
-    )
+    instants = [at for p in periods for at in (p.started_at, p.ended_at or p.started_at)]
+    return finding_of(facts, rule_id, str(broker), instants, quotes_of(periods), **words)
 
 
 def _too_early(facts: Facts) -> Iterator[Finding]:
@@ -76,8 +66,7 @@ def _too_early(facts: Facts) -> Iterator[Finding]:
                     facts,
                     "restart_too_early",
                     str(step.broker),
-                    step.down_at,
-                    step.up_at or step.down_at,
+                    [step.down_at, step.up_at or step.down_at],
                     restart.evidence,
                     at=f"{step.down_at:%H:%M:%S}",
                     harm=f": {' and '.join(harm)}" if harm else "",
@@ -110,8 +99,7 @@ def _not_restored(facts: Facts) -> Iterator[Finding]:
                 facts,
                 "leadership_not_restored",
                 str(broker),
-                up_at,
-                last.snapshot_at,
+                [up_at, last.snapshot_at],
                 [*outage.evidence, *last.evidence],
                 at=f"{up_at:%H:%M:%S}",
                 seen=f"{last.snapshot_at:%H:%M:%S}",
@@ -149,20 +137,18 @@ def missing_brokers(partitions: Iterable[PartitionSnapshot], isr_spans: Iterable
         for p in partitions
         for broker in {*(p.replicas or ())} - {*(p.isr or ())}
     }
-    spans = (s for s in isr_spans if _was_out(s, lacking.get((s.topic, s.partition, s.broker))))
-    ranked = sorted(grouped(spans, lambda s: s.broker).items(), key=lambda b: (-len(b[1]), b[0]))[:_NAMED]
-    details = "; ".join(_missing_since(broker, own) for broker, own in ranked)
-    return f": {details}" if details else ""
-
-
-def _was_out(span: IsrSpan, at: datetime | None) -> bool:
-    return at is not None and Interval(span.happened_at, span.out_of_sync_until, None).holds(at)
-
-
-def _missing_since(broker: int, spans: Sequence[IsrSpan]) -> str:
-    first = min(spans, key=lambda s: s.happened_at)
-    why = _WHY[OutOfSyncKind(first.shrink_cause or OutOfSyncKind.UNKNOWN)]
-    return f"broker {broker} is missing from {len(spans)} since {first.happened_at:%H:%M:%S} ({why})"
+    spans = (
+        s
+        for s in isr_spans
+        if (at := lacking.get((s.topic, s.partition, s.broker))) is not None
+        and Interval(s.happened_at, s.out_of_sync_until, None).holds(at)
+    )
+    details = []
+    for broker, own in sorted(grouped(spans, lambda s: s.broker).items(), key=lambda b: (-len(b[1]), b[0]))[:_NAMED]:
+        first = min(own, key=lambda s: s.happened_at)
+        why = _WHY[OutOfSyncKind(first.shrink_cause or OutOfSyncKind.UNKNOWN)]
+        details.append(f"broker {broker} is missing from {len(own)} since {first.happened_at:%H:%M:%S} ({why})")
+    return f": {'; '.join(details)}" if details else ""
 
 
 RULES = (_slow, _flapping, _too_early, _not_restored)

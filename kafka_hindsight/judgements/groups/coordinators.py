@@ -47,8 +47,7 @@ def losses_of_groups(
 ) -> dict[str, list[tuple[datetime, str]]]:
     """When each group's partition of `__consumer_offsets` lost its leader to an outage: (happened_at, outage_id).
 
-    Takes: rows of gold.failovers; how many partitions __consumer_offsets has, where a reading shows it: without it a
-    group's own lines have to name its partition.
+    Edge case: where no reading shows the number of partitions, a group's own lines have to name its partition.
     """
     if partition_count is None:
         return {}
@@ -62,9 +61,6 @@ def rebuild_coordinator_moves(
 ) -> list[CoordinatorMove]:
     """Rows of gold.coordinator_moves: one for each time a group was loaded by another broker than had it before.
 
-    Takes: brokers' silver.events of kinds.GROUP_KINDS, of whole groups, with look-back; the cluster's context;
-    the number of partitions of __consumer_offsets where it is known.
-    Order: by group and time.
     Keeps: one group's rows chain: the broker one row goes to is the broker the next one comes from.
     Edge case: a broker that was paused acts for its groups until it learns that they were given away, and unloads them
     late: only loading makes a former coordinator the coordinator again. Where no line shows that a new one loaded the
@@ -74,12 +70,8 @@ def rebuild_coordinator_moves(
     for event in in_order(e for e in events if e.kind in GROUP_KINDS and e.kind != Kind.GROUP_UNLOADED):
         if event.group_id is not None and event.broker is not None:
             by_group[event.cluster, event.group_id].append((event.broker, event))
-    rows = [
-        row
-        for (cluster, group_id), lines in sorted(by_group.items())
-        for row in _moves(cluster, group_id, partition_count, lines, context)
-    ]
-    return [row for row in rows if window.holds(row.moved_at)]
+    rows = (_moves(*key, partition_count, lines, context) for key, lines in sorted(by_group.items()))
+    return [row for own in rows for row in own if window.holds(row.moved_at)]
 
 
 def _moves(
@@ -89,7 +81,9 @@ def _moves(
     lines: Sequence[tuple[int, Event]],
     context: ClusterContext,
 ) -> Iterator[CoordinatorMove]:
-    partition = _partition_of(group_id, partition_count, lines)
+    partition = next((e.offsets_partition for _, e in lines if e.offsets_partition is not None), None)
+    if partition is None and partition_count:
+        partition = offsets_partition_of(group_id, partition_count)
     loads = by_instant(e for _, e in lines if e.kind == Kind.GROUP_LOADED)
     coordinator: int | None = None
     former: set[int] = set()
@@ -98,15 +92,14 @@ def _moves(
             continue
         if coordinator is not None:
             proof = _end_of_load(line, loads) if line.kind in _LOADED else line
-            outage = context.outage_at(coordinator, proof.happened_at)
+            at = proof.happened_at
+            outage = context.outage_at(coordinator, at)
             yield CoordinatorMove(
                 cluster=cluster,
-                coordinator_move_id=row_id(
-                    cluster, "coordinator_move", group_id, coordinator, broker, proof.happened_at
-                ),
+                coordinator_move_id=row_id(cluster, "coordinator_move", group_id, coordinator, broker, at),
                 group_id=group_id,
                 offsets_partition=partition,
-                moved_at=proof.happened_at,
+                moved_at=at,
                 broker_from=coordinator,
                 broker_to=broker,
                 outage_id=outage.outage_id if outage else None,
@@ -117,16 +110,7 @@ def _moves(
         former.discard(broker)
 
 
-def _partition_of(group_id: str, partition_count: int | None, lines: Iterable[tuple[int, Event]]) -> int | None:
-    named = next((e.offsets_partition for _, e in lines if e.offsets_partition is not None), None)
-    return offsets_partition_of(group_id, partition_count) if named is None and partition_count else named
-
-
 def _end_of_load(line: Event, loads: Timeline[Event]) -> Event:
     """The line that ends one loading: the group's own, where there is one, else the first that shows the loading."""
     within = loads.between(line.happened_at, line.happened_at + COORDINATOR_LOADING)
-    return next((e for e in within if e.broker == line.broker and _turn(e) >= _turn(line)), line)
-
-
-def _turn(event: Event) -> tuple[datetime, str, int]:
-    return event.happened_at, event.source, event.order
+    return next((e for e in within if e.broker == line.broker and in_order([line, e])[0] is line), line)

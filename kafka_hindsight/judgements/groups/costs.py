@@ -1,20 +1,118 @@
-"""What rebalances cost: partitions that are not read, times how long. Plain Python over one group."""
+"""What rebalances cost: partitions that are not read, times how long; and which member was assigned which partition."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
-from kafka_hindsight.catalog.codes import Cause, Outcome, Protocol
-from kafka_hindsight.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Quote, Rebalance
-from kafka_hindsight.judgements.groups.assignments import Assignment, assignments_of, partitions_in
+from kafka_hindsight.catalog.codes import Cause, GroupRecordType, Outcome, Protocol
+from kafka_hindsight.catalog.rows import (
+    Event,
+    GroupRecord,
+    GroupSnapshot,
+    MemberSnapshot,
+    Quote,
+    Rebalance,
+    TopicPartition,
+)
+from kafka_hindsight.judgements.groups.ownership import shows_holders
+from kafka_hindsight.judgements.reasoning.evidence import quote, quote_record, quote_snapshot
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline, by_instant, intervals, timelines
-from kafka_hindsight.judgements.rebalances.recorded_holdings import Owned, Span, in_turn, recorded_spans
+from kafka_hindsight.judgements.rebalances.records import Owned, in_turn, recorded_spans
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import SAME_ACT
+from kafka_hindsight.shared.grouping import grouped
+
+_BETWEEN, _HOLDS = "), ", "=Assignment(partitions=["
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What every member of a classic group holds. `generation`: None where a reading shows it, which names none."""
+
+    at: datetime
+    generation: int | None
+    members: frozenset[str]
+    owners: Mapping[Owned, str]
+    quote: Quote
+
+
+def assignments_of(
+    events: Iterable[Event],
+    records: Iterable[GroupRecord],
+    readings: Iterable[GroupSnapshot],
+    member_snapshots: Iterable[MemberSnapshot],
+) -> list[Assignment]:
+    """The assignments of one classic group, in order of time, whatever shows them.
+
+    Gives: those of generations that a leader assigned (its own log), that the coordinator stored, and that a reading
+        of a settled group shows.
+    Edge case: each assignment is what one witness shows; the parts that several show are not put together.
+    """
+    found = [*_by_leaders(events), *_by_records(records), *_by_readings(readings, member_snapshots)]
+    return sorted(found, key=lambda a: (a.at, a.generation is None, a.generation or 0))
+
+
+def partitions_in(listed: str) -> frozenset[Owned]:
+    """The partitions that a client's line lists: `orders-0, orders-1`."""
+    names = (name.strip().rpartition("-") for name in listed.split(",") if name.strip())
+    return frozenset((topic, int(number)) for topic, _, number in names if number.isdigit())
+
+
+def _by_leaders(events: Iterable[Event]) -> Iterator[Assignment]:
+    """Source: ConsumerCoordinator.onLeaderElected prints the whole assignment; it arrives only if the group syncs."""
+    for event in events:
+        if event.kind == Kind.CLIENT_ASSIGNMENT_FINISHED and event.detail:
+            holdings = {member: partitions_in(partitions) for member, partitions in _members_in(event.detail)}
+            yield _assignment(event.happened_at, event.generation, holdings, quote(event))
+
+
+def _members_in(detail: str) -> Iterator[tuple[str, str]]:
+    """Each member of a printed assignment and its partitions, in one pass: a client chooses its id, of any length."""
+    text, at = f"{_BETWEEN}{detail[1:]}" if detail.startswith("{") else detail, 0
+    while (holds := text.find(_HOLDS, at)) >= 0 and (ends := text.find("]", holds)) >= 0:
+        begins = text.find(_BETWEEN, at, holds)
+        if begins >= 0:
+            yield text[begins + len(_BETWEEN) : holds], text[holds + len(_HOLDS) : ends]
+        at = ends + 1
+
+
+def _by_records(records: Iterable[GroupRecord]) -> Iterator[Assignment]:
+    for record in in_turn(records):
+        if record.record_type == GroupRecordType.GROUP_METADATA and record.members:
+            held = {m.member_id: _owned(m.assignment) for m in record.members}
+            if None not in held.values():
+                says = f"generation {record.generation} is stored with {_count(held)} partitions"
+                yield _assignment(record.written_at, record.generation, held, quote_record(record, says))
+
+
+def _by_readings(readings: Iterable[GroupSnapshot], member_snapshots: Iterable[MemberSnapshot]) -> Iterator[Assignment]:
+    members = grouped(member_snapshots, lambda m: m.snapshot_at)
+    for reading in readings:
+        at = reading.snapshot_at
+        held = {m.member_id: _owned(m.assignment) for m in members.get(at, ())}
+        if held and shows_holders(reading) and None not in held.values():
+            says = f"group {reading.group_id}: {len(held)} members hold {_count(held)} partitions"
+            yield _assignment(at, None, held, quote_snapshot(reading, says))
+
+
+def _assignment(
+    at: datetime, generation: int | None, held: Mapping[str, Iterable[Owned] | None], proof: Quote
+) -> Assignment:
+    owners = {owned: member for member in sorted(held) for owned in held[member] or ()}
+    return Assignment(at, generation, frozenset(held), owners, proof)
+
+
+def _owned(assignment: Sequence[TopicPartition] | None) -> frozenset[Owned] | None:
+    return None if assignment is None else frozenset((a.topic, a.partition) for a in assignment)
+
+
+def _count(held: Mapping[str, frozenset[Owned] | None]) -> int:
+    return sum(len(owned or ()) for owned in held.values())
+
 
 _INCREMENTAL = re.compile(r"cooperative|^(?:sessioned|compatible|stream)$")
 """The protocols under which members keep what does not move: of consumers (KIP-429), of Kafka Connect (KIP-415:
@@ -38,10 +136,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Witnesses:
-    """What shows who held what in one group.
-
-    Its events; its rows of bronze.group_records, group_snapshots (as `readings`) and member_snapshots.
-    """
+    """What shows who held what in one group. `readings`: its rows of bronze.group_snapshots."""
 
     events: Sequence[Event] = ()
     records: Sequence[GroupRecord] = ()
@@ -64,7 +159,6 @@ def cost_of(rebalance: Rebalance, partitions: int | None) -> float | None:
 def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str, Stop]:
     """What each rebalance of one group stopped, by rebalance id.
 
-    Takes: rows of gold.rebalances of one group.
     Gives: all partitions of the group where its assignor is eager; where it is cooperative those that got another
         owner, or whose owner had gone: what a member gives back it reads until it has synced, so that it stops in
         the follow-up. Under KIP-848 those whose owner changed while members went over to the epoch.
@@ -94,24 +188,15 @@ def _stop(before: Assignment | None, after: Assignment | None, is_eager: bool | 
     known = [a for a in (before, after) if a is not None]
     quotes = tuple(a.quote for a in known)
     if is_eager:
-        return Stop(len({p for a in known for p in a.owners}) or most, _kept(before, after), True, quotes)
+        kept = None
+        if before is not None and after is not None:
+            kept = sum(after.owners.get(p) == member for p, member in before.owners.items())
+        return Stop(len({p for a in known for p in a.owners}) or most, kept, True, quotes)
     if is_eager is None or before is None or after is None:
         return Stop(None, None, is_eager, quotes)
-    return Stop(_moved(before, after), 0, False, quotes)
-
-
-def _moved(before: Assignment, after: Assignment) -> int:
-    """How many partitions got another owner, or lost one that had gone."""
     given = {p for p, member in after.owners.items() if before.owners.get(p) != member}
     left = {p for p, member in before.owners.items() if member not in after.members}
-    return len(given | left)
-
-
-def _kept(before: Assignment | None, after: Assignment | None) -> int | None:
-    """How many partitions came back to the member that they had."""
-    if before is None or after is None:
-        return None
-    return sum(after.owners.get(p) == member for p, member in before.owners.items())
+    return Stop(len(given | left), 0, False, quotes)
 
 
 class _Assignments:
@@ -130,8 +215,8 @@ class _Assignments:
         if rebalance.from_generation == 0:
             return _nothing(at, 0, rebalance)
         last = (self._in(g).last_before(at) for g in (rebalance.from_generation, None))
-        held = [a for a in last if a is not None and (since is None or a.at > since)]
-        return max(held, key=lambda a: (a.at, a.generation is None), default=None)
+        later = (a for a in last if a is not None and (since is None or a.at > since))
+        return max(later, key=lambda a: (a.at, a.generation is None), default=None)
 
     def after(self, rebalance: Rebalance, until: datetime | None) -> Assignment | None:
         """What a rebalance led to: the assignment of its generation, or what a reading shows before the next one."""
@@ -144,8 +229,8 @@ class _Assignments:
             self._in(rebalance.to_generation).first_since(rebalance.started_at - SAME_ACT),
             self._in(None).first_after(end + SAME_ACT),
         )
-        held = [a for a in first if a is not None and (until is None or a.at < until)]
-        return min(held, key=lambda a: (a.at, a.generation is None), default=None)
+        earlier = (a for a in first if a is not None and (until is None or a.at < until))
+        return min(earlier, key=lambda a: (a.at, a.generation is None), default=None)
 
 
 def _nothing(at: datetime, generation: int | None, rebalance: Rebalance) -> Assignment:
@@ -181,16 +266,16 @@ def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> d
         return {}
     holdings = _Holdings(witnesses.records)
     moves = by_instant(e for e in witnesses.events if e.kind in _MOVES)
-    return {r.rebalance_id: _stop_of_epoch(r.started_at, r.ended_at, holdings, moves) for r in rebalances}
-
-
-def _stop_of_epoch(start: datetime, end: datetime | None, holdings: _Holdings, moves: Timeline[Event]) -> Stop:
-    if end is None or not (holdings.since or len(moves)):
-        return Stop(is_eager=False)
-    if holdings.since and holdings.since <= start + SAME_ACT:
-        return Stop(holdings.changed(start, end), 0, False)
-    moved = {p for e in moves.between(start, end) for p in partitions_in(e.detail or "")}
-    return Stop(len(moved), 0, False)
+    stops = {}
+    for r in rebalances:
+        stopped: int | None = None
+        if r.ended_at is not None and holdings.since and holdings.since <= r.started_at + SAME_ACT:
+            stopped = holdings.changed(r.started_at, r.ended_at)
+        elif r.ended_at is not None and (holdings.since or len(moves)):
+            moved = moves.between(r.started_at, r.ended_at)
+            stopped = len({p for e in moved for p in partitions_in(e.detail or "")})
+        stops[r.rebalance_id] = Stop(stopped, None if stopped is None else 0, False)
+    return stops
 
 
 class _Holdings:
@@ -209,15 +294,9 @@ class _Holdings:
     def changed(self, start: datetime, end: datetime) -> int:
         """How many partitions have another holder after an instant than just before an earlier one."""
         touched = {owned for _, owned in self._edges.between(start, end)}
-        return sum(self._holder_before(owned, start) != self._holder_after(owned, end) for owned in touched)
-
-    def _holder_before(self, owned: Owned, instant: datetime) -> str | None:
-        return _last(i.value for i in self._of[owned].at(instant) if i.start < instant)
-
-    def _holder_after(self, owned: Owned, instant: datetime) -> str | None:
-        return _last(i.value for i in self._of[owned].at(instant) if i.end is None or i.end > instant)
-
-
-def _last(held: Iterable[Span]) -> str | None:
-    last = next(reversed([*held]), None)
-    return last.member.member_id if last else None
+        count = 0
+        for owned in touched:
+            before = [i.value for i in self._of[owned].at(start) if i.start < start][-1:]
+            after = [i.value for i in self._of[owned].at(end) if i.end is None or i.end > end][-1:]
+            count += [s.member.member_id for s in before] != [s.member.member_id for s in after]
+        return count

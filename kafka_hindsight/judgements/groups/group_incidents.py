@@ -10,9 +10,8 @@ from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident
 from kafka_hindsight.judgements.groups.incident_rulings import INCIDENTS, Gathered
 from kafka_hindsight.judgements.groups.outage_attribution import Loss, OutageLookup, attribute_to_outages
 from kafka_hindsight.judgements.groups.rates import advice_on
-from kafka_hindsight.judgements.groups.restarts import find_rolling_restarts, find_scale_outs
 from kafka_hindsight.judgements.groups.silent_hosts import find_silent_hosts
-from kafka_hindsight.judgements.groups.storms import Storm, Unit, find_storms
+from kafka_hindsight.judgements.groups.storms import Storm, Unit, find_rolling_restarts, find_scale_outs, find_storms
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.rulings import judge
 from kafka_hindsight.shared.grouping import grouped
@@ -30,15 +29,16 @@ def group_incidents(
 ) -> tuple[list[Incident], dict[str, str]]:
     """Every rebalance in exactly one incident.
 
-    Takes: rows of gold.rebalances with their costs, broker_outages and coordinator_moves of one cluster, when each
-    group's partition of `__consumer_offsets` lost its leader (coordinators.losses_of_groups), and who was in the groups
-    (rebalances.roster).
+    Takes: rows of one cluster; `losses`, when each group's partition of `__consumer_offsets` lost its leader.
     Gives: rows of gold.incidents, and the incident of each rebalance id.
-    Keeps: the rebalance counts of the incidents add up to the rebalances.
     """
     by_group = grouped(_in_turn(rebalances), lambda r: r.group_id)
     gathered = partial(Gathered, total=sum(map(len, by_group.values())))
-    outage_of = _outages_behind(by_group, OutageLookup(outages), moves, losses or {})
+    lookup, moved = OutageLookup(outages), grouped((m for m in moves if m.outage_id), lambda m: m.group_id)
+    outage_of: dict[str, BrokerOutage] = {}
+    for group_id, own in by_group.items():
+        lost = [(m.moved_at, m.outage_id or "") for m in moved.get(group_id, ())]
+        outage_of |= attribute_to_outages(own, lookup, [*lost, *(losses or {}).get(group_id, ())])
     hit, others = _split(_in_turn(_flat(by_group.values())), outage_of)
     by_outage = grouped(hit, lambda r: outage_of[r.rebalance_id].outage_id)
     cases = [gathered(rows, outage=outage_of[rows[0].rebalance_id]) for rows in by_outage.values()]
@@ -61,23 +61,8 @@ def _in_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
 
 def _split(rebalances: Iterable[Rebalance], ids: Container[str]) -> tuple[list[Rebalance], list[Rebalance]]:
     """The rebalances with one of the ids, and the others."""
-    found = grouped(rebalances, lambda r: r.rebalance_id in ids)
-    return found.get(True, []), found.get(False, [])
-
-
-def _outages_behind(
-    by_group: Mapping[str, Sequence[Rebalance]],
-    outages: OutageLookup,
-    moves: Iterable[CoordinatorMove],
-    losses: Mapping[str, Sequence[Loss]],
-) -> dict[str, BrokerOutage]:
-    """The outage behind each rebalance that one began, by rebalance id."""
-    moved = grouped((m for m in moves if m.outage_id), lambda m: m.group_id)
-    found: dict[str, BrokerOutage] = {}
-    for group_id, own in by_group.items():
-        lost = [(m.moved_at, m.outage_id or "") for m in moved.get(group_id, ())]
-        found |= attribute_to_outages(own, outages, [*lost, *losses.get(group_id, ())])
-    return found
+    halves = grouped(rebalances, lambda r: r.rebalance_id in ids)
+    return halves.get(True, []), halves.get(False, [])
 
 
 def _cases_of_group(rebalances: Sequence[Rebalance], gathered: partial[Gathered]) -> list[Gathered]:
@@ -85,13 +70,13 @@ def _cases_of_group(rebalances: Sequence[Rebalance], gathered: partial[Gathered]
     units = _units(rebalances)
     grown = find_scale_outs(units)
     restarts = find_rolling_restarts(units)
-    found = [gathered(_flat([units[n] for n in places]), is_rolling_restart=True) for places in restarts]
+    cases = [gathered(_flat([units[n] for n in places]), is_rolling_restart=True) for places in restarts]
     units = _rest(units, restarts)
     storms = find_storms(units)
     for places in storms:
         storm = Storm(units[places.start : places.stop])
-        found.append(gathered(_flat(storm.units), storm=storm))
-    return [*found, *(gathered(u, is_scale_out=u[0].rebalance_id in grown) for u in _rest(units, storms))]
+        cases.append(gathered(_flat(storm.units), storm=storm))
+    return [*cases, *(gathered(u, is_scale_out=u[0].rebalance_id in grown) for u in _rest(units, storms))]
 
 
 def _units(rebalances: Sequence[Rebalance]) -> list[Unit]:
@@ -126,15 +111,11 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
     return {i: (chain, places[i]) for i, chain in chains.items() if len(chain) > 1}
 
 
-def _advice(case: Gathered) -> str:
-    """What to do; of what no restart and no outage began, with the clients that it is about."""
-    own = case.leading.cause.advice
-    return own if case.is_rolling_restart or case.outage else advice_on(case.rebalances, own)
-
-
 def _row(case: Gathered, chains: Chains) -> Incident:
     verdict = judge(INCIDENTS, case)
-    first = case.rebalances[0]
+    first, advice = case.rebalances[0], case.leading.cause.advice
+    if not (case.is_rolling_restart or case.outage):
+        advice = advice_on(case.rebalances, advice)
     return Incident(
         cluster=first.cluster,
         incident_id=row_id("incident", verdict.code, *(r.rebalance_id for r in case.rebalances)),
@@ -150,7 +131,7 @@ def _row(case: Gathered, chains: Chains) -> Incident:
         first_outage_id=case.outage.outage_id if case.outage else None,
         partition_seconds=case.cost,
         explanation=verdict.sentence + _in_chain(case.rebalances, chains),
-        advice=_advice(case),
+        advice=advice,
         evidence=evidence_of(e for r in case.rebalances for e in r.evidence[:3]),
     )
 

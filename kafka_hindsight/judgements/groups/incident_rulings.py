@@ -55,11 +55,7 @@ class Gathered:
 
     @cached_property
     def leading(self) -> Rebalance:
-        """The rebalance whose cause stands for the incident.
-
-        Gives: in a storm one with the most frequent cause of those that drive it, on a silent host the surest, in an
-        outage the first whose cause is known, else the first.
-        """
+        """The rebalance whose cause stands for the incident: in a storm one with the most frequent cause."""
         if self.host is not None:
             return min(self.rebalances, key=lambda r: list(Confidence).index(r.confidence))
         if self.outage is not None:

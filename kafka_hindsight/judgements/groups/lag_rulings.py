@@ -1,16 +1,18 @@
-"""Whether a consumer keeps up with one partition."""
+"""Whether a consumer keeps up with each partition that it reads."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cached_property
 from itertools import accumulate, pairwise
 
 from kafka_hindsight.catalog.codes import LagStatus
-from kafka_hindsight.catalog.rows import OffsetSnapshot
-from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling, always, proof_if
+from kafka_hindsight.catalog.rows import LagVerdict, OffsetSnapshot
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
+from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling, always, judge, proof_if
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.windows import Window
 
 MINIMUM_READINGS = 10
 """Fewer show no tendency. Source: Burrow, evaluator and storage default `intervals`."""
@@ -72,9 +74,8 @@ def stands_longer_than_ever(progress: Progress) -> Proof | None:
 
     Edge case: a reading does not show a commit that repeats an offset, so that standing alone is not a stop.
     """
-    *former, now = progress.waits
-    is_longest = all(_length(now) > _length(wait) for wait in former)
-    return proof_if(len(now) >= MINIMUM_READINGS and is_longest)
+    *former, now = (wait[-1].snapshot_at - wait[0].snapshot_at for wait in progress.waits)
+    return proof_if(len(progress.waits[-1]) >= MINIMUM_READINGS and all(now > wait for wait in former))
 
 
 def was_set_back(progress: Progress) -> Proof | None:
@@ -93,10 +94,6 @@ def caught_up_lately(progress: Progress) -> Proof | None:
 def never_gained(progress: Progress) -> Proof | None:
     """No reading since the consumer had last caught up shows a smaller lag than the one before."""
     return proof_if(all(later >= earlier for earlier, later in pairwise(progress.behind)))
-
-
-def _length(wait: Sequence[OffsetSnapshot]) -> timedelta:
-    return wait[-1].snapshot_at - wait[0].snapshot_at
 
 
 _SOURCE = "Burrow, core/internal/evaluator/caching.go"
@@ -167,3 +164,37 @@ LAG_RULINGS: tuple[Ruling[Progress], ...] = (
     ),
 )
 """For the readings of a window, instead of the last ten commits."""
+
+
+Key = tuple[str, str, str, int]
+
+
+def judge_lag(offset_snapshots: Iterable[OffsetSnapshot], window: Window) -> list[LagVerdict]:
+    """Rows of gold.lag_verdicts: one for each group, topic and partition with a committed offset in the window."""
+    committed = (r for r in offset_snapshots if r.committed_offset is not None and window.holds(r.snapshot_at))
+    readings = grouped(
+        sorted(committed, key=lambda r: r.snapshot_at), lambda r: (r.cluster, r.group_id, r.topic, r.partition)
+    )
+    return [_row(key, readings[key], window) for key in sorted(readings)]
+
+
+def _row(key: Key, readings: Sequence[OffsetSnapshot], window: Window) -> LagVerdict:
+    cluster, group_id, topic, partition = key
+    known = [(r.lag, r) for r in readings if r.lag is not None]
+    largest = max(known, key=lambda pair: pair[0], default=None)
+    shown = [known[0][1], largest[1], known[-1][1]] if largest else [readings[0], readings[-1]]
+    return LagVerdict(
+        cluster=cluster,
+        group_id=group_id,
+        topic=topic,
+        partition=partition,
+        window_from=window.start,
+        window_to=window.end,
+        status=LagStatus(judge(LAG_RULINGS, Progress(readings)).code),
+        lag_first=known[0][0] if known else None,
+        lag_last=known[-1][0] if known else None,
+        lag_max=largest[0] if largest else None,
+        evidence=evidence_of(
+            quote_snapshot(r, f"committed {r.committed_offset}, end {r.end_offset}, lag {r.lag}") for r in shown
+        ),
+    )

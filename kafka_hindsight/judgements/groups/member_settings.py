@@ -7,12 +7,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 
 from kafka_hindsight.catalog.codes import GroupRecordType, Origin, Protocol, SettingsWitness
 from kafka_hindsight.catalog.rows import Event, GroupAgreement, GroupRecord, MemberSetting, MemberSighting, Quote
 from kafka_hindsight.catalog.rows.structs import RecordedMember
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_record, quote_snapshot, row_id
-from kafka_hindsight.judgements.rebalances.recorded_holdings import in_turn
+from kafka_hindsight.judgements.rebalances.records import in_turn
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import name_in_member_id, option_value
 from kafka_hindsight.shared.grouping import grouped
@@ -74,17 +75,6 @@ class _Client:
     members: set[str] = field(default_factory=set)
     sightings: list[_Sighting] = field(default_factory=list)
 
-    @property
-    def shown(self) -> list[_Sighting]:
-        """What shows more of it than the protocol."""
-        return [s for s in self.sightings if s.values.keys() - {"protocol"}]
-
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """The assignors that it offers; none where they are not known."""
-        offered = self.values.get("assignors")
-        return offered if isinstance(offered, tuple) else ()
-
     def agrees(self, values: Values) -> bool:
         return all(self.values.get(name, value) == value for name, value in values.items())
 
@@ -99,46 +89,35 @@ def rebuild_settings(
 ) -> list[MemberSetting]:
     """Rows of gold.member_settings of one group.
 
-    Takes: events that name the group, its clients' lines among them; rows of bronze.group_records, the last under each
-    key from before among them; the readings of the window that show each member; the last reading of each assignor and
-    type of the group. What the look-back shows of a client that is seen in the window still holds.
+    Takes: `records`, the last under each key from before among them. What the look-back shows of a client that is seen
+    in the window still holds.
     Gives: one row for each client and set of settings; a client is an instance id, else a client id, else a member id.
     What one witness shows is joined with what others show of the same client, and never with what contradicts it.
-    Keeps: the same rows whatever the order of what is given.
     Edge case: a client id that several members share may be several rows, one for each set of settings. The timeouts of
         Streams and share groups are the brokers' settings: they have no rows.
     """
-    if not all(map(_is_of_consumers, events)):
+    if not all(e.protocol is None or Protocol(e.protocol).is_of_consumers for e in events):
         return []
     group_id = next((rows[0].group_id for rows in (events, records, members) if rows), None) or ""
     types = {a.type for a in agreements if a.type in _PROTOCOLS}
-    found = [*_by_events(events), *_by_records(records, window), *_by_readings(members, types)]
-    sightings = sorted((s for s in found if s.at < window.end), key=_turn)
+    shown = chain(_by_events(events), _by_records(records, window), _by_readings(members, types))
+    sightings = sorted((s for s in shown if s.at < window.end), key=_turn)
     names = _Names.of(sightings)
-    assignor = _assignor(sightings, agreements)
-    rows = [
-        _row(cluster, group_id, who, client, names, assignor, window)
-        for who, own in sorted(_clients(sightings, names).items())
-        for client in own
-        if any(window.holds(s.at) for s in client.sightings)
-    ]
-    return sorted(rows, key=lambda r: (r.first_seen_at, r.settings_id))
-
-
-def _clients(sightings: Iterable[_Sighting], names: _Names) -> dict[tuple[str, str], list[_Client]]:
+    used = [(s.at, s.assignor) for s in sightings if s.assignor]
+    used += [(a.snapshot_at, a.assignor) for a in agreements if a.assignor and a.type != Protocol.CONSUMER]
+    assignor = max(used)[1] if used else None
     clients: dict[tuple[str, str], list[_Client]] = defaultdict(list)
     for sighting in sightings:
         who = names.who(sighting)
         if who is not None:
             _join(clients[who], sighting)
-    return clients
-
-
-def _assignor(sightings: Iterable[_Sighting], agreements: Iterable[GroupAgreement]) -> str | None:
-    """The assignor that the group used last."""
-    used = [(s.at, s.assignor) for s in sightings if s.assignor]
-    used += [(a.snapshot_at, a.assignor) for a in agreements if a.assignor and a.type != Protocol.CONSUMER]
-    return max(used)[1] if used else None
+    rows = [
+        _row(cluster, group_id, who, client, names, assignor, window)
+        for who, own in sorted(clients.items())
+        for client in own
+        if any(window.holds(s.at) for s in client.sightings)
+    ]
+    return sorted(rows, key=lambda r: (r.first_seen_at, r.settings_id))
 
 
 def _turn(sighting: _Sighting) -> tuple[datetime, str, str, str, str]:
@@ -152,7 +131,9 @@ def _by_events(events: Iterable[Event]) -> Iterator[_Sighting]:
         if event.origin not in _WITNESSES or not (event.client_id or event.member_id or event.instance_id):
             continue
         values = _known(_values_of(event))
-        is_loaded = event.kind == Kind.MEMBER_LOADED
+        is_loaded, proof = event.kind == Kind.MEMBER_LOADED, quote(event)
+        if event.kind == Kind.CLIENT_CONFIGURED:  # a record that prints one setting a line
+            proof = replace(proof, text=f"{proof.text.rstrip()} … {_words(values)}")
         yield _Sighting(
             event.happened_at,
             _WITNESSES[event.origin],
@@ -161,21 +142,9 @@ def _by_events(events: Iterable[Event]) -> Iterator[_Sighting]:
             option_value(event.instance_id),
             values,
             event.assignor if is_loaded else None,
-            _quote(event, values),
+            proof,
             is_past=is_loaded,
         )
-
-
-def _is_of_consumers(event: Event) -> bool:
-    return event.protocol is None or Protocol(event.protocol).is_of_consumers
-
-
-def _quote(event: Event, values: Values) -> Quote:
-    """A line as it stands; of a record that prints one setting a line, its first line and the settings."""
-    line = quote(event)
-    if event.kind == Kind.CLIENT_CONFIGURED:
-        return replace(line, text=f"{line.text.rstrip()} … {_words(values)}")
-    return line
 
 
 def _words(values: Values) -> str:
@@ -192,34 +161,21 @@ def _values_of(event: Event) -> dict[str, int | str | tuple[str, ...] | None]:
         "protocol": protocol if protocol in _PROTOCOLS else None,
     }
     if kind == Kind.CLIENT_CONFIGURED:
-        values |= {"assignors": _classes(event.assignor), "protocol": protocol or Protocol.CLASSIC}
+        classes = [name.removeprefix("class ").rpartition(".")[2] for name in _listed(event.assignor)]
+        offered = tuple(_ASSIGNORS.get(name, name) for name in classes)
+        values |= {"assignors": offered or None, "protocol": protocol or Protocol.CLASSIC}
         if protocol == Protocol.CONSUMER:
             values |= dict.fromkeys(_IGNORED_BY_CONSUMER_PROTOCOL)
     elif kind == Kind.MEMBER_LEFT and event.origin == Origin.BROKER:
-        values["assignors"] = _offered(event.detail)
+        listed = _listed(event.detail)  # of a group that it loaded a coordinator knows only the assignor in use
+        values["assignors"] = listed if len(listed) > 1 else None
     elif kind in _LIMIT_KINDS:
         values["rebalance_timeout_ms"] = event.took_ms
     return values
 
 
-def _classes(text: str | None) -> tuple[str, ...] | None:
-    """Assignors as a client's settings print them: classes, in order of preference."""
-    names = [name.removeprefix("class ").rpartition(".")[2] for name in _listed(text) or ()]
-    return tuple(_ASSIGNORS.get(name, name) for name in names) or None
-
-
-def _offered(text: str | None) -> tuple[str, ...] | None:
-    """The assignors of a coordinator's line about a member.
-
-    Edge case: of a group that it loaded a coordinator knows only the assignor in use, so that a single one is not an
-    offer.
-    """
-    listed = _listed(text) or ()
-    return listed if len(listed) > 1 else None
-
-
-def _listed(text: str | None) -> tuple[str, ...] | None:
-    return tuple(part for part in re.split(r",\s*", text or "") if part) or None
+def _listed(text: str | None) -> tuple[str, ...]:
+    return tuple(part for part in re.split(r",\s*", text or "") if part)
 
 
 def _by_records(records: Iterable[GroupRecord], window: Window) -> Iterator[_Sighting]:
@@ -240,30 +196,20 @@ def _of_record(record: GroupRecord, at: datetime) -> Iterator[_Sighting]:
     if record.record_type == GroupRecordType.GROUP_METADATA:
         for member in record.members or ():
             text = f"generation {record.generation}: member {member.member_id}"
-            yield _recorded(record, member, at, Protocol.CLASSIC, record.protocol, text)
+            yield _recorded(record, member, at, Protocol.CLASSIC, text)
     elif record.record_type == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA:
         protocol = Protocol.CLASSIC if record.session_timeout_ms else Protocol.CONSUMER
-        yield _recorded(record, record, at, protocol, None, f"member {record.member_id}")
+        yield _recorded(record, record, at, protocol, f"member {record.member_id}")
 
 
 def _recorded(
-    record: GroupRecord,
-    member: GroupRecord | RecordedMember,
-    at: datetime,
-    protocol: Protocol,
-    assignor: str | None,
-    text: str,
+    record: GroupRecord, member: GroupRecord | RecordedMember, at: datetime, protocol: Protocol, text: str
 ) -> _Sighting:
-    values = _known(
-        {
-            "session_timeout_ms": member.session_timeout_ms,
-            "rebalance_timeout_ms": member.rebalance_timeout_ms,
-            "protocol": protocol,
-        }
-    )
+    timeouts = {name: getattr(member, name) for name in ("session_timeout_ms", "rebalance_timeout_ms")}
+    values = _known(timeouts | {"protocol": protocol})
     named = member.member_id, member.client_id, member.instance_id
     proof = quote_record(record, f"{text}: {_words(values)}")
-    return _Sighting(at, SettingsWitness.GROUP_RECORD, *named, values, assignor or None, proof)
+    return _Sighting(at, SettingsWitness.GROUP_RECORD, *named, values, record.protocol or None, proof)
 
 
 def _by_readings(members: Iterable[MemberSighting], types: Collection[str | None]) -> Iterator[_Sighting]:
@@ -302,10 +248,6 @@ class _Names:
         instances = {m: prefix for m, prefix in prefixes.items() if prefix in static} | instances
         clients = {m: prefix for m, prefix in prefixes.items() if m not in instances} | clients
         return cls(clients, instances, _named(pairs[0] for pairs in behind.values() if len(pairs) == 1))
-
-    def client_of(self, client: _Client) -> str | None:
-        """The client id that was shown last."""
-        return next((name for s in reversed(client.sightings) if (name := self.client(s))), None)
 
     def client(self, sighting: _Sighting) -> str | None:
         """The client id of the member."""
@@ -350,31 +292,28 @@ def _row(
 ) -> MemberSetting:
     inside = [s for s in client.sightings if window.holds(s.at)]
     seen = [s for s in inside if not s.is_past] or inside
-    shown = client.shown
+    shown = [s for s in client.sightings if s.values.keys() - {"protocol"}]
+    first: dict[tuple[str, str], _Sighting] = {}
+    """For each witness the first that showed each setting."""
+    for sighting in shown:
+        for name in sighting.values:
+            first.setdefault((sighting.witness, name), sighting)
     values = {name: client.values.get(name) for name in SETTINGS}
+    offered = values["assignors"]
     return MemberSetting.of(
         values
         | {
             "cluster": cluster,
             "settings_id": row_id("settings", cluster, group_id, *who, *values.values(), seen[0].at),
             "group_id": group_id,
-            "client_id": names.client_of(client),
+            "client_id": next((n for s in reversed(client.sightings) if (n := names.client(s))), None),
             "instance_id": who[1] if who[0] == "instance" else None,
             "member_count": len(client.members),
-            "assignors": list(client.offered) or None,
+            "assignors": list(offered) if isinstance(offered, tuple) else None,
             "assignor": None if values["protocol"] == Protocol.CONSUMER else assignor,
             "witnesses": sorted({s.witness for s in shown}),
             "first_seen_at": seen[0].at,
             "last_seen_at": seen[-1].at,
-            "evidence": evidence_of(s.quote for s in _proof(shown, seen)),
+            "evidence": evidence_of(s.quote for s in (*first.values(), seen[0], seen[-1])),
         }
     )
-
-
-def _proof(shown: Sequence[_Sighting], seen: Sequence[_Sighting]) -> list[_Sighting]:
-    """For each witness the first that showed each setting, and who saw the client first and last in the window."""
-    first: dict[tuple[str, str], _Sighting] = {}
-    for sighting in shown:
-        for name in sighting.values:
-            first.setdefault((sighting.witness, name), sighting)
-    return [*first.values(), seen[0], seen[-1]]

@@ -1,14 +1,18 @@
-"""What the move of a coordinator did to its group."""
+"""What each move of a coordinator did to its group."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import zip_longest
 
 from kafka_hindsight.catalog.codes import MoveEffect, Outcome
 from kafka_hindsight.catalog.rows import CoordinatorMove, Rebalance
-from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling, proof_if
-from kafka_hindsight.shared.durations import COORDINATOR_LOADING
+from kafka_hindsight.judgements.groups.outage_attribution import BROKER_INDUCED_CAUSES
+from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling, decide, proof_if
+from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
+from kafka_hindsight.shared.durations import COORDINATOR_LOADING, OUTAGE_SHADOW
 
 
 @dataclass(frozen=True)
@@ -78,3 +82,34 @@ MOVE_RULINGS: tuple[Ruling[Moved], ...] = (
     ),
 )
 """None of them holds where the lines end too early: then the effect is not known."""
+
+
+Begun = Mapping[int | None, Timeline[Rebalance]]
+
+
+def add_effects(
+    moves: Iterable[CoordinatorMove], rebalances: Iterable[Rebalance], observed_to: datetime
+) -> list[CoordinatorMove]:
+    """Rows of gold.coordinator_moves of one group with the effect of each move.
+
+    Gives: `effect` by MOVE_RULINGS, with the rebalance that shows it. Of several moves the last one before a rebalance
+    began it.
+    """
+    ordered = sorted(moves, key=lambda m: m.moved_at)
+    begun = _by_coordinator(sorted(rebalances, key=lambda r: r.rebalance_id))
+    induced = _by_coordinator(r for rows in begun.values() for r in rows if r.cause in BROKER_INDUCED_CAUSES)
+    none = Timeline[Rebalance]((), at=lambda r: r.started_at)
+    rows = []
+    for move, following in zip_longest(ordered, ordered[1:]):
+        at = move.moved_at
+        until = min(following.moved_at if following else at + OUTAGE_SHADOW, at + OUTAGE_SHADOW)
+        before = begun.get(move.broker_from, none).last_before(at)
+        after = [*induced.get(move.broker_to, none).between(at - COORDINATOR_LOADING, until)[:1], None][0]
+        verdict = decide(MOVE_RULINGS, Moved(move, until, observed_to, before, after))
+        effect = MoveEffect(verdict.code) if verdict else None
+        rows.append(replace(move, effect=effect, rebalance_id=verdict.facts.get("rebalance_id") if verdict else None))
+    return rows
+
+
+def _by_coordinator(rebalances: Iterable[Rebalance]) -> Begun:
+    return timelines(rebalances, lambda r: r.coordinator, lambda r: r.started_at)

@@ -23,7 +23,6 @@ class OutageLookup:
     """The outages that can have begun a rebalance, by instant."""
 
     def __init__(self, outages: Sequence[BrokerOutage]) -> None:
-        """Takes: rows of gold.broker_outages of one cluster."""
         self._by_broker = intervals(outages, lambda o: o.broker, _felt)
         self._by_id = {o.outage_id: _felt(o) for o in outages}
         self._out_of_sync = Intervals(_out_of_sync(o) for o in outages)
@@ -62,26 +61,25 @@ def attribute_to_outages(
 ) -> dict[str, BrokerOutage]:
     """The outage behind each rebalance of one group, by rebalance id, for those that an outage began.
 
-    Takes: the group's rebalances in order; the cluster's outages; when the group lost its coordinator.
     Edge case: what restarts a rebalance that the outage cut short belongs to the outage too, and so does the return of
     a member whose session expired in it.
     """
     lost = Timeline(losses, at=lambda loss: loss[0])
-    found: dict[str, BrokerOutage] = {}
+    behind: dict[str, BrokerOutage] = {}
     cut: set[str] = set()
     gone: dict[str, tuple[datetime, BrokerOutage]] = {}
     for row in rebalances:
         outage = outages.behind(row, lost)
         if outage is None and row.follows in cut:
-            outage = found[row.follows]
+            outage = behind[row.follows]
         if outage is None and row.cause == Cause.MEMBER_REJOINED and client_of(row) in gone:
             expired_at, last = gone[client_of(row)]
             outage = last if row.started_at - expired_at <= RETURN_WITHIN else None
         if outage is None:
             continue
-        found[row.rebalance_id] = outage
+        behind[row.rebalance_id] = outage
         if row.outcome == Outcome.INTERRUPTED:
             cut.add(row.rebalance_id)
         if row.cause == Cause.HEARTBEAT_EXPIRED and client_of(row):
             gone[client_of(row)] = row.started_at, outage
-    return found
+    return behind

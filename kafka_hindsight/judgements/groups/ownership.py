@@ -9,7 +9,7 @@ from datetime import datetime
 from kafka_hindsight.catalog.codes import GroupRecordType
 from kafka_hindsight.catalog.rows import GroupRecord, GroupSnapshot, MemberSnapshot, Ownership, Quote
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
-from kafka_hindsight.judgements.rebalances.recorded_holdings import Owned, Span, in_turn, recorded_spans
+from kafka_hindsight.judgements.rebalances.records import Owned, Span, in_turn, recorded_spans
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
@@ -32,14 +32,9 @@ def rebuild_ownership(
 ) -> list[Ownership]:
     """Rows of gold.ownership: what each member held, generation by generation where records show it.
 
-    Takes: rows of bronze.member_snapshots and, as `readings`, of bronze.group_snapshots, with look-back and look-ahead:
-    a reading counts for a group only where the group answered. Rows of bronze.group_records: those of the same time,
-    and of what was written before it the last under each key.
-    Gives: from the first record of a group on, what the records show, each row inside one generation: a partition that
-        a cooperative member keeps is one row for each. Where there is no record: from the first reading that saw it to
-        the first that did not, without a generation.
-    Order: by group, topic, partition and time.
-    Keeps: every row lies inside the window; one member's rows of one partition do not overlap.
+    Takes: rows with look-back and look-ahead; of records from before it the last under each key.
+    Gives: from the first record of a group on, what the records show, each row inside one generation. Where there is no
+        record: from the first reading that saw it to the first that did not, without a generation.
     Edge case: a reading in which a group did not answer, was missing from the list, or was between two assignments
     shows nothing, and neither does a member whose assignment is missing: what it held before, it still holds. A reading
     after the last record that shows other members shows that records are missing: from there on readings count.
@@ -69,20 +64,14 @@ def _spans(answered: Sequence[GroupSnapshot], members: MembersAt, records: Seque
     first, last = holding[0].written_at, holding[-1].written_at
     recorded = recorded_spans(records)
     before = _ended_by(_seen([r for r in answered if r.snapshot_at < first], members), first)
-    missed_at = _missed_at([r for r in answered if r.snapshot_at > last], members, recorded)
+    holders = {s.member.member_id for s in recorded if s.until is None}
+    later = (r.snapshot_at for r in answered if r.snapshot_at > last)
+    others = ((at, m) for at in later for m in members.get(at, ()) if m.assignment and m.member_id not in holders)
+    missed_at = next((at for at, _ in others), None)  # the first reading that shows a holder that records do not have
     if missed_at is None:
         return [*before, *recorded]
     after = _seen([r for r in answered if r.snapshot_at >= missed_at], members)
     return [*before, *_ended_by(recorded, missed_at), *after]
-
-
-def _missed_at(answered: Iterable[GroupSnapshot], members: MembersAt, recorded: Iterable[Span]) -> datetime | None:
-    """The first of these readings that shows a holder that the records do not have."""
-    holders = {s.member.member_id for s in recorded if s.until is None}
-    for reading in answered:
-        if any(m.assignment and m.member_id not in holders for m in members.get(reading.snapshot_at, ())):
-            return reading.snapshot_at
-    return None
 
 
 def _ended_by(spans: Iterable[Span], end: datetime) -> list[Span]:
@@ -95,7 +84,7 @@ def _seen(answered: Sequence[GroupSnapshot], members: MembersAt) -> list[Span]:
     closed: list[Span] = []
     for reading in answered:
         here = members.get(reading.snapshot_at, ())
-        seen = _holdings(here)
+        seen = {((p.topic, p.partition), m.member_id): m for m in here for p in m.assignment or ()}
         not_shown = {m.member_id for m in here if m.assignment is None}
         taken = {owned for owned, _ in seen}
         for key in open_.keys() - seen.keys():
@@ -108,17 +97,12 @@ def _seen(answered: Sequence[GroupSnapshot], members: MembersAt) -> list[Span]:
     return [*closed, *(_shown_until(span, last, None) for span, last in open_.values())]
 
 
-def _holdings(members: Iterable[MemberSnapshot]) -> dict[tuple[Owned, str], MemberSnapshot]:
-    return {((p.topic, p.partition), m.member_id): m for m in members for p in m.assignment or ()}
-
-
 def _shown_until(span: Span, last: GroupSnapshot, until: datetime | None) -> Span:
     return replace(span, until=until, quotes=[*span.quotes, _shown(last, span.owned, span.member.member_id)])
 
 
 def _shown(reading: GroupSnapshot, owned: Owned, member_id: str) -> Quote:
-    text = f"member {member_id} holds {owned[0]}-{owned[1]}"
-    return quote_snapshot(reading, text)
+    return quote_snapshot(reading, f"member {member_id} holds {owned[0]}-{owned[1]}")
 
 
 def _row(group: Group, span: Span, window: Window) -> Ownership | None:

@@ -18,30 +18,25 @@ RATE_RULES = ("rebalances_excessive", "rebalances_frequent")
 """The worst first."""
 
 _NAMED = 3
-"""So many clients are named."""
-
 _HOUR = timedelta(minutes=RULE_BY_ID["rebalances_frequent"].thresholds["minutes"])
 
 
 def busiest_hours(rebalances: Iterable[Rebalance], incidents: Iterable[Incident]) -> dict[str, Sequence[Rebalance]]:
     """The rebalances of the busiest 60 minutes of each group in which there were too many.
 
-    Takes: rows of gold.rebalances and gold.incidents: a cooperative pair counts once, rolling restarts
-        of members not at all.
+    A cooperative pair counts once, rolling restarts of members not at all.
     """
     restarts = {i.incident_id for i in incidents if i.kind == IncidentKind.ROLLING_RESTART}
     counted = (r for r in rebalances if r.incident_id not in restarts and r.cause != Cause.COOPERATIVE_FOLLOWUP)
     by_group = grouped(sorted(counted, key=lambda r: (r.started_at, r.rebalance_id)), lambda r: r.group_id)
-    busiest = {g: _busiest(rows) for g, rows in sorted(by_group.items())}
-    return {group_id: rows for group_id, rows in busiest.items() if rate_rule(rows)}
-
-
-def _busiest(rows: Sequence[Rebalance]) -> Sequence[Rebalance]:
-    """The first of the hours that hold most of a group's rebalances, which are in order of time."""
-    starts = [r.started_at for r in rows]
-    spans = ((first, bisect_left(starts, start + _HOUR)) for first, start in enumerate(starts))
-    first, end = max(spans, key=lambda span: span[1] - span[0])
-    return rows[first:end]
+    busiest: dict[str, Sequence[Rebalance]] = {}
+    for group_id, rows in sorted(by_group.items()):
+        starts = [r.started_at for r in rows]
+        spans = ((first, bisect_left(starts, start + _HOUR)) for first, start in enumerate(starts))
+        first, end = max(spans, key=lambda span: span[1] - span[0])
+        if rate_rule(rows[first:end]):
+            busiest[group_id] = rows[first:end]
+    return busiest
 
 
 def rate_rule(rows: Sequence[Rebalance]) -> str | None:
@@ -62,11 +57,10 @@ def advice_on(rows: Sequence[Rebalance], otherwise: str) -> str:
     """
     removals = grouped((r for r in rows if r.cause in REMOVALS), lambda r: r.cause)
     ordered = sorted(removals.values(), key=lambda of: (-len(of), of[0].cause))
-    return " ".join(f"{_clients(of)}{of[0].advice}" for of in ordered) or otherwise
-
-
-def _clients(rows: Sequence[Rebalance]) -> str:
-    """The clients that removals are about, each with its host: `Client 'a' on 10.0.0.1: `."""
-    hosts = {f"'{r.client_id}'": f" on {r.host.removeprefix('/')}" if r.host else "" for r in rows if r.client_id}
-    named = [f"{client}{host}" for client, host in hosts.items()]
-    return f"{verb(len(named), 'Client', 'Clients')} {listed(named, _NAMED)}: " if named else ""
+    advice = []
+    for of in ordered:
+        hosts = {f"'{r.client_id}'": f" on {r.host.removeprefix('/')}" if r.host else "" for r in of if r.client_id}
+        named = [f"{client}{host}" for client, host in hosts.items()]
+        clients = f"{verb(len(named), 'Client', 'Clients')} {listed(named, _NAMED)}: " if named else ""
+        advice.append(f"{clients}{of[0].advice}")
+    return " ".join(advice) or otherwise

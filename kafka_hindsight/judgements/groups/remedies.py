@@ -92,7 +92,6 @@ def judge_remedies(
 ) -> list[Remedy]:
     """Rows of gold.remedies: what would have avoided rebalances of one group, or their cost.
 
-    Takes: its rebalances with their costs, with look-back and look-ahead; what each stopped; its members; its events.
     Gives: a row for each setting that would have avoided something in the window. `value_smallest` avoids exactly the
         rebalances that the row names, and a millisecond less avoids fewer.
     Edge case: a rebalance is avoided only if all that fell into it is; its cooperative follow-up is avoided with it.
@@ -135,7 +134,8 @@ def replay(timeout: Timeout, ordered: Sequence[Rebalance], acts: Sequence[Act], 
         lengths = [asked.get(id(a)) for a in by_rebalance[rebalance.rebalance_id]]
         if rebalance.cause == Cause.COOPERATIVE_FOLLOWUP:
             lengths[0] = before
-        before = needs[rebalance.rebalance_id] = _longest(lengths)
+        known = [n for n in lengths if n is not None]
+        before = needs[rebalance.rebalance_id] = max(known) if known and len(known) == len(lengths) else None
     return Replay(needs, bridged)
 
 
@@ -144,26 +144,16 @@ def avoided_by(needs: Mapping[str, int | None], value: int) -> list[str]:
     return [rebalance_id for rebalance_id, need in needs.items() if need is not None and need < value]
 
 
-def smallest(needs: Mapping[str, int | None]) -> int | None:
-    """The smallest time-out that avoids whatever any avoids; None where none does."""
-    longest = max((n for n in needs.values() if n is not None), default=None)
-    return None if longest is None else longest + 1
-
-
-def _longest(lengths: Sequence[int | None]) -> int | None:
-    known = [n for n in lengths if n is not None]
-    return max(known) if known and len(known) == len(lengths) else None
-
-
 def acts_of(rebalance: Rebalance, directory: MemberRegistry) -> list[Act]:
     """The acts of a rebalance: what began it, and what else fell into it."""
-    found = []
-    for at, act in acts_in(rebalance):
-        member = directory.get(act.member_id, act.instance_id)
-        client, is_static = act.instance_id or act.client_id, bool(act.instance_id or member.instance_id)
-        silent_ms = act.silent_ms if isinstance(act, Rebalance) else None
-        found.append(Act(rebalance.rebalance_id, at, act.cause, client, member, is_static, silent_ms))
-    return found
+    acts = []
+    for act in acts_in(rebalance):
+        row = act.row
+        member = directory.get(row.member_id, row.instance_id)
+        client, is_static = row.instance_id or row.client_id, bool(row.instance_id or member.instance_id)
+        silent_ms = row.silent_ms if isinstance(row, Rebalance) else None
+        acts.append(Act(rebalance.rebalance_id, act.at, act.cause, client, member, is_static, silent_ms))
+    return acts
 
 
 def _return_of(act: Act, returns: Mapping[str | None, Timeline[Act]]) -> Act | None:
@@ -185,18 +175,15 @@ def _restart(act: Act, back: Act | None, polls: Polls) -> int | None:
     session = act.member.session_timeout_ms
     if back is None or act.is_static or act.cause not in (Cause.MEMBER_LEFT, Cause.MEMBER_DEAD):
         return None
-    away = int((back.at - act.at) / MS)
-    if act.cause == Cause.MEMBER_DEAD:
-        if not session:
-            return None
-        away += session
+    if act.cause == Cause.MEMBER_DEAD and not session:
+        return None
+    away = int((back.at - act.at) / MS) + (session or 0 if act.cause == Cause.MEMBER_DEAD else 0)
     return away if 0 < away < max(SESSION_TIMEOUT_MS, session or 0) else None
 
 
 def _silence(act: Act, back: Act | None, polls: Polls) -> int | None:
-    if act.cause != Cause.HEARTBEAT_EXPIRED or act.silent_ms is None:
-        return None
-    return act.silent_ms if act.silent_ms < SESSION_TIMEOUT_MS else None
+    is_short = act.silent_ms is not None and act.silent_ms < SESSION_TIMEOUT_MS
+    return act.silent_ms if act.cause == Cause.HEARTBEAT_EXPIRED and is_short else None
 
 
 def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
@@ -221,7 +208,7 @@ def _replayed(
     """The replay of the window under the smallest value that avoids whatever any value avoids."""
     by_id = {r.rebalance_id: r for r in inside}
     needs = {i: n for i, n in found.needs.items() if i in by_id}
-    value = smallest(needs) or 0
+    value = max((n for n in needs.values() if n is not None), default=-1) + 1
     avoided = {i: by_id[i] for i in avoided_by(needs, value)}
     helped = [a for a, length in found.bridged if length < value and a.rebalance_id in avoided]
     now = min((n for a in helped if (n := timeout.now(a.member, polls)) is not None), default=None)

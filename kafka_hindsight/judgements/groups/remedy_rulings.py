@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_hindsight.catalog.codes import Confidence, RemedySetting
+from kafka_hindsight.catalog.codes import RemedySetting
 from kafka_hindsight.catalog.rows import Rebalance
 from kafka_hindsight.judgements.groups.costs import Stop, cost_of
-from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling
+from kafka_hindsight.judgements.reasoning.rulings import CERTAIN, LIKELY, POSSIBLE, Proof, Ruling
 from kafka_hindsight.shared.words import counted
 
 WORTH_REPORTING = 1.0
@@ -32,52 +32,6 @@ class Replayed:
     helped: int = 0
 
     @property
-    def avoids(self) -> str:
-        """What it avoids, in words."""
-        return f"would have avoided {len(self.avoided)} of {counted(len(self.inside), 'rebalance')}"
-
-    @property
-    def value(self) -> str:
-        """The smallest value, in words."""
-        return _seconds(self.smallest)
-
-    @property
-    def instead_of(self) -> str:
-        """The value in use, in words."""
-        return "" if self.now is None else f" (now {_seconds(self.now)})"
-
-    @property
-    def in_use(self) -> str:
-        """How the session timeout in use compares with it, in words."""
-        if self.now is None:
-            return "if the session timeout is not shorter"
-        if self.now >= self.smallest:
-            return f"and the session timeout is {_seconds(self.now)}"
-        return f"which the session timeout would have had to be (now {_seconds(self.now)})"
-
-    @property
-    def noticed(self) -> str:
-        """How much later a death would be noticed, in words; empty where the value in use is not known."""
-        if self.now is None:
-            return ""
-        return f"; a member that died would have been noticed {_seconds(self.smallest - self.now)} later"
-
-    @property
-    def restarts(self) -> str:
-        """The restarts that it bridges, in words."""
-        return counted(self.helped, "restart")
-
-    @property
-    def silences(self) -> str:
-        """The silences that it bridges, in words."""
-        return f"{counted(self.helped, 'silence')} {'was' if self.helped == 1 else 'were'}"
-
-    @property
-    def times(self) -> str:
-        """The pauses between two polls that it bridges, in words."""
-        return counted(self.helped, "time")
-
-    @property
     def spared(self) -> list[tuple[Rebalance, Stop, float]]:
         """The eager rebalances with what their partitions cost that stayed with their member, in partition-seconds."""
         stops = ((r, self.stops[r.rebalance_id]) for r in self.inside)
@@ -88,9 +42,24 @@ def rebalances_are_avoided(case: Replayed) -> Proof | None:
     """A longer time-out avoids rebalances with all that fell into them."""
     if not case.avoided:
         return None
-    sure = (Confidence.CERTAIN, Confidence.LIKELY)
-    is_likely = all(r.confidence in sure for r in case.avoided)
-    return Proof(confidence=LIKELY if is_likely else Confidence.POSSIBLE)
+    is_likely = all(r.confidence in (CERTAIN, LIKELY) for r in case.avoided)
+    now, needed = case.now, case.smallest
+    in_use, noticed = "if the session timeout is not shorter", ""
+    if now is not None:
+        noticed = f"; a member that died would have been noticed {_seconds(needed - now)} later"
+        would = f"which the session timeout would have had to be (now {_seconds(now)})"
+        in_use = f"and the session timeout is {_seconds(now)}" if now >= needed else would
+    words = {
+        "avoids": f"would have avoided {len(case.avoided)} of {counted(len(case.inside), 'rebalance')}",
+        "value": _seconds(needed),
+        "instead_of": "" if now is None else f" (now {_seconds(now)})",
+        "in_use": in_use,
+        "noticed": noticed,
+        "restarts": counted(case.helped, "restart"),
+        "silences": f"{counted(case.helped, 'silence')} {'was' if case.helped == 1 else 'were'}",
+        "times": counted(case.helped, "time"),
+    }
+    return Proof(words=words, confidence=LIKELY if is_likely else POSSIBLE)
 
 
 def partitions_stopped_in_vain(case: Replayed) -> Proof | None:

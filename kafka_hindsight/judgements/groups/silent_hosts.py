@@ -39,19 +39,18 @@ class SilentHost:
 def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberStay]) -> list[SilentHost]:
     """The hosts whose members all fell silent, each time with the rebalances that this began.
 
-    Takes: rebalances; the stays of members (rebalances.roster), of all groups of a cluster.
     Keeps: a host that had another member meanwhile is left out, and so is one where no member elsewhere is known to
     have been heard all the time: then the brokers may have been silent.
     Edge case: a member's host is the address that its coordinator saw. The rack in a reading is the broker's.
     """
     stays = [s for s in roster if s.host]
-    heard = Intervals(_known(s, s.since) for s in stays if s.since is not None)
+    heard = Intervals(Interval(s.since, s.until, s) for s in stays if s.since is not None)
     began = grouped((r for r in rebalances if r.cause.noun.is_silence), lambda r: (r.group_id, r.member_id))
-    found = []
+    hosts = []
     for host, here in sorted(grouped(stays, lambda s: s.host or "").items()):
-        possible = Intervals(_known(s, s.since or LONG_AGO) for s in here)
-        found += [_silent_host(host, silent, possible, heard, began) for silent in _together(here)]
-    return list(filter(None, found))
+        possible = Intervals(Interval(s.since or LONG_AGO, s.until, s) for s in here)
+        hosts += [_silent_host(host, silent, possible, heard, began) for silent in _together(here)]
+    return list(filter(None, hosts))
 
 
 def _silent_host(
@@ -64,16 +63,13 @@ def _silent_host(
     """The host where these stays are all that it had, and another one was heard."""
     since, last = silent[0][0] - _session(silent[0][1]), silent[-1][0]
     members = {stay for _, stay in silent}
-    rows = {r.rebalance_id: r for at, s in silent for r in began.get((s.group_id, s.member_id), ()) if _is_same(r, at)}
+    of_members = ((at, r) for at, s in silent for r in began.get((s.group_id, s.member_id), ()))
+    rows = {r.rebalance_id: r for at, r in of_members if abs(r.started_at - at) <= SAME_ACT}
     if len(members) < SILENT_MEMBERS or not rows or any(i.value not in members for i in possible.between(since, last)):
         return None
-    if not any(i.value.host != host and _lasts(i.value, last) for i in heard.at(since)):
+    if not any(i.value.host != host and (i.end is None or i.end > last) for i in heard.at(since)):
         return None
     return SilentHost(host, since, len(silent), tuple(rows.values()))
-
-
-def _known(stay: MemberStay, since: datetime) -> Interval[MemberStay]:
-    return Interval(since, stay.until, stay)
 
 
 def _together(stays: Iterable[MemberStay]) -> list[list[Ended]]:
@@ -82,23 +78,14 @@ def _together(stays: Iterable[MemberStay]) -> list[list[Ended]]:
     They are cut where more than a session lies between two.
     """
     expired = [(s.until, s) for s in stays if s.how == "expired" and s.until is not None]
-    found: list[list[Ended]] = []
+    runs: list[list[Ended]] = []
     for until, stay in sorted(expired, key=lambda e: (e[0], e[1].group_id, e[1].member_id)):
-        if found and until - found[-1][0][0] <= _session(stay):
-            found[-1].append((until, stay))
+        if runs and until - runs[-1][0][0] <= _session(stay):
+            runs[-1].append((until, stay))
         else:
-            found.append([(until, stay)])
-    return found
-
-
-def _is_same(row: Rebalance, until: datetime) -> bool:
-    """Whether the end of the stay began the rebalance."""
-    return abs(row.started_at - until) <= SAME_ACT
+            runs.append([(until, stay)])
+    return runs
 
 
 def _session(stay: MemberStay) -> timedelta:
     return timedelta(milliseconds=stay.session_timeout_ms or SESSION_TIMEOUT_MS)
-
-
-def _lasts(stay: MemberStay, last: datetime) -> bool:
-    return stay.until is None or stay.until > last

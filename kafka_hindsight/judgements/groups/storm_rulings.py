@@ -52,7 +52,7 @@ def shows_a_rhythm(storm: Storm) -> Proof | None:
 
 def repeats_steadily(storm: Storm) -> Proof | None:
     """Half of the intervals between them differ from their median by a fifth of it at most."""
-    middle, spread = _middle([(b - a) / MS for a, b in pairwise(storm.times)])
+    middle, spread = _middle([(b - a) / MS for a, b in pairwise(r.started_at for r in storm.driving)])
     words = {"interval": duration(middle), "spread": duration(spread)}
     return Proof(words=words) if spread <= STEADY_SPREAD * middle else None
 

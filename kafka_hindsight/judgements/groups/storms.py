@@ -1,4 +1,4 @@
-"""Storms: a group that rebalances in a loop."""
+"""Storms, rolling restarts and scale-outs: the comings and goings of a group."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import NamedTuple
 
-from kafka_hindsight.catalog.codes import Cause
+from kafka_hindsight.catalog.codes import Cause, Confidence
 from kafka_hindsight.catalog.rows import Contributor, Rebalance
+from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
+from kafka_hindsight.shared.durations import RETURN_WITHIN
 
 Unit = Sequence[Rebalance]
 """A rebalance with its cooperative follow-ups."""
@@ -37,16 +40,11 @@ class Storm:
         loops = {client for client, count in left.items() if client and count >= LOOP_LEAVES}
         return [r for r in firsts if r.cause in REMOVALS or (r.cause == Cause.MEMBER_LEFT and client_of(r) in loops)]
 
-    @cached_property
-    def times(self) -> list[datetime]:
-        """When each of those began."""
-        return [r.started_at for r in self.driving]
-
 
 def find_storms(units: Sequence[Unit]) -> list[range]:
     """The storms of one group, each as the places of its units.
 
-    Takes: the group's units in order. A storm: six or more within any 60 minutes, three of them begun by a removal, or
+    A storm: six or more within any 60 minutes, three of them begun by a removal, or
     by a client that closes again and again: a loop, not a start-up.
     """
     found: list[range] = []
@@ -85,11 +83,83 @@ class _DrivingCount:
         return self._left[client] if self._left[client] >= LOOP_LEAVES else 0
 
 
-def acts_in(row: Rebalance) -> list[tuple[datetime, Rebalance | Contributor]]:
+@dataclass(frozen=True)
+class Act:
+    """What one member did in a rebalance. `row`: the rebalance that it began, or a contributor."""
+
+    at: datetime
+    cause: str
+    row: Rebalance | Contributor
+    rebalance: Rebalance
+
+
+def acts_in(row: Rebalance) -> list[Act]:
     """What members did in a rebalance, and when: what began it, then what else fell into it."""
-    return [(row.started_at, row), *((c.at, c) for c in row.contributors)]
+    return [Act(row.started_at, row.cause, row, row), *(Act(c.at, c.cause, c, row) for c in row.contributors)]
 
 
 def client_of(row: Rebalance | Contributor) -> str:
     """The name that a member keeps over restarts; empty where no evidence names the member."""
     return row.instance_id or row.client_id or row.member_id or ""
+
+
+_DEPARTURES = frozenset(c for c in Cause if c.noun.is_departure)
+
+
+class _Restart(NamedTuple):
+    left_at: datetime
+    back_at: datetime
+    client: str
+    units: tuple[int, int]
+
+
+def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
+    """Deployments, each as the places of its units: two members or more that close and come back, one after another.
+
+    Keeps: a removal is not part of it: a unit in which a session or a limit ran out belongs to no deployment, and
+    neither does a client that restarts again and again.
+    """
+    acts = [(act, client_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
+    broken = {n for act, _, n in acts if act.cause in REMOVALS}
+    came = (a for a in acts if a[0].cause == Cause.MEMBER_REJOINED and a[1])
+    returns = timelines(came, lambda a: a[1], lambda a: a[0].at)
+    restarts = []
+    for left, client, n in acts:
+        if left.cause == Cause.MEMBER_LEFT and client in returns and n not in broken:
+            back, _, back_n = returns[client].first_after(left.at) or (None, "", n)
+            if back is not None and back.at <= left.at + RETURN_WITHIN and back_n not in broken:
+                restarts.append(_Restart(left.at, back.at, client, (n, back_n)))
+    deployments = []
+    for chain in _chains(sorted(restarts)):
+        times = Counter(r.client for r in chain)
+        calm = [r for r in chain if times[r.client] < LOOP_LEAVES]
+        if len({r.client for r in calm}) >= 2:
+            deployments.append(sorted({n for r in calm for n in r.units}))
+    return deployments
+
+
+def find_scale_outs(units: Sequence[Unit]) -> set[str]:
+    """The rebalances in which a running group only grew: new members joined, and none left for 10 minutes around."""
+    acts = (act for unit in units for row in unit for act in acts_in(row))
+    departures = Timeline((a for a in acts if a.cause in _DEPARTURES), at=lambda a: a.at)
+    return {
+        unit[0].rebalance_id
+        for unit in units
+        if _grows(unit[0]) and not departures.near(unit[0].started_at, RETURN_WITHIN)
+    }
+
+
+def _grows(row: Rebalance) -> bool:
+    causes = {act.cause for act in acts_in(row)}
+    is_known = row.confidence in (Confidence.CERTAIN, Confidence.LIKELY)
+    return causes == {Cause.MEMBER_JOINED} and is_known and 0 < (row.members_before or 0) < (row.members_after or 0)
+
+
+def _chains(restarts: Sequence[_Restart]) -> list[list[_Restart]]:
+    chains: list[list[_Restart]] = []
+    for restart in restarts:
+        if chains and restart.left_at - chains[-1][-1].back_at <= RETURN_WITHIN:
+            chains[-1].append(restart)
+        else:
+            chains.append([restart])
+    return chains

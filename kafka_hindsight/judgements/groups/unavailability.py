@@ -23,38 +23,23 @@ _Chain = Sequence[Rebalance]
 def rebuild_unavailability(
     rebalances: Sequence[Rebalance], stops: Mapping[str, Stop], events: Iterable[Event], logs_end: datetime
 ) -> list[Unavailability]:
-    """Rows of gold.unavailability about one group.
+    """Rows of gold.unavailability about one group: one from each stop of the whole group to its next assignment.
 
-    Args:
-        rebalances: Its rows of gold.rebalances.
-        stops: What each of them stopped, by its id.
-        events: Its events, with what its records show.
-        logs_end: The last line of any broker.
-
-    Returns:
-        One row from each stop of the whole group to its next assignment, in order of time. They do not overlap.
+    Takes: events with what its records show; `logs_end`, the last line of any broker.
     """
     removals = by_instant(e for e in events if e.kind in _REMOVED)
     rows = []
     for chain, following in _chains(rebalances, stops):
-        interval = _interval(chain, following)
+        interval, first, last = _interval(chain, following), chain[0], chain[-1]
         removed = removals.first_after(interval.start)
-        if removed and (interval.end is None or removed.happened_at < interval.end):
+        if removed:
             interval = interval.over_by(removed.happened_at)
-        first, last = chain[0], chain[-1]
         has_end = last.outcome in (Outcome.COMPLETED, Outcome.EMPTIED)
-        rows.append(
-            ledger_row(
-                UnavailabilityKind.NO_CONSUMER,
-                (first.cluster, first.group_id),
-                interval,
-                logs_end,
-                first.explanation,
-                Confidence.CERTAIN if has_end else Confidence.LIKELY,
-                [*first.evidence, *last.evidence],
-                rebalance_id=first.rebalance_id,
-            )
-        )
+        confidence = Confidence.CERTAIN if has_end else Confidence.LIKELY
+        kind, subject = UnavailabilityKind.NO_CONSUMER, (first.cluster, first.group_id)
+        quotes, rebalance_id = [*first.evidence, *last.evidence], first.rebalance_id
+        why = first.explanation
+        rows.append(ledger_row(kind, subject, interval, logs_end, why, confidence, quotes, rebalance_id=rebalance_id))
     return rows
 
 
@@ -90,20 +75,16 @@ def _interval(chain: _Chain, following: Rebalance | None) -> BoundedInterval[Non
     end = last.ended_at if is_shown else last.joined_at or last.started_at
     if following is None and not is_shown:
         end = None
-    consumed_until = _consumed_until(first)
+    consumed_until: datetime | None = first.started_at
+    is_last_gone = first.members_before == 1 or first.outcome == Outcome.EMPTIED
+    if is_last_gone and first.cause.noun.is_silence:  # heartbeat or not, it can have consumed until its session expired
+        session = first.session_timeout_ms
+        consumed_until = None if session is None else first.started_at - session * MS
     stopped_at = next((at for at in map(_all_stopped_at, chain) if at), None)
     idle_until = last.started_at if end and last.protocol.has_epochs else end
     proven = None if last.outcome == Outcome.UNFINISHED else span(stopped_at, idle_until)
     possible = span(consumed_until, end) if is_shown or end is None else None
     return BoundedInterval(first.started_at, end, proven, possible, None)
-
-
-def _consumed_until(first: Rebalance) -> datetime | None:
-    """Up to when some member can have consumed at the least: the last one, if its session expired, heartbeat or not."""
-    is_last_gone = first.members_before == 1 or first.outcome == Outcome.EMPTIED
-    if not (is_last_gone and first.cause.noun.is_silence):
-        return first.started_at
-    return None if first.session_timeout_ms is None else first.started_at - first.session_timeout_ms * MS
 
 
 def _all_stopped_at(rebalance: Rebalance) -> datetime | None:

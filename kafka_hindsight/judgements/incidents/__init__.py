@@ -9,17 +9,7 @@ from itertools import chain
 from typing import Any
 
 from kafka_hindsight.catalog.codes import Confidence, Harm, IncidentKind, Intent
-from kafka_hindsight.catalog.rows import (
-    BrokerOutage,
-    ControllerChange,
-    Failover,
-    Incident,
-    LagVerdict,
-    OutOfSyncPeriod,
-    Quote,
-    Truncation,
-    Unavailability,
-)
+from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Quote, Unavailability
 from kafka_hindsight.judgements.incidents.happenings import Found as Found
 from kafka_hindsight.judgements.incidents.happenings import Happening, gather
 from kafka_hindsight.judgements.incidents.headlines import headline_of
@@ -54,20 +44,18 @@ class IncidentList:
 
         One that belongs to none has the intent that maintenance windows give its own beginning.
         """
-        return [self._name(row) for row in rows]
-
-    def _name(self, row: Unavailability) -> Unavailability:
-        incident = self.of_unavailability.get(row.unavailability_id)
-        if incident:
-            return replace(row, incident_id=incident.incident_id, intent=incident.intent)
-        began = (row.earliest_start_at or row.started_at, row.started_at)
-        return replace(row, incident_id=None, intent=declaration_of([began], self.maintenance).intent)
+        named = []
+        for row in rows:
+            incident = self.of_unavailability.get(row.unavailability_id)
+            began = (row.earliest_start_at or row.started_at, row.started_at)
+            intent = incident.intent if incident else declaration_of([began], self.maintenance).intent
+            named.append(replace(row, incident_id=incident.incident_id if incident else None, intent=intent))
+        return named
 
 
 def judge_incidents(cluster: str, found: Found, maintenance: Sequence[MaintenanceWindow] = ()) -> IncidentList:
     """One list of incidents of every kind.
 
-    Takes: what was found in the window of one cluster, with look-back and look-ahead; when maintenance was declared.
     Order: by harm, then by its size, then by time: the place of each is its `harm_rank`.
     Keeps: each outage and each rebalance is part of exactly one incident; what was declared never changes a rank.
     """
@@ -103,8 +91,9 @@ def _rank(row: Incident) -> tuple[object, ...]:
 def _row(cluster: str, impact: Impact, maintenance: Sequence[MaintenanceWindow]) -> Incident:
     happening, harm, offline = impact.of, impact.harm, impact.offline
     declared = _declaration(happening, maintenance)
-    lost = impact.lost
-    first = next(iter(happening.of_groups), None)
+    lost, first = impact.lost, next(iter(happening.of_groups), None)
+    outage_ids = [*(o.outage_id for o in happening.outages), *(i.first_outage_id for i in happening.of_groups)]
+    costs = [i.partition_seconds for i in happening.of_groups if i.partition_seconds is not None]
     row = Incident(
         cluster=cluster,
         incident_id=_id(happening),
@@ -117,11 +106,11 @@ def _row(cluster: str, impact: Impact, maintenance: Sequence[MaintenanceWindow])
         ended_at=impact.ended_at,
         is_over=impact.is_over,
         group_ids=impact.groups,
-        rebalance_count=impact.rebalances,
+        rebalance_count=sum(i.rebalance_count for i in happening.of_groups),
         cause=first.cause if first else None,
         confidence=_confidence(happening),
         fingerprint=first.fingerprint if first else None,
-        first_outage_id=_first_outage(happening),
+        first_outage_id=next(iter(outage_ids), None),
         brokers=impact.brokers,
         topics=impact.topics,
         failover_count=len(happening.failovers),
@@ -133,13 +122,16 @@ def _row(cluster: str, impact: Impact, maintenance: Sequence[MaintenanceWindow])
         refusing_ms=impact.refusing.longest_ms,
         records_lost_low=lost[0] if lost else None,
         records_lost_high=lost[1] if lost else None,
-        partition_seconds=impact.partition_seconds,
+        partition_seconds=round(sum(costs), 3) if costs else None,
         explanation=" ".join(dict.fromkeys(filter(None, (*_explanations(happening), declared.sentence)))),
         advice=" ".join(dict.fromkeys(filter(None, _advice(happening, harm)))),
         prevention=HARM_NOTES[harm].prevention or None,
         evidence=evidence_of(_quotes(happening)),
     )
-    return replace(row, commands=[*_commands(row, harm)], recurrence_id=_recurrence(row, happening))
+    # What is the same when it happens again: its kind, its cause, and the brokers or the groups that began it.
+    kinds, began = sorted({o.kind for o in happening.outages}), row.brokers or row.group_ids
+    recurrence_id = row_id("recurrence", row.cluster, row.kind, row.cause or "", *kinds, *began)
+    return replace(row, commands=[*_commands(row, harm)], recurrence_id=recurrence_id)
 
 
 def _id(happening: Happening) -> str:
@@ -166,49 +158,25 @@ def _declaration(happening: Happening, maintenance: Sequence[MaintenanceWindow])
     return declaration_of(began, maintenance)
 
 
-def _first_outage(happening: Happening) -> str | None:
-    if happening.outages:
-        return happening.outages[0].outage_id
-    return next((i.first_outage_id for i in happening.of_groups), None)
-
-
 def _confidence(happening: Happening) -> Confidence:
     """That of what began it: of several absences the least sure."""
-    parts: tuple[Sequence[Any], ...] = (
-        happening.outages,
-        happening.of_groups,
-        happening.periods,
-        happening.failovers,
-        happening.truncations,
-        happening.controllers,
-        happening.unavailability,
-    )
-    sure: list[Confidence] = [row.confidence for row in next(filter(None, parts), ())]
+    h = happening
+    parts = (h.outages, h.of_groups, h.periods, h.failovers, h.truncations, h.controllers, h.unavailability)
+    rows: Sequence[Any] = next(filter(None, parts), ())
+    sure: list[Confidence] = [row.confidence for row in rows]
     return max(sure, key=list(Confidence).index, default=Confidence.CERTAIN)
 
 
 def _explanations(happening: Happening) -> Iterator[str]:
-    rows = (
-        happening.outages,
-        happening.periods,
-        happening.lossy,
-        happening.truncations,
-        happening.first_and_last_controllers,
-        happening.writes_stopped[:_SUBJECTS],
-        happening.of_groups,
-    )
-    for row in chain[
-        BrokerOutage | ControllerChange | Failover | Incident | OutOfSyncPeriod | Truncation | Unavailability
-    ](*rows):
-        yield row.explanation
-    if happening.kind == IncidentKind.LEADERS_LOST:
-        yield from (f.explanation for f in happening.failovers)
-    yield from map(_of_lag, happening.lag)
-
-
-def _of_lag(v: LagVerdict) -> str:
-    first, last = (words.exact(lag) or "not known" for lag in (v.lag_first, v.lag_last))
-    return f"{v.topic}-{v.partition}: {v.status}; its lag was {first} at the first reading and {last} at the last."
+    h = happening
+    controllers, stopped = h.first_and_last_controllers, h.writes_stopped[:_SUBJECTS]
+    rows: Iterable[Any] = chain(h.outages, h.periods, h.lossy, h.truncations, controllers, stopped, h.of_groups)
+    yield from (row.explanation for row in rows)
+    if h.kind == IncidentKind.LEADERS_LOST:
+        yield from (f.explanation for f in h.failovers)
+    for v in h.lag:
+        first, last = (words.exact(lag) or "not known" for lag in (v.lag_first, v.lag_last))
+        yield f"{v.topic}-{v.partition}: {v.status}; its lag was {first} at the first reading and {last} at the last."
 
 
 def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
@@ -223,25 +191,11 @@ def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
 
 def _quotes(happening: Happening) -> Iterator[Quote]:
     """The lines about losses, about what began it, and where it was not an absence, about each change of a leader."""
-    led = happening.lossy if happening.outages else happening.failovers
-    began = (
-        happening.outages,
-        happening.periods,
-        happening.of_groups,
-        happening.lag,
-        happening.first_and_last_controllers,
-        happening.writes_stopped,
-    )
-    for row in chain[
-        BrokerOutage
-        | ControllerChange
-        | Failover
-        | Incident
-        | LagVerdict
-        | OutOfSyncPeriod
-        | Truncation
-        | Unavailability
-    ](led, happening.truncations, *began):
+    h = happening
+    led = h.lossy if h.outages else h.failovers
+    began = (h.outages, h.periods, h.of_groups, h.lag, h.first_and_last_controllers, h.writes_stopped)
+    rows: Iterable[Any] = chain(led, h.truncations, *began)
+    for row in rows:
         yield from row.evidence
 
 
@@ -253,10 +207,3 @@ def _commands(row: Incident, harm: Harm) -> Iterator[str]:
             yield command
         else:
             yield from (command.format(**{named: shlex.quote(str(s))}) for s in subjects[named][:_SUBJECTS])
-
-
-def _recurrence(row: Incident, happening: Happening) -> str:
-    """What is the same when it happens again: its kind, its cause, and the brokers or the groups that began it."""
-    began = row.brokers or row.group_ids
-    kinds = sorted({o.kind for o in happening.outages})
-    return row_id("recurrence", row.cluster, row.kind, row.cause or "", *kinds, *began)

@@ -54,44 +54,35 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a rebuild found in a window of one cluster.
+class _Parts:
+    """What happens to a cluster. `of_groups`: incidents that hold rebalances; `unavailability`: what could not be used
+    through it; `failed`: rebalances, by their ids, that a failure began."""
 
-    `of_groups`: incidents that hold rebalances; `group_incident_of`: the one of each rebalance, by their ids; `failed`:
-    rebalances, by their ids, that a failure began.
-    """
+    of_groups: Sequence[Incident] = ()
+    outages: Sequence[BrokerOutage] = ()
+    failovers: Sequence[Failover] = ()
+    truncations: Sequence[Truncation] = ()
+    periods: Sequence[OutOfSyncPeriod] = ()
+    unavailability: Sequence[Unavailability] = ()
+    lag: Sequence[LagVerdict] = ()
+    controllers: Sequence[ControllerChange] = ()
+    failed: Container[str | None] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found(_Parts):
+    """What a rebuild found in a window of one cluster. `group_incident_of`: that of each rebalance, by their ids."""
 
     window: Window
-    of_groups: Sequence[Incident] = ()
-    outages: Sequence[BrokerOutage] = ()
-    failovers: Sequence[Failover] = ()
-    truncations: Sequence[Truncation] = ()
-    periods: Sequence[OutOfSyncPeriod] = ()
     spans: Sequence[IsrSpan] = ()
-    unavailability: Sequence[Unavailability] = ()
     group_incident_of: Mapping[str, str] = field(default_factory=dict)
-    failed: Container[str | None] = ()
-    lag: Sequence[LagVerdict] = ()
-    controllers: Sequence[ControllerChange] = ()
 
 
-@dataclass(frozen=True)
-class Happening:
-    """What happened as one thing, in order of time. `unavailability`: what could not be used through it.
-
-    `failed`: rebalances, by their ids, that a failure began.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Happening(_Parts):
+    """What happened as one thing, in order of time."""
 
     kind: IncidentKind
-    outages: Sequence[BrokerOutage] = ()
-    of_groups: Sequence[Incident] = ()
-    failovers: Sequence[Failover] = ()
-    truncations: Sequence[Truncation] = ()
-    periods: Sequence[OutOfSyncPeriod] = ()
-    lag: Sequence[LagVerdict] = ()
-    controllers: Sequence[ControllerChange] = ()
-    unavailability: Sequence[Unavailability] = ()
-    failed: Container[str | None] = ()
 
     @property
     def first_and_last_controllers(self) -> Sequence[ControllerChange]:
@@ -163,15 +154,19 @@ def gather(found: Found) -> list[Happening]:
     act_of = {o.outage_id: n for n, act in enumerate(acts) for o in act}
     groups = _by_act(act_of, _with_absences(found))
     failovers = _by_act(act_of, _with_outages(found.failovers))
-    truncations = _by_act(act_of, _with_failovers(found))
-    unused = _by_act(act_of, _with_causes(found))
+    of_failover = {f.failover_id: f.outage_id for f in found.failovers}
+    lossy = (t for t in found.truncations if t.verdict == TruncationVerdict.COMMITTED_LOST)
+    truncations = _by_act(act_of, ((t.outage_id or of_failover.get(t.failover_id or ""), t) for t in lossy))
+    outage_of = {incident.incident_id: outage_id for outage_id, incident in _with_absences(found)}
+    incidents = ((found.group_incident_of.get(u.rebalance_id or ""), u) for u in found.unavailability)
+    unused = _by_act(act_of, ((u.outage_id or outage_of.get(i or ""), u) for i, u in incidents))
     absences = [
         Happening(
-            IncidentKind.CLUSTER_RESTART if len(act) > 1 and act[0].restart_id else IncidentKind.BROKER_OUTAGE,
-            act,
             groups.get(n, ()),
+            act,
             failovers.get(n, ()),
             truncations.get(n, ()),
+            kind=IncidentKind.CLUSTER_RESTART if len(act) > 1 and act[0].restart_id else IncidentKind.BROKER_OUTAGE,
             unavailability=unused.get(n, ()),
             failed=found.failed,
         )
@@ -180,11 +175,18 @@ def gather(found: Found) -> list[Happening]:
     rest = unused.get(None, ())
     idle = grouped(rest, lambda u: found.group_incident_of.get(u.rebalance_id or ""))
     of_groups = [
-        Happening(i.kind, of_groups=(i,), unavailability=idle.get(i.incident_id, ()), failed=found.failed)
+        Happening((i,), kind=i.kind, unavailability=idle.get(i.incident_id, ()), failed=found.failed)
         for i in groups.get(None, ())
     ]
     others = _without_outage(found, failovers.get(None, ()), truncations.get(None, ()), idle.get(None, ()))
-    return [*absences, *of_groups, *others, *_behind(found.lag), *_without_controller(found.controllers)]
+    behind = sorted((v for v in found.lag if v.status != LagStatus.OK), key=lambda v: (v.topic, v.partition))
+    lag = [Happening(kind=IncidentKind.LAG, lag=own) for own in grouped(behind, lambda v: v.group_id).values()]
+    # A quorum that loses its controllers again and again: one incident until it keeps one.
+    changes = (c for c in found.controllers if c.cause == ControllerChangeCause.NO_MAJORITY)
+    ordered = sorted(changes, key=lambda c: (c.happened_at, c.epoch))
+    uncontrolled = _within(ordered, lambda c: c.happened_at, uncontrolled_since)
+    quorums = [Happening(kind=IncidentKind.QUORUM_LOST, controllers=own) for own in uncontrolled]
+    return [*absences, *of_groups, *others, *lag, *quorums]
 
 
 def _by_act(act_of: Mapping[str, int], rows: Iterable[tuple[str | None, R]]) -> dict[int | None, list[R]]:
@@ -201,49 +203,35 @@ def _with_absences(found: Found) -> Iterator[tuple[str | None, Incident]]:
         yield incident.first_outage_id if incident.first_outage_id in inside else None, incident
 
 
-def _with_failovers(found: Found) -> Iterator[tuple[str | None, Truncation]]:
-    """Logs that lost committed records, with the absence behind the change of their leader."""
-    of_failover = {f.failover_id: f.outage_id for f in found.failovers}
-    for cut in found.truncations:
-        if cut.verdict == TruncationVerdict.COMMITTED_LOST:
-            yield cut.outage_id or of_failover.get(cut.failover_id or ""), cut
-
-
 def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
     """Absences that are one act: a rolling restart, shutdowns within a minute while one of their brokers is still
-    away, each other one for itself.
-    """
+    away, each other one for itself."""
     ordered = sorted(outages, key=lambda o: (o.down_at, o.broker, o.outage_id))
     together = grouped(ordered, lambda o: o.restart_id or ("" if is_orderly(o) else o.outage_id))
     shutdowns = together.pop("", [])
     yield from (list(act) for act in together.values())
     for stops in _within(shutdowns, lambda o: o.down_at):
-        yield from _while_away(stops)
-
-
-def _while_away(stops: Iterable[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
-    """Shutdowns in order of time, cut where every broker that went before has come back."""
-    act: list[BrokerOutage] = []
-    for stop in stops:
-        if act and all(o.up_at is not None and o.up_at <= stop.down_at for o in act):
-            yield act
-            act = []
-        act.append(stop)
-    yield act
+        act: list[BrokerOutage] = []
+        for stop in stops:
+            if act and all(o.up_at is not None and o.up_at <= stop.down_at for o in act):
+                yield act
+                act = []
+            act.append(stop)
+        yield act
 
 
 def _within(
     rows: Iterable[R], at: Callable[[R], datetime], since: Callable[[R], datetime] | None = None
 ) -> Iterator[list[R]]:
     """Rows in order of time, cut where more than TOGETHER lies between two of them. `since`: when each began."""
-    held: list[R] = []
+    together: list[R] = []
     for row in rows:
-        if held and (since or at)(row) - at(held[-1]) > TOGETHER:
-            yield held
-            held = []
-        held.append(row)
-    if held:
-        yield held
+        if together and (since or at)(row) - at(together[-1]) > TOGETHER:
+            yield together
+            together = []
+        together.append(row)
+    if together:
+        yield together
 
 
 def _with_outages(failovers: Sequence[Failover]) -> Iterator[tuple[str | None, Failover]]:
@@ -257,39 +245,32 @@ def _with_outages(failovers: Sequence[Failover]) -> Iterator[tuple[str | None, F
         yield outage, row
 
 
-def _with_causes(found: Found) -> Iterator[tuple[str | None, Unavailability]]:
-    """What could not be used, with the absence behind it, or behind the incident of its rebalance."""
-    of_groups = {incident.incident_id: outage_id for outage_id, incident in _with_absences(found)}
-    for row in found.unavailability:
-        group_incident = found.group_incident_of.get(row.rebalance_id or "")
-        yield row.outage_id or of_groups.get(group_incident or ""), row
-
-
 def _without_outage(
     found: Found, failovers: Iterable[Failover], truncations: Sequence[Truncation], unused: Sequence[Unavailability]
 ) -> Iterator[Happening]:
     """Replicas out of sync, with the leaders that their broker lost then; leaders lost otherwise; logs cut; writes
     that stopped."""
     lost = [_with_cuts(h, truncations) for h in _leaders_lost(found.window, failovers, unused)]
-    told = {t.truncation_id for h in lost for t in h.truncations}
+    with_leaders = {t.truncation_id for h in lost for t in h.truncations}
     stopped = [u for u in unused if u.kind in NO_WRITES and is_noticed(u)]
     missing = missing_broker(found.spans)
-    for period in filter(_is_trouble, found.periods):
+    for period in (p for p in found.periods if p.outage_id is None and p.kind in TROUBLED):
         own, lost = _apart(lost, partial(_is_of, period))
         through, stopped = _apart(stopped, partial(_began_in, period, missing))
-        yield _joined(period, own, through)
+        yield Happening(
+            kind=IncidentKind.REPLICAS_OUT,
+            failovers=[f for h in own for f in h.failovers],
+            truncations=[t for h in own for t in h.truncations],
+            periods=(period,),
+            unavailability=[*through, *(u for h in own for u in h.unavailability)],
+        )
     yield from lost
-    yield from _writes_stopped(stopped)
-    yield from _logs_cut(found.window, (t for t in truncations if t.truncation_id not in told))
-
-
-def _writes_stopped(rows: Iterable[Unavailability]) -> Iterator[Happening]:
-    for held in _within(sorted(rows, key=lambda u: u.started_at), lambda u: u.started_at):
-        yield Happening(IncidentKind.WRITES_STOPPED, unavailability=held)
-
-
-def _is_trouble(period: OutOfSyncPeriod) -> bool:
-    return period.outage_id is None and period.kind in TROUBLED
+    for rows in _within(sorted(stopped, key=lambda u: u.started_at), lambda u: u.started_at):
+        yield Happening(kind=IncidentKind.WRITES_STOPPED, unavailability=rows)
+    others = (t for t in truncations if t.truncation_id not in with_leaders and found.window.holds(t.happened_at))
+    for by_broker in grouped(sorted(others, key=lambda t: t.happened_at), lambda t: t.broker).values():
+        for cuts in _within(by_broker, lambda t: t.happened_at):
+            yield Happening(kind=IncidentKind.LOG_CUT, truncations=cuts)
 
 
 def missing_broker(spans: Iterable[IsrSpan]) -> Callable[[Unavailability], int]:
@@ -315,16 +296,6 @@ def _began_in(period: OutOfSyncPeriod, missing: Callable[[Unavailability], int],
     return near and missing(row) == period.broker
 
 
-def _joined(period: OutOfSyncPeriod, lost: Sequence[Happening], stopped: Sequence[Unavailability]) -> Happening:
-    return Happening(
-        IncidentKind.REPLICAS_OUT,
-        failovers=[*chain.from_iterable(h.failovers for h in lost)],
-        truncations=[*chain.from_iterable(h.truncations for h in lost)],
-        periods=(period,),
-        unavailability=[*stopped, *chain.from_iterable(h.unavailability for h in lost)],
-    )
-
-
 def _with_cuts(happening: Happening, truncations: Iterable[Truncation]) -> Happening:
     """Leaders lost, with the logs that were cut since the new leader held less."""
     since: dict[tuple[str, int], datetime] = {}
@@ -332,27 +303,6 @@ def _with_cuts(happening: Happening, truncations: Iterable[Truncation]) -> Happe
         since.setdefault((f.topic, f.partition), f.happened_at)
     cuts = [t for t in truncations if t.happened_at >= since.get((t.topic, t.partition), NEVER)]
     return replace(happening, truncations=cuts)
-
-
-def _logs_cut(window: Window, truncations: Iterable[Truncation]) -> Iterator[Happening]:
-    inside = sorted((t for t in truncations if window.holds(t.happened_at)), key=lambda t: t.happened_at)
-    for cuts in grouped(inside, lambda t: t.broker).values():
-        for held in _within(cuts, lambda t: t.happened_at):
-            yield Happening(IncidentKind.LOG_CUT, truncations=held)
-
-
-def _behind(lag: Iterable[LagVerdict]) -> Iterator[Happening]:
-    behind = sorted((v for v in lag if v.status != LagStatus.OK), key=lambda v: (v.topic, v.partition))
-    for verdicts in grouped(behind, lambda v: v.group_id).values():
-        yield Happening(IncidentKind.LAG, lag=verdicts)
-
-
-def _without_controller(changes: Iterable[ControllerChange]) -> Iterator[Happening]:
-    """A quorum that loses its controllers again and again: one incident until it keeps one."""
-    lost = (c for c in changes if c.cause == ControllerChangeCause.NO_MAJORITY)
-    ordered = sorted(lost, key=lambda c: (c.happened_at, c.epoch))
-    for held in _within(ordered, lambda c: c.happened_at, uncontrolled_since):
-        yield Happening(IncidentKind.QUORUM_LOST, controllers=held)
 
 
 def _leaders_lost(
@@ -363,10 +313,10 @@ def _leaders_lost(
     noticed = {failover_id for failover_id, rows in leaderless.items() if any(map(is_noticed, rows))}
     episodes = [e for e in _episodes(failovers, noticed) if window.holds(e[0].happened_at)]
     for own in grouped(episodes, lambda e: e[0].leader_from).values():
-        for held in _within(own, lambda e: e[0].happened_at):
-            changes = [*chain.from_iterable(held)]
+        for together in _within(own, lambda e: e[0].happened_at):
+            changes = [*chain.from_iterable(together)]
             rows = [u for f in changes for u in leaderless.get(f.failover_id, ())]
-            yield Happening(IncidentKind.LEADERS_LOST, failovers=changes, unavailability=rows)
+            yield Happening(kind=IncidentKind.LEADERS_LOST, failovers=changes, unavailability=rows)
 
 
 def _episodes(failovers: Iterable[Failover], noticed: Container[str | None]) -> list[list[Failover]]:

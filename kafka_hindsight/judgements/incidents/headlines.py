@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, Harm, IncidentKind, OutOfSyncKind
-from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Incident, OutOfSyncPeriod
+from kafka_hindsight.catalog.rows import BrokerOutage, Incident, OutOfSyncPeriod
 from kafka_hindsight.judgements.incidents.happenings import Happening, uncontrolled_since
 from kafka_hindsight.judgements.incidents.impact import Impact, Place
 from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
@@ -44,7 +44,10 @@ def partitions_of(places: Sequence[Place]) -> str:
 
 def _lost(impact: Impact) -> str:
     low, high = impact.lost or (0, None)
-    where = f"{partitions_of(list(impact.losses))}{_unclean(impact)}"
+    chosen = (f for f in impact.of.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION)
+    at = [f.happened_at for f in chosen if (f.topic, f.partition) in impact.losses]
+    election = f" (unclean election at {min(at):%H:%M:%S})" if at and impact.of.outages else ""
+    where = f"{partitions_of(list(impact.losses))}{election}"
     if not low:
         most = f"up to {words.counted(high, 'committed record')}" if high else "committed records"
         return f"{most} may have been lost in {where}"
@@ -52,44 +55,27 @@ def _lost(impact: Impact) -> str:
     return f"{least}{words.counted(low if high is None else high, 'committed record')} were lost in {where}"
 
 
-def _unclean(impact: Impact) -> str:
-    """The election that lost the records, where the absence of a broker began it all."""
-    chosen = [f for f in impact.of.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION]
-    at = [f.happened_at for f in chosen if (f.topic, f.partition) in impact.losses]
-    return f" (unclean election at {min(at):%H:%M:%S})" if at and impact.of.outages else ""
-
-
 def _offline(impact: Impact) -> str:
-    return f"{_subject(impact.offline.subjects)} had no leader{_for_how_long(impact.offline)}"
+    return _unused(impact.offline, "had no leader")
 
 
-def _refused(impact: Impact) -> str:
-    return f"{_subject(impact.refusing.subjects)} took no writes with acks=all{_for_how_long(impact.refusing)}"
-
-
-def _for_how_long(found: Unused) -> str:
-    """How long the longest of them could not be used, after what that was."""
-    if found.still:
-        few = f" for {len(found.still)} of them" if len(found.still) < len(found.subjects) else ""
-        return f", not over{few} when the logs end"
-    return f"{', the longest' if len(found.subjects) > 1 else ''} for {lasted(found.longest)}" if found.longest else ""
-
-
-def _subject(places: Sequence[Place]) -> str:
-    """Partitions at the beginning of a sentence: a name keeps its small letter."""
-    return f"{'partition ' if len(places) == 1 else ''}{partitions_of(places)}"
+def _unused(unused: Unused, what: str) -> str:
+    """Partitions, what they suffered, and how long the longest of them could not be used."""
+    is_one = len(unused.subjects) == 1
+    length = ""
+    if unused.still:
+        few = f" for {len(unused.still)} of them" if len(unused.still) < len(unused.subjects) else ""
+        length = f", not over{few} when the logs end"
+    elif unused.longest:
+        length = f"{'' if is_one else ', the longest'} for {lasted(unused.longest)}"
+    return f"{'partition ' if is_one else ''}{partitions_of(unused.subjects)} {what}{length}"
 
 
 _EFFECTS: Mapping[Harm, Callable[[Impact], str]] = {
     Harm.RECORDS_LOST: _lost,
     Harm.PARTITIONS_OFFLINE: _offline,
-    Harm.WRITES_REFUSED: _refused,
+    Harm.WRITES_REFUSED: lambda impact: _unused(impact.refusing, "took no writes with acks=all"),
 }
-
-
-def absence(outage: BrokerOutage) -> str:
-    """What became of a broker, as sure as that is, and for how long."""
-    return f"broker {outage.broker} {fate(outage)}"
 
 
 def fate(outage: BrokerOutage) -> str:
@@ -103,7 +89,7 @@ def fate(outage: BrokerOutage) -> str:
 def _away(happening: Happening) -> str:
     rows = happening.outages
     if len(rows) == 1:
-        return absence(rows[0])
+        return f"broker {rows[0].broker} {fate(rows[0])}"
     names = sorted({o.broker for o in rows})
     brokers = words.listed([str(b) for b in names], 8)
     if happening.kind == IncidentKind.CLUSTER_RESTART:
@@ -125,18 +111,14 @@ def _out_of_sync(happening: Happening) -> str:
 def _leaders_lost(happening: Happening) -> str:
     brokers = sorted({f.leader_from for f in happening.failovers if f.leader_from is not None} - {NOBODY})
     led = _named("broker", brokers) if brokers else "the former leader"
-    said = {
+    clauses = {
         FailoverKind.LOG_DIR_FAILED: f"a log directory of {led} failed",
         FailoverKind.OFFLINE: f"no replica could take over from {led}",
         FailoverKind.UNCLEAN_ELECTION: "a replica out of sync became the leader",
     }
     kinds = {f.kind for f in happening.failovers}
-    clauses = [sentence for kind, sentence in said.items() if kind in kinds]
-    return words.listed(clauses) if clauses else f"the leader moved from {led}, and no line shows why"
-
-
-def _log_cut(happening: Happening) -> str:
-    return f"{_named('broker', sorted({t.broker for t in happening.truncations}))} cut its log"
+    events = [clause for kind, clause in clauses.items() if kind in kinds]
+    return words.listed(events) if events else f"the leader moved from {led}, and no line shows why"
 
 
 def _behind(happening: Happening) -> str:
@@ -148,21 +130,17 @@ def _behind(happening: Happening) -> str:
 
 def _without_controller(happening: Happening) -> str:
     first, last = happening.controllers[0], happening.controllers[-1]
-    lasted = _uncontrolled(last)
+    is_open = last.controller_to == NOBODY
+    least, most = last.uncontrolled_low_ms, last.uncontrolled_high_ms
+    lasted = f" for {words.duration(most)} at most" if most and not is_open else ""
+    if least:
+        lasted = f" for {words.duration(least)}{' at least' if is_open else ''}"
     if first is not last:
         took = words.duration(last.happened_at - uncontrolled_since(first))
         lasted = f" {words.times(len(happening.controllers))} within {took}"
-    if last.controller_to == NOBODY:
+    if is_open:
         lasted += ", and no line shows a controller afterwards"
     return f"the controllers had no majority{lasted}: no leader could be elected, and no topic changed"
-
-
-def _uncontrolled(change: ControllerChange) -> str:
-    """For how long there was no controller, after the words about it."""
-    least, most, is_open = change.uncontrolled_low_ms, change.uncontrolled_high_ms, change.controller_to == NOBODY
-    if least:
-        return f" for {words.duration(least)}{' at least' if is_open else ''}"
-    return f" for {words.duration(most)} at most" if most and not is_open else ""
 
 
 def _named(noun: str, ids: Iterable[int]) -> str:
@@ -186,11 +164,8 @@ def _groups(happening: Happening) -> str:
     often = f"rebalanced{f' {words.times(count)}' if count > 1 else ''}"
     verb = _GROUP_VERBS.get(incident.kind, often).format(words.counted(count, "rebalance"))
     lasted = f" {'within' if count > 1 else 'for'} {words.duration(gone)}" if gone else ""
-    why = (
-        f": {incident.cause.label}"
-        if incident.cause is not None and incident.kind != IncidentKind.ROLLING_RESTART
-        else ""
-    )
+    cause = None if incident.kind == IncidentKind.ROLLING_RESTART else incident.cause
+    why = "" if cause is None else f": {cause.label}"
     return f"{who} {verb}{lasted}{_GROUP_NOTES.get(incident.kind, '')}{why}"
 
 
@@ -198,7 +173,7 @@ _ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
     IncidentKind.CLUSTER_RESTART: _away,
     IncidentKind.REPLICAS_OUT: _out_of_sync,
     IncidentKind.LEADERS_LOST: _leaders_lost,
-    IncidentKind.LOG_CUT: _log_cut,
+    IncidentKind.LOG_CUT: lambda h: f"{_named('broker', sorted({t.broker for t in h.truncations}))} cut its log",
     IncidentKind.LAG: _behind,
     IncidentKind.QUORUM_LOST: _without_controller,
     IncidentKind.WRITES_STOPPED: lambda _: "no line shows which broker was missing",

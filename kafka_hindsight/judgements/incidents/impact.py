@@ -48,7 +48,8 @@ class Impact:
         for f in self.of.failovers:
             if f.records_lost_low is not None and f.records_lost_high != 0:
                 low, high = found.get((f.topic, f.partition), (0, 0))
-                found[f.topic, f.partition] = low + f.records_lost_low, _sum(high, f.records_lost_high)
+                most = None if high is None or f.records_lost_high is None else high + f.records_lost_high
+                found[f.topic, f.partition] = low + f.records_lost_low, most
         for t in self.of.truncations:
             cut = t.records_cut or 1
             found.setdefault((t.topic, t.partition), (cut, t.records_cut))
@@ -66,9 +67,8 @@ class Impact:
     @property
     def topics(self) -> list[str]:
         """The topics that lost records, had no leader or took no writes: the worst hit first."""
-        return list(
-            dict.fromkeys(topic for topic, _ in (*self.losses, *self.offline.subjects, *self.refusing.subjects))
-        )
+        places = (*self.losses, *self.offline.subjects, *self.refusing.subjects)
+        return list(dict.fromkeys(topic for topic, _ in places))
 
     @property
     def brokers(self) -> list[int]:
@@ -82,17 +82,6 @@ class Impact:
     def groups(self) -> list[str]:
         """The groups that rebalanced or fell behind."""
         return sorted({g for i in self.of.of_groups for g in i.group_ids} | {v.group_id for v in self.of.lag})
-
-    @property
-    def rebalances(self) -> int:
-        """How many rebalances it holds."""
-        return sum(i.rebalance_count for i in self.of.of_groups)
-
-    @property
-    def partition_seconds(self) -> float | None:
-        """What those cost, as far as it is known."""
-        known = [i.partition_seconds for i in self.of.of_groups if i.partition_seconds is not None]
-        return round(sum(known), 3) if known else None
 
     @property
     def ended_at(self) -> datetime | None:
@@ -115,35 +104,21 @@ class Impact:
         """The gravest thing that it did."""
         return next(harm for harm, holds in _LEVELS if holds(self))
 
-    @property
-    def has_lost(self) -> bool:
-        """Whether records were lost, or may have been."""
-        return bool(self.losses)
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether its rebalances began since something failed."""
-        return any(_is_failure(i) for i in self.of.of_groups)
-
-
-_AT_RISK = frozenset({IncidentKind.REPLICAS_OUT, IncidentKind.LEADERS_LOST})
-_LEVELS: tuple[tuple[Harm, Callable[[Impact], object]], ...] = (
-    (Harm.RECORDS_LOST, lambda i: i.has_lost),
-    (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.subjects),
-    (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
-    (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.of.outages)),
-    (Harm.NO_CONTROLLER, lambda i: i.of.controllers),
-    (Harm.DATA_AT_RISK, lambda i: i.of.outages or i.of.kind in _AT_RISK),
-    (Harm.CONSUMERS_STOPPED, lambda i: i.has_failed),
-    (Harm.LAG_GREW, lambda i: i.of.lag),
-    (Harm.ROUTINE, lambda i: True),
-)
-"""When each harm holds; the first that does is the incident's."""
-
 
 def _is_failure(incident: Incident) -> bool:
     return incident.kind in _TROUBLE or (incident.cause is not None and has_failed(incident.cause))
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+_AT_RISK = frozenset({IncidentKind.REPLICAS_OUT, IncidentKind.LEADERS_LOST})
+_LEVELS: tuple[tuple[Harm, Callable[[Impact], object]], ...] = (
+    (Harm.RECORDS_LOST, lambda i: i.losses),
+    (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.subjects),
+    (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
+    (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.of.outages)),
+    (Harm.NO_CONTROLLER, lambda i: i.of.controllers),
+    (Harm.DATA_AT_RISK, lambda i: i.of.outages or i.of.kind in _AT_RISK),
+    (Harm.CONSUMERS_STOPPED, lambda i: any(map(_is_failure, i.of.of_groups))),
+    (Harm.LAG_GREW, lambda i: i.of.lag),
+    (Harm.ROUTINE, lambda i: True),
+)
+"""When each harm holds; the first that does is the incident's."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from kafka_hindsight.catalog.codes import Confidence, Intent, UnavailabilityKind
@@ -43,8 +43,7 @@ def ledger_row(
         why: What caused it, in a sentence.
         confidence: The most that the evidence allows; `likely` at most where no proof shows that it lasted at all.
         quotes: The evidence.
-        failover_id: The change of leader that began it.
-        rebalance_id: The rebalance that began it.
+        failover_id, rebalance_id: What began it.
         outage_id: The outage behind it.
     """
     cluster, *names = subject
@@ -52,6 +51,10 @@ def ledger_row(
     subject_name = "-".join(map(str, names))
     columns: dict[str, Any] = dict(zip(("topic", "partition") if len(names) > 1 else ("group_id",), names, strict=True))
     identity = failover_id or rebalance_id or interval.start
+    lasted = f"from {interval.start:%H:%M:%S} on, and that was not over when the logs end"
+    if interval.end is not None:
+        length = bounded(low / MS, None if high is None else high / MS)
+        lasted = f"for {length}" if length else "for a time that no evidence bounds"
     return Unavailability(
         cluster=cluster,
         unavailability_id=row_id(cluster, "unavailability", kind, *names, identity),
@@ -67,15 +70,7 @@ def ledger_row(
         outage_id=outage_id,
         intent=Intent.UNKNOWN,
         confidence=confidence if low else confidence.at_most(Confidence.LIKELY),
-        explanation=f"{_SENTENCES[kind].format(subject=subject_name)}{_lasted(interval, low)}. {why}",
+        explanation=f"{_SENTENCES[kind].format(subject=subject_name)} {lasted}. {why}",
         evidence=evidence_of(quotes),
         **columns,
     )
-
-
-def _lasted(interval: BoundedInterval[Any], low: timedelta) -> str:
-    if interval.end is None:
-        return f" from {interval.start:%H:%M:%S} on, and that was not over when the logs end"
-    high = interval.high
-    lasted = bounded(low / MS, None if high is None else high / MS)
-    return f" for {lasted}" if lasted else " for a time that no evidence bounds"

@@ -118,9 +118,9 @@ def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
     Raises: LookupError where none holds: the last ruling of a table has to hold always.
     """
     verdict = decide(rulings, case)
-    if verdict is not None:
-        return verdict
-    raise LookupError(f"No ruling holds for {case!r}. Needed: a last one that always does.")
+    if verdict is None:
+        raise LookupError(f"No ruling holds for {case!r}. Needed: a last one that always does.")
+    return verdict
 
 
 def proof_if(holds: object, *evidence: Quote, confidence: Confidence | None = None, **words: object) -> Proof | None:

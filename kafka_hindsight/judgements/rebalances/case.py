@@ -5,7 +5,7 @@ Each look-up is made once, when the first ruling asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -14,16 +14,51 @@ from kafka_hindsight.catalog.codes import Confidence, Protocol
 from kafka_hindsight.catalog.rows import Event, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.rulings import Proof, Verdict
+from kafka_hindsight.judgements.reasoning.timelines import instants
 from kafka_hindsight.judgements.rebalances.client_logs import ProcessLog
-from kafka_hindsight.judgements.rebalances.history_coverage import HistoryCoverage
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
-from kafka_hindsight.judgements.rebalances.model import Episode, GroupContext, MembershipChange
+from kafka_hindsight.judgements.rebalances.model import Episode, Gap, GroupContext, MembershipChange
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.patterns import NAMES_NO_CLIENT
 from kafka_hindsight.knowledge.reasons import read_client_reason
 from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, METADATA_LAG, RETURN_WITHIN
 from kafka_hindsight.shared.words import duration
+
+
+class HistoryCoverage:
+    """Whether a group is known to have had no other members than those that lines name.
+
+    A hole is an instant by which a member may have come unseen: a break in the generations that nothing explains, a
+    rebalance whose first line is missing, and a generation with more members than the evidence names. Brokers before
+    2.8 print no number.
+    """
+
+    def __init__(
+        self, episodes: Sequence[Episode], gaps: Iterable[Gap], registry: MemberRegistry, observed_from: datetime
+    ) -> None:
+        self.from_the_start = bool(episodes) and episodes[0].from_generation == 0
+        self.observed_from = observed_from
+        holes = [
+            *(g.seen_at for g in gaps if g.explained_by is None),
+            *(e.started_at for e in episodes if e.lacks_start),
+            *(
+                e.joined_at
+                for e in episodes
+                if e.joined_at and e.members_after is not None and e.members_after > registry.count_at(e.joined_at)
+            ),
+        ]
+        self.holes = instants(holes)
+
+    def reaches_back(self, at: datetime) -> bool:
+        """Whether the group's history is known from its first generation on, or for the whole look-back."""
+        return self.from_the_start or at - self.observed_from >= LOOK_BACK
+
+    def is_whole(self, at: datetime) -> bool:
+        """Whether no one can have been in the group unseen within the look-back before `at`."""
+        hole = self.holes.first_since(at - LOOK_BACK)
+        return hole is None or hole > at
+
 
 REASON_WORDS: Mapping[str, str] = {
     reasons.CLOSED: "the consumer is being closed",
@@ -148,8 +183,14 @@ class Case:
         metadata was seen then, and what came before the member itself did was known to it from the start: metadata
         are read whole.
         """
-        since = [self.episode.started_at - METADATA_LAG, _last_metadata_rebalance(self.episode), self.member.first_at]
-        first = max(s for s in since if s is not None)
+        earliest = self.episode.started_at - METADATA_LAG
+        first, before = max(earliest, self.member.first_at or earliest), self.episode.previous
+        while before is not None and before.started_at >= first:
+            reason = read_client_reason(before.reason.client_reason)
+            if before.reason.act == "leader_rejoined" and reason in (reasons.METADATA_CHANGED, None):
+                first = before.started_at
+                break
+            before = before.previous
         return [c for c in self.changes_of_all_topics if c.at >= first and self.registry.may_read(c.topic)]
 
     @property
@@ -157,17 +198,6 @@ class Case:
         """The changes of any topic that a client could just have seen, oldest first."""
         started_at = self.episode.started_at
         return self.context.topic_changes_by_time.between(started_at - METADATA_LAG, started_at)
-
-
-def _last_metadata_rebalance(episode: Episode) -> datetime | None:
-    """Edge case: what lies further back than METADATA_LAG bounds nothing."""
-    before = episode.previous
-    while before is not None and before.started_at >= episode.started_at - METADATA_LAG:
-        reason = read_client_reason(before.reason.client_reason)
-        if before.reason.act == "leader_rejoined" and reason in (reasons.METADATA_CHANGED, None):
-            return before.started_at
-        before = before.previous
-    return None
 
 
 def shown(*lines: Event | None, **words: object) -> Proof:
@@ -180,8 +210,8 @@ def by_own_log(case: Case, *lines: Event | None) -> Proof | None:
 
     Edge case: a line that names no client is the member's by its file alone, so that the proof is likely at most.
     """
-    told = [line for line in lines if line is not None]
-    return shown(*case.log.identity, *told) + by_its_words(*told) if told else None
+    own = [line for line in lines if line is not None]
+    return shown(*case.log.identity, *own) + by_its_words(*own) if own else None
 
 
 def by_its_words(*lines: Event) -> Proof:

@@ -82,12 +82,12 @@ class _Attachment:
 
     def unnamed(self, what: Change, at: datetime) -> int | None:
         """The rebalance of that instant whose reason names no member, as in a leave by instance id alone."""
-        found = [
-            (abs(self.episodes[n].started_at - at), n)
+        near = (
+            n
             for n in self.starts.near(at, SAME_ACT)
             if self.changes[n] and self.changes[n][0].member_id is None and self.changes[n][0].what == what
-        ]
-        return min(found)[1] if found else None
+        )
+        return min(near, key=lambda n: (abs(self.episodes[n].started_at - at), n), default=None)
 
     def append(self, n: int, change: MembershipChange) -> None:
         self.places[change.what, change.member_id].append((n, len(self.changes[n])))
@@ -101,20 +101,12 @@ class _Attachment:
 
 
 def _named_by_reason(episode: Episode) -> Iterable[MembershipChange]:
-    reason = episode.reason
+    reason, at = episode.reason, episode.started_at
     what = _BY_REASON.get(reason.act)
-    if what is None:
-        return
-    members: tuple[str | None, ...] = reason.members or (None,)
-    for member in members:
-        yield MembershipChange(
-            what,
-            episode.started_at,
-            member,
-            reason.instance_id,
-            reason.client_reason,
-            is_by_instance=what == Change.LEFT and member is None,
-        )
+    if what is not None:
+        for member in reason.members or (None,):
+            by_instance = what == Change.LEFT and member is None
+            yield MembershipChange(what, at, member, reason.instance_id, reason.client_reason, by_instance)
 
 
 def _completed(change: MembershipChange, event: Event) -> MembershipChange:

@@ -80,9 +80,8 @@ class ProcessLog:
     @property
     def identity(self) -> tuple[Event, ...]:
         """The lines that show which process of which member it is."""
-        first = next(iter(self.process.lines), None)
-        started = first if first is not None and first.kind in _STARTS else None
-        return tuple(e for e in (started, self.named) if e is not None)
+        started = (e for e in self.process.lines.values[:1] if e.kind in _STARTS)
+        return (*started, *([self.named] if self.named else []))
 
 
 class ClientLog(_Lines):
@@ -111,10 +110,16 @@ class ClientLog(_Lines):
 
         It is the one that names the member id; where no line does (librdkafka), the one that ran then.
         """
-        place = self._place_of(member_id, at)
+        place, starts, lines = self._place_of(member_id, at), self._starts, self.lines.values
         if place is None:
             return ProcessLog(Process((), None, self._has_starts))
-        return ProcessLog(self._process_at(place), self.lines.values[place])
+        number = bisect_right(starts, place)
+        if number not in self._processes:
+            first = starts[number - 1] if number else 0
+            following = starts[number] if number < len(starts) else None
+            next_start = None if following is None else lines[following]
+            self._processes[number] = Process(lines[first:following], next_start, self._has_starts)
+        return ProcessLog(self._processes[number], lines[place])
 
     def _place_of(self, member_id: str, at: datetime) -> int | None:
         """The first line that names the member id; else the last one by then, unless it names another member.
@@ -126,17 +131,6 @@ class ClientLog(_Lines):
         last = max(self.lines.count_until(at) - 1, -1 if self._starts or not len(self.lines) else 0)
         return None if last < 0 or self.lines.values[last].member_id else last
 
-    def _process_at(self, place: int) -> Process:
-        """The process that wrote the line at a place."""
-        starts, lines = self._starts, self.lines.values
-        number = bisect_right(starts, place)
-        if number not in self._processes:
-            first = starts[number - 1] if number else 0
-            following = starts[number] if number < len(starts) else None
-            next_start = None if following is None else lines[following]
-            self._processes[number] = Process(lines[first:following], next_start, self._has_starts)
-        return self._processes[number]
-
 
 class ClientLogs:
     """The logs of a group's clients. Look-ups come after all lines are added, in order."""
@@ -146,7 +140,7 @@ class ClientLogs:
         self._logs: dict[str, ClientLog] = {}
 
     def add(self, client_id: str, line: Event) -> None:
-        """Takes: the next line of a client's log."""
+        """Adds the next line of a client's log."""
         self._lines[client_id].append(line)
 
     def of(self, client_id: str) -> ClientLog:
@@ -163,25 +157,22 @@ class ClientLogs:
         return timelines(steps, attrgetter("kind", "generation"), attrgetter("happened_at"))
 
     def first_steps(self, kind: str, generation: int | None, at: datetime) -> dict[str, Event]:
-        """By client, its first line of a kind about a generation that was reached at that instant.
-
-        Takes: a kind of _STEPS.
-        """
+        """By client, its first line of a kind (of _STEPS) about a generation that was reached at that instant."""
         near = self._by_generation.get((kind, generation), NO_LINES).near(at, _NEAR)
         return {str(line.client_id): line for line in reversed(near)}
 
     @cached_property
     def resubscriptions(self) -> Timeline[Event]:
         """The lines with which a process subscribes again; its first subscription does not count."""
-        found = []
+        again = []
         for lines in self._lines.values():
             has_subscribed = False
             for line in lines:
                 if line.kind == Kind.CLIENT_SUBSCRIBED and has_subscribed:
-                    found.append(line)
+                    again.append(line)
                 if line.kind in (Kind.CLIENT_CONFIGURED, Kind.CLIENT_SUBSCRIBED):
                     has_subscribed = line.kind == Kind.CLIENT_SUBSCRIBED
-        return by_instant(found)
+        return by_instant(again)
 
 
 NO_LINES: Timeline[Event] = by_instant(())

@@ -35,11 +35,10 @@ def lacks_start(case: Case) -> Proof | None:
 
 def member_was(what: Change, words: str) -> Predicate[Case]:
     """The coordinator did this to the member."""
-    return named(f"The coordinator's line says: {words}.", lambda case: proof_if(_what(case) == what))
-
-
-def _what(case: Case) -> Change | None:
-    return None if case.change is None else case.change.what
+    return named(
+        f"The coordinator's line says: {words}.",
+        lambda case: proof_if(case.change is not None and case.change.what == what),
+    )
 
 
 def move_cut_it_short(case: Case) -> Proof | None:
@@ -71,9 +70,7 @@ REASON_RULINGS: Sequence[Ruling[Case]] = (
            proof=(always,), source="brokers before 2.1 write no reason",
            decides="made: words that no coordinator writes", looks_alike="made: a join phase without its first line"),
 )
-# fmt: on
 
-# fmt: off
 REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.JOIN_TIMEOUT, CERTAIN, "{who} was dropped because it did not rejoin within the rebalance timeout.",
            proof=(member_was(Change.NOT_REJOINED, "the member had not rejoined, or had not left its epoch, in time"),),
@@ -88,9 +85,7 @@ REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
            source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345, KIP-814",
            decides="made: a static member returns with other metadata", looks_alike="groups/assignor-4.3 12:17:54.972"),
 )
-# fmt: on
 
-# fmt: off
 MOVE_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.COORDINATOR_MOVED, LIKELY, "The coordinator moved while the group was rebalancing and cut the"
            " rebalance short. {began}",

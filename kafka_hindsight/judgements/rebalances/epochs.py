@@ -37,10 +37,7 @@ _STATES = (Kind.CLIENT_STATE_CHANGED, Kind.MEMBER_ASSIGNMENT_STATE)
 
 
 def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode], list[Gap]]:
-    """The episodes of one group with epochs, and the breaks in them.
-
-    Takes: the group's events in order. Gives: episodes in order of their epochs.
-    """
+    """The episodes of one group with epochs in order, and the breaks in them."""
     kind_shown = next((e for e in events if e.protocol in OTHER_KINDS), None)
     machine = _Machine(group_id, kind_shown)
     for event in events:
@@ -68,7 +65,9 @@ class _Machine:
         kind = event.kind
         if kind in _CHANGES:
             self.pending.append(_change_of(event))
-            _count(self.members, event)
+            is_there = kind in (Kind.MEMBER_JOINED, Kind.STATIC_MEMBER_RETURNED)
+            self.members |= {event.member_id} if is_there else set()
+            self.members.discard(event.old_member_id if is_there else event.member_id)
         elif kind == Kind.EPOCH_BUMPED:
             self.bump(event, event.generation or 0)
         elif kind in (Kind.JOIN_COMPLETED, Kind.GROUP_EMPTIED):
@@ -84,7 +83,7 @@ class _Machine:
     def bump(self, event: Event, epoch: int) -> None:
         changes = [c for c in self.pending if event.happened_at - c.at <= SAME_ACT]
         if self.epoch is not None and epoch != self.epoch + 1:
-            self.see_gap(event, self.epoch, epoch, epoch - self.epoch - 1)
+            self.see_gap(event, self.epoch, epoch)
         self.episodes.append(self.episode(event, epoch, changes))
         self.pending, self.has_moved = [], False
         self.epoch, self.hash = epoch, event.detail
@@ -97,18 +96,16 @@ class _Machine:
             self.episodes.append(self.episode(event, epoch, self.pending, self.pending[0].at))
             self.pending, self.epoch = [], epoch
         elif self.epoch is not None and epoch > self.epoch:
-            self.see_gap(event, self.epoch, epoch, epoch - self.epoch)
+            self.see_gap(event, self.epoch, epoch)
             self.pending, self.epoch = [], epoch
 
-    def see_gap(self, event: Event, last: int, epoch: int, missing: int) -> None:
-        self.gaps.append(Gap(last, epoch, event.happened_at, self.explain(last, epoch, missing), event))
-
-    def explain(self, last: int, epoch: int, missing: int) -> str | None:
-        if missing < 0 and epoch == 1:
-            return "the generations restarted: the group's metadata had been removed"
-        if missing < 0 and self.has_moved:
-            return f"the coordinator moved before epoch {last} was stored"
-        return None
+    def see_gap(self, event: Event, last: int, epoch: int) -> None:
+        why = None
+        if epoch <= last and epoch == 1:
+            why = "the generations restarted: the group's metadata had been removed"
+        elif epoch <= last and self.has_moved:
+            why = f"the coordinator moved before epoch {last} was stored"
+        self.gaps.append(Gap(last, epoch, event.happened_at, why, event))
 
     def episode(
         self, event: Event, epoch: int, changes: Sequence[MembershipChange], started_at: datetime | None = None
@@ -147,14 +144,6 @@ def _change_of(event: Event) -> MembershipChange:
     return MembershipChange(what, event.happened_at, event.member_id, event.instance_id, events=(event,))
 
 
-def _count(members: set[str | None], event: Event) -> None:
-    if event.kind in (Kind.MEMBER_JOINED, Kind.STATIC_MEMBER_RETURNED):
-        members.add(event.member_id)
-        members.discard(event.old_member_id)
-    else:
-        members.discard(event.member_id)
-
-
 def _with_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Episode]:
     """Each epoch with when all had reached it: its last member became stable, by records, else by the members' logs.
 
@@ -191,14 +180,13 @@ class _Reached:
         epochs: Counter[int | None] = Counter()
         for place, event in enumerate(self.events):
             former = members.pop(event.member_id, None)
-            if former is not None and _is_stable(former):
+            if former is not None and former.state == "stable":
                 epochs[former.generation] -= 1
             if event.state is not None:
                 members[event.member_id] = event
-                epochs[event.generation] += _is_stable(event)
-            epoch = (
-                event.generation if event.state is not None else next((m.generation for m in members.values()), None)
-            )
+                epochs[event.generation] += event.state == "stable"
+            last = event if event.state is not None else next(iter(members.values()), None)
+            epoch = last.generation if last else None
             if members and epochs[epoch] == len(members):
                 self.all_stable_at.setdefault(epoch, place)
 
@@ -215,10 +203,6 @@ class _Reached:
             return None
         event = self.events.values[reached]
         return _ended(episode, max(event.happened_at, episode.started_at), Outcome.COMPLETED, event)
-
-
-def _is_stable(event: Event) -> bool:
-    return event.state == "stable"
 
 
 def _end_by_logs(episode: Episode, states: Timeline[Event], following: datetime | None) -> Episode | None:

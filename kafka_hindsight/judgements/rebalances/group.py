@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -10,24 +11,21 @@ from typing import cast
 
 from kafka_hindsight.catalog.codes import Cause, Origin, Outcome, Protocol
 from kafka_hindsight.catalog.rows import Event, GenerationGap, MemberStay, Quote, Rebalance
-from kafka_hindsight.catalog.rows.structs import Contributor
+from kafka_hindsight.catalog.rows.structs import Contributor, Delay
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, row_id
 from kafka_hindsight.judgements.reasoning.rulings import Verdict
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
-from kafka_hindsight.judgements.rebalances.case import Case
-from kafka_hindsight.judgements.rebalances.chains import link
+from kafka_hindsight.judgements.rebalances.case import Case, HistoryCoverage
 from kafka_hindsight.judgements.rebalances.changes import with_changes
-from kafka_hindsight.judgements.rebalances.continuity import find_generation_gaps
 from kafka_hindsight.judgements.rebalances.delays import delay_sentence, waits_of
 from kafka_hindsight.judgements.rebalances.epochs import OTHER_KINDS, build_epochs
-from kafka_hindsight.judgements.rebalances.history_coverage import HistoryCoverage
 from kafka_hindsight.judgements.rebalances.judge import judge_change, judge_episode, judge_move
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.judgements.rebalances.model import Change, Episode, Gap, GroupContext, MembershipChange
-from kafka_hindsight.judgements.rebalances.records import BURIED, STORED
-from kafka_hindsight.judgements.rebalances.roster import roster_of
+from kafka_hindsight.judgements.rebalances.records import BURIED, REACHED, STORED
 from kafka_hindsight.judgements.rebalances.timeline import build_episodes, drop_superseded_coordinators
-from kafka_hindsight.shared.durations import MS, SAME_ACT
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, MS, SAME_ACT
 
 
 @dataclass(frozen=True)
@@ -45,23 +43,35 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     """The rebalances of one group with their causes, and the breaks in its generations.
 
     Takes: every event that names the group, its clients' lines among them, sightings of members in snapshots (kind
-    member_seen), and what its records show (records.py), in any order.
-    Gives: rows without incident_id, in order of start.
-    Keeps: the same rows whatever the order of the events.
+    member_seen), and what its records show (records.py), in any order. Gives: rows without incident_id.
     """
     in_order = sorted(events, key=lambda e: (e.happened_at, e.source, e.order, e.line_id))
     ordered = list(drop_superseded_coordinators(in_order))
     registry = MemberRegistry(ordered)
     episodes, gaps = _episodes(group_id, ordered, registry)
-    gaps += find_generation_gaps(ordered, context.observed_to)
     buried_at = min((e.happened_at for e in ordered if e.kind == BURIED), default=None)
-    gaps = [_explained(g, buried_at) for g in gaps]
+    gaps += _unseen_generations(ordered, context.observed_to)
+    if buried_at is not None:  # after the group's tombstone generations restart
+        why = "the group's metadata were deleted, as their tombstone shows"
+        restarts = [not g.explained_by and g.next_generation <= 1 and buried_at <= g.seen_at for g in gaps]
+        gaps = [replace(g, explained_by=why) if is_one else g for g, is_one in zip(gaps, restarts, strict=True)]
     history = HistoryCoverage(episodes, gaps, registry, context.observed_from)
     return GroupHistory(
-        link([_row(Case(e, e.trigger, registry, context, history)) for e in episodes]),
-        [_gap_row(group_id, g, context) for g in gaps],
+        _linked([_row(Case(e, e.trigger, registry, context, history)) for e in episodes]),
+        [
+            GenerationGap(
+                cluster=context.cluster,
+                group_id=group_id,
+                after_generation=g.after_generation,
+                next_generation=g.next_generation,
+                seen_at=g.seen_at,
+                explained_by=g.explained_by,
+                evidence=evidence_of([quote(g.event)]),
+            )
+            for g in gaps
+        ],
         registry,
-        roster_of(context.cluster, group_id, registry),
+        _roster(context.cluster, group_id, registry),
     )
 
 
@@ -91,13 +101,6 @@ def _finished(episode: Episode, stored: Mapping[int | None, Timeline[Event]]) ->
     return replace(episode, ended_at=ended_at, outcome=Outcome.COMPLETED, events=(*episode.events, event))
 
 
-def _explained(gap: Gap, buried_at: datetime | None) -> Gap:
-    """A break after which generations restart, explained by the group's tombstone where nothing else does."""
-    if gap.explained_by or gap.next_generation > 1 or buried_at is None or buried_at > gap.seen_at:
-        return gap
-    return replace(gap, explained_by="the group's metadata were deleted, as their tombstone shows")
-
-
 def _with_unseen_joins(episodes: Sequence[Episode], registry: MemberRegistry) -> Iterator[Episode]:
     """Members that came while a join phase ran and left no line of their own: they are first seen in its generation.
 
@@ -116,9 +119,9 @@ def _with_unseen_joins(episodes: Sequence[Episode], registry: MemberRegistry) ->
                 and registry.members[member_id].first_generation == episode.to_generation
                 and not registry.took_static_place(registry.members[member_id])
             ]
-        found = replace(episode, changes=(*episode.changes, *joins)) if joins else episode
-        changed_before |= {c.member_id for c in found.changes}
-        yield found
+        changed = replace(episode, changes=(*episode.changes, *joins)) if joins else episode
+        changed_before |= {c.member_id for c in changed.changes}
+        yield changed
 
 
 _Judged = tuple[Case, Verdict]
@@ -133,6 +136,10 @@ def _row(case: Case) -> Rebalance:
     cause = cast("Cause", verdict.code)
     waits = waits_of(episode, case.registry)
     identity = (case.context.cluster, episode.group_id, episode.protocol, episode.from_generation, episode.started_at)
+    heard_at, silent_ms = verdict.facts.get("heard_at"), None
+    if heard_at is not None and member.session_timeout_ms is not None:
+        silent_ms = member.session_timeout_ms + int((heard_at - episode.started_at) / MS)
+    more = f" {len(others)} more member{'s' if len(others) > 1 else ''} took part in it." if others else ""
     return Rebalance(
         cluster=case.context.cluster,
         rebalance_id=row_id("rebalance", *identity),
@@ -152,35 +159,26 @@ def _row(case: Case) -> Rebalance:
         instance_id=member.instance_id,
         member_id=member.member_id or None,
         host=member.host,
-        contributors=[_contributor(*judged) for judged in others],
+        contributors=[
+            Contributor(
+                client_id=other.member.client_id,
+                instance_id=other.member.instance_id,
+                member_id=other.change.member_id if other.change else None,
+                cause=judged.code,
+                at=other.at,
+            )
+            for other, judged in others
+        ],
         reason=_raw_reason(episode),
-        explanation=verdict.sentence + _others_sentence(others) + delay_sentence(waits),
+        explanation=verdict.sentence + more + delay_sentence(waits),
         advice=cause.advice,
-        delayed_by=[w.delay for w in waits],
-        silent_ms=_silent_ms(verdict, episode, member),
+        delayed_by=[Delay(client_id=w.client_id, member_id=w.member_id, waited_ms=w.waited // MS) for w in waits],
+        silent_ms=silent_ms,
         session_timeout_ms=member.session_timeout_ms,
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         members_before=episode.members_before,
         members_after=episode.members_after,
         evidence=evidence_of(_most_telling(episode, verdict, member, others)),
-    )
-
-
-def _silent_ms(verdict: Verdict, episode: Episode, member: Member) -> int | None:
-    heard_at = verdict.facts.get("heard_at")
-    if heard_at is None or member.session_timeout_ms is None:
-        return None
-    return member.session_timeout_ms + int((heard_at - episode.started_at) / MS)
-
-
-def _contributor(case: Case, verdict: Verdict) -> Contributor:
-    assert case.change is not None
-    return Contributor(
-        client_id=case.member.client_id,
-        instance_id=case.member.instance_id,
-        member_id=case.change.member_id,
-        cause=verdict.code,
-        at=case.at,
     )
 
 
@@ -190,12 +188,6 @@ def _raw_reason(episode: Episode) -> str | None:
     if not own or own in (episode.raw_reason or ""):
         return episode.raw_reason
     return f"{episode.raw_reason or ''}; client reason: {own}".lstrip("; ")
-
-
-def _others_sentence(others: Sequence[_Judged]) -> str:
-    if not others:
-        return ""
-    return f" {len(others)} more member{'s' if len(others) > 1 else ''} took part in it."
 
 
 def _most_telling(episode: Episode, verdict: Verdict, member: Member, others: Sequence[_Judged]) -> list[Quote]:
@@ -211,13 +203,72 @@ def _most_telling(episode: Episode, verdict: Verdict, member: Member, others: Se
     return list({q.line_id: q for q in by_weight}.values())[:MAX_QUOTES]
 
 
-def _gap_row(group_id: str, gap: Gap, context: GroupContext) -> GenerationGap:
-    return GenerationGap(
-        cluster=context.cluster,
-        group_id=group_id,
-        after_generation=gap.after_generation,
-        next_generation=gap.next_generation,
-        seen_at=gap.seen_at,
-        explained_by=gap.explained_by,
-        evidence=evidence_of([quote(gap.event)]),
-    )
+def _roster(cluster: str, group_id: str, registry: MemberRegistry) -> list[MemberStay]:
+    """The stays of the group's members.
+
+    Gives: `since` null where no evidence shows the member come, `until` and `how` null where none shows it go.
+    """
+    rows: list[MemberStay] = []
+    for member_id, member in sorted(registry.members.items()):
+        since = member.first_at
+        ends: list[tuple[datetime | None, Change | None]] = [*sorted((r.at, r.how) for r in member.removals)]
+        stay = MemberStay(
+            cluster=cluster,
+            group_id=group_id,
+            member_id=member_id,
+            host=member.host,
+            session_timeout_ms=member.session_timeout_ms,
+        )
+        for until, how in ends or [(None, None)]:
+            rows.append(replace(stay, since=since, until=until, how=how))
+            since = until
+    return rows
+
+
+def _linked(rows: Sequence[Rebalance]) -> list[Rebalance]:
+    """The rows of one group in order of start, each with the id of the rebalance that it restarted, if any."""
+    pairs = itertools.pairwise([None, *rows])
+    return [replace(r, follows=b.rebalance_id) if b and _restarts(b, r) else r for b, r in pairs if r]
+
+
+def _restarts(before: Rebalance, row: Rebalance) -> bool:
+    """A generation that is given up before its members have sent one heartbeat in it was of no use.
+
+    Edge case: a cooperative follow-up restarts nothing: it is the second half. Epochs of KIP-848 overlap.
+    """
+    if {before.protocol, row.protocol} != {Protocol.CLASSIC} or row.cause == Cause.COOPERATIVE_FOLLOWUP:
+        return False
+    if before.outcome == Outcome.INTERRUPTED:
+        return True
+    if before.outcome != Outcome.COMPLETED or before.ended_at is None:
+        return False
+    return row.started_at - before.ended_at < HEARTBEAT_INTERVAL
+
+
+_NAMES_GENERATION = (
+    Kind.CLIENT_JOINED,
+    Kind.CLIENT_SYNCED,
+    Kind.CLIENT_ASSIGNMENT_FINISHED,
+    Kind.CLIENT_STATE_CHANGED,
+    Kind.CLIENT_REVOKED,
+    STORED,
+    REACHED,
+)
+"""Members learn of a generation, or an epoch, after the group has reached it; what is stored has been reached."""
+
+
+def _unseen_generations(events: Sequence[Event], observed_to: datetime) -> list[Gap]:
+    """The break at the end of a group's history, where no line of the coordinator follows that would show it.
+
+    Takes: `observed_to`, the end of the brokers' lines: what members saw later proves nothing.
+    """
+    last = max((e.generation for e in events if e.origin == Origin.BROKER and e.generation is not None), default=None)
+    if last is None:
+        return []
+    beyond = [
+        (e.generation, e)
+        for e in events
+        if e.kind in _NAMES_GENERATION and (e.generation or 0) > last and e.happened_at <= observed_to
+    ]
+    latest = max(beyond, key=lambda pair: pair[0] or 0, default=None)  # the first line that names it
+    return [] if latest is None else [Gap(last, latest[0] or 0, latest[1].happened_at, None, latest[1])]

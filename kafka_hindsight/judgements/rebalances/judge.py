@@ -10,12 +10,10 @@ from kafka_hindsight.judgements.reasoning import rulings
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.judgements.rebalances.case import Case
 from kafka_hindsight.judgements.rebalances.coordinator_rulings import MOVE_RULINGS, REASON_RULINGS, REMOVAL_RULINGS
-from kafka_hindsight.judgements.rebalances.epoch_rulings import EPOCH_RULINGS
-from kafka_hindsight.judgements.rebalances.expiry_rulings import EXPIRY_RULINGS
 from kafka_hindsight.judgements.rebalances.join_rulings import JOIN_RULINGS
-from kafka_hindsight.judgements.rebalances.leave_rulings import LEAVE_RULINGS
+from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
 from kafka_hindsight.judgements.rebalances.model import Change
-from kafka_hindsight.judgements.rebalances.rejoin_rulings import REJOIN_RULINGS
+from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
 
 RULINGS: Mapping[str, Sequence[Ruling[Case]]] = {
     "a member joined": JOIN_RULINGS,
@@ -46,7 +44,6 @@ _STATED = ("storage_error", "over_capacity", "static_protocol_changed")
 def judge_episode(case: Case) -> Verdict:
     """Why the episode began: the change that its own reason names, else what changed.
 
-    Takes: the case of the change that began it, or of none.
     Edge case: where the line that starts it is missing, the first change left may be one that only fell into it.
     """
     episode = case.episode
@@ -54,7 +51,10 @@ def judge_episode(case: Case) -> Verdict:
         return rulings.judge(REASON_RULINGS, case)
     if case.change is not None:
         verdict = judge_change(case)
-        return _without_start(verdict) if episode.lacks_start else verdict
+        if not episode.lacks_start:
+            return verdict
+        sentence = f"The line that starts this rebalance is missing; this fell into it: {verdict.sentence}"
+        return replace(verdict, confidence=Confidence.POSSIBLE, sentence=sentence)
     if episode.reason.act in ("leader_rejoined", "metadata_updated"):
         return rulings.judge(REJOIN_RULINGS, case)
     if Protocol(episode.protocol).has_epochs:
@@ -73,9 +73,3 @@ def judge_change(case: Case) -> Verdict:
     """Why one member changed, or was removed."""
     assert case.change is not None
     return rulings.judge(BY_CHANGE[case.change.what], case)
-
-
-def _without_start(verdict: Verdict) -> Verdict:
-    """What is left of a verdict where the line that starts the rebalance is missing."""
-    sentence = f"The line that starts this rebalance is missing; this fell into it: {verdict.sentence}"
-    return replace(verdict, confidence=Confidence.POSSIBLE, sentence=sentence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -15,10 +15,9 @@ from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant, instants
 from kafka_hindsight.judgements.rebalances.client_logs import NO_LINES, NO_LOG, ClientLog, ClientLogs
 from kafka_hindsight.judgements.rebalances.model import Change
-from kafka_hindsight.judgements.rebalances.named_members import dropped, namings
 from kafka_hindsight.judgements.rebalances.records import RECORDED
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.knowledge.reasons import name_in_member_id, option_value
+from kafka_hindsight.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason, split_members
 from kafka_hindsight.shared.durations import LONG_AGO, SAME_ACT
 
 SEEN = "member_seen"
@@ -95,7 +94,7 @@ class Member:
 
     @cached_property
     def _removals(self) -> Timeline[Removal]:
-        """Its removals; of two that are the same the one read first stands last."""
+        """Of two that are the same the one read first stands last."""
         newest_first = self.removals[::-1]
         return Timeline(sorted(newest_first, key=lambda r: (r.at, r.how)), at=lambda r: r.at)
 
@@ -104,7 +103,6 @@ class MemberRegistry:
     """The members of one group, from coordinator lines, loaded groups, client logs, snapshots and records.
 
     Takes: all events of the group in order, client lines among them, and sightings (kind member_seen).
-    Order: what is known of members is fixed once all events are read; each look-up is a bisect over it.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
@@ -117,18 +115,20 @@ class MemberRegistry:
         self._there: dict[str, Member] = {}
         self._moves: dict[str, list[Event]] = defaultdict(list)
         self._joins: dict[str, list[Event]] = defaultdict(list)
-        self._settled: list[Event] = []
+        settled = []
+        self._reads_by_pattern = False
         for event in events:
             self._read(event)
+            if event.kind == Kind.JOIN_COMPLETED:
+                settled.append(event)
         self._moves_by_time = {member_id: by_instant(moves) for member_id, moves in self._moves.items()}
         self._joins_by_time = {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
-        self._settled_by_time = by_instant(self._settled)
+        self._settled_by_time = by_instant(settled)
         self._name_members()
         self._by_name: dict[str, list[Member]] = defaultdict(list)
         for member in self.members.values():
             for name in {member.instance_id, member.client_id} - {None}:
                 self._by_name[str(name)].append(member)
-        self._reads_by_pattern = False
         self._is_shared: dict[str, bool] = {}
         self._namesakes: dict[tuple[str, str], Timeline[Member]] = {}
         self._arrivals: dict[tuple[str, str], Timeline[tuple[datetime, str]]] = {}
@@ -148,21 +148,21 @@ class MemberRegistry:
             if event.kind in _JOINS:
                 self._joins[member_id].append(event)
         if event.kind in _NAMES_TOPICS and event.detail:
-            self._read_topics(event, event.detail)
+            if _BY_PATTERN in event.text:
+                self._reads_by_pattern = True
+            else:
+                self.topics.update(_TOPIC.findall(event.detail))
         for member_id, how in dropped(event):
             self._remove(self._member(member_id), how, event)
         if event.kind == Kind.STATIC_MEMBER_REPLACED and event.old_member_id:
-            self._replace(self._member(event.old_member_id), event)
+            old = self._member(event.old_member_id)
+            if old.instance_id is None and event.instance_id:
+                old.instance_id, old.placed_by = option_value(event.instance_id), event
+            self._remove(old, Change.REPLACED, event)
         elif event.kind in (Kind.GROUP_EMPTIED, Kind.GROUP_DEAD):
-            self._empty(event)
-        elif event.kind == Kind.JOIN_COMPLETED:
-            self._settled.append(event)
-
-    def _read_topics(self, event: Event, named: str) -> None:
-        if _BY_PATTERN in event.text:
-            self._reads_by_pattern = True
-        else:
-            self.topics.update(_TOPIC.findall(named))
+            for member in list(self._there.values()):
+                if member.first_at is None or member.first_at < event.happened_at:
+                    self._remove(member, Change.LEFT, event)
 
     def _member(self, member_id: str) -> Member:
         if member_id not in self.members:
@@ -185,10 +185,6 @@ class MemberRegistry:
         if event.assignor:
             member.is_cooperative, member.cooperative_by = "cooperative" in event.assignor, event
         _limit(member, event)
-        self._date(member, event)
-
-    def _date(self, member: Member, event: Event) -> None:
-        """When the member came or went. A loaded group shows the past: not when its members came."""
         if event.kind in _NAMES_GENERATION and event.generation is not None:
             self.by_generation[event.generation].add(member.member_id)
             if member.first_generation is None or event.generation < member.first_generation:
@@ -197,18 +193,8 @@ class MemberRegistry:
             self._moves[member.member_id].append(event)
         if event.kind in _REMOVALS:
             self._remove(member, _REMOVALS[event.kind], event)
-        elif event.kind != Kind.MEMBER_LOADED:
+        elif event.kind != Kind.MEMBER_LOADED:  # a loaded group shows the past: not when its members came
             member.first_at = min(event.happened_at, member.first_at or event.happened_at)
-
-    def _replace(self, old: Member, event: Event) -> None:
-        if old.instance_id is None and event.instance_id:
-            old.instance_id, old.placed_by = option_value(event.instance_id), event
-        self._remove(old, Change.REPLACED, event)
-
-    def _empty(self, event: Event) -> None:
-        for member in list(self._there.values()):
-            if member.first_at is None or member.first_at < event.happened_at:
-                self._remove(member, Change.LEFT, event)
 
     def _name_members(self) -> None:
         """The client in front of a dynamic member's uuid; a static member's client has to be shown by a line."""
@@ -233,8 +219,8 @@ class MemberRegistry:
         if not instance_id:
             return Member("")
         if instance_id not in self._holders:
-            held = [m for m in self._by_name.get(instance_id, ()) if m.instance_id == instance_id]
-            last = max(held, key=lambda m: (m.first_at is not None, m.first_at, m.member_id), default=Member(""))
+            holders = (m for m in self._by_name.get(instance_id, ()) if m.instance_id == instance_id)
+            last = max(holders, key=lambda m: (m.first_at is not None, m.first_at, m.member_id), default=Member(""))
             self._holders[instance_id] = last
         return self._holders[instance_id]
 
@@ -272,9 +258,9 @@ class MemberRegistry:
         other in is one.
         """
         if client_id not in self._is_shared:
-            named = [m for m in self._by_name.get(client_id, ()) if m.client_id == client_id and not m.instance_id]
-            held = [m for m in named if not (m.is_pending and self._names_rejoins)]
-            spans = sorted((m.first_at, m.member_id, m) for m in held if m.first_at is not None)
+            named = (m for m in self._by_name.get(client_id, ()) if m.client_id == client_id and not m.instance_id)
+            used = (m for m in named if not (m.is_pending and self._names_rejoins))
+            spans = sorted((m.first_at, m.member_id, m) for m in used if m.first_at is not None)
             self._is_shared[client_id] = any(
                 self._outlived(first, second_at) for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
             )
@@ -332,17 +318,19 @@ class MemberRegistry:
         return next((m for m in candidates if self._was_there(m, member.member_id, at, look_back)), None)
 
     def _was_there(self, one: Member, member_id: str, at: datetime, look_back: timedelta) -> bool:
-        """Whether a member was in the group before an instant: the one of that id only if it had gone or joined."""
+        """Whether a member was in the group before an instant: the one of that id only if it had gone or joined.
+
+        KIP-848 members keep their id, and the line of a leave may be lost.
+        """
         gone, known_at = one.gone_before(at), one.known_at
-        if known_at is None or (one.member_id == member_id and not gone and not self._had_joined(one, at)):
+        if one.member_id == member_id and not gone:
+            joined_at = self._first_joined.get(member_id)
+            if joined_at is None or joined_at >= at - SAME_ACT:
+                return False
+        if known_at is None:
             return False
         last_at = max(known_at, gone.at) if gone else known_at
         return (gone is not None or known_at < at - SAME_ACT) and last_at >= at - look_back
-
-    def _had_joined(self, member: Member, at: datetime) -> bool:
-        """Whether it had joined under the same id: KIP-848 members keep theirs, and the line of a leave may be lost."""
-        joined_at = self._first_joined.get(member.member_id)
-        return joined_at is not None and joined_at < at - SAME_ACT
 
     @cached_property
     def _first_joined(self) -> dict[str, datetime]:
@@ -398,3 +386,23 @@ def _limit(member: Member, event: Event) -> None:
     member.session_timeout_ms = member.session_timeout_ms or event.session_timeout_ms
     if member.rebalance_timeout_ms is None and event.rebalance_timeout_ms:
         member.rebalance_timeout_ms, member.limited_by = event.rebalance_timeout_ms, event
+
+
+def namings(event: Event) -> Iterator[tuple[str, str | None]]:
+    """The members an event names, with the instance id where it names one: some stand only in a reason."""
+    if event.kind == Kind.REBALANCE_STARTED:
+        reason = read_coordinator_reason(event.reason)
+        if reason.act == "joined":
+            yield from ((m, reason.instance_id) for m in reason.members)
+    elif event.member_id:
+        yield event.member_id, option_value(event.instance_id)
+
+
+def dropped(event: Event) -> Iterator[tuple[str, Change]]:
+    """The members that an event drops without a line of their own, and how they went."""
+    if event.kind == Kind.MEMBERS_NOT_REJOINED:
+        yield from ((m, Change.NOT_REJOINED) for m in split_members(event.members or ""))
+    elif event.kind == Kind.REBALANCE_STARTED:
+        reason = read_coordinator_reason(event.reason)
+        if reason.act == "sync_expired":
+            yield from ((m, Change.NOT_SYNCED) for m in reason.members)

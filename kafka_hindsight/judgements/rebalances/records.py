@@ -1,16 +1,94 @@
-"""What the coordinator wrote into `__consumer_offsets`, as events of its group: they show more of who was there."""
+"""What the coordinator wrote into `__consumer_offsets`: who held which partition, and more events of the group."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from kafka_hindsight.catalog.codes import GroupRecordType, Origin
-from kafka_hindsight.catalog.rows import Event, GroupRecord
+from kafka_hindsight.catalog.rows import Event, GroupRecord, MemberSnapshot, Quote
 from kafka_hindsight.catalog.rows.structs import RecordedMember
 from kafka_hindsight.judgements.reasoning.evidence import quote_record
-from kafka_hindsight.judgements.rebalances.recorded_holdings import in_turn
+
+Owned = tuple[str, int]
+Held = tuple[Owned, RecordedMember, int | None]
+
+
+@dataclass
+class Span:
+    """One partition held by one member in one generation; `until` is None where no record shows an end."""
+
+    owned: Owned
+    member: RecordedMember | MemberSnapshot
+    since: datetime
+    generation: int | None
+    until: datetime | None = None
+    quotes: list[Quote] = field(default_factory=list)
+
+
+def in_turn(records: Iterable[GroupRecord]) -> list[GroupRecord]:
+    """Records as they were written. A group's records lie in one partition, so that offsets order equal instants."""
+    return sorted(records, key=lambda r: (r.written_at, r.offsets_partition, r.record_offset))
+
+
+def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
+    """What the records of one group say of who held what: each stored assignment holds until the next one.
+
+    Takes: rows of bronze.group_records of one group, in turn.
+    Gives: no span crosses two generations; under KIP-848 the generation is the member's epoch, and what it still has
+        to give back is its own.
+    Edge case: a member whose assignment is not in the format of the consumer protocol shows nothing. Rebalances that
+        were cut short are not stored, and compaction removes superseded generations before they are read.
+    """
+    spans: list[Span] = []
+    classic: dict[tuple[Owned, str], Span] = {}
+    members: dict[str, dict[tuple[Owned, str], Span]] = {}
+    known: dict[str, GroupRecord] = {}
+    for record in records:
+        kind, member = record.record_type, record.member_id or ""
+        if kind == GroupRecordType.GROUP_METADATA:
+            assigned = ((m, owned) for m in record.members or () for owned in m.assignment or ())
+            holdings = [((owned.topic, owned.partition), m, record.generation) for m, owned in assigned]
+            classic = _follow(spans, classic, record, holdings)
+        elif kind == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA and not record.is_tombstone:
+            known[member] = record
+        elif kind == GroupRecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT:
+            named = known.get(member, record)
+            holder = RecordedMember(member_id=member, client_id=named.client_id, host=named.host)
+            parts = (*(record.assignment or ()), *(record.pending_revocation or ()))
+            holdings = [
+                ((owned.topic or owned.topic_id, owned.partition), holder, record.member_epoch) for owned in parts
+            ]
+            members[member] = _follow(spans, members.get(member, {}), record, holdings)
+    return spans
+
+
+def _follow(
+    spans: list[Span], open_: dict[tuple[Owned, str], Span], record: GroupRecord, holdings: Iterable[Held]
+) -> dict[tuple[Owned, str], Span]:
+    """The spans that are open after a record: what it newly names begins, what it no longer names ends."""
+    at = record.written_at
+    now: dict[tuple[Owned, str], Span] = {}
+    for owned, member, generation in holdings:
+        key = owned, member.member_id
+        before = open_.pop(key, None)
+        if before is not None and before.generation == generation:
+            now[key] = before
+            continue
+        if before is not None:
+            before.until = at
+        says = f"generation {generation}: member {member.member_id} holds {owned[0]}-{owned[1]}"
+        now[key] = Span(owned, member, at, generation, quotes=[quote_record(record, says)])
+        spans.append(now[key])
+    for span in open_.values():
+        span.until = at
+        what = "is deleted" if record.is_tombstone else "is written again"
+        says = f"member {span.member.member_id} holds {span.owned[0]}-{span.owned[1]} no more"
+        span.quotes.append(quote_record(record, f"{record.record_type} {what}: {says}"))
+    return now
+
 
 RECORDED = "member_recorded"
 """A member as a record names it: its client, host and time-outs; with a generation where the one before was stored
@@ -31,18 +109,21 @@ def events_of_records(records: Iterable[GroupRecord], since: datetime) -> list[E
 
     Takes: `since`, the start of the look-back: what was written before it still held then, and is dated so.
     """
-    found: list[Event] = []
+    events: list[Event] = []
     before: GroupRecord | None = None
     for record in in_turn(records):
         kind = record.record_type
         if kind == GroupRecordType.GROUP_METADATA:
-            found += _generation(record, before, since)
+            events += _generation(record, before, since)
             before = record
         elif kind == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA and not record.is_tombstone:
-            found.append(_event(record, RECORDED, since, f"member {record.member_id}", **_settings(record)))
+            events.append(_event(record, RECORDED, since, f"member {record.member_id}", **_settings(record)))
         elif kind == GroupRecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT:
-            found.append(_reached(record, since))
-    return found
+            epoch, state = (None, None) if record.is_tombstone else (record.member_epoch, record.member_state)
+            says = "is gone" if record.is_tombstone else f"has reached epoch {epoch}, {state}"
+            member = {"member_id": record.member_id, "generation": epoch, "state": state}
+            events.append(_event(record, REACHED, since, f"member {record.member_id} {says}", **member))
+    return events
 
 
 def _generation(record: GroupRecord, before: GroupRecord | None, since: datetime) -> Iterator[Event]:
@@ -54,38 +135,17 @@ def _generation(record: GroupRecord, before: GroupRecord | None, since: datetime
         says = f"generation {generation} is stored"
         yield _event(record, STORED, since, says, generation=generation, leader_member_id=record.leader)
     follows = generation == 1 or (before is not None and before.generation == (generation or 0) - 1)
+    named = {"assignor": record.protocol, "generation": generation if follows else None}
     for member in record.members or ():
-        yield _event(
-            record,
-            RECORDED,
-            since,
-            f"generation {generation}: member {member.member_id}",
-            assignor=record.protocol,
-            generation=generation if follows else None,
-            **_settings(member),
-        )
-
-
-def _reached(record: GroupRecord, since: datetime) -> Event:
-    member = record.member_id
-    if record.is_tombstone:
-        return _event(record, REACHED, since, f"member {member} is gone", member_id=member)
-    epoch, state = record.member_epoch, record.member_state
-    says = f"member {member} has reached epoch {epoch}, {state}"
-    return _event(record, REACHED, since, says, member_id=member, generation=epoch, state=state)
+        says = f"generation {generation}: member {member.member_id}"
+        yield _event(record, RECORDED, since, says, **named, **_settings(member))
 
 
 def _settings(member: GroupRecord | RecordedMember) -> dict[str, Any]:
     """What a record shows of one member; a time-out that is not set is null."""
-    return {
-        "member_id": member.member_id,
-        "client_id": member.client_id,
-        "instance_id": member.instance_id,
-        "host": member.host,
-        "session_timeout_ms": member.session_timeout_ms,
-        "rebalance_timeout_ms": member.rebalance_timeout_ms,
-        "detail": " ".join(member.subscription or ()) or None,
-    }
+    names = ("member_id", "client_id", "instance_id", "host", "session_timeout_ms", "rebalance_timeout_ms")
+    topics = " ".join(member.subscription or ()) or None
+    return {name: getattr(member, name) for name in names} | {"detail": topics}
 
 
 def _event(record: GroupRecord, kind: str, since: datetime, says: str, **fields: Any) -> Event:

@@ -44,8 +44,6 @@ class _Machine:
         if action is not None:
             action(self, event)
 
-    # --- what each kind of line does -----------------------------------------------------------------------------
-
     def start(self, event: Event) -> None:
         self.decide_cut(_generation(event))
         self.see_generation(_generation(event), event)
@@ -77,11 +75,9 @@ class _Machine:
 
     def load(self, event: Event) -> None:
         moved = self.coordinator is not None and event.broker != self.coordinator
-        if self.open is not None:
-            self.in_doubt = len(self.episodes) - 1
-            self.amend(event, cut_by_move=True)
-            if self.open.joined_at is None:
-                self.interrupt(event)
+        self.doubt(event)
+        if self.open is not None and self.open.joined_at is None:
+            self.interrupt(event)
         self.has_moved = self.has_moved or moved
         self.coordinator = event.broker
         if event.generation is not None:
@@ -97,9 +93,7 @@ class _Machine:
             self.lose_end(event.generation)
             self.see_generation(event.generation, event)
         self.has_moved = True
-        if self.open is not None:
-            self.in_doubt = len(self.episodes) - 1
-            self.amend(event, cut_by_move=True)
+        self.doubt(event)
 
     def follow(self, event: Event) -> None:
         """A group that is converted goes on counting; its epochs are rebuilt elsewhere."""
@@ -108,8 +102,6 @@ class _Machine:
     def remove(self, event: Event) -> None:
         self.was_removed = True
         self.member_count = 0
-
-    # --- episodes ------------------------------------------------------------------------------------------------
 
     def begin(self, event: Event, generation: int, reason: CoordinatorReason, **fields: Any) -> None:
         self.coordinator = event.broker
@@ -164,35 +156,35 @@ class _Machine:
     def close(self) -> None:
         self.is_open = self.has_moved = self.was_removed = False
 
+    def doubt(self, event: Event) -> None:
+        if self.open is not None:
+            self.in_doubt = len(self.episodes) - 1
+            self.amend(event, cut_by_move=True)
+
     def decide_cut(self, generation: int) -> None:
         """Whether a move really cut a rebalance short: then its generation was not stored, and the old one goes on."""
         index, self.in_doubt = self.in_doubt, None
-        if index is None or self.episodes[index].outcome == Outcome.COMPLETED:
+        if index is None:
             return
         episode = self.episodes[index]
-        if generation <= episode.from_generation:
+        if episode.outcome == Outcome.COMPLETED or generation <= episode.from_generation:
             return
         self.episodes[index] = replace(episode, cut_by_move=False, outcome=Outcome.UNFINISHED, ended_at=None)
         if self.is_open and index == len(self.episodes) - 1:
             self.close()
 
-    # --- generations ---------------------------------------------------------------------------------------------
-
     def see_generation(self, generation: int, event: Event) -> None:
         """Continuity: a generation that does not follow the last one is a gap, explained or lost evidence."""
         if self.generation is not None and generation != self.generation:
-            explained = self.explain_gap(self.generation, generation)
-            self.gaps.append(Gap(self.generation, generation, event.happened_at, explained, event))
+            why = None
+            if self.was_removed and generation <= 1:
+                why = "the group was removed, and its generations restarted"
+            elif generation < self.generation and self.has_moved:
+                why = f"the coordinator moved before generation {self.generation} was stored"
+            elif generation == 0:
+                why = "the generations restarted: the group's metadata had been removed"
+            self.gaps.append(Gap(self.generation, generation, event.happened_at, why, event))
         self.generation = generation
-
-    def explain_gap(self, last: int, generation: int) -> str | None:
-        if self.was_removed and generation <= 1:
-            return "the group was removed, and its generations restarted"
-        if generation < last and self.has_moved:
-            return f"the coordinator moved before generation {last} was stored"
-        if generation == 0:
-            return "the generations restarted: the group's metadata had been removed"
-        return None
 
 
 _ACTIONS: Mapping[str, Callable[[_Machine, Event], None]] = {
@@ -236,7 +228,6 @@ def drop_superseded_coordinators(events: Iterable[Event]) -> Iterator[Event]:
 def build_episodes(group_id: str, events: Iterable[Event]) -> tuple[list[Episode], list[Gap]]:
     """The episodes of one classic group, and the breaks in its generations.
 
-    Takes: the group's events in order. Gives: episodes in order of their start; the last may be unfinished.
     Keeps: each finished join phase is one episode, and generations rise by one from episode to episode but at a gap.
     """
     machine = _Machine(group_id)

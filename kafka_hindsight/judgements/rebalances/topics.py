@@ -20,16 +20,17 @@ _ONE_CREATION = timedelta(seconds=5)
 def topic_changes(events: Iterable[Event], terms: Sequence[ControllerEpoch]) -> list[TopicChange]:
     """The changes of the cluster's topics in order of time.
 
-    Takes: silver.events of TOPIC_CHANGE_KINDS, the controllers' terms.
     Edge case: every KRaft controller prints each record, and prints all of them again when it starts: only the first
     line of the active one counts. KRaft prints added partitions one by one, without a line that the topic grew. Under
     ZooKeeper any broker creates a topic, and logs that once.
     """
-    found: list[TopicChange] = []
+    changes: list[TopicChange] = []
     last_at: dict[tuple[str, str], datetime] = {}
     created_at: dict[str, datetime] = {}
     for event in in_order(events):
-        if event.kind not in TOPIC_CHANGE_KINDS or event.topic is None or _is_replay(event, terms):
+        if event.kind not in TOPIC_CHANGE_KINDS or event.topic is None:
+            continue
+        if event.pattern_id.startswith("kraft.") and not speaks_for_cluster(terms, event):
             continue
         kind, topic, at = event.kind, event.topic, event.happened_at
         if kind == Kind.PARTITION_CREATED:
@@ -43,9 +44,5 @@ def topic_changes(events: Iterable[Event], terms: Sequence[ControllerEpoch]) -> 
         last = last_at.get((kind, topic))
         if last is None or at - last > _ONE_CREATION:
             last_at[kind, topic] = at
-            found.append(TopicChange(at=at, kind=kind, topic=topic, event=quote(event)))
-    return sorted(found, key=lambda c: (c.at, c.kind, c.topic))
-
-
-def _is_replay(event: Event, terms: Sequence[ControllerEpoch]) -> bool:
-    return event.pattern_id.startswith("kraft.") and not speaks_for_cluster(terms, event)
+            changes.append(TopicChange(at=at, kind=kind, topic=topic, event=quote(event)))
+    return sorted(changes, key=lambda c: (c.at, c.kind, c.topic))

@@ -73,13 +73,7 @@ def gather_facts(
     return WindowFacts(
         outages=tuple(outages),
         context=context_of(events, outages, log_spans, scope.clocks_apart),
-        groups=GroupContext(
-            cluster=scope.cluster,
-            observed_from=first_at,
-            observed_to=last_at,
-            topic_changes=tuple(ordered),
-            outages=tuple(outages),
-        ),
+        groups=GroupContext(scope.cluster, first_at, last_at, tuple(ordered), tuple(outages)),
         settings=settings_of(events),
         observed_to=last_at,
         read_at=tuple(read_at),

@@ -8,11 +8,13 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from kafka_hindsight.catalog import rows
+from kafka_hindsight.catalog.codes import IncidentKind
+from kafka_hindsight.catalog.rows import Finding
 from kafka_hindsight.judgements.brokers.aftermath import add_impact, add_rebalances, explain_outages
 from kafka_hindsight.judgements.brokers.broker_settings import settings_of
 from kafka_hindsight.judgements.brokers.cluster_restarts import rebuild_rolling_restarts
 from kafka_hindsight.judgements.brokers.missing_broker_logs import cut_to
-from kafka_hindsight.judgements.findings import Facts, judge_findings
+from kafka_hindsight.judgements.findings import Facts, judge_each, judge_findings
 from kafka_hindsight.judgements.groups.coordinators import losses_of_groups
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
@@ -21,9 +23,11 @@ from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imba
 from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
 from kafka_hindsight.judgements.reasoning.intents import declare
-from kafka_hindsight.judgements.rebuild.backtest import back_test
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
-from kafka_hindsight.shared.absences import is_lost
+from kafka_hindsight.knowledge.rules import RULES
+from kafka_hindsight.shared.absences import is_lost, is_orderly
+from kafka_hindsight.shared.durations import OUTAGE_SHADOW
+from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
 R = TypeVar("R")
@@ -86,25 +90,25 @@ def judge_cluster(
     away = explain_outages(away, restart_of)
     out_of_sync_periods = rebuild_out_of_sync_periods(isr_spans, away, window)
     imbalance_periods = rebuild_imbalance_periods(imbalance, failovers)
-    told = judge_incidents(
+    listed = judge_incidents(
         scope.cluster,
         Found(
-            window,
             of_groups,
             away,
             failovers,
             truncations,
             out_of_sync_periods,
-            isr_spans,
             unavailability,
-            incident_of,
-            {r.rebalance_id for r in judged if has_failed(r.cause)},
             lag,
             controllers,
+            {r.rebalance_id for r in judged if has_failed(r.cause)},
+            window=window,
+            spans=isr_spans,
+            group_incident_of=incident_of,
         ),
         scope.maintenance,
     )
-    unused = told.name_unavailability(unavailability)
+    unused = listed.name_unavailability(unavailability)
     reading = Reading(
         partitions=sorted(last_partitions, key=lambda p: (p.topic, p.partition)),
         brokers=last_brokers,
@@ -143,15 +147,15 @@ def judge_cluster(
         broker_settings=reading.settings,
         judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
     )
-    links = {r: told.of_groups[i] for r, i in incident_of.items()} | told.of_failover
+    parts = {r: listed.of_groups[i] for r, i in incident_of.items()} | listed.of_failover
     return ClusterHistory(
-        told.name(away),
+        listed.name(away),
         restarts,
         out_of_sync_periods,
         imbalance_periods,
-        list(told.incidents),
+        list(listed.incidents),
         [
-            *(rows.IncidentLink(part_id=part, incident_id=i) for part, i in links.items()),
+            *(rows.IncidentLink(part_id=part, incident_id=i) for part, i in parts.items()),
             *(
                 rows.IncidentLink(part_id=u.unavailability_id, incident_id=u.incident_id, intent=u.intent)
                 for u in unused
@@ -166,3 +170,50 @@ def judge_cluster(
 def _inside(window: Window, found: Iterable[R], at: Callable[[R], datetime]) -> list[R]:
     """The rows that begin in a window."""
     return [row for row in found if window.holds(at(row))]
+
+
+def back_test(facts: Facts, window: Window) -> list[rows.RuleFiring]:
+    """Rows of quality.rule_firings: every rule that is applied, whether it fired or not.
+
+    Keeps: what fired is what the findings say, each group by itself, and what they leave out as rolling restarts.
+    """
+    findings = grouped(judge_each(facts), lambda f: f.rule_id)
+    known = {(f.rule_id, f.subject) for own in findings.values() for f in own}
+    others = (f for f in judge_each(replace(facts, incidents=())) if (f.rule_id, f.subject) not in known)
+    suppressed = grouped(others, lambda f: f.rule_id)
+    firings = []
+    for rule in RULES:
+        shown, left_out = findings.get(rule.rule_id, []), suppressed.get(rule.rule_id, [])
+        fired = [*shown, *left_out]
+        firings.append(
+            rows.RuleFiring(
+                cluster=facts.cluster,
+                rule_id=rule.rule_id,
+                window_from=window.start,
+                window_to=window.end,
+                fired=len(fired),
+                fired_in_restarts=sum(is_in_restart(f, facts) for f in shown) + len(left_out),
+                suppressed=len(left_out),
+                first_at=min((f.first_at for f in fired), default=None),
+                last_at=max((f.last_at for f in fired), default=None),
+            )
+        )
+    return firings
+
+
+def is_in_restart(finding: Finding, facts: Facts) -> bool:
+    """Whether all that a finding is about lies within one restart that affected its subject."""
+    orderly = {o.outage_id: o for o in facts.outages if is_orderly(o)}
+    kind, subject = finding.subject_kind, finding.subject
+    restarts = [
+        (i.started_at, i.ended_at or finding.last_at)
+        for i in facts.incidents
+        if kind == "group" and subject in i.group_ids
+        if i.kind == IncidentKind.ROLLING_RESTART or i.first_outage_id in orderly
+    ]
+    restarts += [
+        (o.down_at, (o.up_at or finding.last_at) + OUTAGE_SHADOW)
+        for o in orderly.values()
+        if kind == "partition" or (kind, subject) == ("broker", str(o.broker))
+    ]
+    return any(start <= finding.first_at and finding.last_at <= end for start, end in restarts)

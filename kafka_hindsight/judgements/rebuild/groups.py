@@ -13,7 +13,7 @@ from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Witnesses, price, stops_of
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
-from kafka_hindsight.judgements.groups.move_effects import add_effects
+from kafka_hindsight.judgements.groups.move_rulings import add_effects
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.judgements.groups.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
@@ -56,7 +56,7 @@ def judge_group(
     history = rebuild_group(str(events[0].group_id), witnessed, facts.groups)
     stops = stops_of(history.rebalances, Witnesses(witnessed, records, readings, members))
     priced = price(history.rebalances, stops)
-    of_brokers = [e for e in events if e.origin == "broker"]
+    of_brokers = [e for e in events if e.origin == Origin.BROKER]
     moves = rebuild_coordinator_moves(of_brokers, facts.context, facts.offsets_partitions, scope.seen)
     return GroupHistory(
         settings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.judgements.groups.lag import judge_lag
+from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
 from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
 from kafka_hindsight.judgements.partitions.leaders.balance import rebuild_balance
 from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance
