@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kafka_hindsight.catalog.codes import Confidence, IncidentKind
-from kafka_hindsight.catalog.rows import Incident, Rebalance
+from kafka_hindsight.catalog.rows import Rebalance
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.phrases import groups_named, outage_at, who
+from kafka_hindsight.report.phrases import absence, outage_at, who
 from kafka_hindsight.report.sections import coverage
-from kafka_hindsight.report.unread_logs import absence
 from kafka_hindsight.shared import plain, words
 
 # Events and causes that a sentence can hold, and the part of all rebalances below which an event is not named.
@@ -152,21 +151,18 @@ def _event_of(page: PageRows, rebalance: Rebalance) -> _Event | None:
     outage = page.outages.get(incident.first_outage_id)
     if outage:
         return _Event(outage.outage_id, outage_at(page, outage))
-    if incident.kind in (IncidentKind.SINGLE, IncidentKind.COOPERATIVE_PAIR):
-        return None
-    return _Event("", _event(page, incident))
-
-
-def _event(page: PageRows, incident: Incident) -> str:
-    at, groups = words.minute(incident.started_at, page.day), groups_named(incident.group_ids)
+    at, ids = words.minute(incident.started_at, page.day), incident.group_ids
+    groups = f"group {plain.shortened(ids[0], 48)}" if len(ids) == 1 else words.counted(len(ids), "group")
     match incident.kind:
+        case IncidentKind.SINGLE | IncidentKind.COOPERATIVE_PAIR:
+            return None
         case IncidentKind.BROKER_OUTAGE:
-            return f"a broker outage at {at}"
+            return _Event("", f"a broker outage at {at}")
         case IncidentKind.HOST_SILENT:
-            return f"a host that fell silent at {at}"
+            return _Event("", f"a host that fell silent at {at}")
         case IncidentKind.COORDINATOR_MOVE:
-            return f"a move of coordinators at {at}"
+            return _Event("", f"a move of coordinators at {at}")
         case IncidentKind.ROLLING_RESTART:
-            return f"a rolling restart of {groups} at {at}"
+            return _Event("", f"a rolling restart of {groups} at {at}")
     cause = vocabulary.HEDGES[incident.confidence] + (incident.cause.label if incident.cause else "no known cause")
-    return f"a storm in {groups} from {at} on ({cause})"
+    return _Event("", f"a storm in {groups} from {at} on ({cause})")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import FailoverKind, IsrChangeKind
-from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Failover, IsrChange
+from kafka_hindsight.catalog.rows import ControllerChange, Failover, IsrChange
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -113,5 +113,4 @@ def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
     return ui.TableRow(cells, controller_anchor(row), "change of the controller")
 
 
-READS = (Failover, BrokerOutage, ControllerChange, IsrChange)
-SECTION = Section(80, "failovers", "Failovers without an outage", "Failovers", failovers, READS)
+SECTION = Section(80, "failovers", "Failovers without an outage", "Failovers", failovers)

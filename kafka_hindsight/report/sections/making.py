@@ -47,5 +47,4 @@ def _facts(page: PageRows) -> Iterator[ui.Fact]:
         yield ui.Fact("Log", ui.Badge(run.log_path, "code"), is_wide=True)
 
 
-READS = (ValidationResult,)
-SECTION = Section(170, "making", "How this was made", "Making", making, READS)
+SECTION = Section(170, "making", "How this was made", "Making", making)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import Contributor, Coverage, Incident, Rebalance
+from kafka_hindsight.catalog.rows import Contributor, Incident, Rebalance
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import change, who
-from kafka_hindsight.report.unread_logs import absence
+from kafka_hindsight.report.phrases import absence, change, who
 from kafka_hindsight.shared import plain, words
 
 _KIPS = {"consumer": "KIP-848", "streams": "KIP-1071", "share": "KIP-932"}
@@ -85,5 +84,4 @@ def _incident_link(incident: Incident) -> ui.Link:
     return ui.Link(f"{label}, {count}", plain.anchor("incident", incident.incident_id))
 
 
-READS = (Coverage, Rebalance, Incident)
-SECTION = Section(130, "rebalances", "Every rebalance", "Rebalances", rebalances, READS, counts=Rebalance)
+SECTION = Section(130, "rebalances", "Every rebalance", "Rebalances", rebalances, counts=Rebalance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import BrokerOutage, OutOfSyncPeriod
+from kafka_hindsight.catalog.rows import OutOfSyncPeriod
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -66,5 +66,4 @@ def _facts(row: OutOfSyncPeriod) -> Iterator[str]:
         yield f"the trouble points to broker {row.suspected_broker}"
 
 
-READS = (OutOfSyncPeriod, BrokerOutage)
-SECTION = Section(100, "replicas", "Replicas out of sync", "Replicas", replicas, READS, counts=OutOfSyncPeriod)
+SECTION = Section(100, "replicas", "Replicas out of sync", "Replicas", replicas, counts=OutOfSyncPeriod)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import OutageKind
-from kafka_hindsight.catalog.rows import BrokerOutage, RestartStep, RollingRestart
+from kafka_hindsight.catalog.rows import RestartStep, RollingRestart
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -93,5 +93,4 @@ def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
     )
 
 
-READS = (RollingRestart, BrokerOutage)
-SECTION = Section(90, "restarts", "Rolling restarts", "Restarts", restarts, READS, counts=RollingRestart)
+SECTION = Section(90, "restarts", "Rolling restarts", "Restarts", restarts, counts=RollingRestart)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_hindsight.catalog.rows import Coverage, Quarantine
+from kafka_hindsight.catalog.rows import Quarantine
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import LineShape, PageRows, Section
 from kafka_hindsight.report.sections.coverage import unread_sentence
@@ -57,5 +57,4 @@ def _refused(row: Quarantine) -> ui.Item:
     return ui.Item((" ".join(row.sentences), " ", whence), blocks=(read,))
 
 
-READS = (LineShape, Quarantine, Coverage)
-SECTION = Section(160, "unread", "What could not be read", "Not read", unread, READS)
+SECTION = Section(160, "unread", "What could not be read", "Not read", unread)
