@@ -9,8 +9,6 @@ from datetime import date, datetime
 from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.report.lanes import Timeline
 
-# ---- Words: what stands in a line of text
-
 
 @dataclass(frozen=True)
 class At:
@@ -101,9 +99,6 @@ class Curve:
 Words = (
     str | At | Name | Link | PageLink | Strip | Address | Badge | Strong | Quiet | Extent | Curve | tuple["Words", ...]
 )
-
-
-# ---- Blocks: what stands below one another in a section
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ class Lake:
         Raises:
             BadInput: There is no table of that name, or it cannot be read.
         """
-        return self._all_of(table).fetch_arrow_table()
+        return self._all_of(table).to_arrow_table()
 
     def pandas(self, table: str) -> pandas.DataFrame:
         """Read a whole table as pandas has it; see `arrow`."""
@@ -138,7 +138,7 @@ class Lake:
         Raises:
             BadInput: The table cannot be read.
         """
-        return rows_of(self._all_of(row_class.TABLE.full_name).fetch_arrow_table().to_batches(), row_class)
+        return rows_of(self._all_of(row_class.TABLE.full_name).to_arrow_table().to_batches(), row_class)
 
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """Ask one query in DuckDB's SQL, over views named as the tables are, such as `gold.rebalances`.
@@ -147,7 +147,7 @@ class Lake:
             query: One SELECT; or the name of a query in `queries/`, with its variables: `partition_owner topic=orders`.
 
         Returns:
-            DuckDB's relation: it prints as a table, and `df()`, `fetch_arrow_table()` and `fetchall()` read it.
+            DuckDB's relation: it prints as a table, and `df()`, `to_arrow_table()` and `fetchall()` read it.
 
         Raises:
             BadInput: DuckDB refuses the query, or no named query has that name or that variable.
@@ -158,7 +158,7 @@ class Lake:
                 return self._connection.sql(query)
             named_query, variables = question
             with variables_set(self._connection, variables):
-                answer = self._connection.execute(named_query.sql).fetch_arrow_table()
+                answer = self._connection.execute(named_query.sql).to_arrow_table()
             return self._connection.from_arrow(answer)
         except duckdb.Error as problem:
             raise BadInput(one_sentence(problem)) from problem

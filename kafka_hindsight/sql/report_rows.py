@@ -186,4 +186,4 @@ def _order(table: Table) -> Sequence[str]:
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any]) -> Rows:
-    return list(connection.execute(query, values).fetch_arrow_table().to_pylist())
+    return list(connection.execute(query, values).to_arrow_table().to_pylist())

@@ -60,7 +60,7 @@ def seen(lake: Path) -> Seen:
         if newest_versions(str(lake)):
             with open_views(str(lake), GOLD) as connection:
                 for table in GOLD:
-                    found = connection.execute(f"FROM {view_name(table)}").fetch_arrow_table().to_pylist()
+                    found = connection.execute(f"FROM {view_name(table)}").to_arrow_table().to_pylist()
                     gold[table.full_name] = _hash(table, found)
         rows = read_alert_rows(str(lake), _EVER, _EVER)
     gold["alerts"] = _digest({name: row} for name in _ALERTS for row in getattr(rows, name))

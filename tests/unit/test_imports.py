@@ -38,7 +38,7 @@ PLAIN = {
 }
 """Modules of ours that need the standard library alone, so that Airflow's environment can load them."""
 BROUGHT = {
-    "kafka_hindsight.lake.landing": {"pyarrow.fs"},
+    "kafka_hindsight.lake.landing": {"pyarrow", "pyarrow.fs"},
     "kafka_hindsight.settings.alerts": {"pydantic"},
     "kafka_hindsight.settings.clusters": {"pydantic"},
     "kafka_hindsight.settings.models": {"pydantic"},

@@ -127,7 +127,7 @@ OF_NAMES = {
 """They look at names of files alone, of which file systems allow 255 bytes."""
 
 
-@pytest.mark.parametrize(("name", "regex"), regexes(), ids=lambda value: str(value).rpartition(".")[2])
+@pytest.mark.parametrize(("name", "regex"), [*regexes()], ids=lambda value: str(value).rpartition(".")[2])
 def test_no_text_made_of_a_regexs_own_pieces_holds_a_search_up(name: str, regex: re.Pattern[str]) -> None:
     size = 255 if name in OF_NAMES | OF_OURS else LONG // 5
     pieces = units(regex.pattern)

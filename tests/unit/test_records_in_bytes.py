@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from kafka_hindsight.logs.origins import Origins
 
 from kafka_hindsight.knowledge.layouts import LAYOUTS, MOST_LINES
 from kafka_hindsight.logs import file_bytes
@@ -252,9 +251,3 @@ def test_an_archive_is_unpacked_on_from_where_the_file_before_ended(tmp_path: Pa
     assert third is not first
     assert again == early
     assert len(first.held) <= CHUNK
-
-
-def test_a_line_that_names_no_writer_has_the_number_of_no_name() -> None:
-    origins = Origins()
-    assert [origins.number(name) for name in ("pod-1", "", "pod-2", "pod-1")] == [1, 0, 2, 1]
-    assert origins.names == ["", "pod-1", "pod-2"]
