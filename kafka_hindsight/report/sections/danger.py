@@ -210,19 +210,13 @@ def _risks(page: PageRows, rows: Sequence[PartitionRisk]) -> Iterator[ui.Block]:
 def _risk(page: PageRows, row: PartitionRisk) -> ui.TableRow:
     factor, least = ("?" if n is None else n for n in (row.replication_factor, row.min_insync_replicas))
     known = row.known_ms / (words.elapsed_ms(row.window_from, row.window_to) or row.known_ms or 1)
-    times = (
-        row.under_min_isr_ms,
-        row.at_min_isr_ms,
-        row.one_from_offline_ms,
-        row.one_from_unclean_ms,
-        row.under_replicated_ms,
-    )
+    exposed = (row.under_min_isr_ms, row.at_min_isr_ms, row.one_from_offline_ms, row.one_from_unclean_ms)
     return ui.TableRow(
         (
             ui.head(ui.Name(partition_name(row.topic, row.partition)), "id"),
             ui.Cell(f"{factor}, {least} at least in sync", "left"),
             words.between(row.leaderless_low_ms, row.leaderless_high_ms),
-            *("?" if ms is None else words.duration(ms) if ms else "" for ms in times),
+            *("?" if ms is None else words.duration(ms) if ms else "" for ms in (*exposed, row.under_replicated_ms)),
             words.percent(known),
             ui.Cell(page.evidence(row.evidence), "left"),
         ),

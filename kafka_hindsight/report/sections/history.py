@@ -90,14 +90,10 @@ def _trend(
 ) -> ui.Trend:
     values = [float(value_of(window)) for window in windows]
     most, width = max(values) or 1.0, 100 / len(values)
+    places = [(round(i * width, 3), round(width * 0.8, 3)) for i in range(len(values))]
     bars = tuple(
-        (
-            round(i * width, 3),
-            round(width * 0.8, 3),
-            round(100 * value / most, 2),
-            f"{words.instant(window.window_from)[:10]}: {said(value)}",
-        )
-        for i, (window, value) in enumerate(zip(windows, values, strict=True))
+        (*place, round(100 * value / most, 2), f"{words.instant(window.window_from)[:10]}: {said(value)}")
+        for place, window, value in zip(places, windows, values, strict=True)
     )
     return ui.Trend(label, said(values[-1]), said(median(values[:-1])), bars)
 

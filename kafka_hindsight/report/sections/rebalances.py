@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import Contributor, Incident, Rebalance
+from kafka_hindsight.catalog.rows import Incident, Rebalance
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -60,9 +60,13 @@ def _is_known(before: int | None, after: int | None) -> bool:
 def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
     incident = page.incidents.get(row.incident_id)
     seconds, members = row.partition_seconds, (row.members_before, row.members_after)
+    fell = [
+        (ui.Name(who(m)), f" ({vocabulary.CAUSE_LABELS.get(m.cause, '')}", (", ", ui.At(m.at)) if m.at else "", ")")
+        for m in row.contributors or ()
+    ]
     facts = (
         row.reason and ui.Fact("In the broker's words", row.reason, is_wide=True),
-        row.contributors and ui.Fact("Fell into it", ui.separated([_fell(c) for c in row.contributors]), is_wide=True),
+        fell and ui.Fact("Fell into it", ui.separated(fell), is_wide=True),
         # An incident of one rebalance would lead the reader in a circle.
         incident and incident.rebalance_count > 1 and ui.Fact("Part of", _incident_link(incident)),
         seconds is not None and ui.Fact("Cost", f"{seconds:,.0f} partition-seconds"),
@@ -71,11 +75,6 @@ def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
         row.protocol in _KIPS and ui.Fact("Protocol", f"{row.protocol} ({_KIPS[row.protocol]})"),
     )
     return tuple(fact for fact in facts if isinstance(fact, ui.Fact))
-
-
-def _fell(member: Contributor) -> ui.Words:
-    cause = vocabulary.CAUSE_LABELS.get(member.cause, "")
-    return (ui.Name(who(member)), f" ({cause}", (", ", ui.At(member.at)) if member.at else "", ")")
 
 
 def _incident_link(incident: Incident) -> ui.Link:

@@ -22,8 +22,7 @@ def replicas(page: PageRows) -> Iterator[ui.Block]:
         page.of(OutOfSyncPeriod),
         key=lambda r: (order.index(r.kind), -r.partition_ms, r.started_at, r.out_of_sync_period_id),
     )
-    for i, row in enumerate(rows[:SHOWN]):
-        yield _period(page, row, is_open=i < SHOWN_OPEN)
+    yield from (_period(page, row, is_open=i < SHOWN_OPEN) for i, row in enumerate(rows[:SHOWN]))
 
 
 def _period(page: PageRows, row: OutOfSyncPeriod, is_open: bool) -> ui.Entry:

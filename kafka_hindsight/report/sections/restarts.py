@@ -25,20 +25,15 @@ def in_order(page: PageRows) -> Sequence[RollingRestart]:
 def headline(row: RollingRestart) -> str:
     """Which brokers were restarted."""
     count = len(row.brokers)
-    subject = (
-        "The cluster was" if row.is_complete else f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
-    )
+    some = f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
+    subject = "The cluster was" if row.is_complete else some
     return f"{subject} restarted broker by broker: {words.listed([str(b) for b in row.brokers], at_most=12)}"
 
 
 def restart_link(page: PageRows, restart_id: str | None) -> ui.Link | None:
     """The way to a rolling restart; None where it is not in this window."""
-    known = {row.restart_id for row in page.of(RollingRestart)}
-    return (
-        ui.Link("a rolling restart", plain.anchor("restart", restart_id))
-        if restart_id in known and restart_id
-        else None
-    )
+    is_here = restart_id in {row.restart_id for row in page.of(RollingRestart)}
+    return ui.Link("a rolling restart", plain.anchor("restart", restart_id)) if restart_id and is_here else None
 
 
 def restarts(page: PageRows) -> Iterator[ui.Block]:

@@ -108,27 +108,21 @@ def _broker_lane(
     recoveries = [span for row in outages if (span := _recovery(page, row))]
     shown = [*(_absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
     changes = [_failover_span(page, row) for row in failovers]
-    troubles, changed = _notes(outages, out_of_sync, failovers)
+    # How often it was away or out of sync, and how often leaders changed: what did not happen is left out.
+    away, count = figures.absences(outages), len(out_of_sync)
+    notes = (
+        (away.sudden, words.counted(away.sudden, "absence")),
+        (away.orderly, words.counted(away.orderly, "shutdown")),
+        (count, f"out of sync {words.times(count)}"),
+    )
+    troubles = [note for times, note in notes if times]
+    changed = [words.counted(len(failovers), "leader change")] if failovers else []
     says = "; ".join([*(span.says for span in shown[:6]), *troubles, *changed]) or "nothing happened to it"
     anchor = shown[0].anchor if shown else ""
     spans = (*recoveries, *shown, *changes)
     return _lane(
         page, "broker", f"Broker {broker}", ", ".join(troubles or changed) or "undisturbed", says, anchor, spans
     )
-
-
-def _notes(
-    outages: Sequence[BrokerOutage], out_of_sync: Sequence[OutOfSyncPeriod], failovers: Sequence[Failover]
-) -> tuple[list[str], list[str]]:
-    """How often a broker was away or out of sync, and how often leaders changed: what did not happen is left out."""
-    away = figures.absences(outages)
-    troubles = (
-        (away.sudden, words.counted(away.sudden, "absence")),
-        (away.orderly, words.counted(away.orderly, "shutdown")),
-        (len(out_of_sync), f"out of sync {words.times(len(out_of_sync))}"),
-    )
-    changes = [words.counted(len(failovers), "leader change")] if failovers else []
-    return [note for count, note in troubles if count], changes
 
 
 def _absence(page: PageRows, row: BrokerOutage) -> Span:
@@ -233,17 +227,15 @@ def _group_lane(page: PageRows, group: str, rows: Sequence[Rebalance]) -> Lane:
     since, until = words.instant(first, page.day), words.instant(last, page.day)
     when = f"at {since}" if len(rows) == 1 else f"from {since} to {until}"
     causes = Counter(vocabulary.CAUSES[row.cause].label for row in rows)
-    spans = [_rebalance_span(page, row) for row in rows]
+    spans = []
+    for row in rows:
+        look, start = vocabulary.CAUSES[row.cause], row.started_at
+        lasted = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
+        what = f"{words.instant(start, page.day)}{lasted}: {look.label}"
+        anchor = plain.anchor("rebalance", row.rebalance_id)
+        spans.append(Span("bar", start, row.ended_at or start, look.tone, what, look.label, anchor))
     says = f"{note} {when}: {tallied(causes)}"
     return _lane(page, "group", plain.shortened(group, 64), note, says, spans[0].anchor, spans)
-
-
-def _rebalance_span(page: PageRows, row: Rebalance) -> Span:
-    look, start = vocabulary.CAUSES[row.cause], row.started_at
-    lasted = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
-    says = f"{words.instant(start, page.day)}{lasted}: {look.label}"
-    anchor = plain.anchor("rebalance", row.rebalance_id)
-    return Span("bar", start, row.ended_at or start, look.tone, says, look.label, anchor)
 
 
 SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline)

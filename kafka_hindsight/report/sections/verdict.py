@@ -4,29 +4,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
-from kafka_hindsight.catalog.codes import FailoverKind, FindingSeverity, OutOfSyncKind, TruncationVerdict
+from kafka_hindsight.catalog.codes import (
+    Confidence,
+    FailoverKind,
+    FindingSeverity,
+    IncidentKind,
+    OutOfSyncKind,
+    TruncationVerdict,
+)
 from kafka_hindsight.catalog.rows import (
     Failover,
     Finding,
     OutOfSyncPeriod,
+    Rebalance,
     RollingRestart,
     Truncation,
     ValidationResult,
 )
 from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.lead import lead, tiles
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import brokers_named, declared, lost_records, outage_at, unread_first
+from kafka_hindsight.report.phrases import absence, brokers_named, declared, lost_records, outage_at, unread_first, who
 from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.report.sections.danger import exposure, worst_simulation
 from kafka_hindsight.report.sections.restarts import headline, in_order
-from kafka_hindsight.report.verdict_groups import GroupVerdict
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.absences import away, is_orderly
 
 BROKEN = 6
 RESTARTS_NAMED = 2
+# Events and causes that a sentence can hold, and the part of all rebalances below which an event is not named.
+EVENTS_NAMED = 4
+CAUSES_NAMED = 4
+WORTH_NAMING = 0.02
 _IN_ORDER = frozenset({FailoverKind.CONTROLLED_SHUTDOWN, FailoverKind.PREFERRED_ELECTION, FailoverKind.REASSIGNMENT})
 
 
@@ -43,7 +56,7 @@ def verdict(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _paragraphs(page: PageRows) -> tuple[Sequence[str], ...]:
-    groups = GroupVerdict.of(page)
+    groups = _GroupVerdict.of(page)
     brokers = _broker_sentences(page, set() if groups.is_from_outages else groups.outages_named)
     happened = (brokers, groups.sentences()) if groups.is_from_outages else (groups.sentences(), brokers)
     counts = Counter(row.severity for row in page.of(Finding))
@@ -137,6 +150,154 @@ def _simulation(page: PageRows) -> str:
     said = [f"{words.counted(count, 'partition')} {harm}" for count, harm in harms if count]
     lost = f"{worst.scope_kind} {plain.shortened(worst.scope, 48)}"
     return f"Were {lost} lost now, {words.listed(said)}." if said else ""
+
+
+@dataclass(frozen=True)
+class _Event:
+    """What several rebalances come from, in words, and the outage behind it where there is one."""
+
+    outage_id: str
+    what: str
+
+
+@dataclass(frozen=True)
+class _GroupVerdict:
+    """The rebalances of a window, counted by the event behind them; those without one are `alone`."""
+
+    page: PageRows
+    events: Counter[_Event]
+    alone: Sequence[Rebalance]
+
+    @classmethod
+    def of(cls, page: PageRows) -> _GroupVerdict:
+        """The verdict on these rows."""
+        events = [(row, _event_of(page, row)) for row in page.rebalances]
+        counts = Counter(event for _, event in events if event)
+        return cls(page, counts, [row for row, event in events if event is None])
+
+    @property
+    def is_from_outages(self) -> bool:
+        """Whether most rebalances come from outages: then the brokers stand before the groups."""
+        return 2 * sum(count for event, count in self.events.items() if event.outage_id) > len(self.page.rebalances)
+
+    @property
+    def outages_named(self) -> set[str]:
+        """The outages that its sentences name, by id."""
+        return {event.outage_id for event in self._named}
+
+    @property
+    def _named(self) -> list[_Event]:
+        least = WORTH_NAMING * len(self.page.rebalances)
+        worth = [event for event, count in self.events.items() if event.outage_id or count >= least]
+        return sorted(worth, key=lambda e: (-self.events[e], e.what))[:EVENTS_NAMED]
+
+    def sentences(self) -> tuple[str, ...]:
+        """What happened to the groups; some may be empty."""
+        return self._count(), self._repeated_outages(), self._causes_alone(), self._certainty(), self._longest()
+
+    def _count(self) -> str:
+        """How many rebalances, and what they come from."""
+        rows = self.page.rebalances
+        if not rows:
+            said = absence(self.page, "No consumer group rebalanced.", "No rebalance of a consumer group")
+            return said if coverage.totals(self.page).lines_in else ""
+        groups = words.counted(len({row.group_id for row in rows}), "group")
+        counted = f"{words.counted(len(rows), 'rebalance')} in {groups}"
+        if not self.events:
+            return f"{counted}, one at a time." if len(rows) > 1 else f"{counted}."
+        clauses = self._clauses()
+        return f"{counted}{',' if ' of them from one event: ' in clauses[0] else ':'} {'; '.join(clauses)}."
+
+    def _clauses(self) -> list[str]:
+        named, events = self._named, self.events
+        clauses = [
+            f"{words.number(events[e])} from {f'an outage ({e.what})' if e.outage_id else e.what}" for e in named
+        ]
+        if named and events[named[0]] > len(self.page.rebalances) / 2:
+            clauses[0] = f"{words.number(events[named[0]])} of them from one event: {named[0].what}"
+        lesser = len(events) - len(named)
+        if lesser:
+            rest = sum(events.values()) - sum(events[e] for e in named)
+            clauses.append(f"{words.number(rest)} from {words.counted(lesser, 'lesser event')}")
+        if self.alone:
+            clauses.append(f"the other {words.number(len(self.alone))} came one at a time")
+        return clauses
+
+    def _repeated_outages(self) -> str:
+        """What the broker accounts for whose several outages cost most: each outage alone shows less than they do."""
+        rebalances: Counter[int] = Counter()
+        outages: Counter[int] = Counter()
+        for event, count in self.events.items():
+            if event.outage_id:
+                broker = self.page.outages[event.outage_id].broker
+                rebalances[broker] += count
+                outages[broker] += 1
+        repeated = [broker for broker, times in outages.items() if times > 1]
+        if not repeated:
+            return ""
+        broker = min(repeated, key=lambda b: (-rebalances[b], b))
+        share = f"{words.number(rebalances[broker])} of the {words.number(len(self.page.rebalances))}"
+        return f"In {outages[broker]} outages, broker {broker} accounts for {share}."
+
+    def _causes_alone(self) -> str:
+        """Why those began that have no event behind them."""
+        if not self.alone:
+            return ""
+        causes = Counter(vocabulary.CAUSES[row.cause].label for row in self.alone)
+        counts = sorted(causes.items(), key=lambda item: (-item[1], item[0]))
+        said = [f"{label} {words.times(count)}" for label, count in counts[:CAUSES_NAMED]]
+        rest = len(counts) - CAUSES_NAMED
+        why = words.listed([*said, words.counted(rest, "further cause")] if rest > 0 else said)
+        few = f"Of those {words.number(len(self.alone))}: " if len(self.alone) < len(self.page.rebalances) else ""
+        return f"{few}{why}."
+
+    def _certainty(self) -> str:
+        counts = Counter(row.confidence for row in self.page.rebalances)
+        total, unknown = counts.total(), counts[Confidence.UNKNOWN]
+        if not total:
+            return ""
+        if counts[Confidence.CERTAIN] == total:
+            return f"{'Its' if total == 1 else 'Every'} cause is certain."
+        if unknown == total:
+            return "The evidence shows no cause."
+        known = [sure for sure in Confidence if sure != Confidence.UNKNOWN and counts[sure]]
+        said = words.listed([f"{sure} for {words.number(counts[sure])}" for sure in known])
+        rest = f"; for {words.number(unknown)} the evidence does not show it" if unknown else ""
+        return f"The cause is {said}{rest}."
+
+    def _longest(self) -> str:
+        row = max(self.page.rebalances, key=lambda r: -1 if r.duration_ms is None else r.duration_ms, default=None)
+        if row is None or row.duration_ms is None:
+            return ""
+        waited = [name for name in map(who, row.delayed_by) if name]
+        blame = f", which waited for {words.listed(waited, at_most=2)}" if waited else ""
+        return (
+            f"The longest took {words.duration(row.duration_ms)}, in group {plain.shortened(row.group_id, 48)}{blame}."
+        )
+
+
+def _event_of(page: PageRows, rebalance: Rebalance) -> _Event | None:
+    incident = page.incidents.get(rebalance.incident_id)
+    if incident is None:
+        return None
+    outage = page.outages.get(incident.first_outage_id)
+    if outage:
+        return _Event(outage.outage_id, outage_at(page, outage))
+    at, ids = words.minute(incident.started_at, page.day), incident.group_ids
+    groups = f"group {plain.shortened(ids[0], 48)}" if len(ids) == 1 else words.counted(len(ids), "group")
+    match incident.kind:
+        case IncidentKind.SINGLE | IncidentKind.COOPERATIVE_PAIR:
+            return None
+        case IncidentKind.BROKER_OUTAGE:
+            return _Event("", f"a broker outage at {at}")
+        case IncidentKind.HOST_SILENT:
+            return _Event("", f"a host that fell silent at {at}")
+        case IncidentKind.COORDINATOR_MOVE:
+            return _Event("", f"a move of coordinators at {at}")
+        case IncidentKind.ROLLING_RESTART:
+            return _Event("", f"a rolling restart of {groups} at {at}")
+    cause = vocabulary.HEDGES[incident.confidence] + (incident.cause.label if incident.cause else "no known cause")
+    return _Event("", f"a storm in {groups} from {at} on ({cause})")
 
 
 SECTION = Section(10, "verdict", "", "Verdict", verdict)
