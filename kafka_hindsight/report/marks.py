@@ -55,7 +55,12 @@ def marks(page: PageRows, spans: Iterable[Span]) -> tuple[Mark, ...]:
         near = NEAR
         while len(clusters := _clusters(page, by_shape[shape], near)) > MARKS_PER_LANE:
             near *= 2
-        found += (mark for cluster in clusters for mark in _stack(page, cluster))
+        for cluster in clusters:
+            top = 0.0
+            for run in grouped(cluster, lambda s: s.tone).values():
+                height = len(run) / len(cluster)
+                found.append(_mark(page, run, top, height))
+                top += height
     return tuple(found)
 
 
@@ -70,14 +75,6 @@ def _clusters(page: PageRows, spans: Sequence[Span], near: float) -> list[list[S
             clusters.append([span])
             end = page.place(span.end)
     return clusters
-
-
-def _stack(page: PageRows, cluster: Sequence[Span]) -> Iterable[Mark]:
-    top = 0.0
-    for run in grouped(cluster, lambda s: s.tone).values():
-        height = len(run) / len(cluster)
-        yield _mark(page, run, top, height)
-        top += height
 
 
 def _mark(page: PageRows, run: Sequence[Span], top: float, height: float) -> Mark:

@@ -213,19 +213,15 @@ def _parts(page: PageRows, row: Incident) -> Iterator[ui.Block]:
 
 
 def _table(page: PageRows, rows: Sequence[Incident], noun: str) -> ui.Expandable:
-    table = ui.Table(
-        "Lesser incidents", ("Start", "What", "Confidence", "Rebalances"), tuple(_lesser(page, r) for r in rows)
-    )
+    shown = []
+    for row in rows:
+        rebalances, count = page.rebalances_of.get(row.incident_id, ()), str(row.rebalance_count)
+        first = ui.Link(count, plain.anchor("rebalance", rebalances[0].rebalance_id)) if rebalances else count
+        headline = ui.Badge(incident_headline(row), f"cause t-{vocabulary.HARMS[figures.harm_of(row)].tone}")
+        cells = (ui.At(row.started_at), headline, row.confidence, (first, declared(row)))
+        shown.append(ui.TableRow(cells, plain.anchor("incident", row.incident_id), "incident"))
+    table = ui.Table("Lesser incidents", ("Start", "What", "Confidence", "Rebalances"), tuple(shown))
     return ui.Expandable(words.counted(len(rows), noun), (table,))
-
-
-def _lesser(page: PageRows, row: Incident) -> ui.TableRow:
-    rebalances = page.rebalances_of.get(row.incident_id, ())
-    count = str(row.rebalance_count)
-    first = ui.Link(count, plain.anchor("rebalance", rebalances[0].rebalance_id)) if rebalances else count
-    headline = ui.Badge(incident_headline(row), f"cause t-{vocabulary.HARMS[figures.harm_of(row)].tone}")
-    cells = (ui.At(row.started_at), headline, row.confidence, (first, declared(row)))
-    return ui.TableRow(cells, plain.anchor("incident", row.incident_id), "incident")
 
 
 SECTION = Section(20, "incidents", "Incidents, the most harmful first", "Incidents", incidents)

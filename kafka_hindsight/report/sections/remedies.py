@@ -46,6 +46,11 @@ def remedies(page: PageRows) -> Iterator[ui.Block]:
 
 def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
     option = REMEDY_BY_SETTING[row.setting].option
+    known = {r.rebalance_id: r for r in page.rebalances_of_group.get(row.group_id, ())}
+    avoided = [known[i] for i in row.rebalance_ids if i in known][:LINKS_PER_REMEDY]
+    rest = row.rebalances_avoided - len(avoided)
+    links = [ui.Link(words.instant(r.started_at, page.day), plain.anchor("rebalance", r.rebalance_id)) for r in avoided]
+    linked = (" ", ui.linked(links, f"and {rest} more" if rest > 0 else "")) if links else ""
     return ui.TableRow(
         (
             ui.head(ui.Name(plain.shortened(row.group_id)), "id"),
@@ -55,17 +60,9 @@ def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
             f"{row.rebalances_avoided} of {row.rebalances_total}",
             words.exact(row.partition_seconds_avoided),
             ui.sure(row.confidence),
-            ui.Cell((row.explanation, _avoided(page, row), page.evidence(row.evidence)), "left wide"),
+            ui.Cell((row.explanation, linked, page.evidence(row.evidence)), "left wide"),
         )
     )
-
-
-def _avoided(page: PageRows, row: Remedy) -> ui.Words:
-    known = {r.rebalance_id: r for r in page.rebalances_of_group.get(row.group_id, ())}
-    avoided = [known[i] for i in row.rebalance_ids if i in known][:LINKS_PER_REMEDY]
-    rest = row.rebalances_avoided - len(avoided)
-    links = [ui.Link(words.instant(r.started_at, page.day), plain.anchor("rebalance", r.rebalance_id)) for r in avoided]
-    return (" ", ui.linked(links, f"and {rest} more" if rest > 0 else "")) if links else ""
 
 
 SECTION = Section(120, "remedies", "What would have helped", "Remedies", remedies, counts=Remedy)
