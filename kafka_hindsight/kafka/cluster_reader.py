@@ -79,16 +79,20 @@ class Unanswered(Exception):
     """No broker answered; the text says why."""
 
 
-def main() -> int:
-    """Answers questions until stdin ends."""
-    connection = from_json(sys.stdin.readline())
+def serve(open_asker: Callable[[Connection], Any]) -> None:
+    """Answers questions until stdin ends, each by the method of its name."""
     try:
-        asker = Asker(connection)
+        connection = from_json(sys.stdin.readline())
+    except BadInput as problem:
+        say({"refused": "\n".join(problem.sentences)})
+        return
+    try:
+        asker = open_asker(connection)
     except (KafkaException, TypeError, ValueError) as error:
         if isinstance(error, KafkaException) and error.args[0].code() != KafkaError._INVALID_ARG:
             raise
         say({"refused": connection.masked(said(error))})
-        return 0
+        return
     for question in map(json.loads, sys.stdin):
         answer: Callable[..., Iterator[Line]] = getattr(asker, question["ask"])
         try:
@@ -99,7 +103,6 @@ def main() -> int:
         except (KafkaException, Unanswered, TimeoutError) as error:
             say({"missing": connection.masked(said(error))})
         say({"done": True})
-    return 0
 
 
 class Asker:
@@ -200,7 +203,8 @@ class Asker:
         """Each group with its state, coordinator and members, as soon as its coordinator has answered."""
         asked = self.admin.describe_consumer_groups(groups, request_timeout=timeout)
         for group, answer in self._all(asked, timeout):
-            yield {"tell": _unanswered(group, answer) if isinstance(answer, BaseException) else _group(answer)}
+            failed = isinstance(answer, BaseException)
+            yield {"tell": {"group": group, "error": said(answer)} if failed else _group(answer)}
 
     def committed(self, groups: list[str], timeout: float) -> Iterator[Line]:
         """Each group with its committed offsets, as soon as its coordinator has answered."""
@@ -277,10 +281,6 @@ def _known(name: str) -> str | None:
     return None if name == "UNKNOWN" else name
 
 
-def _unanswered(group: str, error: BaseException) -> Line:
-    return {"group": group, "error": said(error)}
-
-
 def _config(kind: str, resource: str, entry: Any) -> Line | None:
     """A setting that is kept: one that was set, or that an audit asks for. Never a sensitive value."""
     source = ConfigSource(int(entry.source))
@@ -318,7 +318,4 @@ def say(line: Line) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except BadInput as problem:
-        say({"refused": "\n".join(problem.sentences)})
+    serve(Asker)

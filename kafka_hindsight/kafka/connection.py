@@ -60,7 +60,10 @@ class Connection:
         """
         said = {str(k).strip(): _text(v) for k, v in settings.items() if v is not None}
         timeout = said.pop(TIMEOUT, str(DEFAULT_TIMEOUT_MS))
-        problems = [*_wrong_servers(name, said.get(BOOTSTRAP, "")), *_wrong_timeout(name, timeout)]
+        problems = _wrong_servers(name, said.get(BOOTSTRAP, ""))
+        if not (timeout.isascii() and timeout.isdigit() and int(timeout) in _TIMEOUTS):
+            first, last = _TIMEOUTS[0], _TIMEOUTS[-1]
+            problems.append(f"{name} sets {TIMEOUT}={timeout}. Needed: milliseconds from {first} to {last}.")
         problems += [
             f"{name} sets {key}, which only Java's clients know. Needed: librdkafka's settings. {remedy}"
             for key, remedy in JAVA_ONLY.items()
@@ -164,9 +167,3 @@ def _wrong_servers(name: str, text: str) -> list[str]:
     if "@" in "".join(wrong):
         return [f"{name} has credentials in {BOOTSTRAP}. Needed: host:port,host:port; they go into sasl.username."]
     return [f"{name} names {', '.join(map(repr, wrong))} in {BOOTSTRAP}. Needed: host:port,host:port."] if wrong else []
-
-
-def _wrong_timeout(name: str, text: str) -> list[str]:
-    if text.isascii() and text.isdigit() and int(text) in _TIMEOUTS:
-        return []
-    return [f"{name} sets {TIMEOUT}={text}. Needed: milliseconds from {_TIMEOUTS[0]} to {_TIMEOUTS[-1]}."]

@@ -76,7 +76,8 @@ def land_group_records(
             if not state["is_done"] and time.monotonic() > until:
                 landed.notes.append(f"__consumer_offsets holds more than {_PATIENCE:g} s could read: the rest follows.")
             if (state["positions"], state["topic_id"]) != (kept["positions"], kept["topic_id"]):
-                landing.write_atomically(kept_in, json.dumps(_lasting(state), sort_keys=True) + "\n")
+                lasting = {name: state[name] for name in ("positions", "topic_id")}
+                landing.write_atomically(kept_in, json.dumps(lasting, sort_keys=True) + "\n")
                 kept = state
     return landed
 
@@ -128,7 +129,3 @@ def _positions(place: str) -> dict[str, Any]:
         return {**_NOTHING_READ, "positions": dict(said["positions"]), "topic_id": said["topic_id"]}
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return dict(_NOTHING_READ)
-
-
-def _lasting(state: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: state[name] for name in ("positions", "topic_id")}

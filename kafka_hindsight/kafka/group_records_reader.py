@@ -6,8 +6,6 @@ from, and each answer the positions that come next.
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -25,11 +23,10 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from kafka_hindsight.kafka.cluster_reader import said, say
-from kafka_hindsight.kafka.connection import Connection, from_json
+from kafka_hindsight.kafka.cluster_reader import serve
+from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.group_records import CALLS
 from kafka_hindsight.knowledge import group_records
-from kafka_hindsight.shared.exits import BadInput
 
 TOPIC = "__consumer_offsets"
 MOST_BYTES = 8 * 1024 * 1024
@@ -53,24 +50,6 @@ Line = dict[str, Any]
 Offsets = dict[int, int]
 
 
-def main() -> int:
-    """Answers questions until stdin ends."""
-    connection = from_json(sys.stdin.readline())
-    try:
-        reader = RecordsReader(connection)
-    except KafkaException as error:
-        say({"refused": connection.masked(said(error))})
-        return 0
-    for question in map(json.loads, sys.stdin):
-        try:
-            for line in reader.read(question["of"], question["timeout"] / CALLS):
-                say(line)
-        except KafkaException as error:
-            say({"missing": connection.masked(said(error))})
-        say({"done": True})
-    return 0
-
-
 class RecordsReader:
     """One consumer that is given its partitions, and the names of topics by id as far as they are known."""
 
@@ -84,9 +63,11 @@ class RecordsReader:
     def read(self, of: Mapping[str, Any], timeout: float) -> Iterator[Line]:
         """The records from some positions on, as far as one answer holds them, then where to go on.
 
-        Takes: positions by partition; `ends`, up to where to read; `topic_id`, of the topic that they belong to.
+        Takes: positions by partition; `ends`, up to where to read; `topic_id`, of the topic that they belong to; the
+            time-out of all calls together.
         Gives: rows of bronze.group_records, or `sentence` where one cannot be read; last `next`.
         """
+        timeout /= CALLS
         held = self.admin.list_topics(TOPIC, timeout=timeout).topics[TOPIC]
         refused = held.error.code() if held.error is not None else None
         if refused in _DENIED:
@@ -124,9 +105,13 @@ class RecordsReader:
             for message in self.consumer.consume(_AT_ONCE, timeout=0.2):
                 if message.error() is not None:
                     yield from self._stopped(message, waiting)
-                elif message.partition() in waiting and (row := self._next_row(message, ends, waiting)) is not None:
-                    size += len(message.key() or b"") + len(message.value() or b"")
-                    yield {"tell": row}
+                elif (partition := message.partition()) in waiting:
+                    self.positions[partition] = message.offset() + 1
+                    if self.positions[partition] >= ends[partition]:
+                        waiting.discard(partition)
+                    if (row := self._row(message)) is not None:
+                        size += len(message.key() or b"") + len(message.value() or b"")
+                        yield {"tell": row}
         self.consumer.unassign()
 
     def _stopped(self, message: Message, waiting: set[int]) -> Iterator[Line]:
@@ -138,14 +123,6 @@ class RecordsReader:
         elif refused.code() in _DENIED:
             yield {"tell": {"denied": str(refused)}}
             waiting.clear()
-
-    def _next_row(self, message: Message, ends: Offsets, waiting: set[int]) -> Line | None:
-        """What the next record of a partition says; after its last record the partition is waited for no longer."""
-        partition = message.partition()
-        self.positions[partition] = message.offset() + 1
-        if self.positions[partition] >= ends[partition]:
-            waiting.discard(partition)
-        return self._row(message)
 
     def _row(self, message: Message) -> Line | None:
         """What a record says; None for one of which only its type counts."""
@@ -236,7 +213,4 @@ def _iso(milliseconds: int) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except BadInput as problem:
-        say({"refused": "\n".join(problem.sentences)})
+    serve(RecordsReader)

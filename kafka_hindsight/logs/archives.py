@@ -13,20 +13,11 @@ from kafka_hindsight.logs.file_bytes import CHUNK, AsFile, Bytes
 from kafka_hindsight.logs.found_files import shown
 
 _ARCHIVE_REGEX = re.compile(r"(?s).*[.](?:tar(?:[.](?:gz|xz|bz2|zst|lz4))?|tgz|txz|tbz2?|tzst)")
-
-
 _NESTED = "an archive within an archive: unpack it"
-
-
 _NO_FILE = "not a regular file"
-
-
 _BROKEN = "an archive of tar that cannot be read to its end: {}. What it holds before the break is read"
-
-
 _FAULTS = (tarfile.TarError, EOFError, ValueError, OverflowError)
 """What tarfile raises where bytes are none of an archive's."""
-
 
 _LAST_SECOND = 2**32
 

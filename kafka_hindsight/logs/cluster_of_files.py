@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -45,42 +45,20 @@ def choose_cluster(
     Edge case: a file that names no id is of the cluster that its node named last before it, else of the next one; a
     file that names the chosen id beside others is read.
     """
-    of_file = _ids_of(files)
+    naming = sorted((f for f in files if f.ids), key=lambda f: (f.last_at, f.name))
+    nodes, votes = grouped(naming, lambda f: f.node), Counter(i for f in files for i in f.ids)
+    of_file = {f.name: f.ids or _named_around(f, nodes.get(f.node, [])) for f in files}
+    asked = [f for f in files if (until is None or f.first_at < until) and (since is None or f.last_at >= since)]
     choices: tuple[set[str | None], ...] = (
         {wanted} & set().union(*of_file.values()),
-        set().union(*(of_file[f.name] for f in files if _meets(f, since, until))),
-        set().union(*_last_named(files).values()),
-        _outvoting(files),
+        set().union(*(of_file[f.name] for f in asked)),
+        set().union(*(own[-1].ids for own in nodes.values())),
+        {i for i in votes if votes[i] >= _CLEAR * (votes.total() - votes[i])},
     )
     cluster_id = next((next(iter(ids)) for ids in choices if len(ids) == 1), None)
     if cluster_id is None:
         return Chosen(None, {f.name: f.ids for f in files if f.ids})
     return Chosen(cluster_id, {name: ids for name, ids in of_file.items() if ids and cluster_id not in ids})
-
-
-def _outvoting(files: Iterable[NamingFile]) -> set[str | None]:
-    """The id that far more files name than any others."""
-    votes = Counter(i for f in files for i in f.ids)
-    return {i for i in votes if votes[i] >= _CLEAR * (votes.total() - votes[i])}
-
-
-def _meets(file: NamingFile, since: datetime | None, until: datetime | None) -> bool:
-    return (until is None or file.first_at < until) and (since is None or file.last_at >= since)
-
-
-def _by_node(files: Iterable[NamingFile]) -> Mapping[str, list[NamingFile]]:
-    """The files of each node that name an id, in order of time."""
-    return grouped(sorted((f for f in files if f.ids), key=lambda f: (f.last_at, f.name)), lambda f: f.node)
-
-
-def _last_named(files: Iterable[NamingFile]) -> dict[str, frozenset[str]]:
-    return {node: own[-1].ids for node, own in _by_node(files).items()}
-
-
-def _ids_of(files: Sequence[NamingFile]) -> dict[str, frozenset[str]]:
-    """The ids that each file is of, by its name; none where its node names none."""
-    nodes = _by_node(files)
-    return {f.name: f.ids or _named_around(f, nodes.get(f.node, [])) for f in files}
 
 
 def _named_around(file: NamingFile, naming: Sequence[NamingFile]) -> frozenset[str]:

@@ -51,7 +51,7 @@ def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None
         {
             "part": _parts(data, heads.starts, way),
             "layout": pa.array(heads.layouts),
-            "happened_at": _instants(at),
+            "happened_at": pa.array(at, mask=at == NO_INSTANT).cast(pa.timestamp("us", tz="UTC")),
             "order": pa.array(order.astype(np.int32)),
             "twin": pa.array(twins.astype(np.int32)),
             "line_count": pa.array(counts.astype(np.int32)),
@@ -95,10 +95,6 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-def _instants(at: Ints) -> pa.Array:
-    return pa.array(at, mask=at == NO_INSTANT).cast(pa.timestamp("us", tz="UTC"))
-
-
 def _parts(data: bytes, starts: Ints, way: Way) -> pa.Array:
     """The source of each record within a wrapped file, null where the file is its source."""
     if way.sources is None:
@@ -131,7 +127,9 @@ def _ranks(at: Ints, parts: Ints | None, data: bytes, starts: Ints, ends: Ints) 
     Takes: the sources of records within a wrapped file: only those of one are counted together.
     """
     order, twins = np.zeros(len(at), np.int64), np.zeros(len(at), np.int64)
-    moments = at if parts is None else _moments(at, parts)
+    moments = at
+    if parts is not None:  # a number for each pair of an instant and a source, in the order of the instants
+        moments = np.unique(np.stack([at, parts]), axis=1, return_inverse=True)[1].reshape(-1)
     by_time = np.argsort(moments, kind="stable")
     order[by_time] = _numbered(moments[by_time])
     same = np.flatnonzero(_repeats(_sketch(moments, data, starts, ends)))
@@ -141,11 +139,6 @@ def _ranks(at: Ints, parts: Ints | None, data: bytes, starts: Ints, ends: Ints) 
         twins[i] = seen.get(words, 0)
         seen[words] = int(twins[i]) + 1
     return order, twins
-
-
-def _moments(at: Ints, parts: Ints) -> Ints:
-    """A number for each pair of an instant and a source, in the order of the instants."""
-    return np.unique(np.stack([at, parts]), axis=1, return_inverse=True)[1].reshape(-1)
 
 
 def _numbered(keys: Ints) -> Ints:

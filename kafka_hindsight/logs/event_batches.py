@@ -129,8 +129,15 @@ def _events(read: _Read, number: int) -> Columns:
     order = list(chain.from_iterable(claimed.values()))
     told = {name: pa.concat_arrays(columns) for name, columns in fields.items()}
     texts = [read.texts[place] for place in order]
-    rows = read.rows(order, text=list(map(quotation, texts)), likeness=_likeness(texts), **told)
-    rows |= _writers([read.brokers[place] for place in order], rows)
+    hashes = (hashlib.blake2b(text.encode(), digest_size=_HASH).digest() for text in texts)
+    likeness = np.frombuffer(b"".join(hashes), np.int64)
+    rows = read.rows(order, text=list(map(quotation, texts)), likeness=likeness, **told)
+    # Who wrote a line: as it names itself, else as its folder does.
+    rows["broker"] = [read.brokers[place] for place in order]
+    writers = zip(rows["broker"], rows["source"].to_pylist(), rows["origin"].to_pylist())
+    rows["folder_broker"] = [
+        broker_of_folder(source) if writer is None and by == "broker" else None for writer, source, by in writers
+    ]
     events = pa.record_batch([_typed(rows[f.name], f.type) for f in PACKED], PACKED)
     marks = marks_of(events)
     count = len(marks["part"])
@@ -140,19 +147,6 @@ def _events(read: _Read, number: int) -> Columns:
         "events": [pack(events), *[None] * count],
         **{name: [None, *values] for name, values in marks.items()},
     }
-
-
-def _likeness(texts: list[str]) -> Any:
-    """A hash of each text, which is the same wherever it is taken."""
-    hashes = (hashlib.blake2b(text.encode(), digest_size=_HASH).digest() for text in texts)
-    return np.frombuffer(b"".join(hashes), np.int64)
-
-
-def _writers(brokers: list[int | None], rows: Columns) -> Columns:
-    """Who wrote the lines of events: as they name themselves, else as their folder does."""
-    places = zip(brokers, rows["source"].to_pylist(), rows["origin"].to_pylist())
-    folders = [broker_of_folder(source) if told is None and by == "broker" else None for told, source, by in places]
-    return {"broker": brokers, "folder_broker": folders}
 
 
 def _claimed(readings: list[Reading]) -> Columns:

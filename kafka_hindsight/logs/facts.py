@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -16,11 +16,8 @@ from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.exits import BadInput
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
-
-
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
 """What the lines of a broker's own loggers hold."""
-
 
 _SHOWN = 3
 
@@ -68,7 +65,13 @@ class Survey:
     @property
     def tails(self) -> dict[int, Tail]:
         """The last records of the files that hold some."""
-        return {n: tail for n, pieces in self.pieces.items() if (tail := _tail(pieces))}
+        found = {}
+        for n, pieces in self.pieces.items():
+            holding = [i for i, p in enumerate(pieces) if p.first != NOWHERE]
+            if holding:
+                last, after = pieces[holding[-1]], pieces[holding[-1] + 1 :]
+                found[n] = Tail(last.last, last.lines_of_last + sum(p.lines for p in after))
+        return found
 
     def joined(self, other: Survey) -> Survey:
         """Both together."""
@@ -113,25 +116,13 @@ def refuse_foreign(facts: Iterable[FileFacts]) -> None:
     if any(f.is_kafka_log and f.first_at for f in brokers):
         return
     lines = sum(f.lines for f in brokers)
+    # What was seen instead, of one file for each sentence.
+    misfits = {f.misfit: f.file.name for f in brokers if f.misfit}
+    instead = "".join(f"{name}: {misfit} " for misfit, name in [*misfits.items()][:_SHOWN])
     some = ", ".join(f.file.name for f in brokers[:5])
     raise BadInput(
         f"None of the {lines} lines in the {len(brokers)} files of LOGS ({some}) is one that a Kafka broker wrote. "
-        f"{_misfits(brokers)}Needed: logs in the layout of Kafka's distribution, such as "
+        f"{instead}Needed: logs in the layout of Kafka's distribution, such as "
         "'[2026-11-20 23:59:59,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)', or in one that "
         "PATTERN gives. Check the path, and the pattern in the brokers' log4j configuration."
     )
-
-
-def _misfits(facts: Iterable[FileFacts]) -> str:
-    """What was seen instead, of one file for each sentence."""
-    told = {f.misfit: f.file.name for f in facts if f.misfit}
-    return "".join(f"{name}: {misfit} " for misfit, name in [*told.items()][:_SHOWN])
-
-
-def _tail(pieces: Sequence[Piece]) -> Tail | None:
-    """The last record of a file. Takes: its pieces."""
-    holding = [n for n, p in enumerate(pieces) if p.first != NOWHERE]
-    if not holding:
-        return None
-    last = pieces[holding[-1]]
-    return Tail(last.last, last.lines_of_last + sum(p.lines for p in pieces[holding[-1] + 1 :]))

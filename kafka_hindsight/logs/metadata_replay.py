@@ -19,7 +19,16 @@ PATTERN = "metadata_log.record"
 """Stands where a line has the pattern that claims it."""
 
 _STATES = {0: "RECOVERED", 1: "RECOVERING"}
-_LISTS = ("isr", "replicas", "removing", "adding", "elr", "last_known_elr")
+_LISTS = {
+    "isr": "isr",
+    "replicas": "replicas",
+    "removing": "removingReplicas",
+    "adding": "addingReplicas",
+    "elr": "elr",
+    "last_known_elr": "lastKnownElr",
+}
+"""Lists of brokers that a partition has, and what Kafka calls them."""
+
 _TOPIC, _BROKER = 2, 4
 """Types of resources that a setting belongs to. Source: ConfigResource.Type."""
 
@@ -94,21 +103,12 @@ class State:
         self.brokers.clear()
 
 
-def events_of_metadata(records: Iterable[Record], files: Iterable[MetadataFile], seen: Window) -> list[Event]:
-    """Events out of a cluster's metadata log.
+class Replay:
+    """A metadata log while it is replayed: the state so far, and what the records in `seen` say.
 
-    Takes: rows of bronze.metadata_records and bronze.metadata_files of one cluster, from their beginning.
-    Gives: events in the shape of silver.events, of the records written in `seen`.
     Keeps: leader and partition epochs are those that every broker had; each change once, whosever copy it was read in.
     Edge case: where records are missing, epochs of partitions are unknown until a snapshot or a creation shows them.
     """
-    replay = Replay(files, seen)
-    replay.run(committed(records))
-    return replay.events()
-
-
-class Replay:
-    """A metadata log while it is replayed: the state so far, and what the records in `seen` say."""
 
     def __init__(self, files: Iterable[MetadataFile], seen: Window) -> None:
         self.state = State()
@@ -121,8 +121,10 @@ class Replay:
     def run(self, records: Iterable[Record]) -> None:
         """Takes: committed records in order, the next ones; a transaction among them ends among them."""
         for record in _applied(records):
-            if self.last is not None and not _touch(self._spans, self.last.record_offset, record.record_offset):
-                self.state.forget()
+            if self.last is not None:
+                until, after = self.last.record_offset + 1, record.record_offset
+                if after > until and not any(start <= until and after < end for start, end in self._spans):
+                    self.state.forget()
             self.last, self.newest_epoch = record, max(self.newest_epoch, record.controller_epoch)
             if record.record_type == "leader_change":
                 self.leaders[record.controller_epoch] = record.broker
@@ -132,8 +134,13 @@ class Replay:
                 self._events += [_event(record, leader, kind, fields) for kind, fields in said]
 
     def events(self) -> list[Event]:
-        """What the records in `seen` said, in the shape of silver.events."""
-        return _ranked(self._events)
+        """What the records in `seen` said, in the shape of silver.events, each ranked among those of its instant.
+
+        Edge case: a controller's clock may go back; within one instant offsets order.
+        """
+        by_instant = sorted(self._events, key=lambda e: e.happened_at)
+        ranked = (enumerate(same) for _, same in groupby(by_instant, key=lambda e: e.happened_at))
+        return [replace(event, order=rank) for same in ranked for rank, event in same]
 
 
 def spans_of_files(files: Iterable[MetadataFile]) -> list[tuple[int, int]]:
@@ -184,10 +191,6 @@ def spans_of(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             found.append((start, end))
     return found
-
-
-def _touch(spans: Sequence[tuple[int, int]], before: int, after: int) -> bool:
-    return after <= before + 1 or any(start <= before + 1 and after < end for start, end in spans)
 
 
 def _nothing(record: Record, state: State) -> Iterable[Said]:
@@ -340,7 +343,7 @@ def _listed(brokers: Sequence[int]) -> str:
 def _difference(before: Partition, now: Partition) -> str:
     """What changed, as Kafka prints it. Source: PartitionRegistration.diff."""
     parts = [
-        *((name, _KAFKAS[name], getattr(before, name), getattr(now, name)) for name in _LISTS),
+        *((name, kafkas, getattr(before, name), getattr(now, name)) for name, kafkas in _LISTS.items()),
         ("leader", "leader", before.leader, now.leader),
         ("recovery_state", "leaderRecoveryState", _STATES[before.recovery_state], _STATES[now.recovery_state]),
         ("leader_epoch", "leaderEpoch", before.leader_epoch, now.leader_epoch),
@@ -351,16 +354,6 @@ def _difference(before: Partition, now: Partition) -> str:
         for field_, name, old, new in parts
         if old != new or (field_ == "elr" and old)
     )
-
-
-_KAFKAS = {
-    "isr": "isr",
-    "replicas": "replicas",
-    "removing": "removingReplicas",
-    "adding": "addingReplicas",
-    "elr": "elr",
-    "last_known_elr": "lastKnownElr",
-}
 
 
 def _shown(value: Any) -> str:
@@ -383,13 +376,3 @@ def _event(record: Record, controller: int | None, kind: str, fields: Mapping[st
         knowledge_version=version_of(READING),
         **fields,
     )
-
-
-def _ranked(events: Sequence[Event]) -> list[Event]:
-    """Each event with its rank among those of its instant, as the log has them.
-
-    Edge case: a controller's clock may go back; within one instant offsets order.
-    """
-    by_instant = sorted(events, key=lambda e: e.happened_at)
-    ranked = (enumerate(same) for _, same in groupby(by_instant, key=lambda e: e.happened_at))
-    return [replace(event, order=rank) for same in ranked for rank, event in same]

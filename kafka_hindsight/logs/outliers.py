@@ -46,7 +46,8 @@ def outliers(days: Iterable[Day], now: datetime) -> tuple[list[Day], list[Day]]:
     """
     given = sorted(days, key=lambda d: (d.first_at, d.source))
     possible = [d for d in given if is_possible(d.first_at, now) and is_possible(d.last_at, now)] or given
-    kept = [d for island in _islands(possible) if not _is_stray(island, possible) for d in island]
+    most = min(_FEW, sum(d.records for d in possible) / _OF_HOW_MANY)
+    kept = [d for island in _islands(possible) if sum(d.records for d in island) > most for d in island]
     return kept, [d for d in given if d not in kept]
 
 
@@ -68,8 +69,3 @@ def _islands(days: Sequence[Day]) -> list[list[Day]]:
             islands.append([])
         islands[-1].append(day)
     return islands
-
-
-def _is_stray(island: Sequence[Day], all_days: Sequence[Day]) -> bool:
-    count = sum(d.records for d in island)
-    return count <= _FEW and count * _OF_HOW_MANY <= sum(d.records for d in all_days)

@@ -216,7 +216,14 @@ def ranges_of(pieces: Sequence[Piece], until: int | None = None) -> list[Range]:
     if not pieces or pieces[0].first == NOWHERE:
         return []
     ranges = _all_ranges(pieces)
-    return ranges if until is None else _before(ranges, until)
+    if until is None:
+        return ranges
+    # The range that reaches beyond the end is cut there.
+    return [
+        replace(r, size=until - r.begin, lines_beyond=0) if r.begin + r.size > until else r
+        for r in ranges
+        if r.begin < until
+    ]
 
 
 def _all_ranges(pieces: Sequence[Piece]) -> list[Range]:
@@ -236,15 +243,6 @@ def _all_ranges(pieces: Sequence[Piece]) -> list[Range]:
         found.append(_range(first, begin, at, mark, times + before, spanned, piece.lines_before if spanned else 0))
         first, begin, mark, times, spanned = piece, at, new_mark, after, []
     return [*found, _range(first, begin, pieces[-1].end, mark, times, spanned, 0)]
-
-
-def _before(ranges: Sequence[Range], until: int) -> list[Range]:
-    """What of the ranges lies before a place. The one that reaches beyond it is cut there."""
-    return [
-        replace(r, size=until - r.begin, lines_beyond=0) if r.begin + r.size > until else r
-        for r in ranges
-        if r.begin < until
-    ]
 
 
 def _range(

@@ -9,7 +9,7 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.sections import READS, SECTIONS
+from kafka_hindsight.report.sections import SECTIONS
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.page_names import page_name
 
@@ -22,7 +22,7 @@ def build_report(tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: M
 def read_rows(tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any]) -> PageRows:
     """The rows of one window as its report reads them.
 
-    Takes: rows by full table name, as the catalog has them, those of this window and of one cluster; sections.READS
+    Takes: rows by full table name, as the catalog has them, those of this window and of one cluster; page_rows.READS
         are looked at. quality.unparsed_lines may be counted by template instead: rows of LineShape; readings of lag may
         be sums over all groups: rows of LagReading. quality.validation_results are those of one run. `run` holds the
         columns of PageRun.
@@ -32,7 +32,7 @@ def read_rows(tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapp
     unknown = sorted(set(tables) - set(BY_NAME))
     if unknown:
         raise ValueError(f"the catalog holds no table {', '.join(unknown)}; a report takes rows by full table name")
-    return PageRows.read(tables, run, READS)
+    return PageRows.read(tables, run)
 
 
 def report_of(page: PageRows) -> Page:

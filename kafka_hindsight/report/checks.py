@@ -28,28 +28,26 @@ def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
     broken = {s: [r for r in rows if not r.success and r.severity == s] for s in CheckSeverity}
     critical, warnings = (len(broken[s]) for s in CheckSeverity)
     window = f"{instant(about.window_from)} to {instant(about.window_to)} UTC"
+    headline = "No critical expectation is broken" if warnings else "No expectation is broken"
+    if critical:
+        headline = "Refused: nothing of this window was published"
     verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph(_verdict(rows, critical, warnings)),))
+    statements = [(_tone(r), f"{r.severity}: {s}") for of in broken.values() for r in of for s in r.sentences or ()]
     sections = (
         ui.ShownSection("verdict", "", "Verdict", None, (verdict,)),
-        ui.ShownSection("broken", "What does not hold", "Broken", critical + warnings, tuple(_broken(broken))),
+        ui.ShownSection("broken", "What does not hold", "Broken", critical + warnings, ui.statements(statements)),
         ui.ShownSection("checked", "What was expected", "Expectations", len(rows), tuple(_checked(rows))),
     )
     return render_html(
         ui.Page(
             title=f"Validation of {about.cluster}",
-            heading=_headline(critical, warnings),
+            heading=headline,
             subtitle=f"{about.cluster}, {window}, run {about.run_id}",
             day=None,
             sections=tuple(section for section in sections if section.blocks),
         ),
         has_script=False,
     )
-
-
-def _headline(critical: int, warnings: int) -> str:
-    if critical:
-        return "Refused: nothing of this window was published"
-    return "No critical expectation is broken" if warnings else "No expectation is broken"
 
 
 def _verdict(rows: Sequence[ValidationResult], critical: int, warnings: int) -> str:
@@ -66,11 +64,6 @@ def _verdict(rows: Sequence[ValidationResult], critical: int, warnings: int) -> 
     if warnings:
         summary += f" {sentence(counted(warnings, 'warning'))} {verb(warnings, 'was', 'were')} recorded."
     return summary
-
-
-def _broken(broken: Mapping[CheckSeverity, Sequence[ValidationResult]]) -> Iterator[ui.Block]:
-    said = [(_tone(r), f"{r.severity}: {s}") for rows in broken.values() for r in rows for s in r.sentences or ()]
-    yield from ui.statements(said)
 
 
 def _checked(rows: Sequence[ValidationResult]) -> Iterator[ui.Block]:

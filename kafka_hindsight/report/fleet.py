@@ -119,9 +119,13 @@ def _badness(night: Night) -> tuple[object, ...]:
 
 def fleet_page(fleet: Fleet) -> ui.Page:
     """The page. Order: none that the rows come in; the same rows give the same page."""
+    not_audited: ui.Block = ui.Paragraph("The last night of every cluster was audited.")
+    if late := late_clusters(fleet):
+        items = (ui.Item((ui.Name(plain.shortened(c)), f": {why}."), "warn") for c, why in late.items())
+        not_audited = ui.List(tuple(items), "statements")
     sections = (
         ("clusters", "Clusters, the worst first", "Clusters", tuple(_clusters(fleet))),
-        ("late", "Not audited", "Not audited", tuple(_not_audited(fleet))),
+        ("late", "Not audited", "Not audited", (not_audited,)),
         ("together", "Incidents of several clusters at once", "At once", tuple(_together(fleet))),
     )
     return ui.Page(
@@ -213,25 +217,12 @@ def _strip(fleet: Fleet, cluster: str) -> ui.Strip:
 def late_clusters(fleet: Fleet) -> Mapping[str, str]:
     """The clusters whose last night was not audited, and since when; those of the settings without any night too."""
     since = {
-        n.cluster: f"its newest night ended at {words.instant(n.window_to)}, {_ago(fleet, n)} ago"
+        n.cluster: f"its newest night ended at {words.instant(n.window_to)}, {words.duration(ago)} ago"
         for n in sorted(fleet.newest, key=lambda n: n.window_to)
-        if fleet.at - n.window_to > LATE
+        if (ago := fleet.at - n.window_to) > LATE
     }
     known = {n.cluster for n in fleet.nights}
     return {**dict.fromkeys(sorted({*fleet.expected} - known), "no night of it was ever audited"), **since}
-
-
-def _ago(fleet: Fleet, night: Night) -> str:
-    return words.duration(fleet.at - night.window_to)
-
-
-def _not_audited(fleet: Fleet) -> Iterator[ui.Block]:
-    late = late_clusters(fleet)
-    if not late:
-        yield ui.Paragraph("The last night of every cluster was audited.")
-    else:
-        items = (ui.Item((ui.Name(plain.shortened(c)), f": {why}."), "warn") for c, why in late.items())
-        yield ui.List(tuple(items), "statements")
 
 
 def together(fleet: Fleet) -> list[list[FleetIncident]]:
@@ -257,9 +248,7 @@ def _together(fleet: Fleet) -> Iterator[ui.Block]:
         " network, clients, a deployment.",
         "advice",
     )
-    for run in found:
-        items = tuple(ui.Item(_one(fleet, incident)) for incident in run)
-        yield ui.List(items)
+    yield from (ui.List(tuple(ui.Item(_one(fleet, incident)) for incident in run)) for run in found)
 
 
 def _one(fleet: Fleet, incident: FleetIncident) -> ui.Words:

@@ -12,9 +12,8 @@ from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.phrases import declared, incident_headline
+from kafka_hindsight.report.phrases import absence, declared, incident_headline, unread_first
 from kafka_hindsight.report.sections import coverage
-from kafka_hindsight.report.unread_logs import absence, unread_first
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, Unused, unused
@@ -35,10 +34,17 @@ _TOGETHER: Mapping[Harm, tuple[Sequence[UnavailabilityKind], str]] = {
 
 def lead(page: PageRows) -> ui.Box:
     """The badge, what could not be seen, then at most three sentences: what happened, for how long, what to do."""
-    state = figures.state_of(page.of(Incident), page.of(Finding))
-    grave = _grave(page)[:SENTENCES]
+    findings, parts = page.of(Finding), grouped(figures.urgent_first(page.of(Incident)), figures.is_going_on)
+    state, going_on = figures.state_of(page.of(Incident), findings), parts.get(True, ())
+    first = [(figures.harm_of(going_on[0]), going_on)] if going_on else []
+    grave = [*first, *figures.by_harm(parts.get(False, ())).items()][:SENTENCES]
     advised = {harm: place for place, (harm, _) in reversed([*enumerate(grave)])}
-    items = [*_still_gone(page)]
+    # What went before the window began, and is not over, no incident of the window shows.
+    items = [
+        ui.Item((ui.Strong(f.message), f" That was before this window. {f.advice}"), "act")
+        for f in findings
+        if f.rule_id in ONGOING_RULES and f.first_at == page.window[0]
+    ]
     items += [_sentence(page, harm, rows, advised[harm] == place) for place, (harm, rows) in enumerate(grave)]
     calm = () if items else tuple(_calm(page))
     return ui.Box(
@@ -51,20 +57,6 @@ def lead(page: PageRows) -> ui.Box:
             *ui.said(_certainty([row for _, rows in grave for row in rows])),
         ),
     )
-
-
-def _still_gone(page: PageRows) -> Iterator[ui.Item]:
-    """What went before the window began, and is not over: no incident of the window shows it."""
-    for finding in page.of(Finding):
-        if finding.rule_id in ONGOING_RULES and finding.first_at == page.window[0]:
-            yield ui.Item((ui.Strong(finding.message), f" That was before this window. {finding.advice}"), "act")
-
-
-def _grave(page: PageRows) -> list[tuple[Harm, Sequence[Incident]]]:
-    """What asks its reader for something: what is not over, then the rest by harm, the gravest first."""
-    parts = grouped(figures.urgent_first(page.of(Incident)), figures.is_going_on)
-    over = figures.by_harm(parts.get(False, ())).items()
-    return [*((figures.harm_of(rows[0]), rows) for rows in (parts.get(True, ()),) if rows), *over]
 
 
 def _calm(page: PageRows) -> Iterator[ui.Block]:
@@ -81,18 +73,16 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
 
 def _seen(page: PageRows) -> str:
     """What could not be seen, before anything is claimed."""
-    found = grouped(figures.unseen(page.of(Finding)), lambda f: f.rule_id)
-    gaps = [
-        said.format(_subjects(found[rule])) for rule, said in UNSEEN.items() if rule in found and rule not in UNREAD
-    ]
+    unseen = grouped(figures.unseen(page.of(Finding)), lambda f: f.rule_id)
+    gaps = []
+    for rule, said in UNSEEN.items():
+        if (rows := unseen.get(rule)) and rule not in UNREAD:
+            subjects = words.counted(sum(words.stands_for(row.subject) for row in rows), rows[0].subject_kind)
+            gaps.append(said.format(subjects))
     total = coverage.totals(page)
     lines = [f"{words.counted(total.lost, 'line')} of {words.number(total.lines_in)}"] if total.lost else []
     missed = [*lines, *gaps]
     return f"Not seen: {words.listed(missed, NAMED)}." if missed else coverage.unread_sentence(page)
-
-
-def _subjects(rows: Sequence[Finding]) -> str:
-    return words.counted(sum(words.stands_for(row.subject) for row in rows), rows[0].subject_kind)
 
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bool) -> ui.Item:
@@ -141,49 +131,36 @@ def tiles(page: PageRows) -> Iterator[ui.Tile]:
     offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))
     stopped = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
     critical, unseen = figures.critical(findings), figures.unseen(findings)
-    first = {harm: rows[0] for harm, rows in figures.by_harm(incidents).items()}
-    yield _tile(
-        lost.number, "committed records lost", bool(lost.low or lost.high != 0), "bad", _at(first, Harm.RECORDS_LOST)
+    first = {harm: plain.anchor("incident", of[0].incident_id) for harm, of in figures.by_harm(incidents).items()}
+    lost_at, offline_at, refusing_at, stopped_at = (
+        first.get(harm, "incidents")
+        for harm in (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)
     )
-    for sums, what, harm in (
-        (offline, "without a leader", Harm.PARTITIONS_OFFLINE),
-        (refusing, "without writes (acks=all)", Harm.WRITES_REFUSED),
-    ):
-        yield _tile(*_unused(sums, what), bool(sums.subjects), "bad", _at(first, harm))
-    yield _tile(
-        *_absences(away), bool(away.sudden + away.orderly), "bad" if away.sudden + away.gone else "warn", "outages"
-    )
+    absences, manners = away.sudden + away.orderly, ((away.orderly, "shut down in order"), (away.gone, "not back"))
+    details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
+    noun = f"{words.verb(absences, 'absence of a broker', 'absences of brokers')}{details}"
+    tone = "bad" if away.sudden + away.gone else "warn"
+    yield ui.Tile(lost.number, "committed records lost", "bad" if lost.low or lost.high != 0 else "good", lost_at)
+    yield _tile(len(offline.subjects), _unused(offline, "without a leader"), "bad", offline_at)
+    yield _tile(len(refusing.subjects), _unused(refusing, "without writes (acks=all)"), "bad", refusing_at)
+    yield _tile(absences, noun, tone, "outages")
     noun = words.verb(len(stopped), "group stopped by a failure", "groups stopped by a failure")
-    yield _tile(words.number(len(stopped)), noun, bool(stopped), "warn", _at(first, Harm.CONSUMERS_STOPPED))
-    noun = words.verb(len(critical), "critical finding", "critical findings")
-    yield _tile(words.number(len(critical)), noun, bool(critical), "bad", "findings")
+    yield _tile(len(stopped), noun, "warn", stopped_at)
+    yield _tile(len(critical), words.verb(len(critical), "critical finding", "critical findings"), "bad", "findings")
     noun = words.verb(len(unseen), "gap in what was seen", "gaps in what was seen")
-    yield _tile(words.number(len(unseen)), noun, bool(unseen), "warn", "coverage")
+    yield _tile(len(unseen), noun, "warn", "coverage")
 
 
-def _unused(sums: Unused, what: str) -> tuple[str, str]:
-    """How many partitions could not be used, the longest time and all of it."""
-    count = len(sums.subjects)
-    clauses = [f"{words.verb(count, 'partition', 'partitions')} {what}"]
+def _unused(sums: Unused, what: str) -> str:
+    """Which partitions could not be used, the longest time and all of it."""
+    clauses = [f"{words.verb(len(sums.subjects), 'partition', 'partitions')} {what}"]
     if sums.still:
         clauses.append(f"{words.number(len(sums.still))} of them when the logs end")
     if sums.longest is not None:
         clauses.append(f"the longest for {words.duration(sums.longest_ms)}")
         clauses.append(words.counted(round(sums.total_ms / 1000), "partition-second"))
-    return words.number(count), ", ".join(clauses)
+    return ", ".join(clauses)
 
 
-def _absences(away: figures.Absences) -> tuple[str, str]:
-    """How often brokers were away, and how."""
-    count = away.sudden + away.orderly
-    manners = ((away.orderly, "shut down in order"), (away.gone, "not back"))
-    details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
-    return words.number(count), f"{words.verb(count, 'absence of a broker', 'absences of brokers')}{details}"
-
-
-def _at(first: dict[Harm, Incident], harm: Harm) -> str:
-    return plain.anchor("incident", first[harm].incident_id) if harm in first else "incidents"
-
-
-def _tile(value: str, label: str, is_bad: bool, tone: str, anchor: str) -> ui.Tile:
-    return ui.Tile(value, label, tone if is_bad else "good", anchor)
+def _tile(count: int, label: str, tone: str, anchor: str) -> ui.Tile:
+    return ui.Tile(words.number(count), label, tone if count else "good", anchor)

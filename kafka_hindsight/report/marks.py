@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from kafka_hindsight.report.lanes import Item, Mark, Tick
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import words
+from kafka_hindsight.shared.grouping import grouped
 
 MARKS_PER_LANE = 160
 # Marks nearer to each other than this part of the axis, in percent, are drawn as one.
@@ -48,17 +49,19 @@ def items(page: PageRows, spans: Iterable[Span]) -> tuple[Item, ...]:
 
 def marks(page: PageRows, spans: Iterable[Span]) -> tuple[Mark, ...]:
     """Spans as marks. Those that lie too near to be distinguished share one place, one above the other by tone."""
-    by_shape: defaultdict[str, list[Span]] = defaultdict(list)
-    for span in sorted(spans, key=lambda s: (s.start, s.anchor)):
-        by_shape[span.shape].append(span)
-    return tuple(mark for shape in sorted(by_shape, reverse=True) for mark in _of_shape(page, by_shape[shape]))
-
-
-def _of_shape(page: PageRows, ordered: Sequence[Span]) -> Iterable[Mark]:
-    near = NEAR
-    while len(clusters := _clusters(page, ordered, near)) > MARKS_PER_LANE:
-        near *= 2
-    return (mark for cluster in clusters for mark in _stack(page, cluster))
+    by_shape = grouped(sorted(spans, key=lambda s: (s.start, s.anchor)), lambda s: s.shape)
+    found: list[Mark] = []
+    for shape in sorted(by_shape, reverse=True):
+        near = NEAR
+        while len(clusters := _clusters(page, by_shape[shape], near)) > MARKS_PER_LANE:
+            near *= 2
+        for cluster in clusters:
+            top = 0.0
+            for run in grouped(cluster, lambda s: s.tone).values():
+                height = len(run) / len(cluster)
+                found.append(_mark(page, run, top, height))
+                top += height
+    return tuple(found)
 
 
 def _clusters(page: PageRows, spans: Sequence[Span], near: float) -> list[list[Span]]:
@@ -72,17 +75,6 @@ def _clusters(page: PageRows, spans: Sequence[Span], near: float) -> list[list[S
             clusters.append([span])
             end = page.place(span.end)
     return clusters
-
-
-def _stack(page: PageRows, cluster: Sequence[Span]) -> Iterable[Mark]:
-    by_tone: defaultdict[str, list[Span]] = defaultdict(list)
-    for span in cluster:
-        by_tone[span.tone].append(span)
-    top = 0.0
-    for run in by_tone.values():
-        height = len(run) / len(cluster)
-        yield _mark(page, run, top, height)
-        top += height
 
 
 def _mark(page: PageRows, run: Sequence[Span], top: float, height: float) -> Mark:

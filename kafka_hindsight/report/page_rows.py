@@ -12,13 +12,32 @@ from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
+    ControllerChange,
+    CoordinatorMove,
+    Coverage,
     Failover,
     Finding,
+    GenerationGap,
+    ImbalancePeriod,
     Incident,
+    IsrChange,
+    LagVerdict,
+    LeaderBalance,
+    LeaderImbalance,
+    LeadershipGap,
+    LossSimulation,
     OffsetSnapshot,
+    OutOfSyncPeriod,
+    PartitionRisk,
+    Quarantine,
     Quote,
     Rebalance,
+    Remedy,
+    RollingRestart,
+    Truncation,
+    Unavailability,
     UnparsedLine,
+    ValidationResult,
 )
 from kafka_hindsight.report.blocks import At, Block, Evidence, Link, Quotation
 from kafka_hindsight.settings.owners import Owner
@@ -133,6 +152,15 @@ class LagReading(Row):
     lag: int
 
 
+READS: tuple[type[Row], ...] = (
+    BrokerOutage, ControllerChange, CoordinatorMove, Coverage, Failover, Finding, GenerationGap, ImbalancePeriod,
+    Incident, IsrChange, LagReading, LagVerdict, LeaderBalance, LeaderImbalance, LeadershipGap, LineShape,
+    LossSimulation, OutOfSyncPeriod, PartitionRisk, Quarantine, Rebalance, Remedy, RollingRestart, Truncation,
+    Unavailability, ValidationResult,
+)  # fmt: skip
+"""The rows that the page is made of."""
+
+
 @dataclass(frozen=True)
 class PageRows:
     """The rows of a window by their class, and the run that made them."""
@@ -141,17 +169,15 @@ class PageRows:
     run: PageRun
 
     @classmethod
-    def read(
-        cls, tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any], reads: Iterable[type[Row]]
-    ) -> PageRows:
-        """The rows of the tables that are read, of rows by full table name."""
+    def read(cls, tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any]) -> PageRows:
+        """The rows of READS, of rows by full table name."""
         return cls(
-            {kind: [kind.of(_harmless(row)) for row in tables.get(kind.TABLE.full_name, ())] for kind in reads},
+            {kind: [kind.of(_harmless(row)) for row in tables.get(kind.TABLE.full_name, ())] for kind in READS},
             PageRun.of(_harmless(run)),
         )
 
     def of(self, kind: type[R]) -> Sequence[R]:
-        """The rows of a class. Raises KeyError for one that no section reads."""
+        """The rows of a class. Raises KeyError for one that is not in READS."""
         return cast("Sequence[R]", self.tables[kind])
 
     @cached_property
@@ -258,8 +284,7 @@ class PageRows:
 class Section:
     """A section of the report: a function from the rows of a window to blocks; it is left out where there are none.
 
-    `order` is its place in the page, `name` its address. `reads` are the rows it looks at, `counts` those whose number
-    stands beside `nav` in the navigation.
+    `order` is its place in the page, `name` its address; the number of `counts` stands beside `nav` in the navigation.
     """
 
     order: int
@@ -267,7 +292,6 @@ class Section:
     title: str
     nav: str
     blocks: Callable[[PageRows], Iterable[Block]]
-    reads: tuple[type[Row], ...]
     counts: type[Row] | None = None
 
 

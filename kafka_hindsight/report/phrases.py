@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     Contributor,
     ControllerChange,
+    Coverage,
     Delay,
     Incident,
     Rebalance,
     RollingRestart,
 )
+from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
+from kafka_hindsight.knowledge.layouts import folder_of
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
+from kafka_hindsight.shared.grouping import grouped
+
+WORTH_A_SENTENCE = 10
+"""One line of so many must be unread before most of a broker's lines can be."""
+
+NAMED = 5
 
 
 def outage_words(outage: BrokerOutage) -> str:
     """What became of a broker, as sure as that is: `broker 2 was cut off`, `broker 3 probably crashed`."""
-    return f"broker {outage.broker} {vocabulary.HEDGES[outage.confidence]}{vocabulary.OUTAGES[outage.kind].verb}"
+    return f"broker {outage.broker} {vocabulary.HEDGES[outage.confidence]}{OUTAGE_VERBS[outage.kind]}"
 
 
 def outage_at(page: PageRows, outage: BrokerOutage) -> str:
@@ -37,13 +46,6 @@ def incident_headline(incident: Incident) -> str:
 def declared(row: BrokerOutage | Incident | RollingRestart) -> str:
     """The label of what was declared, after its headline; empty for anything else."""
     return " (declared)" if row.intent == Intent.DECLARED else ""
-
-
-def groups_named(group_ids: Sequence[str]) -> str:
-    """One group by its name, several by their number."""
-    if len(group_ids) == 1:
-        return f"group {plain.shortened(group_ids[0], 48)}"
-    return words.counted(len(group_ids), "group")
 
 
 def who(member: Rebalance | Contributor | Delay) -> str:
@@ -86,3 +88,39 @@ def brokers_named(brokers: Iterable[int], at_most: int) -> str:
 def controller_anchor(row: ControllerChange) -> str:
     """The address of a change of the controller."""
     return plain.anchor("controller", f"epoch {row.epoch} {row.happened_at}")
+
+
+def _mostly_unread(page: PageRows) -> list[tuple[str, int, int]]:
+    """The folders of brokers in which more lines are unread than say something, the one with the most first.
+
+    Gives: folder, lines that could not be read, all lines.
+    """
+    brokers = [row for row in page.of(Coverage) if row.origin == "broker"]
+    unread = []
+    for folder, rows in grouped(brokers, lambda row: folder_of(row.source) or row.source).items():
+        lost, lines = sum(r.unparsed + r.quarantined for r in rows), sum(r.lines_in for r in rows)
+        if lost > sum(r.events for r in rows) and lost * WORTH_A_SENTENCE > lines:
+            unread.append((folder, lost, lines))
+    return sorted(unread, key=lambda u: (-u[1], u[0]))
+
+
+def unread_first(page: PageRows) -> str:
+    """What a verdict says before anything else where a broker's lines are mostly unread; else empty."""
+    folders = _mostly_unread(page)
+    if not folders:
+        return ""
+    named = words.listed([plain.shortened(folder) for folder, _, _ in folders[:NAMED]])
+    others = f" and {words.number(len(folders) - NAMED)} others" if len(folders) > NAMED else ""
+    lost, lines = sum(lost for _, lost, _ in folders), sum(lines for _, _, lines in folders)
+    return (
+        f"Most of what matters in the logs of {named}{others} could not be read"
+        f" ({words.counted(lost, 'line')} of {words.number(lines)}): what is not listed here may have happened."
+    )
+
+
+def absence(page: PageRows, observed: str, nothing: str) -> str:
+    """What is said where nothing is there: `observed` where all was read, else that no line that was read says it.
+
+    Takes: the sentence, and what it denies, as in `No rebalance`.
+    """
+    return f"{nothing} in what could be read." if _mostly_unread(page) else observed

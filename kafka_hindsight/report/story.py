@@ -67,14 +67,14 @@ def as_lines(story: Story | Subject, width: int = 100) -> Iterator[str]:
 
     Keeps: nothing but printable characters, whatever names clients chose.
     """
-    yield from _of_subject(story, Terminal(width)) if isinstance(story, Subject) else _of_row(story, Terminal(width))
-
-
-def _of_subject(subject: Subject, terminal: Terminal) -> Iterator[str]:
-    counts = words.listed([_counted(r) for r in subject.about])
-    name = visible(shortened(subject.name))
-    yield from terminal.text(f"{words.sentence(subject.kind)} {name}: {counts or 'no row'}.")
-    for related in subject.about:
+    terminal = Terminal(width)
+    if isinstance(story, Story):
+        yield from _of_row(story, terminal)
+        return
+    counts = words.listed([_counted(r) for r in story.about])
+    name = visible(shortened(story.name))
+    yield from terminal.text(f"{words.sentence(story.kind)} {name}: {counts or 'no row'}.")
+    for related in story.about:
         yield from terminal.blocks([ui.Heading(words.sentence(_counted(related)))])
         yield from terminal.blocks([ui.List(tuple(_items(related)))], 2)
 
@@ -93,7 +93,8 @@ def _of_row(story: Story, terminal: Terminal) -> Iterator[str]:
     for title, related in (("Part of", story.part_of), ("What belongs to it", story.parts)):
         if related:
             yield from terminal.blocks([ui.Heading(title)])
-            yield from terminal.blocks([ui.List(tuple(i for r in related for i in _related(r)))], 2)
+            items = [i for r in related for i in (*([ui.Item(_counted(r))] if r.count > 1 else []), *_items(r))]
+            yield from terminal.blocks([ui.List(tuple(items))], 2)
     quotes = tuple(ui.Quotation(q.text, q.source, ui.At(q.happened_at, precise=True)) for q in evidence or ())
     yield from terminal.blocks([ui.Heading("The lines that prove it" if quotes else "No line is quoted.")])
     yield from terminal.blocks([ui.Evidence(quotes)], 2)
@@ -144,12 +145,6 @@ def _plain(value: Any) -> str:
         case list():
             return ("; " if any(isinstance(v, Row) for v in value) else ", ").join(map(_plain, value)) or "none"
     return str(value)
-
-
-def _related(related: RelatedRows) -> Iterator[ui.Item]:
-    if related.count > 1:
-        yield ui.Item(_counted(related))
-    yield from _items(related)
 
 
 def _items(related: RelatedRows) -> Iterator[ui.Item]:

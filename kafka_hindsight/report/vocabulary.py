@@ -18,16 +18,15 @@ from kafka_hindsight.catalog.codes import (
     RemedySetting,
     TruncationVerdict,
 )
-from kafka_hindsight.knowledge.harms import HARM_NOTES, OUTAGE_VERBS, State
+from kafka_hindsight.knowledge.harms import HARM_NOTES, State
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a code is shown. `tone` is the name of a colour in the style sheet, `verb` what it says after a subject."""
+    """How a code is shown. `tone` is the name of a colour in the style sheet."""
 
     label: str
     tone: str
-    verb: str = ""
 
 
 FAMILIES: Mapping[str, str] = {family: family.meaning for family in CauseFamily}
@@ -53,13 +52,11 @@ CAUSES: Mapping[Cause, Look] = {
 """In the order of how bad they are."""
 
 OUTAGES: Mapping[OutageKind, Look] = {
-    OutageKind.CONTROLLED_SHUTDOWN: Look(
-        "controlled shutdown", "protocol", OUTAGE_VERBS[OutageKind.CONTROLLED_SHUTDOWN]
-    ),
-    OutageKind.CRASH: Look("crash", "broker", OUTAGE_VERBS[OutageKind.CRASH]),
-    OutageKind.UNRESPONSIVE: Look("alive, but cut off", "broker", OUTAGE_VERBS[OutageKind.UNRESPONSIVE]),
-    OutageKind.FAILED_START: Look("failed start", "broker", OUTAGE_VERBS[OutageKind.FAILED_START]),
-    OutageKind.UNKNOWN: Look("why is not known", "unknown", OUTAGE_VERBS[OutageKind.UNKNOWN]),
+    OutageKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "protocol"),
+    OutageKind.CRASH: Look("crash", "broker"),
+    OutageKind.UNRESPONSIVE: Look("alive, but cut off", "broker"),
+    OutageKind.FAILED_START: Look("failed start", "broker"),
+    OutageKind.UNKNOWN: Look("why is not known", "unknown"),
 }
 
 FAILOVERS: Mapping[FailoverKind, Look] = {

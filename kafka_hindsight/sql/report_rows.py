@@ -13,7 +13,7 @@ from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
 from kafka_hindsight.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, REBALANCES, UNAVAILABILITY
 from kafka_hindsight.catalog.quality import PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
-from kafka_hindsight.report.sections import READS
+from kafka_hindsight.report.page_rows import READS
 from kafka_hindsight.report.sections.danger import WORST_RISK
 from kafka_hindsight.shared.unavailability import NOTICED_MS
 from kafka_hindsight.shared.windows import Window

@@ -31,7 +31,7 @@ from kafka_hindsight.knowledge.metadata_log import (
     read_snapshot,
 )
 from kafka_hindsight.knowledge.metadata_log.layouts import TYPES
-from kafka_hindsight.logs.metadata_replay import events_of_metadata
+from kafka_hindsight.logs.metadata_replay import Replay, committed
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.nights import EXCERPTS, WHOLE, events
 from tests.support.rows import row
@@ -68,6 +68,12 @@ def rows(found: Found, version: str = "4.3") -> list[MetadataRecord]:
 
 def file(found: Found, first: int = 0) -> MetadataFile:
     return row(METADATA_FILES, first_offset=first, next_offset=found.next_offset, is_snapshot=False)
+
+
+def events_of_metadata(records: Any, files: list[Any], seen: Window) -> list[Row]:
+    replay = Replay(files, seen)
+    replay.run(committed(records))
+    return replay.events()
 
 
 def replayed(version: str, window: Window = WHOLE) -> list[Row]:

@@ -3,7 +3,6 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.page_rows import Section
 
 
@@ -14,6 +13,3 @@ def discovered() -> tuple[Section, ...]:
 
 
 SECTIONS = discovered()
-
-READS: tuple[type[Row], ...] = tuple(dict.fromkeys(kind for section in SECTIONS for kind in section.reads))
-"""The rows that the page is made of."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.rows import (
     Coverage,
-    Failover,
     Finding,
     GenerationGap,
     LeaderImbalance,
@@ -74,13 +73,7 @@ class Totals:
 def totals(page: PageRows) -> Totals:
     """The sums over all sources."""
     rows = page.of(Coverage)
-    return Totals(
-        sum(row.lines_in for row in rows),
-        sum(row.events for row in rows),
-        sum(row.ignored for row in rows),
-        sum(row.unparsed for row in rows),
-        sum(row.quarantined for row in rows),
-    )
+    return Totals(**{f.name: sum(getattr(row, f.name) for row in rows) for f in fields(Totals)})
 
 
 def unread_sentence(page: PageRows) -> str:
@@ -146,10 +139,6 @@ def expectations_sentence(page: PageRows) -> str:
     return f"{of} on the tables did not hold{gate if critical else ''}.{without_row}"
 
 
-def _good(is_good: bool) -> str:
-    return "good" if is_good else "warn"
-
-
 def _lines(page: PageRows) -> Iterator[Statement]:
     total, sources = totals(page), words.counted(len(page.of(Coverage)), "source")
     lines = words.counted(total.lines_in, "line")
@@ -166,7 +155,7 @@ def _lines(page: PageRows) -> Iterator[Statement]:
             (total.quarantined, "is broken", "are broken"),
         )
         parts = [f"{words.number(count)} {words.verb(count, one, many)}" for count, one, many in fates if count]
-        yield _good(not total.lost), f"{lines} of {sources}: {words.listed(parts)}."
+        yield "warn" if total.lost else "good", f"{lines} of {sources}: {words.listed(parts)}."
 
 
 def _layouts(page: PageRows) -> Iterator[Statement]:
@@ -184,7 +173,7 @@ def _generations(page: PageRows) -> Iterator[Statement]:
     explained = len(page.of(GenerationGap)) - len(gaps)
     also = f" {words.counted(explained, 'further break')} {words.verb(explained, 'is', 'are')} explained."
     if said:
-        yield _good(not gaps), said + (also if explained else "")
+        yield "warn" if gaps else "good", said + (also if explained else "")
 
 
 def _leaders(page: PageRows) -> Iterator[Statement]:
@@ -225,25 +214,20 @@ def _missing_logs(page: PageRows) -> Iterator[Statement]:
 
 
 def _silence(page: PageRows) -> Iterator[Statement]:
-    longest = max(((row.longest_silence_ms or 0, row.source) for row in page.of(Coverage)), default=(0, ""))
-    if any(row.longest_silence_ms is not None for row in page.of(Coverage)):
-        yield (
-            "plain",
-            (
-                f"The longest silence was {words.duration(longest[0])}, in {plain.shortened(longest[1])};"
-                " a log is silent too where there is nothing to write."
-            ),
-        )
+    silences = [(row.longest_silence_ms, row.source) for row in page.of(Coverage) if row.longest_silence_ms is not None]
+    if silences:
+        longest, source = max(silences)
+        said = f"The longest silence was {words.duration(longest)}, in {plain.shortened(source)}"
+        yield "plain", f"{said}; a log is silent too where there is nothing to write."
 
 
 def _expectations(page: PageRows) -> Iterator[Statement]:
     if page.of(ValidationResult):
-        yield _good(not broken_expectations(page)), expectations_sentence(page)
+        yield "warn" if broken_expectations(page) else "good", expectations_sentence(page)
 
 
 def _not_read(page: PageRows) -> Iterator[Statement]:
-    count = len(page.run.files_not_read or ())
-    if count:
+    if count := len(page.run.files_not_read or ()):
         yield "plain", f"{words.counted(count, 'file')} {words.verb(count, 'was', 'were')} not read."
 
 
@@ -326,5 +310,4 @@ def _source(page: PageRows, row: Coverage) -> ui.TableRow:
 STATEMENTS = (
     _lines, _layouts, _generations, _leaders, _missing_input, _missing_logs, _silence, _expectations, _not_read,
 )  # fmt: skip
-READS = (Coverage, Failover, Finding, GenerationGap, LeaderImbalance, LeadershipGap, Rebalance, ValidationResult)
-SECTION = Section(150, "coverage", "What was seen, and what was not", "Coverage", coverage, READS)
+SECTION = Section(150, "coverage", "What was seen, and what was not", "Coverage", coverage)

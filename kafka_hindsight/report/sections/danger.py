@@ -17,19 +17,13 @@ LOSSES = 60
 RISKS = 40
 EXPOSED: tuple[tuple[Callable[[PartitionRisk], int | None], str], ...] = (
     (
-        lambda r: _unwritable(r),
+        # How long a partition with too few replicas in sync could not be written, a missing leader included.
+        lambda r: r.under_min_isr_ms + r.leaderless_low_ms if r.under_min_isr_ms else None,
         "had too few replicas in sync for acks=all, and could not be written then, nor without a leader",
     ),
     (lambda r: r.one_from_unclean_ms, "{was} one failure away from losing records to an unclean election"),
     (lambda r: r.one_from_offline_ms, "{was} one failure away from being offline"),
 )
-
-
-def _unwritable(row: PartitionRisk) -> int | None:
-    """How long a partition that had too few replicas in sync could not be written, a missing leader included."""
-    return row.under_min_isr_ms + row.leaderless_low_ms if row.under_min_isr_ms else None
-
-
 WORST_RISK = ("leaderless_low_ms", "one_from_unclean_ms", "under_min_isr_ms", "one_from_offline_ms", "at_min_isr_ms")
 """What makes a risk worse than another, the gravest first."""
 LOSS_HEADINGS = ("When", "Partition", "Broker", "What", "Lost", "Confidence", "Why")
@@ -45,9 +39,20 @@ RISK_HEADINGS = (
 def danger(page: PageRows) -> Iterator[ui.Block]:
     """What was lost, what was at risk, and what would be lost now."""
     elections = [r for r in page.failovers if r.records_lost_low is not None or r.records_lost_high is not None]
-    cuts = sorted(page.of(Truncation), key=_worst_cut)
-    risks = sorted(page.of(PartitionRisk), key=_worst_risk)
-    said = (*_losses_say(page), *exposure(page), *_unknown(risks), *_simulations_say(page))
+    verdicts = list(vocabulary.TRUNCATIONS)
+    cuts = sorted(page.of(Truncation), key=lambda r: (verdicts.index(r.verdict), r.happened_at, r.truncation_id))
+    risks = sorted(
+        page.of(PartitionRisk),
+        key=lambda r: (*(-(getattr(r, column) or 0) for column in WORST_RISK), r.topic, r.partition),
+    )
+    said = [*_losses_say(page), *exposure(page)]
+    if unknown := sum(row.one_from_offline_ms is None for row in risks):
+        partitions, risked = words.counted(unknown, "partition"), words.verb(unknown, "it", "they")
+        what = (
+            f"No log or snapshot shows which replicas of {partitions} were in sync: what {risked} risked is not known."
+        )
+        said.append(("plain", what))
+    said += _simulations_say(page)
     yield from ui.statements(said)
     losses = chain((_election(page, row) for row in elections), (_cut(page, row) for row in cuts))
     count = len(elections) + len(cuts)
@@ -55,13 +60,13 @@ def danger(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Heading("What elections and truncations took")
         yield ui.Table("Losses and truncations", LOSS_HEADINGS, tuple(islice(losses, LOSSES)))
         yield from ui.left_out(count - LOSSES, "gold.truncations")
+    simulations = sorted(page.of(LossSimulation), key=_worst_simulation)
+    if simulations:
+        yield ui.Heading(("If it were lost now, by the reading at ", ui.At(max(r.snapshot_at for r in simulations))))
+        shown = tuple(_simulation(page, row) for row in simulations)
+        yield ui.Table("What would be lost with each broker or rack", SIMULATION_HEADINGS, shown, "numbers")
     if said or count:
-        yield from _simulations(page)
         yield from _risks(page, risks)
-
-
-def _worst_cut(row: Truncation) -> tuple[object, ...]:
-    return list(vocabulary.TRUNCATIONS).index(row.verdict), row.happened_at, row.truncation_id
 
 
 def _election(page: PageRows, row: Failover) -> ui.TableRow:
@@ -132,18 +137,6 @@ def exposure(page: PageRows) -> Iterator[tuple[str, str]]:
             yield "warn", f"{count} {happened}: {most}, for {lasted} in all."
 
 
-def _unknown(rows: Sequence[PartitionRisk]) -> Iterator[tuple[str, str]]:
-    unknown = sum(row.one_from_offline_ms is None for row in rows)
-    if unknown:
-        yield (
-            "plain",
-            (
-                f"No log or snapshot shows which replicas of {words.counted(unknown, 'partition')} were in sync: what"
-                f" {words.verb(unknown, 'it', 'they')} risked is not known."
-            ),
-        )
-
-
 def worst_simulation(page: PageRows) -> LossSimulation | None:
     """The broker or rack whose loss would do most harm, by the last reading."""
     return min(page.of(LossSimulation), key=_worst_simulation, default=None)
@@ -170,14 +163,6 @@ def _worst_simulation(row: LossSimulation) -> tuple[object, ...]:
         row.scope_kind,
         row.scope,
     )
-
-
-def _simulations(page: PageRows) -> Iterator[ui.Block]:
-    rows = sorted(page.of(LossSimulation), key=_worst_simulation)
-    if rows:
-        yield ui.Heading(("If it were lost now, by the reading at ", ui.At(max(row.snapshot_at for row in rows))))
-        shown = tuple(_simulation(page, row) for row in rows)
-        yield ui.Table("What would be lost with each broker or rack", SIMULATION_HEADINGS, shown, "numbers")
 
 
 def _simulation(page: PageRows, row: LossSimulation) -> ui.TableRow:
@@ -207,10 +192,6 @@ def _simulation(page: PageRows, row: LossSimulation) -> ui.TableRow:
     )
 
 
-def _worst_risk(row: PartitionRisk) -> tuple[object, ...]:
-    return *(-(getattr(row, column) or 0) for column in WORST_RISK), row.topic, row.partition
-
-
 def _risks(page: PageRows, rows: Sequence[PartitionRisk]) -> Iterator[ui.Block]:
     if not rows:
         return
@@ -229,19 +210,13 @@ def _risks(page: PageRows, rows: Sequence[PartitionRisk]) -> Iterator[ui.Block]:
 def _risk(page: PageRows, row: PartitionRisk) -> ui.TableRow:
     factor, least = ("?" if n is None else n for n in (row.replication_factor, row.min_insync_replicas))
     known = row.known_ms / (words.elapsed_ms(row.window_from, row.window_to) or row.known_ms or 1)
-    times = (
-        row.under_min_isr_ms,
-        row.at_min_isr_ms,
-        row.one_from_offline_ms,
-        row.one_from_unclean_ms,
-        row.under_replicated_ms,
-    )
+    exposed = (row.under_min_isr_ms, row.at_min_isr_ms, row.one_from_offline_ms, row.one_from_unclean_ms)
     return ui.TableRow(
         (
             ui.head(ui.Name(partition_name(row.topic, row.partition)), "id"),
             ui.Cell(f"{factor}, {least} at least in sync", "left"),
             words.between(row.leaderless_low_ms, row.leaderless_high_ms),
-            *("?" if ms is None else words.duration(ms) if ms else "" for ms in times),
+            *("?" if ms is None else words.duration(ms) if ms else "" for ms in (*exposed, row.under_replicated_ms)),
             words.percent(known),
             ui.Cell(page.evidence(row.evidence), "left"),
         ),
@@ -250,5 +225,4 @@ def _risk(page: PageRows, row: PartitionRisk) -> ui.TableRow:
     )
 
 
-READS = (Failover, Truncation, PartitionRisk, LossSimulation)
-SECTION = Section(60, "danger", "Data lost, data at risk", "Data at risk", danger, READS)
+SECTION = Section(60, "danger", "Data lost, data at risk", "Data at risk", danger)

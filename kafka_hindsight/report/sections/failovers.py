@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import FailoverKind, IsrChangeKind
-from kafka_hindsight.catalog.rows import BrokerOutage, ControllerChange, Failover, IsrChange
+from kafka_hindsight.catalog.rows import ControllerChange, Failover, IsrChange
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -15,6 +15,9 @@ from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
 ROWS_OPEN = 6
+HEADINGS = (
+    "When", "Partition", "Leader", "Epoch", "Without leader", "In-sync replicas", "Lost", "Confidence", "What happened",
+)  # fmt: skip
 REQUESTED = {True: "asked for", False: "by Kafka itself", None: ""}
 
 
@@ -46,37 +49,21 @@ def _entry(page: PageRows, kind: FailoverKind, rows: Sequence[Failover], most_op
     look = vocabulary.FAILOVERS[kind]
     title = f"{words.sentence(look.label)}: {words.counted(len(rows), 'leader change')}"
     has_lost = any(lost_records(r.records_lost_low, r.records_lost_high) for r in rows)
-    headings = (
-        "When",
-        "Partition",
-        "Leader",
-        "Epoch",
-        "Without leader",
-        "In-sync replicas",
-        "Lost",
-        "Confidence",
-        "What happened",
-    )
-    table = ui.Table(
-        title, tuple(h for h in headings if has_lost or h != "Lost"), tuple(_row(page, row, has_lost) for row in rows)
-    )
+    headings = tuple(h for h in HEADINGS if has_lost or h != "Lost")
+    table = ui.Table(title, headings, tuple(_row(page, row, has_lost) for row in rows))
+    topics = sorted(grouped(rows, lambda r: r.topic).items())
+    named = [f"{plain.shortened(topic, 48)} {words.ranges([r.partition for r in of])}" for topic, of in topics]
     longest = max((r.leaderless_ms for r in rows if r.leaderless_ms is not None), default=None)
     return ui.Entry(
         title,
         (table,),
         style="failovers",
         tone=look.tone,
-        note=_partitions(rows),
+        note=words.listed(named, at_most=6),
         when=ui.At(rows[0].happened_at),
         cost=f"leaderless up to {words.duration(longest)}" if longest else "",
         is_open=len(rows) <= most_open,
     )
-
-
-def _partitions(rows: Sequence[Failover]) -> str:
-    topics = sorted(grouped(rows, lambda r: r.topic).items())
-    named = [f"{plain.shortened(topic, 48)} {words.ranges([r.partition for r in of])}" for topic, of in topics]
-    return words.listed(named, at_most=6)
 
 
 def _row(page: PageRows, row: Failover, has_lost: bool) -> ui.TableRow:
@@ -113,5 +100,4 @@ def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
     return ui.TableRow(cells, controller_anchor(row), "change of the controller")
 
 
-READS = (Failover, BrokerOutage, ControllerChange, IsrChange)
-SECTION = Section(80, "failovers", "Failovers without an outage", "Failovers", failovers, READS)
+SECTION = Section(80, "failovers", "Failovers without an outage", "Failovers", failovers)

@@ -73,5 +73,4 @@ def _item(page: PageRows, row: Finding) -> ui.Item:
     )
 
 
-READS = (Finding,)
-SECTION = Section(40, "findings", "Findings", "Findings", findings, READS, counts=Finding)
+SECTION = Section(40, "findings", "Findings", "Findings", findings, counts=Finding)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from kafka_hindsight.catalog.rows import Failover, Finding, Rebalance, Unavailability
+from kafka_hindsight.catalog.rows import Finding, Unavailability
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.page_rows import EarlierFinding, EarlierWindow, PageRows, Section
@@ -30,31 +30,22 @@ def history(page: PageRows) -> Iterator[ui.Block]:
     if known is None or not known.windows:
         return
     before = sorted(known.windows, key=lambda w: w.window_from)
-    windows = [*before, _this(page)]
-    yield ui.Paragraph(_says(before[-1], windows[-1]))
-    changes = tuple(_changes(page, known.findings))
-    if changes:
-        yield ui.List(changes, "statements")
-    if len(windows) >= WINDOWS_FOR_A_TREND:
-        yield ui.Trends(tuple(_trend(windows, *number) for number in NUMBERS))
-
-
-def _this(page: PageRows) -> EarlierWindow:
-    return EarlierWindow(
+    this = EarlierWindow(
         window_from=page.window[0],
         rebalances=len(page.rebalances),
         partition_seconds=figures.partition_seconds(page.rebalances),
         failovers=len(page.failovers),
         leaderless_ms=unused(page.of(Unavailability), NO_LEADER).total_ms,
     )
-
-
-def _says(before: EarlierWindow, now: EarlierWindow) -> str:
-    said = (
-        _compared(now.rebalances, before.rebalances, "rebalance"),
-        _compared(now.failovers, before.failovers, "leader change"),
-    )
-    return f"Against the window from {words.instant(before.window_from)}: {words.listed(said)}."
+    windows, last = [*before, this], before[-1]
+    rebalances = _compared(this.rebalances, last.rebalances, "rebalance")
+    failovers = _compared(this.failovers, last.failovers, "leader change")
+    yield ui.Paragraph(f"Against the window from {words.instant(last.window_from)}: {rebalances} and {failovers}.")
+    changes = tuple(_changes(page, known.findings))
+    if changes:
+        yield ui.List(changes, "statements")
+    if len(windows) >= WINDOWS_FOR_A_TREND:
+        yield ui.Trends(tuple(_trend(windows, *number) for number in NUMBERS))
 
 
 def _compared(now: float, before: float, noun: str) -> str:
@@ -99,17 +90,12 @@ def _trend(
 ) -> ui.Trend:
     values = [float(value_of(window)) for window in windows]
     most, width = max(values) or 1.0, 100 / len(values)
+    places = [(round(i * width, 3), round(width * 0.8, 3)) for i in range(len(values))]
     bars = tuple(
-        (
-            round(i * width, 3),
-            round(width * 0.8, 3),
-            round(100 * value / most, 2),
-            f"{words.instant(window.window_from)[:10]}: {said(value)}",
-        )
-        for i, (window, value) in enumerate(zip(windows, values, strict=True))
+        (*place, round(100 * value / most, 2), f"{words.instant(window.window_from)[:10]}: {said(value)}")
+        for place, window, value in zip(places, windows, values, strict=True)
     )
     return ui.Trend(label, said(values[-1]), said(median(values[:-1])), bars)
 
 
-READS = (Rebalance, Failover, Finding, Unavailability)
-SECTION = Section(50, "history", "What changed", "Changes", history, READS)
+SECTION = Section(50, "history", "What changed", "Changes", history)

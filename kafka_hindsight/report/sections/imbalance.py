@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise, takewhile
 
-from kafka_hindsight.catalog.rows import BrokerOutage, ImbalancePeriod, LeaderBalance, LeaderImbalance
+from kafka_hindsight.catalog.rows import ImbalancePeriod, LeaderBalance, LeaderImbalance
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -184,5 +184,4 @@ def _balance(row: LeaderBalance) -> ui.TableRow:
     )
 
 
-READS = (LeaderImbalance, ImbalancePeriod, LeaderBalance, BrokerOutage)
-SECTION = Section(110, "imbalance", "Leader imbalance", "Imbalance", imbalance, READS)
+SECTION = Section(110, "imbalance", "Leader imbalance", "Imbalance", imbalance)

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import Harm
-from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Incident, Rebalance, Remedy
+from kafka_hindsight.catalog.rows import Incident, Rebalance, Remedy
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import declared, incident_headline, lost_records, outage_at, outage_words, who
-from kafka_hindsight.report.unread_logs import absence
+from kafka_hindsight.report.phrases import (
+    absence,
+    declared,
+    incident_headline,
+    lost_records,
+    outage_at,
+    outage_words,
+    who,
+)
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -35,26 +42,24 @@ def incidents(page: PageRows) -> Iterator[ui.Block]:
     calm = figures.by_harm(row for row in rows if figures.needs(row) == "calm")
     for harm, of_harm in calm.items():
         count = words.counted(len(of_harm), f"{vocabulary.HARMS[harm].label} incident")
+        rest = [_table(page, of_harm[CALM_IN_FULL:], "further incident")] if of_harm[CALM_IN_FULL:] else []
         yield ui.Expandable(
             f"{count}: {harm.meaning[:1].lower()}{harm.meaning[1:]}",
-            (*(_incident(page, row, is_open=False) for row in of_harm[:CALM_IN_FULL]), *_rest(page, of_harm)),
+            (*(_incident(page, row, is_open=False) for row in of_harm[:CALM_IN_FULL]), *rest),
             "more calm",
         )
 
 
-def _rest(page: PageRows, rows: Sequence[Incident]) -> Iterator[ui.Block]:
-    if rows[CALM_IN_FULL:]:
-        yield _table(page, rows[CALM_IN_FULL:], "further incident")
-
-
 def _incident(page: PageRows, row: Incident, is_open: bool) -> ui.Entry:
     look, anchor = vocabulary.HARMS[figures.harm_of(row)], plain.anchor("incident", row.incident_id)
+    listed = ui.List(tuple(ui.Item(ui.Badge(command, "code")) for command in row.commands or ()), "commands")
+    commands = (ui.Paragraph("See how it is now:", "quiet ask"), listed) if row.commands else ()
     parts = (
         ui.Facts(tuple(_impact(page, row))),
         ui.Paragraph(row.explanation),
         *_moments(page, row),
         ui.what_to_do(row.advice),
-        *_commands(row),
+        *commands,
         *_prevention(page, row),
         *_parts(page, row),
         page.evidence(row.evidence),
@@ -174,12 +179,6 @@ def _rebalance(row: Rebalance) -> str:
     return f"Group {group} rebalanced{lasted}: {vocabulary.CAUSES[row.cause].label}{by}{waited}."
 
 
-def _commands(row: Incident) -> Iterator[ui.Block]:
-    if row.commands:
-        yield ui.Paragraph("See how it is now:", "quiet ask")
-        yield ui.List(tuple(ui.Item(ui.Badge(command, "code")) for command in row.commands), "commands")
-
-
 def _prevention(page: PageRows, row: Incident) -> Iterator[ui.Block]:
     """What would have prevented it: by what is known of the harm, and by the replay of the window."""
     own = {r.rebalance_id for r in page.rebalances_of.get(row.incident_id, ())}
@@ -198,9 +197,11 @@ def _parts(page: PageRows, row: Incident) -> Iterator[ui.Block]:
     ]
     if outages:
         yield ui.Paragraph(("Absences: ", ui.separated(outages)), "links")
-    several = len(row.group_ids) > 1
-    rebalances = page.rebalances_of.get(row.incident_id, ())
-    links = [_link(page, r, several) for r in rebalances]
+    links = []
+    for r in page.rebalances_of.get(row.incident_id, ()):
+        group = f" {plain.shortened(r.group_id, 32)}" if len(row.group_ids) > 1 else ""
+        at = words.instant(r.started_at, page.day)
+        links.append(ui.Link(f"{at}{group}", plain.anchor("rebalance", r.rebalance_id)))
     if len(links) == 1:
         yield ui.Paragraph(("Rebalance: ", links[0]), "links")
     elif links:
@@ -211,27 +212,16 @@ def _parts(page: PageRows, row: Incident) -> Iterator[ui.Block]:
         yield ui.Expandable(summary, (ui.Paragraph(linked, "links"),))
 
 
-def _link(page: PageRows, rebalance: Rebalance, several_groups: bool) -> ui.Link:
-    group = f" {plain.shortened(rebalance.group_id, 32)}" if several_groups else ""
-    at = words.instant(rebalance.started_at, page.day)
-    return ui.Link(f"{at}{group}", plain.anchor("rebalance", rebalance.rebalance_id))
-
-
 def _table(page: PageRows, rows: Sequence[Incident], noun: str) -> ui.Expandable:
-    table = ui.Table(
-        "Lesser incidents", ("Start", "What", "Confidence", "Rebalances"), tuple(_lesser(page, r) for r in rows)
-    )
+    shown = []
+    for row in rows:
+        rebalances, count = page.rebalances_of.get(row.incident_id, ()), str(row.rebalance_count)
+        first = ui.Link(count, plain.anchor("rebalance", rebalances[0].rebalance_id)) if rebalances else count
+        headline = ui.Badge(incident_headline(row), f"cause t-{vocabulary.HARMS[figures.harm_of(row)].tone}")
+        cells = (ui.At(row.started_at), headline, row.confidence, (first, declared(row)))
+        shown.append(ui.TableRow(cells, plain.anchor("incident", row.incident_id), "incident"))
+    table = ui.Table("Lesser incidents", ("Start", "What", "Confidence", "Rebalances"), tuple(shown))
     return ui.Expandable(words.counted(len(rows), noun), (table,))
 
 
-def _lesser(page: PageRows, row: Incident) -> ui.TableRow:
-    rebalances = page.rebalances_of.get(row.incident_id, ())
-    count = str(row.rebalance_count)
-    first = ui.Link(count, plain.anchor("rebalance", rebalances[0].rebalance_id)) if rebalances else count
-    headline = ui.Badge(incident_headline(row), f"cause t-{vocabulary.HARMS[figures.harm_of(row)].tone}")
-    cells = (ui.At(row.started_at), headline, row.confidence, (first, declared(row)))
-    return ui.TableRow(cells, plain.anchor("incident", row.incident_id), "incident")
-
-
-READS = (Incident, Rebalance, BrokerOutage, Failover, Remedy)
-SECTION = Section(20, "incidents", "Incidents, the most harmful first", "Incidents", incidents, READS)
+SECTION = Section(20, "incidents", "Incidents, the most harmful first", "Incidents", incidents)

@@ -68,5 +68,4 @@ def _sum(values: Iterator[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-READS = (LagVerdict,)
-SECTION = Section(140, "lag", "Lag", "Lag", lag, READS)
+SECTION = Section(140, "lag", "Lag", "Lag", lag)

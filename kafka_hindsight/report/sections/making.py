@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import ValidationResult
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.sections.coverage import broken_expectations, expectations_sentence
@@ -16,16 +15,14 @@ def making(page: PageRows) -> Iterator[ui.Block]:
     yield ui.Paragraph(expectations_sentence(page))
     broken = sorted(broken_expectations(page), key=lambda r: (r.severity, r.table, r.expectation))
     if broken:
-        yield ui.List(tuple(_broken(row) for row in broken), "statements")
+        items = []
+        for row in broken:
+            observed = f" Observed: {row.observed}" if row.observed else ""
+            what = ui.Strong(f"{row.table}: {row.expectation}")
+            sentences = f" ({row.severity}) {' '.join(row.sentences or ())}{observed}"
+            items.append(ui.Item((what, sentences), "bad" if row.severity == "critical" else "warn"))
+        yield ui.List(tuple(items), "statements")
     yield ui.Facts(tuple(_facts(page)))
-
-
-def _broken(row: ValidationResult) -> ui.Item:
-    observed = f" Observed: {row.observed}" if row.observed else ""
-    sentences = f" ({row.severity}) {' '.join(row.sentences or ())}{observed}"
-    return ui.Item(
-        (ui.Strong(f"{row.table}: {row.expectation}"), sentences), "bad" if row.severity == "critical" else "warn"
-    )
 
 
 def _facts(page: PageRows) -> Iterator[ui.Fact]:
@@ -47,5 +44,4 @@ def _facts(page: PageRows) -> Iterator[ui.Fact]:
         yield ui.Fact("Log", ui.Badge(run.log_path, "code"), is_wide=True)
 
 
-READS = (ValidationResult,)
-SECTION = Section(170, "making", "How this was made", "Making", making, READS)
+SECTION = Section(170, "making", "How this was made", "Making", making)

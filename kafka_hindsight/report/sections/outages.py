@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Coverage, Failover, Incident, RollingRestart
+from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Failover
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import incident_headline, outage_words
+from kafka_hindsight.report.phrases import absence, incident_headline, outage_words
 from kafka_hindsight.report.sections.failovers import by_kind
 from kafka_hindsight.report.sections.restarts import restart_link
-from kafka_hindsight.report.unread_logs import absence
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.absences import away, is_orderly, starts_exactly
 
@@ -25,7 +24,8 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
     if not page.outages:
         yield ui.Paragraph(absence(page, "No broker was away.", "No absence of a broker"))
     for row in sorted(page.outages.values(), key=is_orderly):
-        label = words.sentence(vocabulary.OUTAGES[row.kind].label)
+        label, gone = words.sentence(vocabulary.OUTAGES[row.kind].label), away(row)
+        elections = f"; {words.counted(row.elections, 'leader change')}" if row.elections else ""
         yield ui.Entry(
             words.sentence(outage_words(row)),
             (
@@ -41,7 +41,7 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
             tone=vocabulary.OUTAGES[row.kind].tone,
             when=ui.At(row.down_at),
             badges=ui.badges(row.intent, row.confidence),
-            cost="; ".join(_sums(row)),
+            cost=f"away for {gone}{elections}" if gone else f"not back{elections}",
         )
 
 
@@ -61,14 +61,6 @@ def _steps(row: BrokerOutage) -> Iterator[ui.Step]:
             )
 
 
-def _sums(row: BrokerOutage) -> Iterator[str]:
-    """What it did, at a glance."""
-    gone = away(row)
-    yield f"away for {gone}" if gone else "not back"
-    if row.elections:
-        yield words.counted(row.elections, "leader change")
-
-
 def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:
     if row.partitions_led_before is not None:
         yield f"led {words.counted(row.partitions_led_before, 'partition')} before"
@@ -76,22 +68,17 @@ def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:
         yield words.counted(row.elections, "leader change")
     if row.isr_shrinks:
         yield f"out of in-sync replica sets {words.times(row.isr_shrinks)}"
-    yield from _moves(page, row)
+    # How many groups changed their coordinator, and what that did to them.
+    if moves := [m for m in page.of(CoordinatorMove) if m.outage_id == row.outage_id]:
+        effects = Counter(vocabulary.MOVE_LABELS[m.effect] if m.effect else "with an effect not known" for m in moves)
+        did = words.listed([f"{words.number(count)} {label}" for label, count in sorted(effects.items())])
+        yield f"{words.counted(len(moves), 'group')} moved to another coordinator ({did})"
     if row.rebalances is not None:
         yield f"it caused {words.counted(row.rebalances, 'rebalance')}"
     if row.partition_seconds:
         yield f"{words.number(row.partition_seconds)} partition-seconds stopped"
     if row.last_heard_at is None:
         yield "its own log was not read; the logs of others show it"
-
-
-def _moves(page: PageRows, outage: BrokerOutage) -> Iterator[str]:
-    """How many groups changed their coordinator, and what that did to them."""
-    moves = [m for m in page.of(CoordinatorMove) if m.outage_id == outage.outage_id]
-    effects = Counter(vocabulary.MOVE_LABELS[m.effect] if m.effect else "with an effect not known" for m in moves)
-    did = words.listed([f"{words.number(count)} {label}" for label, count in sorted(effects.items())])
-    if moves:
-        yield f"{words.counted(len(moves), 'group')} moved to another coordinator ({did})"
 
 
 def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
@@ -110,5 +97,4 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
         yield ui.Paragraph((f"{noun}: ", ui.separated(incidents), "."))
 
 
-READS = (BrokerOutage, Coverage, Failover, CoordinatorMove, Incident, RollingRestart)
-SECTION = Section(70, "outages", "Broker outages", "Outages", outages, READS)
+SECTION = Section(70, "outages", "Broker outages", "Outages", outages)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import Contributor, Coverage, Incident, Rebalance
+from kafka_hindsight.catalog.rows import Incident, Rebalance
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import change, who
-from kafka_hindsight.report.unread_logs import absence
+from kafka_hindsight.report.phrases import absence, change, who
 from kafka_hindsight.shared import plain, words
 
 _KIPS = {"consumer": "KIP-848", "streams": "KIP-1071", "share": "KIP-932"}
@@ -61,9 +60,13 @@ def _is_known(before: int | None, after: int | None) -> bool:
 def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
     incident = page.incidents.get(row.incident_id)
     seconds, members = row.partition_seconds, (row.members_before, row.members_after)
+    fell = [
+        (ui.Name(who(m)), f" ({vocabulary.CAUSE_LABELS.get(m.cause, '')}", (", ", ui.At(m.at)) if m.at else "", ")")
+        for m in row.contributors or ()
+    ]
     facts = (
         row.reason and ui.Fact("In the broker's words", row.reason, is_wide=True),
-        row.contributors and ui.Fact("Fell into it", ui.separated([_fell(c) for c in row.contributors]), is_wide=True),
+        fell and ui.Fact("Fell into it", ui.separated(fell), is_wide=True),
         # An incident of one rebalance would lead the reader in a circle.
         incident and incident.rebalance_count > 1 and ui.Fact("Part of", _incident_link(incident)),
         seconds is not None and ui.Fact("Cost", f"{seconds:,.0f} partition-seconds"),
@@ -74,16 +77,10 @@ def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
     return tuple(fact for fact in facts if isinstance(fact, ui.Fact))
 
 
-def _fell(member: Contributor) -> ui.Words:
-    cause = vocabulary.CAUSE_LABELS.get(member.cause, "")
-    return (ui.Name(who(member)), f" ({cause}", (", ", ui.At(member.at)) if member.at else "", ")")
-
-
 def _incident_link(incident: Incident) -> ui.Link:
     label = vocabulary.INCIDENT_LABELS[incident.kind].lower()
     count = words.counted(incident.rebalance_count, "rebalance")
     return ui.Link(f"{label}, {count}", plain.anchor("incident", incident.incident_id))
 
 
-READS = (Coverage, Rebalance, Incident)
-SECTION = Section(130, "rebalances", "Every rebalance", "Rebalances", rebalances, READS, counts=Rebalance)
+SECTION = Section(130, "rebalances", "Every rebalance", "Rebalances", rebalances, counts=Rebalance)

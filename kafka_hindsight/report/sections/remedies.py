@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kafka_hindsight.catalog.codes import RemedySetting
-from kafka_hindsight.catalog.rows import Rebalance, Remedy
+from kafka_hindsight.catalog.rows import Remedy
 from kafka_hindsight.knowledge.remedies import REMEDIES, REMEDY_BY_SETTING
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
@@ -22,9 +22,17 @@ HEADINGS = (
 
 def remedies(page: PageRows) -> Iterator[ui.Block]:
     """The replays, those first that avoid most rebalances, then those that avoid most cost."""
-    rows = sorted(page.of(Remedy), key=_order)
-    yield ui.Paragraph(_says(rows))
-    if rows:
+    rows = sorted(
+        page.of(Remedy),
+        key=lambda r: (-r.rebalances_avoided, -(r.partition_seconds_avoided or 0.0), r.group_id, r.setting),
+    )
+    if not rows:
+        yield ui.Paragraph("No setting is known that would have avoided a rebalance, or its cost.")
+    else:
+        groups = words.counted(len({row.group_id for row in rows}), "group")
+        yield ui.Paragraph(
+            f"A replay of the window for {groups}, one setting at a time and all else as it was: not a promise."
+        )
         shown = tuple(_remedy(page, row) for row in rows[:SHOWN])
         yield ui.Table("What would have helped, by group and setting", HEADINGS, shown, "numbers")
         yield from ui.left_out(len(rows) - SHOWN, "gold.remedies")
@@ -36,19 +44,13 @@ def remedies(page: PageRows) -> Iterator[ui.Block]:
             yield ui.Paragraph(price, "quiet")
 
 
-def _order(row: Remedy) -> tuple[object, ...]:
-    return -row.rebalances_avoided, -(row.partition_seconds_avoided or 0.0), row.group_id, row.setting
-
-
-def _says(rows: Sequence[Remedy]) -> str:
-    if not rows:
-        return "No setting is known that would have avoided a rebalance, or its cost."
-    groups = words.counted(len({row.group_id for row in rows}), "group")
-    return f"A replay of the window for {groups}, one setting at a time and all else as it was: not a promise."
-
-
 def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
     option = REMEDY_BY_SETTING[row.setting].option
+    known = {r.rebalance_id: r for r in page.rebalances_of_group.get(row.group_id, ())}
+    avoided = [known[i] for i in row.rebalance_ids if i in known][:LINKS_PER_REMEDY]
+    rest = row.rebalances_avoided - len(avoided)
+    links = [ui.Link(words.instant(r.started_at, page.day), plain.anchor("rebalance", r.rebalance_id)) for r in avoided]
+    linked = (" ", ui.linked(links, f"and {rest} more" if rest > 0 else "")) if links else ""
     return ui.TableRow(
         (
             ui.head(ui.Name(plain.shortened(row.group_id)), "id"),
@@ -58,18 +60,9 @@ def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
             f"{row.rebalances_avoided} of {row.rebalances_total}",
             words.exact(row.partition_seconds_avoided),
             ui.sure(row.confidence),
-            ui.Cell((row.explanation, _avoided(page, row), page.evidence(row.evidence)), "left wide"),
+            ui.Cell((row.explanation, linked, page.evidence(row.evidence)), "left wide"),
         )
     )
 
 
-def _avoided(page: PageRows, row: Remedy) -> ui.Words:
-    known = {r.rebalance_id: r for r in page.rebalances_of_group.get(row.group_id, ())}
-    avoided = [known[i] for i in row.rebalance_ids if i in known][:LINKS_PER_REMEDY]
-    rest = row.rebalances_avoided - len(avoided)
-    links = [ui.Link(words.instant(r.started_at, page.day), plain.anchor("rebalance", r.rebalance_id)) for r in avoided]
-    return (" ", ui.linked(links, f"and {rest} more" if rest > 0 else "")) if links else ""
-
-
-READS = (Remedy, Rebalance)
-SECTION = Section(120, "remedies", "What would have helped", "Remedies", remedies, READS, counts=Remedy)
+SECTION = Section(120, "remedies", "What would have helped", "Remedies", remedies, counts=Remedy)

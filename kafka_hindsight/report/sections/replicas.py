@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import BrokerOutage, OutOfSyncPeriod
+from kafka_hindsight.catalog.rows import OutOfSyncPeriod
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -22,8 +22,7 @@ def replicas(page: PageRows) -> Iterator[ui.Block]:
         page.of(OutOfSyncPeriod),
         key=lambda r: (order.index(r.kind), -r.partition_ms, r.started_at, r.out_of_sync_period_id),
     )
-    for i, row in enumerate(rows[:SHOWN]):
-        yield _period(page, row, is_open=i < SHOWN_OPEN)
+    yield from (_period(page, row, is_open=i < SHOWN_OPEN) for i, row in enumerate(rows[:SHOWN]))
 
 
 def _period(page: PageRows, row: OutOfSyncPeriod, is_open: bool) -> ui.Entry:
@@ -66,5 +65,4 @@ def _facts(row: OutOfSyncPeriod) -> Iterator[str]:
         yield f"the trouble points to broker {row.suspected_broker}"
 
 
-READS = (OutOfSyncPeriod, BrokerOutage)
-SECTION = Section(100, "replicas", "Replicas out of sync", "Replicas", replicas, READS, counts=OutOfSyncPeriod)
+SECTION = Section(100, "replicas", "Replicas out of sync", "Replicas", replicas, counts=OutOfSyncPeriod)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import OutageKind
-from kafka_hindsight.catalog.rows import BrokerOutage, RestartStep, RollingRestart
+from kafka_hindsight.catalog.rows import RestartStep, RollingRestart
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
@@ -25,20 +25,15 @@ def in_order(page: PageRows) -> Sequence[RollingRestart]:
 def headline(row: RollingRestart) -> str:
     """Which brokers were restarted."""
     count = len(row.brokers)
-    subject = (
-        "The cluster was" if row.is_complete else f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
-    )
+    some = f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
+    subject = "The cluster was" if row.is_complete else some
     return f"{subject} restarted broker by broker: {words.listed([str(b) for b in row.brokers], at_most=12)}"
 
 
 def restart_link(page: PageRows, restart_id: str | None) -> ui.Link | None:
     """The way to a rolling restart; None where it is not in this window."""
-    known = {row.restart_id for row in page.of(RollingRestart)}
-    return (
-        ui.Link("a rolling restart", plain.anchor("restart", restart_id))
-        if restart_id in known and restart_id
-        else None
-    )
+    is_here = restart_id in {row.restart_id for row in page.of(RollingRestart)}
+    return ui.Link("a rolling restart", plain.anchor("restart", restart_id)) if restart_id and is_here else None
 
 
 def restarts(page: PageRows) -> Iterator[ui.Block]:
@@ -93,5 +88,4 @@ def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
     )
 
 
-READS = (RollingRestart, BrokerOutage)
-SECTION = Section(90, "restarts", "Rolling restarts", "Restarts", restarts, READS, counts=RollingRestart)
+SECTION = Section(90, "restarts", "Rolling restarts", "Restarts", restarts, counts=RollingRestart)

@@ -10,23 +10,19 @@ from kafka_hindsight.catalog.codes import NOBODY, FailoverKind
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     ControllerChange,
-    Coverage,
     Failover,
     Incident,
-    IsrChange,
     LeaderImbalance,
     OutOfSyncPeriod,
     Rebalance,
-    Unavailability,
 )
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.curves import curves
 from kafka_hindsight.report.lanes import Lane, Timeline
 from kafka_hindsight.report.marks import Span, items, marks, tallied, ticks
-from kafka_hindsight.report.page_rows import LagReading, PageRows, Section
-from kafka_hindsight.report.phrases import controller_anchor, outage_words
-from kafka_hindsight.report.unread_logs import absence
+from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.phrases import absence, controller_anchor, outage_words
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -45,6 +41,8 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
     if not lanes:
         yield ui.Paragraph(absence(page, "Nothing happened that could be drawn.", "Nothing to be drawn"))
         return
+    tones = {mark.tone for lane in lanes for mark in lane.marks}
+    worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) != "calm"), None)
     yield Timeline(
         begins=page.window[0],
         ends=page.window[1],
@@ -54,20 +52,10 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
         curves=tuple(curves(page)),
         lanes=lanes,
         left_out=tuple(s for s in (brokers_left_out, partitions_left_out, groups_left_out) if s),
-        focus=_focus(page),
-        legend=_legend(lanes),
+        # Where the most harmful incident lies on the axis, in percent; without one the middle.
+        focus=round(page.place(worst.started_at), 3) if worst else 50.0,
+        legend=tuple((tone, label) for tone, label in vocabulary.TONES.items() if tone in tones),
     )
-
-
-def _legend(lanes: Sequence[Lane]) -> tuple[tuple[str, str], ...]:
-    tones = {mark.tone for lane in lanes for mark in lane.marks}
-    return tuple((tone, label) for tone, label in vocabulary.TONES.items() if tone in tones)
-
-
-def _focus(page: PageRows) -> float:
-    """Where the most harmful incident lies on the axis, in percent; without one the middle."""
-    worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) != "calm"), None)
-    return round(page.place(worst.started_at), 3) if worst else 50.0
 
 
 def _lane(page: PageRows, kind: str, label: str, note: str, says: str, anchor: str, spans: Sequence[Span]) -> Lane:
@@ -78,16 +66,15 @@ def _controller_lane(page: PageRows) -> tuple[Lane, ...]:
     rows = sorted(page.of(ControllerChange), key=lambda r: r.epoch)
     if not rows:
         return ()
-    spans = [_controller_span(page, row) for row in rows]
+    spans = []
+    for row in rows:
+        at, says = row.happened_at, f"node {row.controller_to} became the controller"
+        short = "no controller" if row.controller_to == NOBODY else says
+        said = f"{words.instant(at, page.day)}: {short}"
+        spans.append(Span("tick", at, at, "protocol", said, short, controller_anchor(row)))
     note = words.counted(len(rows), "change")
     said = words.listed([s.says for s in spans], 6)
     return (_lane(page, "controller", "Controller", note, f"{note}: {said}", spans[0].anchor, spans),)
-
-
-def _controller_span(page: PageRows, row: ControllerChange) -> Span:
-    at = row.happened_at
-    short = "no controller" if row.controller_to == NOBODY else f"node {row.controller_to} became the controller"
-    return Span("tick", at, at, "protocol", f"{words.instant(at, page.day)}: {short}", short, controller_anchor(row))
 
 
 def _broker_lanes(page: PageRows) -> tuple[list[Lane], str]:
@@ -121,27 +108,21 @@ def _broker_lane(
     recoveries = [span for row in outages if (span := _recovery(page, row))]
     shown = [*(_absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
     changes = [_failover_span(page, row) for row in failovers]
-    troubles, changed = _notes(outages, out_of_sync, failovers)
+    # How often it was away or out of sync, and how often leaders changed: what did not happen is left out.
+    away, count = figures.absences(outages), len(out_of_sync)
+    notes = (
+        (away.sudden, words.counted(away.sudden, "absence")),
+        (away.orderly, words.counted(away.orderly, "shutdown")),
+        (count, f"out of sync {words.times(count)}"),
+    )
+    troubles = [note for times, note in notes if times]
+    changed = [words.counted(len(failovers), "leader change")] if failovers else []
     says = "; ".join([*(span.says for span in shown[:6]), *troubles, *changed]) or "nothing happened to it"
     anchor = shown[0].anchor if shown else ""
     spans = (*recoveries, *shown, *changes)
     return _lane(
         page, "broker", f"Broker {broker}", ", ".join(troubles or changed) or "undisturbed", says, anchor, spans
     )
-
-
-def _notes(
-    outages: Sequence[BrokerOutage], out_of_sync: Sequence[OutOfSyncPeriod], failovers: Sequence[Failover]
-) -> tuple[list[str], list[str]]:
-    """How often a broker was away or out of sync, and how often leaders changed: what did not happen is left out."""
-    away = figures.absences(outages)
-    troubles = (
-        (away.sudden, words.counted(away.sudden, "absence")),
-        (away.orderly, words.counted(away.orderly, "shutdown")),
-        (len(out_of_sync), f"out of sync {words.times(len(out_of_sync))}"),
-    )
-    changes = [words.counted(len(failovers), "leader change")] if failovers else []
-    return [note for count, note in troubles if count], changes
 
 
 def _absence(page: PageRows, row: BrokerOutage) -> Span:
@@ -243,36 +224,18 @@ def _group_lanes(page: PageRows) -> tuple[list[Lane], str]:
 def _group_lane(page: PageRows, group: str, rows: Sequence[Rebalance]) -> Lane:
     note = words.counted(len(rows), "rebalance")
     first, last = rows[0].started_at, rows[-1].started_at
-    when = (
-        f"at {words.instant(first, page.day)}"
-        if len(rows) == 1
-        else f"from {words.instant(first, page.day)} to {words.instant(last, page.day)}"
-    )
+    since, until = words.instant(first, page.day), words.instant(last, page.day)
+    when = f"at {since}" if len(rows) == 1 else f"from {since} to {until}"
     causes = Counter(vocabulary.CAUSES[row.cause].label for row in rows)
-    spans = [_rebalance_span(page, row) for row in rows]
+    spans = []
+    for row in rows:
+        look, start = vocabulary.CAUSES[row.cause], row.started_at
+        lasted = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
+        what = f"{words.instant(start, page.day)}{lasted}: {look.label}"
+        anchor = plain.anchor("rebalance", row.rebalance_id)
+        spans.append(Span("bar", start, row.ended_at or start, look.tone, what, look.label, anchor))
     says = f"{note} {when}: {tallied(causes)}"
     return _lane(page, "group", plain.shortened(group, 64), note, says, spans[0].anchor, spans)
 
 
-def _rebalance_span(page: PageRows, row: Rebalance) -> Span:
-    look, start = vocabulary.CAUSES[row.cause], row.started_at
-    lasted = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
-    says = f"{words.instant(start, page.day)}{lasted}: {look.label}"
-    anchor = plain.anchor("rebalance", row.rebalance_id)
-    return Span("bar", start, row.ended_at or start, look.tone, says, look.label, anchor)
-
-
-READS = (
-    BrokerOutage,
-    ControllerChange,
-    Coverage,
-    Failover,
-    Incident,
-    IsrChange,
-    LagReading,
-    LeaderImbalance,
-    OutOfSyncPeriod,
-    Rebalance,
-    Unavailability,
-)
-SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline, READS)
+SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline)

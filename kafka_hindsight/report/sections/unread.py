@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from kafka_hindsight.catalog.rows import Coverage, Quarantine
+from kafka_hindsight.catalog.rows import Quarantine
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import LineShape, PageRows, Section
 from kafka_hindsight.report.sections.coverage import unread_sentence
@@ -18,10 +18,17 @@ REFUSALS = 40
 def unread(page: PageRows) -> Iterator[ui.Block]:
     """Shapes that no pattern claims, most frequent first, then what is in quarantine."""
     yield ui.Paragraph(unread_sentence(page))
-    shapes = sorted(
-        (_summed(of) for of in grouped(page.of(LineShape), lambda s: s.template).values()),
-        key=lambda s: (-s.lines, s.template),
+    by_template = grouped(page.of(LineShape), lambda s: s.template).items()
+    summed = (
+        LineShape(
+            template=template,
+            records=sum(s.records for s in of),
+            lines=sum(s.lines for s in of),
+            sample=min(s.sample for s in of),
+        )
+        for template, of in by_template
     )
+    shapes = sorted(summed, key=lambda s: (-s.lines, s.template))
     if shapes:
         yield ui.Heading("Lines that matter and that no pattern claims")
         rows = tuple(_shape(shape) for shape in shapes[:SHAPES])
@@ -33,15 +40,6 @@ def unread(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Heading("In quarantine")
         yield ui.List(tuple(_refused(row) for row in refused[:REFUSALS]), "refusals")
         yield from ui.left_out(len(refused) - REFUSALS, "quality.quarantine")
-
-
-def _summed(shapes: Sequence[LineShape]) -> LineShape:
-    return LineShape(
-        template=shapes[0].template,
-        records=sum(s.records for s in shapes),
-        lines=sum(s.lines for s in shapes),
-        sample=min(s.sample for s in shapes),
-    )
 
 
 def _shape(shape: LineShape) -> ui.TableRow:
@@ -57,5 +55,4 @@ def _refused(row: Quarantine) -> ui.Item:
     return ui.Item((" ".join(row.sentences), " ", whence), blocks=(read,))
 
 
-READS = (LineShape, Quarantine, Coverage)
-SECTION = Section(160, "unread", "What could not be read", "Not read", unread, READS)
+SECTION = Section(160, "unread", "What could not be read", "Not read", unread)

@@ -10,9 +10,8 @@ from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS
 from kafka_hindsight.lake.ddl import schema_of
-from kafka_hindsight.logs.reading import QUOTED
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.frames.ranked_records import row_id
+from kafka_hindsight.spark.frames.snapshot_rows import refused
 
 SOURCE = "__consumer_offsets"
 
@@ -57,21 +56,7 @@ def around(records: DataFrame, cluster: str, seen: Window) -> DataFrame:
 
 
 def quarantined(read: DataFrame, cluster: str) -> DataFrame:
-    """The records that could not be decoded, and lines that are none: quality.quarantine.
-
-    Edge case: without an instant, so that no later run over the same window takes them away.
-    """
+    """The records that could not be decoded, and lines that are none: quality.quarantine."""
     cut_off = F.lit("It is not a record of a group: perhaps its writer died while it wrote.")
-    return (
-        read.where(f"sentence IS NOT NULL OR NOT ({_NEEDED})")
-        .select(
-            row_id(F.lit(cluster), F.lit(SOURCE), F.col("value")).alias("quarantine_id"),
-            F.lit(cluster).alias("cluster"),
-            F.lit(SOURCE).alias("source"),
-            F.lit(None).alias("happened_at"),
-            F.lit(1).alias("line_count"),
-            F.substring("value", 1, QUOTED).alias("row"),
-            F.array(F.coalesce("sentence", cut_off)).alias("sentences"),
-        )
-        .dropDuplicates(["quarantine_id"])
-    )
+    broken = read.where(f"sentence IS NOT NULL OR NOT ({_NEEDED})")
+    return refused(broken, cluster, SOURCE, F.coalesce("sentence", cut_off))

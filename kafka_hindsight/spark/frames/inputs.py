@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
+from pyspark.sql import Window as SqlWindow
 from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog.bronze import METADATA_RECORDS
 from kafka_hindsight.catalog.model import ListOf, sql_type
 from kafka_hindsight.catalog.rows import Quote
-from kafka_hindsight.judgements.brokers.broker_settings import SETTING_KINDS
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.broker_settings import SETTING_KINDS, SETTING_READ
 from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
+from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
 from kafka_hindsight.logs.metadata_states import MetadataStart
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.frames import group_record_rows as group_records
 from kafka_hindsight.spark.frames.partition_blocks import later_blocks
-from kafka_hindsight.spark.frames.setting_events import newest_settings, settings_in_readings
 
 _IS_SETTING = ("kind IN ({})").format(", ".join(f"'{k}'" for k in sorted(SETTING_KINDS)))
 
@@ -71,6 +73,50 @@ def with_metadata(events: DataFrame, of_metadata: DataFrame | None) -> DataFrame
 def about_settings(events: DataFrame, config_snapshots: DataFrame) -> DataFrame:
     """How brokers and topics are set up, by lines and by readings."""
     return events.where(_IS_SETTING).unionByName(settings_in_readings(config_snapshots))
+
+
+def settings_in_readings(config_snapshots: DataFrame) -> DataFrame:
+    """Rows in the shape of silver.events, of kind SETTING_READ: the first and the last of the readings in a row that
+    show one value.
+
+    Takes: bronze.config_snapshots.
+    """
+    topic, broker = F.col("resource_type") == "topic", F.col("resource_type") == "broker"
+    wanted = (topic & F.col("name").isin(*TOPIC_SETTINGS)) | (broker & F.col("name").isin(*BROKER_SETTINGS))
+    of_one = SqlWindow.partitionBy("cluster", "resource_type", "resource", "name").orderBy("snapshot_at")
+    near = (F.lag("value").over(of_one), F.lead("value").over(of_one))
+    same = near[0].eqNullSafe(F.col("value")) & near[1].eqNullSafe(F.col("value"))
+    edges = config_snapshots.where(wanted & F.col("value").isNotNull()).withColumn("same", same).where("NOT same")
+    text = F.concat_ws("", "resource_type", F.lit(" "), "resource", F.lit(": "), "name", F.lit(" = "), "value")
+    known = {
+        "line_id": F.col("snapshot_id"),
+        "cluster": F.col("cluster"),
+        "origin": F.lit("snapshot"),
+        "source": F.lit("snapshots"),
+        "happened_at": F.col("snapshot_at"),
+        "order": F.lit(0),
+        "kind": F.lit(SETTING_READ),
+        "pattern_id": F.lit(SETTING_READ),
+        "text": text,
+        "topic": F.when(topic, F.col("resource")),
+        "node": F.when(broker, F.col("resource").try_cast("int")),
+        "reason": F.col("name"),
+        "detail": F.col("value"),
+        "knowledge_version": F.lit(""),
+    }
+    absent: Column = F.lit(None)
+    return edges.select(*(known.get(c.name, absent).cast(c.type).alias(c.name) for c in EVENTS.columns))
+
+
+def newest_settings(settings: DataFrame, at: datetime) -> DataFrame:
+    """The newest report of each kind on each broker, topic and setting by an instant."""
+    by = ("cluster", "kind", "topic", "broker", "node", "reason")
+    latest = F.max_by(F.struct(*settings.columns), F.struct("happened_at", "source", "order"))
+    known = settings.where(F.col("kind").isin(*SETTING_KINDS) & (F.col("happened_at") <= F.lit(at)))
+    # Each broker prints a topic's settings: one of them is enough.
+    reporter = F.when(F.col("topic").isNull(), F.col("broker"))
+    reported = known.withColumn("reporter", reporter).groupBy(*(c if c != "broker" else "reporter" for c in by))
+    return reported.agg(latest.alias("e")).select("e.*")
 
 
 def about_cluster(events: DataFrame, settings: DataFrame) -> DataFrame:

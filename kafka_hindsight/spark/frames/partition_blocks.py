@@ -7,12 +7,10 @@ settings and its deletions, which every block gets.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kafka_hindsight.catalog.rows.structs import TopicBlock
 from kafka_hindsight.judgements.brokers.broker_settings import SETTING_KINDS
 from kafka_hindsight.judgements.partitions.leaders.failovers import FAILOVER_KINDS
 from kafka_hindsight.judgements.partitions.readings import STATE
@@ -46,15 +44,12 @@ def about_partitions(events: DataFrame, settings: DataFrame, facts: WindowFacts)
     is_setting = F.col("kind").isin(*sorted(SETTING_KINDS))
     lines = events.where(~is_setting).unionByName(settings)
     about = lines.where(F.col("topic").isNotNull() & F.col("kind").isin(*sorted(LEADER_KINDS)))
-    blocks = F.when(F.col("partition").isNotNull(), F.array(block_of())).otherwise(_all_blocks(facts.later_blocks))
+    later = grouped(facts.later_blocks, lambda b: b.topic).items()
+    of_topics = json.dumps({topic: sorted({0, *(b.block for b in own)}) for topic, own in later})
+    of_topic = F.from_json(F.lit(of_topics), "map<string,array<int>>")[F.col("topic")]
+    all_blocks = F.coalesce(of_topic, F.array(F.lit(0)))
+    blocks = F.when(F.col("partition").isNotNull(), F.array(block_of())).otherwise(all_blocks)
     return about.select("*", F.explode(blocks).alias("block"))
-
-
-def _all_blocks(later: Iterable[TopicBlock]) -> Column:
-    """The blocks of a row's topic."""
-    blocks = {topic: sorted({0, *(b.block for b in own)}) for topic, own in grouped(later, lambda b: b.topic).items()}
-    listed = F.from_json(F.lit(json.dumps(blocks)), "map<string,array<int>>")
-    return F.coalesce(listed[F.col("topic")], F.array(F.lit(0)))
 
 
 def partition_states(partition_snapshots: DataFrame) -> DataFrame:

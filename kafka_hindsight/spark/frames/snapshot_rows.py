@@ -44,21 +44,25 @@ def quarantined(read: DataFrame, cluster: str, source: str) -> DataFrame:
         F.col("at").try_cast("timestamp").isNotNull(),
         F.concat(F.lit("It is of cluster "), "cluster_id", F.lit(", and most readings are of another.")),
     )
-    return (
-        read.where("snapshot_at IS NULL")
-        .select(
-            row_id(F.lit(cluster), F.lit(source), F.col("value")).alias("quarantine_id"),
-            F.lit(cluster).alias("cluster"),
-            F.lit(source).alias("source"),
-            F.lit(None).alias("happened_at"),
-            F.lit(1).alias("line_count"),
-            F.substring("value", 1, QUOTED).alias("row"),
-            F.array(
-                F.coalesce(sentence, F.lit("It lacks `at`, the instant of the reading, as ISO 8601 writes it."))
-            ).alias("sentences"),
-        )
-        .dropDuplicates(["quarantine_id"])
+    lacking = F.lit("It lacks `at`, the instant of the reading, as ISO 8601 writes it.")
+    return refused(read.where("snapshot_at IS NULL"), cluster, source, F.coalesce(sentence, lacking))
+
+
+def refused(lines: DataFrame, cluster: str, source: str, sentence: Column) -> DataFrame:
+    """Landed lines that are not what they should be, each once: quality.quarantine.
+
+    Edge case: without an instant, so that no later run over the same window takes them away.
+    """
+    rows = lines.select(
+        row_id(F.lit(cluster), F.lit(source), F.col("value")).alias("quarantine_id"),
+        F.lit(cluster).alias("cluster"),
+        F.lit(source).alias("source"),
+        F.lit(None).alias("happened_at"),
+        F.lit(1).alias("line_count"),
+        F.substring("value", 1, QUOTED).alias("row"),
+        F.array(sentence).alias("sentences"),
     )
+    return rows.dropDuplicates(["quarantine_id"])
 
 
 def readings(read: DataFrame, cluster: str) -> DataFrame:
