@@ -42,7 +42,7 @@ def scanned(*files: tuple[str, int, str]) -> Pass:
     facts = {}
     for n, (name, day, ids) in enumerate(files):
         at = AT + timedelta(days=day)
-        file = LogFile(f"file:/{name}", f"/{name}", name, 1, at, name.removesuffix(f".{day}"), "broker", "UTC")
+        file = LogFile(f"/{name}", name, 1, at, name.removesuffix(f".{day}"), "broker", "UTC")
         told = frozenset(ids.split())
         facts[n] = FileFacts(file, 1, 0, at, at + timedelta(hours=1), timedelta(), True, None, told)
     nothing: Any = None

@@ -6,7 +6,6 @@ What changed is named, gold is what today's knowledge says, once.
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -127,7 +126,7 @@ def test_a_window_is_judged_anew(
     monkeypatch.setattr(rebuild, "run_step", noting)
     window = {name: datetime.fromisoformat(night.said[name]) for name in ("window_from", "window_to")}
     at = datetime(2026, 12, 1, tzinfo=UTC)
-    again = replace(night.given, **window, lake=store.lake, run_id="again", run_at=at)
+    again = night.given.model_copy(update={**window, "lake": store.lake, "run_id": "again", "run_at": at})
     told = reclassify.run_step(spark, again, {})
 
     assert handed == [7_000], "what ingest found of the clocks counts again"
@@ -158,4 +157,4 @@ def test_a_window_must_be_given_and_have_been_published(spark: SparkSession, tmp
         reclassify.run_step(spark, given, {})
     day = {"window_from": datetime(2026, 10, 1, tzinfo=UTC), "window_to": datetime(2026, 10, 2, tzinfo=UTC)}
     with pytest.raises(BadInput, match="was never published"):
-        reclassify.run_step(spark, replace(given, **day), {})
+        reclassify.run_step(spark, given.model_copy(update=day), {})

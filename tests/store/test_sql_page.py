@@ -11,11 +11,11 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from kafka_hindsight.cli import main as cli
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.spark.session import for_few_rows
 from kafka_hindsight.sql.named_queries import named_queries, named_question
 from tests.store.test_named_queries import LAKE
+from tests.support.command_line import understood
 from tests.support.duck_extensions import install_extensions
 from tests.support.lake import write_lake
 
@@ -110,7 +110,7 @@ def test_superset_finds_a_view_for_each_table_and_may_only_read(folder: Path) ->
 def test_every_command_of_ours_is_understood() -> None:
     for line in re.findall(r"^    \./hindsight (.*)$", PAGE, flags=re.MULTILINE):
         words = shlex.split(re.split(r" [<>#] | && ", line)[0])
-        cli.parser().parse_args(words)
+        understood(*words)
     asked = re.findall(r'Q="(\w+ [^"]*)"|`(\w+ \w+=[^`]*)`', PAGE)
     assert len(asked) == 2
     assert all(named_question(made or named, named_queries()) for made, named in asked)

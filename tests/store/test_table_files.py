@@ -64,11 +64,9 @@ def held(store: Store) -> list[str]:
     return seen
 
 
-@pytest.mark.parametrize("is_local", [True, False], ids=["worker", "java"])
 def test_rows_of_workers_are_those_that_spark_would_have_written(
-    store: Store, spark: SparkSession, tmp_path: Path, is_local: bool, monkeypatch: pytest.MonkeyPatch
+    store: Store, spark: SparkSession, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(table_files, "is_local", lambda _: is_local)
     rows = [event("ä\x1f\\", group_id='"g"\n', log_offset=-1), event("b", -HOUR, cluster="o'ther"), event("c", HOUR)]
     store.append(EVENTS, given(store, *rows))
     plain = Store(spark, str(tmp_path / "plain"))
@@ -112,7 +110,7 @@ def test_delta_knows_what_a_file_holds(store: Store, after: timedelta) -> None:
     long = "a cluster with a name of more than 32 letters"
     rows = [event("a", after, cluster=long), event("b", after + timedelta(microseconds=1_999), cluster=long)]
     store.append(EVENTS, given(store, *rows))
-    state = newest_state(store.spark, f"{store.lake}/silver/events/_delta_log", 1)
+    state = newest_state(f"{store.lake}/silver/events/_delta_log", 1)
     assert state
     (file,) = state.files
     first = (AT + after).isoformat(timespec="milliseconds")[:-6]
@@ -132,7 +130,7 @@ def in_files(at: Iterable[int | None], monkeypatch: pytest.MonkeyPatch, size: in
     schema = arrow_schema(EVENTS)
     rows = [{**values(EVENTS, happened_at=None), "happened_at": pa.scalar(n, pa.int64()).cast(INSTANT)} for n in at]
     batches = [pa.record_batch([pa.array([row[f.name]], f.type) for f in schema], schema) for row in rows]
-    found = table_files._files(batches, as_they_are, EVENTS, None)
+    found = table_files._files(batches, as_they_are, EVENTS, lambda name, content: None)
     return [json.loads(stats) for file in found for stats in file["stats"].to_pylist()]
 
 

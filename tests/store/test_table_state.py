@@ -172,7 +172,7 @@ def test_a_table_that_another_writer_changed_meanwhile_is_not_replaced(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.append(EVENTS, frame(store, event("a")))
-    seen = newest_state(store.spark, str(folder(store) / "_delta_log"), 1)
+    seen = newest_state(str(folder(store) / "_delta_log"), 1)
     store.append(EVENTS, frame(store, event("b")))
     monkeypatch.setattr(Store, "_state", lambda *_: seen)
     with pytest.raises(RuntimeError, match="another writer has changed it since"):
