@@ -282,15 +282,20 @@ def _wrong_interval(interval: Interval, canaries: Canaries) -> str | None:
 
 
 def _wrong_loss(place: Place, row: Row, tables: Tables) -> str | None:
-    """What acks=all acknowledged is missing only where a loss is reported; its bounds hold what is missing."""
+    """What acks=all acknowledged is missing only where a loss is reported; its bounds hold what is missing.
+
+    Edge case: of acks=1 alone a loss may be reported and need not be: while the leader is alone in the ISR, and refuses
+    acks=all, what acks=1 writes is committed.
+    """
     low, high = _loss_of(place, tables)
-    if not row["missing_all"]:
+    offsets = [*row["offsets_all"], *row["offsets_one"]]
+    if not offsets:
         return (
             f"{_name(place)}: {low} records lost at least, and the sweep found each acknowledged one" if low else None
         )
-    offsets = [*row["offsets_all"], *row["offsets_one"]]
     extent = max(offsets) - min(offsets) + 1 + EDGES
-    if (high is not None and high < len(offsets)) or low > extent:
+    is_short = bool(row["missing_all"]) and high is not None and high < len(offsets)
+    if is_short or low > extent:
         reported = f"{low} to {'any number of' if high is None else high} records lost"
         return f"{_name(place)}: {reported}, and {len(offsets)} acknowledged ones are missing, of {extent} offsets"
     return None
