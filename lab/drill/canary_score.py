@@ -284,11 +284,12 @@ def _wrong_interval(interval: Interval, canaries: Canaries) -> str | None:
 def _wrong_loss(place: Place, row: Row, tables: Tables) -> str | None:
     """What acks=all acknowledged is missing only where a loss is reported; its bounds hold what is missing.
 
-    Edge case: of acks=1 alone a loss may be reported and need not be: while the leader is alone in the ISR, and refuses
-    acks=all, what acks=1 writes is committed.
+    Edge case: of acks=1 alone an unclean election may lose committed records, and need not: the leader that it follows
+    was alone in the ISR, so that what acks=1 wrote was committed, also where acks=all was refused.
     """
     low, high = _loss_of(place, tables)
-    offsets = [*row["offsets_all"], *row["offsets_one"]]
+    is_unclean = any(r["kind"] == "unclean_election" for r in _rows_of(place, FAILOVERS, tables))
+    offsets = [*row["offsets_all"], *(row["offsets_one"] if row["missing_all"] or is_unclean else ())]
     if not offsets:
         return (
             f"{_name(place)}: {low} records lost at least, and the sweep found each acknowledged one" if low else None

@@ -180,6 +180,15 @@ def test_a_loss_that_the_sweep_does_not_confirm_is_named() -> None:
     assert _compared([_swept([], [], partition=1)], [], truncations=[cut]).unmatched == (), "it was not swept"
 
 
+def test_unclean_election_may_lose_what_acks_1_alone_wrote() -> None:
+    """As on 3.9.2 with ZooKeeper: acks=all was refused, and the offsets that acks=1 missed were those of the audit."""
+    lost = _swept([], [104, 105, 106])
+    assert _compared([lost], [], failovers=[_unclean(3, 3)]).unmatched == ()
+    assert _compared([lost], []).unmatched == ()
+    assert "60 to 60 records lost" in _compared([lost], [], failovers=[_unclean(60, 60)]).unmatched[0]
+    assert "found each acknowledged one" in _compared([_swept([], [])], [], failovers=[_unclean(3, 3)]).unmatched[0]
+
+
 def test_canaries_that_did_not_come_to_their_end_cannot_be_compared() -> None:
     with pytest.raises(TruthError, match="their end"):
         read_canaries([SETTINGS, _gap(10, 20)])
