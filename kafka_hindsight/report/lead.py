@@ -41,7 +41,7 @@ def lead(page: PageRows) -> ui.Box:
     advised = {harm: place for place, (harm, _) in reversed([*enumerate(grave)])}
     # What went before the window began, and is not over, no incident of the window shows.
     items = [
-        ui.Item((ui.Strong(f.message), f" That was before this window. {f.advice}"), "act")
+        ui.Item((ui.Strong(f"{f.message}."), f" That was before this window. {f.advice}"), "act")
         for f in findings
         if f.rule_id in ONGOING_RULES and f.first_at == page.window[0]
     ]

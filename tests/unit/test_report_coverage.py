@@ -1,6 +1,6 @@
 """What a report says of its input: what was read, what was not, and which expectations were evaluated."""
 
-from kafka_hindsight.report.blocks import Paragraph
+from kafka_hindsight.report.blocks import Item, Paragraph
 from kafka_hindsight.report.build import build_report
 from tests.support import report_blocks as seen
 from tests.support.report_rows import coverage, made, run
@@ -59,3 +59,17 @@ def test_a_calm_page_counts_only_the_expectations_that_were_evaluated():
     checks = [made("quality.validation_results", success=True, is_vacuous=vacuous) for vacuous in (False, True)]
     page = build_report({"quality.coverage": [coverage()], "quality.validation_results": checks}, run())
     assert any("1 expectation on the tables" in seen.text(p) for p in seen.found(Paragraph, page))
+
+
+def test_a_broker_gone_since_before_the_window_is_its_first_sentence():
+    window = run()
+    gone = made(
+        "gold.findings",
+        rule_id="broker_gone",
+        severity="critical",
+        subject_kind="broker",
+        message="Broker 1 was shut down at 01:53:36 and had not come back by the end",
+        first_at=window["window_from"],
+    )
+    page = build_report({"quality.coverage": [coverage()], "gold.findings": [gone]}, window)
+    assert any("by the end. That was before this window." in seen.text(item) for item in seen.found(Item, page))
