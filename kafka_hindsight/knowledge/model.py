@@ -126,16 +126,37 @@ class Sample:
     made: bool = False
 
 
+_ESCAPED = 0xE000
+"""Where the letters begin that stand for escaped ones: a private area, which no regex holds."""
+
+_SET = re.compile(r"\[[^]]*\]")
+_INNERMOST = re.compile(r"\((?P<kind>\?P<\w+>|\?:|\?>|\?<?[=!])(?P<inside>[^()]*)\)(?=(?P<count>[?*{]?))")
+_VARYING = re.compile(r"(?:\\\w|.)(?:[?*]|\{[\d,]+\})|\\\w|[.^$+?*\0]")
+
+
+def longest_literal(regex: str) -> str:
+    """The longest text that whatever a regex matches holds. Alternatives, and what may be missing, count as varying."""
+    text = _SET.sub("\0", re.sub(r"\\(\W)", lambda escape: chr(_ESCAPED + ord(escape[1])), regex))
+    while (outer := _INNERMOST.sub(_unwrapped, text)) != text:
+        text = outer
+    longest = max(_VARYING.split(text), key=len)
+    return "".join(chr(ord(c) - _ESCAPED) if ord(c) >= _ESCAPED else c for c in longest)
+
+
+def _unwrapped(group: re.Match[str]) -> str:
+    is_there_once = not group["count"] and "|" not in group["inside"] and group["kind"][-1] not in "=!"
+    return f"\0{group['inside']}\0" if is_there_once else "\0"
+
+
 @dataclass(frozen=True)
 class Pattern:
     """One shape of log line: which event it is, and which fields it names.
 
-    `regex` is anchored at both ends; each named group is a column of silver.events (catalog/silver.py EVENT_FIELDS)
-    and every other group is non-capturing. Groups whose names end with a number, detail_1 and detail_2, are pieces of
-    one column, a line each.
-    It is matched against the message (the record without head and logger, all its lines); where `reads_trace` is set,
-    with what stands below the record's first line, the exception.
-    `contains` is a literal that the message must hold: the cheap gate before the regex.
+    `head` and `regex` behind it are anchored at both ends; each named group is a column of silver.events
+    (catalog/silver.py EVENT_FIELDS) and every other group is non-capturing. Groups whose names end with a number,
+    detail_1 and detail_2, are pieces of one column, a line each.
+    They are matched against the message (the record without head and logger, all its lines); where `reads_trace` is
+    set, with what stands below the record's first line, the exception.
     `constants` are fields the line implies without naming them.
     `samples` and `counter_samples` (records that it must not match) are compulsory; most lie in samples/, by version.
     """
@@ -143,10 +164,10 @@ class Pattern:
     pattern_id: str
     kind: Kind
     loggers: tuple[str, ...]
-    contains: str
     regex: str
     versions: str
     source: str
+    head: str = ""
     samples: tuple[Sample, ...] = ()
     counter_samples: tuple[str, ...] = ()
     constants: Mapping[str, str] = field(default_factory=dict)
@@ -155,7 +176,12 @@ class Pattern:
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         """The regex as Python runs it."""
-        return re.compile(self.regex, re.DOTALL | re.ASCII)
+        return re.compile(self.head + self.regex, re.DOTALL | re.ASCII)
+
+    @cached_property
+    def contains(self) -> str:
+        """A text that the message must hold: the cheap gate before the regex. What heads share tells nothing apart."""
+        return longest_literal(self.regex)
 
     @cached_property
     def pieces(self) -> Mapping[str, tuple[int, ...]]:

@@ -191,7 +191,7 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
     assert {len(row) for row in cells(page)} == {2, 3, 5}
 
     sample = Sample(text, {}, "4.1")
-    pattern = Pattern("p", Kind.REBALANCE_STARTED, (text,), text, "x", text, text, (sample,), (text,))
+    pattern = Pattern("p", Kind.REBALANCE_STARTED, (text,), "x", text, text, "", (sample,), (text,))
     page = docs.patterns_page([pattern], [Noise((text,), text, text)])
     assert headings(page) == ["Patterns", "rebalance_started", "p", "Known and ignored"]
     assert fences(page) == [quoted(text)]
@@ -215,7 +215,7 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
 
 def test_a_made_sample_is_shown_only_where_no_captured_one_is() -> None:
     def pattern(pattern_id: str, *samples: Sample) -> Pattern:
-        return Pattern(pattern_id, Kind.REBALANCE_STARTED, ("l",), "x", "x", "4.1", "s", samples, ("y",))
+        return Pattern(pattern_id, Kind.REBALANCE_STARTED, ("l",), "x", "4.1", "s", "", samples, ("y",))
 
     made, captured = Sample("made it", {}, "4.1", made=True), Sample("wrote it", {}, "3.9")
     page = docs.patterns_page([pattern("both", made, captured), pattern("alone", made)], ())

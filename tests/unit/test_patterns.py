@@ -11,7 +11,7 @@ from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.catalog.silver import EVENT_FIELDS
 from kafka_hindsight.knowledge.kinds import KINDS
 from kafka_hindsight.knowledge.layouts import LAYOUTS, MESSAGE_LIMIT, class_of
-from kafka_hindsight.knowledge.model import Pattern
+from kafka_hindsight.knowledge.model import Pattern, longest_literal
 from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
 from kafka_hindsight.logs.plain_reader import read_line
@@ -104,9 +104,24 @@ def test_a_pattern_speaks_the_catalogs_words() -> None:
 
 def test_a_regex_holds_the_whole_message_and_only_named_groups_capture() -> None:
     for pattern in PATTERNS:
-        assert pattern.regex.startswith("^"), pattern.pattern_id
-        assert pattern.regex.endswith("$"), pattern.pattern_id
+        assert pattern.compiled.pattern.startswith("^"), pattern.pattern_id
+        assert pattern.compiled.pattern.endswith("$"), pattern.pattern_id
         assert pattern.compiled.groups == len(pattern.compiled.groupindex), pattern.pattern_id
+
+
+@pytest.mark.parametrize(
+    ("regex", "literal"),
+    [
+        (r"^Group (?P<group_id>.+) is now empty\.$", " is now empty."),
+        (
+            r"a word?(?: not there)?(?: or this| or that) [not a set(] (?P<error>\d+ in a (?:group))\((?!never)",
+            " in a ",
+        ),
+        (r"(?:Disconnected|Connect to ).*", ""),
+    ],
+)
+def test_the_gate_of_a_regex_is_the_longest_text_that_each_match_holds(regex: str, literal: str) -> None:
+    assert longest_literal(regex) == literal
 
 
 @each_pattern

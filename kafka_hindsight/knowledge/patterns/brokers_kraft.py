@@ -12,58 +12,51 @@ _LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.s
 _KRAFT = r"^\[BrokerServer id=\d+\] "
 _KRAFT_SOURCE = "core/src/main/scala/kafka/server/BrokerServer.scala"
 _LIFECYCLE_SOURCE = "core/src/main/scala/kafka/server/BrokerLifecycleManager.scala"
-_line_of_lifecycle = partial(Pattern, loggers=_LIFECYCLE_LOGGERS, versions="2.8-4.2")
-_line_of_kraft = partial(Pattern, loggers=_KRAFT_LOGGERS, versions="2.8-4.2")
+_line_of_kraft = partial(Pattern, loggers=_KRAFT_LOGGERS, head=_KRAFT, versions="2.8-4.2")
+_line_of_lifecycle = partial(Pattern, loggers=_LIFECYCLE_LOGGERS, head=LIFECYCLE_HEAD, versions="2.8-4.2")
 
 
 PATTERNS = (
     _line_of_kraft(
         pattern_id="kraft.broker_starting",
         kind=Kind.BROKER_STARTING,
-        contains="Transition from SHUTDOWN to STARTING",
-        regex=_KRAFT + "Transition from SHUTDOWN to STARTING$",
+        regex="Transition from SHUTDOWN to STARTING$",
         source=f"{_KRAFT_SOURCE} startup",
     ),
     _line_of_kraft(
         pattern_id="kraft.broker_started",
         kind=Kind.BROKER_STARTED,
-        contains="Transition from STARTING to STARTED",
-        regex=_KRAFT + "Transition from STARTING to STARTED$",
+        regex="Transition from STARTING to STARTED$",
         source=f"{_KRAFT_SOURCE} startup",
     ),
     _line_of_kraft(
         pattern_id="kraft.broker_shutdown_started",
         kind=Kind.BROKER_SHUTDOWN_STARTED,
-        contains="] shutting down",
-        regex=_KRAFT + "shutting down$",
+        regex="shutting down$",
         source=f"{_KRAFT_SOURCE} shutdown",
     ),
     _line_of_kraft(
         pattern_id="kraft.broker_stopped",
         kind=Kind.BROKER_STOPPED,
-        contains="shut down completed",
-        regex=_KRAFT + "shut down completed$",
+        regex="shut down completed$",
         source=f"{_KRAFT_SOURCE} shutdown",
     ),
     _line_of_lifecycle(
         pattern_id="kraft.controlled_shutdown_started",
         kind=Kind.CONTROLLED_SHUTDOWN_STARTED,
-        contains="Beginning controlled shutdown.",
-        regex=LIFECYCLE_HEAD + r"Beginning controlled shutdown\.$",
+        regex=r"Beginning controlled shutdown\.$",
         source=f"{_LIFECYCLE_SOURCE} BeginControlledShutdownEvent",
     ),
     _line_of_lifecycle(
         pattern_id="kraft.controlled_shutdown_done",
         kind=Kind.CONTROLLED_SHUTDOWN_DONE,
-        contains=" has asked us to exit controlled shutdown.",
-        regex=LIFECYCLE_HEAD + r"The control(?:ler|led) has asked us to exit controlled shutdown\.$",
+        regex=r"The control(?:ler|led) has asked us to exit controlled shutdown\.$",
         source=f"{_LIFECYCLE_SOURCE} BrokerHeartbeatResponseEvent",
     ),
     Pattern(
         pattern_id="kraft.controlled_shutdown_failed",
         kind=Kind.CONTROLLED_SHUTDOWN_FAILED,
         loggers=(*_KRAFT_LOGGERS, "kafka.server.KafkaServer"),
-        contains=" controlled shutdown",
         regex=r"^\[\w+ id=\d+\] (?:Timed out waiting for the controller to approve controlled shutdown"
         r"|Got unexpected exception waiting for controlled shutdown future)$",
         versions="2.8-4.3",
@@ -72,23 +65,19 @@ PATTERNS = (
     _line_of_lifecycle(
         pattern_id="kraft.broker_registered",
         kind=Kind.BROKER_REGISTERED,
-        contains="Successfully registered broker ",
-        regex=LIFECYCLE_HEAD + r"Successfully registered broker (?P<node>\d+) with broker epoch (?P<detail>\d+)$",
+        regex=r"Successfully registered broker (?P<node>\d+) with broker epoch (?P<detail>\d+)$",
         source=f"{_LIFECYCLE_SOURCE} BrokerRegistrationResponseEvent",
     ),
     _line_of_lifecycle(
         pattern_id="kraft.broker_unfenced_self",
         kind=Kind.BROKER_UNFENCED_SELF,
-        contains="The broker has been unfenced.",
-        regex=LIFECYCLE_HEAD + r"The broker has been unfenced\. Transitioning from RECOVERY to RUNNING\.$",
+        regex=r"The broker has been unfenced\. Transitioning from RECOVERY to RUNNING\.$",
         source=f"{_LIFECYCLE_SOURCE} BrokerHeartbeatResponseEvent",
     ),
     _line_of_lifecycle(
         pattern_id="kraft.broker_heartbeat_failed",
         kind=Kind.BROKER_HEARTBEAT_FAILED,
-        contains=" heartbeat ",
-        regex=LIFECYCLE_HEAD
-        + r"(?:Unable to send (?:a|broker) heartbeat .*|Broker \d+ sent a heartbeat request but received error (?P<error>\w+)\.)$",
+        regex=r"(?:Unable to send (?:a|broker) heartbeat .*|Broker \d+ sent a heartbeat request but received error (?P<error>\w+)\.)$",
         source=f"{_LIFECYCLE_SOURCE} BrokerHeartbeatTimeoutEvent, BrokerHeartbeatResponseEvent",
     ),
 )

@@ -11,64 +11,57 @@ _ZOOKEEPER = r"^\[KafkaServer id=\d+\] "
 # A broker that fails before it knows its id writes no head.
 _ZOOKEEPER_START = r"^(?:\[KafkaServer id=\d+\] )?"
 _ZOOKEEPER_SOURCE = "core/src/main/scala/kafka/server/KafkaServer.scala"
-_line_of_zookeeper = partial(Pattern, loggers=_ZOOKEEPER_LOGGERS, versions="1.0-3.9")
+_line = partial(Pattern, loggers=_ZOOKEEPER_LOGGERS, head=_ZOOKEEPER, versions="1.0-3.9")
+_line_of_start = partial(Pattern, loggers=_ZOOKEEPER_LOGGERS, head=_ZOOKEEPER_START, versions="1.0-3.9")
 
 
 PATTERNS = (
-    _line_of_zookeeper(
+    _line_of_start(
         pattern_id="zookeeper.broker_starting",
         kind=Kind.BROKER_STARTING,
-        contains="starting",
-        regex=_ZOOKEEPER_START + "starting$",
+        regex="starting$",
         source=f"{_ZOOKEEPER_SOURCE} startup",
     ),
-    _line_of_zookeeper(
+    _line(
         pattern_id="zookeeper.broker_started",
         kind=Kind.BROKER_STARTED,
-        contains="] started",
-        regex=_ZOOKEEPER + "started$",
+        regex="started$",
         source=f"{_ZOOKEEPER_SOURCE} startup",
     ),
-    _line_of_zookeeper(
+    _line_of_start(
         pattern_id="zookeeper.broker_shutdown_started",
         kind=Kind.BROKER_SHUTDOWN_STARTED,
-        contains="shutting down",
-        regex=_ZOOKEEPER_START + "shutting down$",
+        regex="shutting down$",
         source=f"{_ZOOKEEPER_SOURCE} shutdown",
     ),
-    _line_of_zookeeper(
+    _line(
         pattern_id="zookeeper.controlled_shutdown_started",
         kind=Kind.CONTROLLED_SHUTDOWN_STARTED,
-        contains="Starting controlled shutdown",
-        regex=_ZOOKEEPER + "Starting controlled shutdown$",
+        regex="Starting controlled shutdown$",
         source=f"{_ZOOKEEPER_SOURCE} controlledShutdown",
     ),
-    _line_of_zookeeper(
+    _line(
         pattern_id="zookeeper.controlled_shutdown_done",
         kind=Kind.CONTROLLED_SHUTDOWN_DONE,
-        contains="Controlled shutdown ",
-        regex=_ZOOKEEPER + r"Controlled shutdown (?:succeeded|request returned successfully after (?P<took_ms>\d+)ms)$",
+        regex=r"Controlled shutdown (?:succeeded|request returned successfully after (?P<took_ms>\d+)ms)$",
         source=f"{_ZOOKEEPER_SOURCE} doControlledShutdown",
     ),
-    _line_of_zookeeper(
+    _line(
         pattern_id="zookeeper.controlled_shutdown_failed",
         kind=Kind.CONTROLLED_SHUTDOWN_FAILED,
-        contains="Proceeding to do an unclean shutdown ",
-        regex=_ZOOKEEPER + "Proceeding to do an unclean shutdown as all the controlled shutdown attempts failed$",
+        regex="Proceeding to do an unclean shutdown as all the controlled shutdown attempts failed$",
         source=f"{_ZOOKEEPER_SOURCE} controlledShutdown",
     ),
-    _line_of_zookeeper(
+    _line_of_start(
         pattern_id="zookeeper.broker_stopped",
         kind=Kind.BROKER_STOPPED,
-        contains="shut down completed",
-        regex=_ZOOKEEPER_START + "shut down completed$",
+        regex="shut down completed$",
         source=f"{_ZOOKEEPER_SOURCE} shutdown",
     ),
     Pattern(
         pattern_id="zookeeper.broker_registered",
         kind=Kind.BROKER_REGISTERED,
         loggers=("kafka.zk.KafkaZkClient",),
-        contains="Registered broker ",
         regex=r"^Registered broker (?P<node>\d+) at path \S+ with addresses: .*?(?:, czxid \(broker epoch\): (?P<detail>\d+))?$",
         versions="1.1-3.9",
         source="core/src/main/scala/kafka/zk/KafkaZkClient.scala registerBroker",
@@ -77,7 +70,6 @@ PATTERNS = (
         pattern_id="zookeeper.session_expired",
         kind=Kind.ZOOKEEPER_SESSION_EXPIRED,
         loggers=("kafka.zookeeper.ZooKeeperClient",),
-        contains="Session expired.",
         regex=r"^\[ZooKeeperClient[^\]]*\] Session expired\.$",
         versions="2.0-3.9",
         source="core/src/main/scala/kafka/zookeeper/ZooKeeperClient.scala ZooKeeperClientWatcher",

@@ -24,21 +24,18 @@ PATTERNS = (
     _line(
         pattern_id="franz.started",
         kind=Kind.CLIENT_STARTED,
-        contains="beginning to manage the group lifecycle; ",
         regex=r"^beginning to manage the group lifecycle; group: (?P<group_id>.+)$",
         source=f"{_FRANZ_SOURCE} manage",
     ),
     _line(
         pattern_id="franz.joining",
         kind=Kind.CLIENT_JOINING,
-        contains="joining group; group: ",
         regex=r"^joining group; group: (?P<group_id>.+)$",
         source=f"{_FRANZ_SOURCE} joinAndSync",
     ),
     _line(
         pattern_id="franz.joined",
         kind=Kind.CLIENT_JOINED,
-        contains="joined",
         regex=rf"^joined(?:, balancing group)?; group: {_GROUP}, member_id: {_MEMBER}, instance_id: (?:<nil>|null|\{{\}}|(?P<instance_id>[^,]+)), "
         r"generation: (?P<generation>\d+), (?:balance_protocol: (?P<assignor>[^,]+), )?leader: (?:true|false)$",
         source=f"{_FRANZ_SOURCE} handleJoinResp",
@@ -46,14 +43,12 @@ PATTERNS = (
     _line(
         pattern_id="franz.synced",
         kind=Kind.CLIENT_SYNCED,
-        contains="synced; group: ",
         regex=rf"^synced; group: {_GROUP}, assigned: (?P<detail>.*)$",
         source=f"{_FRANZ_SOURCE} handleSyncResp",
     ),
     _line(
         pattern_id="franz.join_requested_by_heartbeat",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        contains="heartbeat errored; group: ",
         regex=rf'^heartbeat errored; group: {_GROUP}, err: "?REBALANCE_IN_PROGRESS: .*$',
         source=f"{_FRANZ_SOURCE} heartbeat",
         # In the words of Java's client for the same thing.
@@ -62,49 +57,42 @@ PATTERNS = (
     _line(
         pattern_id="franz.heartbeat_refused",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        contains="heartbeat errored; group: ",
         regex=rf'^heartbeat errored; group: {_GROUP}, err: "?(?P<error>(?!REBALANCE_IN_PROGRESS)[A-Z_]+): .*$',
         source=f"{_FRANZ_SOURCE} heartbeat",
     ),
     _line(
         pattern_id="franz.join_requested",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        contains="forced rejoin quitting heartbeat loop; why: ",
         regex=r"^forced rejoin quitting heartbeat loop; why: (?P<reason>.*), [^,]*: (?:true|false)$",
         source=f"{_FRANZ_SOURCE} heartbeat",
     ),
     _line(
         pattern_id="franz.generation_reset",
         kind=Kind.CLIENT_GENERATION_RESET,
-        contains="join returned UnknownMemberID, ",
         regex=r"^(?P<reason>join returned UnknownMemberID), rejoining without a member id; group: (?P<group_id>.+)$",
         source=f"{_FRANZ_SOURCE} handleJoinResp",
     ),
     _line(
         pattern_id="franz.coordinator_lost",
         kind=Kind.CLIENT_COORDINATOR_LOST,
-        contains="group manage loop errored; group: ",
         regex=rf"^group manage loop errored; group: {_GROUP}, err: (?P<reason>.*), consecutive_errors: \d+, backoff: .*$",
         source=f"{_FRANZ_SOURCE} manage",
     ),
     _line(
         pattern_id="franz.commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
-        contains="default commit failed; group: ",
         regex=rf"^default commit failed; group: {_GROUP}, err: (?P<error>.*)$",
         source=f"{_FRANZ_SOURCE} defaultCommitCallback",
     ),
     _line(
         pattern_id="franz.leaving",
         kind=Kind.CLIENT_LEAVING,
-        contains="leaving group; group: ",
         regex=rf"^leaving group; group: {_GROUP}, member_id: {_MEMBER}$",
         source=f"{_FRANZ_SOURCE} leave",
     ),
     _line(
         pattern_id="sarama.session_ended",
         kind=Kind.CLIENT_REVOKED,
-        contains="consumergroup/session/",
         regex=rf"^consumergroup/session/{_MEMBER}/(?P<generation>\d+) released$",
         versions=_SARAMA,
         source="consumer_group.go release",
@@ -112,7 +100,6 @@ PATTERNS = (
     _line(
         pattern_id="sarama.coordinator_found",
         kind=Kind.CLIENT_COORDINATOR_FOUND,
-        contains="client/coordinator coordinator for ",
         regex=rf"^client/coordinator coordinator for {_GROUP} is #(?P<node>\d+) \([^)]*\)$",
         versions=_SARAMA,
         source="client.go getConsumerMetadata",
@@ -120,7 +107,6 @@ PATTERNS = (
     _line(
         pattern_id="segmentio.started",
         kind=Kind.CLIENT_STARTED,
-        contains="entering loop for consumer group, ",
         regex=r"^entering loop for consumer group, (?P<group_id>.+)$",
         versions=_SEGMENTIO,
         source="reader.go run",
@@ -128,7 +114,6 @@ PATTERNS = (
     _line(
         pattern_id="segmentio.joined",
         kind=Kind.CLIENT_JOINED,
-        contains="joinGroup succeeded for response, ",
         regex=rf"^joinGroup succeeded for response, {_GROUP}\.  generationID=(?P<generation>\d+), memberID={_MEMBER}$",
         versions=_SEGMENTIO,
         source="consumergroup.go joinGroup",
@@ -136,7 +121,6 @@ PATTERNS = (
     _line(
         pattern_id="segmentio.synced",
         kind=Kind.CLIENT_SYNCED,
-        contains="sync group finished for group, ",
         regex=r"^sync group finished for group, (?P<group_id>.+)$",
         versions=_SEGMENTIO,
         source="consumergroup.go syncGroup",
@@ -144,7 +128,6 @@ PATTERNS = (
     _line(
         pattern_id="segmentio.coordinator_lost",
         kind=Kind.CLIENT_COORDINATOR_LOST,
-        contains="Unable to establish connection to consumer group coordinator for group ",
         regex=rf"^Unable to establish connection to consumer group coordinator for group {_GROUP}: (?P<reason>.*)$",
         versions=_SEGMENTIO,
         source="consumergroup.go nextGeneration",

@@ -24,7 +24,6 @@ PATTERNS = (
         pattern_id="client.configured",
         kind=Kind.CLIENT_CONFIGURED,
         loggers=_CONFIG_LOGGERS,
-        contains="ConsumerConfig values:",
         # One setting a line, in alphabetical order.
         regex=r"^ConsumerConfig values: ?\r?\n(?>.*?\tclient\.id = )(?P<client_id>[^\r\n]*)\r?\n"
         r"(?>.*?\tgroup\.id = )(?:null|(?P<group_id>[^\r\n]*))\r?\n"
@@ -40,7 +39,6 @@ PATTERNS = (
         pattern_id="client.subscribed",
         kind=Kind.CLIENT_SUBSCRIBED,
         loggers=_CONSUMER_LOGGERS,
-        contains="Subscribed to ",
         regex=CONSUMER_HEAD + r"Subscribed to (?:topic\(s\): |(?=[^']*pattern)[^']*')(?P<detail>.*?)'?$",
         versions="2.4-4.2",
         source=f"{_CLIENTS}/consumer/internals/ClassicKafkaConsumer.java subscribe",
@@ -49,7 +47,6 @@ PATTERNS = (
         pattern_id="client.closed",
         kind=Kind.CLIENT_CLOSED,
         loggers=_INFO_LOGGERS,
-        contains="App info kafka.consumer for ",
         regex=r"^App info kafka\.consumer for (?P<client_id>.{1,255}) unregistered$",
         versions="2.5-4.2",
         source="clients/src/main/java/org/apache/kafka/common/utils/AppInfoParser.java unregisterAppInfo",
@@ -58,7 +55,6 @@ PATTERNS = (
         pattern_id="client.left_and_closed",
         kind=Kind.CLIENT_CLOSED,
         loggers=_CONSUMER_LOGGERS,
-        contains="Completed ",
         regex=CONSUMER_HEAD
         + r"Completed (?:leaving the group|releasing assignment and sending leave group to close consumer)$",
         versions="3.8-4.2",

@@ -16,47 +16,42 @@ _GENERATION = (
 )
 _SOURCE = "clients/src/main/java/org/apache/kafka/clients/consumer/internals/AbstractCoordinator.java"
 _CONSUMER_SOURCE = "clients/src/main/java/org/apache/kafka/clients/consumer/internals/ConsumerCoordinator.java"
-_line = partial(Pattern, loggers=_LOGGERS)
+_line = partial(Pattern, loggers=_LOGGERS, head=CONSUMER_HEAD)
 
 
 PATTERNS = (
     _line(
         pattern_id="client.joining",
         kind=Kind.CLIENT_JOINING,
-        contains="(Re-)joining group",
-        regex=CONSUMER_HEAD + r"\(Re-\)joining group$",
+        regex=r"\(Re-\)joining group$",
         versions="2.0-4.2",
         source=f"{_SOURCE} sendJoinGroupRequest",
     ),
     _line(
         pattern_id="client.join_requested",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        contains="Request joining group due to: ",
-        regex=CONSUMER_HEAD + r"Request joining group due to: (?P<reason>.+)$",
+        regex=r"Request joining group due to: (?P<reason>.+)$",
         versions="3.0-4.2",
         source=f"{_SOURCE} requestRejoin",
     ),
     _line(
         pattern_id="client.join_requested_over_metadata",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        contains="Requesting to re-join the group and trigger rebalance ",
-        regex=CONSUMER_HEAD + r"(?P<reason>Requesting to re-join the group and trigger rebalance since .+)$",
+        regex=r"(?P<reason>Requesting to re-join the group and trigger rebalance since .+)$",
         versions="2.7-2.8",
         source=f"{_CONSUMER_SOURCE} rejoinNeededOrPending",
     ),
     _line(
         pattern_id="client.join_requested_to_revoke",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        contains="Need to revoke partitions ",
-        regex=CONSUMER_HEAD + r"(?P<reason>Need to revoke partitions \[.*\] and re-join the group)$",
+        regex=r"(?P<reason>Need to revoke partitions \[.*\] and re-join the group)$",
         versions="2.4-2.8",
         source=f"{_CONSUMER_SOURCE} onJoinComplete",
     ),
     _line(
         pattern_id="client.join_requested_by_heartbeat",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        contains="Attempt to heartbeat failed since group is rebalancing",
-        regex=CONSUMER_HEAD + r"Attempt to heartbeat failed since group is rebalancing$",
+        regex=r"Attempt to heartbeat failed since group is rebalancing$",
         versions="2.0-2.8",
         source=f"{_SOURCE} HeartbeatResponseHandler",
         # In the words of 3.0 and later for the same thing.
@@ -65,16 +60,14 @@ PATTERNS = (
     _line(
         pattern_id="client.joined",
         kind=Kind.CLIENT_JOINED,
-        contains="Successfully joined group with generation ",
-        regex=CONSUMER_HEAD + rf"Successfully joined group with generation {_GENERATION}$",
+        regex=rf"Successfully joined group with generation {_GENERATION}$",
         versions="2.7-4.2",
         source=f"{_SOURCE} JoinGroupResponseHandler",
     ),
     _line(
         pattern_id="client.synced",
         kind=Kind.CLIENT_SYNCED,
-        contains="Successfully synced group in generation ",
-        regex=CONSUMER_HEAD + rf"Successfully synced group in generation {_GENERATION}$",
+        regex=rf"Successfully synced group in generation {_GENERATION}$",
         versions="2.7-4.2",
         source=f"{_SOURCE} SyncGroupResponseHandler",
     ),
@@ -82,16 +75,14 @@ PATTERNS = (
         # Until 2.5 this line follows the response to SyncGroup, not to JoinGroup.
         pattern_id="client.joined_and_synced",
         kind=Kind.CLIENT_SYNCED,
-        contains="Successfully joined group with generation ",
-        regex=CONSUMER_HEAD + r"Successfully joined group with generation (?P<generation>\d+)$",
+        regex=r"Successfully joined group with generation (?P<generation>\d+)$",
         versions="1.0-2.5",
         source=f"{_SOURCE} joinGroupIfNeeded",
     ),
     _line(
         pattern_id="client.assignment_finished",
         kind=Kind.CLIENT_ASSIGNMENT_FINISHED,
-        contains="Finished assignment for group at generation ",
-        regex=CONSUMER_HEAD + r"Finished assignment for group at generation (?P<generation>\d+): (?P<detail>.*)$",
+        regex=r"Finished assignment for group at generation (?P<generation>\d+): (?P<detail>.*)$",
         versions="2.4-4.2",
         source=f"{_CONSUMER_SOURCE} onLeaderElected",
     ),

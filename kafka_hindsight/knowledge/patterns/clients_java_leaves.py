@@ -16,16 +16,14 @@ _GENERATION = (
     r"Generation\{generationId=(?P<generation>-?\d+), memberId='(?P<member_id>[^']*)', protocol='(?P<assignor>[^']*)'\}"
 )
 _SOURCE = "clients/src/main/java/org/apache/kafka/clients/consumer/internals/AbstractCoordinator.java"
-_line = partial(Pattern, loggers=_LOGGERS)
+_line = partial(Pattern, loggers=_LOGGERS, head=CONSUMER_HEAD)
 
 
 PATTERNS = (
     _line(
         pattern_id="client.leaving",
         kind=Kind.CLIENT_LEAVING,
-        contains="ending LeaveGroup request to coordinator ",
-        regex=CONSUMER_HEAD
-        + rf"(?:Member (?P<member_id>{MEMBER}) s|S)ending LeaveGroup request to coordinator \S+ \(id: \d+ rack: [^)]*\)"
+        regex=rf"(?:Member (?P<member_id>{MEMBER}) s|S)ending LeaveGroup request to coordinator \S+ \(id: \d+ rack: [^)]*\)"
         r"(?: due to (?P<client_reason>(?!consumer poll timeout has expired\. This means ).*))?$",
         versions="2.4-4.2",
         source=f"{_SOURCE} maybeLeaveGroup",
@@ -33,9 +31,7 @@ PATTERNS = (
     _line(
         pattern_id="client.leaving_late",
         kind=Kind.CLIENT_POLL_EXPIRED,
-        contains=" due to consumer poll timeout has expired. This means ",
-        regex=CONSUMER_HEAD
-        + rf"Member (?P<member_id>{MEMBER}) sending LeaveGroup request to coordinator \S+ \(id: \d+ rack: [^)]*\)"
+        regex=rf"Member (?P<member_id>{MEMBER}) sending LeaveGroup request to coordinator \S+ \(id: \d+ rack: [^)]*\)"
         r" due to (?P<client_reason>consumer poll timeout has expired\. This means .*)$",
         versions="2.4-2.8",
         source=f"{_SOURCE} HeartbeatThread",
@@ -43,26 +39,21 @@ PATTERNS = (
     _line(
         pattern_id="client.poll_expired",
         kind=Kind.CLIENT_POLL_EXPIRED,
-        contains="onsumer poll timeout has expired. This means ",
-        regex=CONSUMER_HEAD
-        + r"(?:This member will leave the group because )?consumer poll timeout has expired\. This means the time between .*$",
+        regex=r"(?:This member will leave the group because )?consumer poll timeout has expired\. This means the time between .*$",
         versions="2.1-4.2",
         source=f"{_SOURCE} handlePollTimeoutExpiry",
     ),
     _line(
         pattern_id="client.heartbeat_refused",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        contains="Attempt to heartbeat with ",
-        regex=CONSUMER_HEAD
-        + rf"Attempt to heartbeat with (?:stale )?{_GENERATION} and group instance id \S+ failed due to (?P<error>\w+), (?P<detail>.*)$",
+        regex=rf"Attempt to heartbeat with (?:stale )?{_GENERATION} and group instance id \S+ failed due to (?P<error>\w+), (?P<detail>.*)$",
         versions="2.6-4.2",
         source=f"{_SOURCE} HeartbeatResponseHandler",
     ),
     _line(
         pattern_id="client.heartbeat_of_stranger",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        contains="Attempt to heartbeat failed for since member id ",
-        regex=CONSUMER_HEAD + r"Attempt to heartbeat failed for since member id (?P<member_id>.+) is not valid\.$",
+        regex=r"Attempt to heartbeat failed for since member id (?P<member_id>.+) is not valid\.$",
         versions="2.0-2.5",
         source=f"{_SOURCE} HeartbeatResponseHandler",
         constants={"error": "UNKNOWN_MEMBER_ID"},
@@ -70,8 +61,7 @@ PATTERNS = (
     _line(
         pattern_id="client.heartbeat_of_old_generation",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        contains="Attempt to heartbeat failed since generation ",
-        regex=CONSUMER_HEAD + r"Attempt to heartbeat failed since generation (?P<generation>\d+) is not current\.?$",
+        regex=r"Attempt to heartbeat failed since generation (?P<generation>\d+) is not current\.?$",
         versions="2.0-2.5",
         source=f"{_SOURCE} HeartbeatResponseHandler",
         constants={"error": "ILLEGAL_GENERATION"},
@@ -79,35 +69,28 @@ PATTERNS = (
     _line(
         pattern_id="client.heartbeat_misdirected",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        contains="Attempt to heartbeat failed since coordinator ",
-        regex=CONSUMER_HEAD
-        + r"Attempt to heartbeat failed since coordinator \S+ \(id: (?P<node>\d+) rack: [^)]*\) (?P<error>is either not started or not valid)\.?$",
+        regex=r"Attempt to heartbeat failed since coordinator \S+ \(id: (?P<node>\d+) rack: [^)]*\) (?P<error>is either not started or not valid)\.?$",
         versions="2.0-4.2",
         source=f"{_SOURCE} HeartbeatResponseHandler",
     ),
     _line(
         pattern_id="client.generation_reset",
         kind=Kind.CLIENT_GENERATION_RESET,
-        contains="Resetting generation ",
-        regex=CONSUMER_HEAD + r"Resetting generation (?:and member id )?due to: (?P<reason>.+)$",
+        regex=r"Resetting generation (?:and member id )?due to: (?P<reason>.+)$",
         versions="3.0-4.2",
         source=f"{_SOURCE} resetStateAndGeneration",
     ),
     _line(
         pattern_id="client.instance_fenced",
         kind=Kind.CLIENT_INSTANCE_FENCED,
-        contains=" has been fenced by another instance.",
-        regex=CONSUMER_HEAD
-        + rf"\w+ failed: The group instance id \S+ has been fenced by another instance\. Sent generation was {_GENERATION}$",
+        regex=rf"\w+ failed: The group instance id \S+ has been fenced by another instance\. Sent generation was {_GENERATION}$",
         versions="2.7-4.2",
         source=f"{_SOURCE} JoinGroupResponseHandler, SyncGroupResponseHandler",
     ),
     _line(
         pattern_id="client.instance_fenced_meanwhile",
         kind=Kind.CLIENT_INSTANCE_FENCED,
-        contains="fenced",
-        regex=CONSUMER_HEAD
-        + r"(?:Caught fenced group\.instance\.id .* error in heartbeat thread|Received fatal exception: group\.instance\.id gets fenced"
+        regex=r"(?:Caught fenced group\.instance\.id .* error in heartbeat thread|Received fatal exception: group\.instance\.id gets fenced"
         r"|(?:Attempt to join group|SyncGroup) with .* failed because the group instance id .* has been fenced by another instance"
         r"|OffsetCommit failed with .* due to group instance id .* fenced)$",
         versions="2.3-4.3",

@@ -19,7 +19,6 @@ PATTERNS = (
     _line(
         pattern_id="kafkajs.started",
         kind=Kind.CLIENT_STARTED,
-        contains="[Consumer] Starting; ",
         regex=r"^\[Consumer\] Starting; groupId: (?P<group_id>.+)$",
         source="src/consumer/index.js run",
     ),
@@ -27,7 +26,6 @@ PATTERNS = (
         # Written once both the join and the assignment have come.
         pattern_id="kafkajs.joined",
         kind=Kind.CLIENT_SYNCED,
-        contains="Consumer has joined the group; ",
         regex=rf"^\[ConsumerGroup\] Consumer has joined the group; {_GROUP}, {_MEMBER}, leaderId: (?P<leader_member_id>{MEMBER}), "
         r"isLeader: (?:true|false), memberAssignment: (?P<detail>\{.*\}), groupProtocol: (?P<assignor>.{1,255}?), duration: (?P<took_ms>\d+)$",
         source="src/consumer/consumerGroup.js joinAndSync",
@@ -35,7 +33,6 @@ PATTERNS = (
     _line(
         pattern_id="kafkajs.join_requested_by_heartbeat",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        contains="[Runner] The group is rebalancing, re-joining; ",
         regex=rf"^\[Runner\] The group is rebalancing, re-joining; {_GROUP}, {_MEMBER}, error: .*$",
         source="src/consumer/runner.js scheduleFetchManager",
         # In the words of Java's client for the same thing.
@@ -44,14 +41,12 @@ PATTERNS = (
     _line(
         pattern_id="kafkajs.generation_reset",
         kind=Kind.CLIENT_GENERATION_RESET,
-        contains="[Runner] The coordinator is not aware of this member, ",
         regex=rf"^\[Runner\] (?P<reason>The coordinator is not aware of this member), re-joining the group; {_GROUP}, {_MEMBER}, error: .*$",
         source="src/consumer/runner.js scheduleFetchManager",
     ),
     _line(
         pattern_id="kafkajs.heartbeat_refused",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        contains="[Connection] Response Heartbeat(",
         regex=rf"^\[Connection\] Response Heartbeat\(key: 12, version: \d+\); broker: \S+, {_CLIENT}, "
         r'error: (?!"?The group is rebalancing)"?(?P<error>[^"]*?)"?, correlationId: \d+, size: \d+$',
         source="src/network/connection.js send",
@@ -59,14 +54,12 @@ PATTERNS = (
     _line(
         pattern_id="kafkajs.disconnected",
         kind=Kind.CLIENT_DISCONNECTED,
-        contains="[Connection] Connection error: ",
         regex=rf"^\[Connection\] Connection error: (?P<detail>.*?); broker: \S+, {_CLIENT}(?:\n.*)?$",
         source="src/network/connection.js onError",
     ),
     _line(
         pattern_id="kafkajs.closed",
         kind=Kind.CLIENT_CLOSED,
-        contains="[Consumer] Stopped; ",
         regex=r"^\[Consumer\] Stopped; groupId: (?P<group_id>.+)$",
         source="src/consumer/index.js stop",
     ),

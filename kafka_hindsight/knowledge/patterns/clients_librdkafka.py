@@ -5,6 +5,7 @@ Python hands it to the program's own logger (`logger=`): the facility then stand
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from dataclasses import replace
+from functools import partial
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.layouts import PROGRAM
@@ -14,46 +15,39 @@ from kafka_hindsight.knowledge.model import Pattern
 _HEAD = r"^(?P<client_id>.{1,255}?)#consumer-\d+\| \[thrd:[^\]]*\]: "
 _HEAD_IN_LOGGER = r"\[(?P<client_id>.{1,255}?)#consumer-\d+\] \[thrd:[^\]]*\]: "
 _SOURCE = "src/rdkafka_cgrp.c"
+_line = partial(Pattern, head=_HEAD, versions="librdkafka 1.0-2.15")
 
 
 _ON_STDERR = (
-    Pattern(
+    _line(
         pattern_id="librdkafka.poll_expired",
         kind=Kind.CLIENT_POLL_EXPIRED,
         loggers=("librdkafka.MAXPOLL",),
-        contains="Application maximum poll interval (",
-        regex=_HEAD
-        + r"Application maximum poll interval \((?P<took_ms>\d+)ms\) exceeded by (?P<detail>\d+)ms \(.*\): leaving group$",
-        versions="librdkafka 1.0-2.15",
+        regex=r"Application maximum poll interval \((?P<took_ms>\d+)ms\) exceeded by (?P<detail>\d+)ms \(.*\): leaving group$",
         source=f"{_SOURCE} rd_kafka_cgrp_max_poll_interval_check_tmr_cb",
     ),
-    Pattern(
+    _line(
         pattern_id="librdkafka.session_timeout",
         kind=Kind.CLIENT_SESSION_TIMEOUT,
         loggers=("librdkafka.SESSTMOUT",),
-        contains="Consumer group session timed out ",
-        regex=_HEAD + r"Consumer group session timed out (?P<detail>\(in join-state \S+\)) after (?P<took_ms>\d+) ms "
+        regex=r"Consumer group session timed out (?P<detail>\(in join-state \S+\)) after (?P<took_ms>\d+) ms "
         r"without a successful response from the group coordinator \(broker (?P<node>-?\d+), last error was (?P<error>.*?)\): .*$",
         versions="librdkafka 1.4-2.15",
         source=f"{_SOURCE} rd_kafka_cgrp_session_timeout_check",
     ),
-    Pattern(
+    _line(
         pattern_id="librdkafka.commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
         loggers=("librdkafka.COMMITFAIL",),
-        contains="Offset commit (",
-        regex=_HEAD
-        + r"Offset commit \((?P<detail>.*?)\) failed for \d+/\d+ partition\(s\)(?: in join-state \S+)?: (?P<error>.+?)(?:: [\w.-]+\[\d+\].*)?$",
+        regex=r"Offset commit \((?P<detail>.*?)\) failed for \d+/\d+ partition\(s\)(?: in join-state \S+)?: (?P<error>.+?)(?:: [\w.-]+\[\d+\].*)?$",
         versions="librdkafka 1.6-2.15",
         source=f"{_SOURCE} rd_kafka_cgrp_op_handle_OffsetCommit",
     ),
-    Pattern(
+    _line(
         pattern_id="librdkafka.disconnected",
         kind=Kind.CLIENT_DISCONNECTED,
         loggers=("librdkafka.FAIL",),
-        contains="onnect",
-        regex=_HEAD + r"(?P<detail>.+?: (?:Disconnected|Connect to ).*)$",
-        versions="librdkafka 1.0-2.15",
+        regex=r"(?P<detail>.+?: (?:Disconnected|Connect to ).*)$",
         source="src/rdkafka_broker.c rd_kafka_broker_set_error",
     ),
 )
@@ -66,7 +60,7 @@ def _through_logger(pattern: Pattern) -> Pattern:
         pattern,
         pattern_id=f"{pattern.pattern_id}_through_logger",
         loggers=(PROGRAM,),
-        regex=f"^{logger.rpartition('.')[2]} {_HEAD_IN_LOGGER}{pattern.regex.removeprefix(_HEAD)}",
+        head=f"^{logger.rpartition('.')[2]} {_HEAD_IN_LOGGER}",
         versions="confluent-kafka for Python 1.0-2.16",
         source=f"{pattern.source}; confluent_kafka.c log_cb",
     )

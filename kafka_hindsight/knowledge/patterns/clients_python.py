@@ -33,66 +33,56 @@ _line_of_kp_heartbeat = partial(Pattern, loggers=_KP_HEARTBEAT, versions=_KP_VER
 
 
 PATTERNS = (
-    Pattern(
+    _line_of_aio(
         pattern_id="aiokafka.started",
         kind=Kind.CLIENT_STARTED,
         loggers=("aiokafka.consumer.subscription_state",),
-        contains="Updating subscribed topics to: ",
         regex=r"^Updating subscribed topics to: frozenset\(\{(?P<detail>.*)\}\)$",
-        versions=_AIO_VERSIONS,
         source="aiokafka/consumer/subscription_state.py subscribe",
         counter_samples=(
             "2026-11-22 14:44:07,729 INFO aiokafka.consumer.subscription_state: Updating subscribed topics to: ()",
         ),
     ),
-    Pattern(
+    _line_of_kp(
         pattern_id="kafka_python.started",
         kind=Kind.CLIENT_STARTED,
         loggers=("kafka.consumer.subscription_state",),
-        contains="Updating subscribed topics to: ",
         regex=r"^Updating subscribed topics to: \((?P<detail>.*)\)$",
-        versions=_KP_VERSIONS,
         source="kafka/consumer/subscription_state.py change_subscription",
     ),
     _line_of_aio(
         pattern_id="aiokafka.joining",
         kind=Kind.CLIENT_JOINING,
-        contains="(Re-)joining group ",
         regex=r"^\(Re-\)joining group (?P<group_id>.+)$",
         source=f"{_AIO_SOURCE} perform_group_join",
     ),
     _line_of_aio(
         pattern_id="aiokafka.joined",
         kind=Kind.CLIENT_JOINED,
-        contains="Joined group ",
         regex=rf"^Joined group '{_GROUP}' \(generation (?P<generation>\d+)\) with member_id (?P<member_id>{MEMBER})$",
         source=f"{_AIO_SOURCE} perform_group_join",
     ),
     _line_of_aio(
         pattern_id="aiokafka.synced",
         kind=Kind.CLIENT_SYNCED,
-        contains="Successfully synced group ",
         regex=r"^Successfully synced group (?P<group_id>.+) with generation (?P<generation>\d+)$",
         source=f"{_AIO_SOURCE} _send_sync_group_request",
     ),
     _line_of_aio(
         pattern_id="aiokafka.assigned",
         kind=Kind.CLIENT_ASSIGNED,
-        contains="Setting newly assigned partitions ",
         regex=rf"^Setting newly assigned partitions {_PARTITIONS} for group (?P<group_id>.+)$",
         source=f"{_AIO_SOURCE} _on_join_complete",
     ),
     _line_of_aio(
         pattern_id="aiokafka.revoked",
         kind=Kind.CLIENT_REVOKED,
-        contains="Revoking previously assigned partitions ",
         regex=rf"^Revoking previously assigned partitions {_PARTITIONS} for group (?P<group_id>.+)$",
         source=f"{_AIO_SOURCE} _on_join_prepare",
     ),
     _line_of_aio(
         pattern_id="aiokafka.join_requested_by_heartbeat",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        contains=" because it is rebalancing",
         regex=r"^Heartbeat failed for group (?P<group_id>.+) because it is rebalancing$",
         source=f"{_AIO_SOURCE} _do_heartbeat",
         constants=_REBALANCING,
@@ -100,14 +90,12 @@ PATTERNS = (
     _line_of_aio(
         pattern_id="aiokafka.join_requested_over_metadata",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        contains="Metadata for topic has changed from ",
         regex=r"^(?P<reason>Metadata for topic has changed from \{[^}]*\} to \{[^}]*\})\. ?$",
         source=f"{_AIO_SOURCE} _handle_metadata_update",
     ),
     _line_of_aio(
         pattern_id="aiokafka.heartbeat_of_stranger",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        contains="Heartbeat failed: local member_id was not recognized",
         regex=r"^Heartbeat failed: local member_id was not recognized; resetting and re-joining group$",
         source=f"{_AIO_SOURCE} _do_heartbeat",
         constants={"error": "UNKNOWN_MEMBER_ID"},
@@ -115,21 +103,18 @@ PATTERNS = (
     _line_of_aio(
         pattern_id="aiokafka.session_timeout",
         kind=Kind.CLIENT_SESSION_TIMEOUT,
-        contains="Heartbeat session expired",
         regex=r"^Heartbeat session expired - marking coordinator dead$",
         source=f"{_AIO_SOURCE} _heartbeat_routine",
     ),
     _line_of_aio(
         pattern_id="aiokafka.coordinator_lost",
         kind=Kind.CLIENT_COORDINATOR_LOST,
-        contains="Marking the coordinator dead ",
         regex=r"^Marking the coordinator dead \(node (?P<node>\d+)\) ?for group (?P<group_id>.+)\.$",
         source=f"{_AIO_SOURCE} coordinator_dead",
     ),
     _line_of_aio(
         pattern_id="aiokafka.coordinator_found",
         kind=Kind.CLIENT_COORDINATOR_FOUND,
-        contains="Discovered coordinator ",
         regex=r"^Discovered coordinator (?P<node>\d+) for group (?P<group_id>.+)$",
         source=f"{_AIO_SOURCE} ensure_coordinator_known",
     ),
@@ -137,28 +122,24 @@ PATTERNS = (
         # Its last line, at a close and where it did not poll in time: what follows shows which.
         pattern_id="aiokafka.left",
         kind=Kind.CLIENT_LEFT,
-        contains="LeaveGroup request succeeded",
         regex=r"^LeaveGroup request succeeded$",
         source=f"{_AIO_SOURCE} _maybe_leave_group",
     ),
     _line_of_aio(
         pattern_id="aiokafka.commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
-        contains="OffsetCommit failed for group ",
         regex=rf"^OffsetCommit failed for group {_GROUP} due to group error \((?P<error>.+)\), will rejoin$",
         source=f"{_AIO_SOURCE} _do_commit_offsets",
     ),
     _line_of_kp(
         pattern_id="kafka_python.joining",
         kind=Kind.CLIENT_JOINING,
-        contains="(Re-)joining group ",
         regex=r"^\(Re-\)joining group (?P<group_id>.+)$",
         source=f"{_KP_SOURCE} _send_join_group_request",
     ),
     _line_of_kp(
         pattern_id="kafka_python.joined",
         kind=Kind.CLIENT_JOINED,
-        contains="Successfully joined group ",
         regex=rf"^Successfully joined group {_GROUP} <Generation (?P<generation>\d+) \(member_id: (?P<member_id>{MEMBER}), protocol: (?P<assignor>[^)]*)\)>$",
         versions=_KP_3,
         source=f"{_KP_SOURCE} _handle_join_group_response",
@@ -166,7 +147,6 @@ PATTERNS = (
     _line_of_kp(
         pattern_id="kafka_python.joined_and_synced",
         kind=Kind.CLIENT_SYNCED,
-        contains="Successfully joined group ",
         regex=r"^Successfully joined group (?P<group_id>.+) with generation (?P<generation>\d+)$",
         versions=_KP_2,
         source=f"{_KP_SOURCE} ensure_active_group",
@@ -174,21 +154,18 @@ PATTERNS = (
     _line_of_kp_consumer(
         pattern_id="kafka_python.assigned",
         kind=Kind.CLIENT_ASSIGNED,
-        contains="Setting newly assigned partitions ",
         regex=rf"^Setting newly assigned partitions {_PARTITIONS} for group (?P<group_id>.+)$",
         source=f"{_KP_CONSUMER_SOURCE} _on_join_complete",
     ),
     _line_of_kp_consumer(
         pattern_id="kafka_python.revoked",
         kind=Kind.CLIENT_REVOKED,
-        contains="Revoking previously assigned partitions ",
         regex=rf"^Revoking previously assigned partitions {_PARTITIONS} for group (?P<group_id>.+)(?<! on close)$",
         source=f"{_KP_CONSUMER_SOURCE} _on_join_prepare",
     ),
     _line_of_kp_consumer(
         pattern_id="kafka_python.closed",
         kind=Kind.CLIENT_CLOSED,
-        contains=" on close",
         regex=rf"^Revoking previously assigned partitions {_PARTITIONS} for group (?P<group_id>.+) on close$",
         versions=_KP_3,
         source=f"{_KP_CONSUMER_SOURCE} close",
@@ -196,7 +173,6 @@ PATTERNS = (
     _line_of_kp_consumer(
         pattern_id="kafka_python.lost",
         kind=Kind.CLIENT_LOST,
-        contains=" lost membership; forcibly revoking ",
         regex=rf"^Group {_GROUP} lost membership; forcibly revoking {_PARTITIONS}$",
         versions=_KP_3,
         source=f"{_KP_CONSUMER_SOURCE} _on_join_prepare",
@@ -204,7 +180,6 @@ PATTERNS = (
     _line_of_kp_heartbeat(
         pattern_id="kafka_python.join_requested_by_heartbeat",
         kind=Kind.CLIENT_JOIN_REQUESTED,
-        contains=" rebalancing",
         regex=rf"^(?:Heartbeat failed for group |Group ){_GROUP}(?: because it is rebalancing| is rebalancing; rejoining\.)$",
         source=f"{_KP_SOURCE} _handle_heartbeat_response",
         constants=_REBALANCING,
@@ -212,7 +187,6 @@ PATTERNS = (
     _line_of_kp_heartbeat(
         pattern_id="kafka_python.heartbeat_of_stranger",
         kind=Kind.CLIENT_HEARTBEAT_REFUSED,
-        contains="Heartbeat: local member_id was not recognized",
         regex=r"^Heartbeat: local member_id was not recognized; this consumer needs to re-join$",
         source=f"{_KP_SOURCE} _handle_heartbeat_response",
         constants={"error": "UNKNOWN_MEMBER_ID"},
@@ -220,14 +194,12 @@ PATTERNS = (
     _line_of_kp_heartbeat(
         pattern_id="kafka_python.session_timeout",
         kind=Kind.CLIENT_SESSION_TIMEOUT,
-        contains="Heartbeat session expired",
         regex=r"^Heartbeat session expired, marking coordinator dead$",
         source=f"{_KP_SOURCE} HeartbeatThread",
     ),
     _line_of_kp_heartbeat(
         pattern_id="kafka_python.poll_expired",
         kind=Kind.CLIENT_POLL_EXPIRED,
-        contains="poll",
         regex=r"^(?:Heartbeat poll expired, leaving group|Consumer poll timeout has expired\. This means .*)$",
         source=f"{_KP_SOURCE} HeartbeatThread",
     ),
@@ -235,7 +207,6 @@ PATTERNS = (
         # At a close and where it did not poll in time.
         pattern_id="kafka_python.leaving",
         kind=Kind.CLIENT_LEFT,
-        contains="Leaving consumer group ",
         regex=rf"^Leaving consumer group {_GROUP} \(member (?P<member_id>{MEMBER})\)\.$",
         versions=_KP_3,
         source=f"{_KP_SOURCE} maybe_leave_group",
@@ -243,7 +214,6 @@ PATTERNS = (
     _line_of_kp(
         pattern_id="kafka_python.leaving_of_old",
         kind=Kind.CLIENT_LEFT,
-        contains="Leaving consumer group (",
         regex=r"^Leaving consumer group \((?P<group_id>.+)\)\.$",
         versions=_KP_2,
         source=f"{_KP_SOURCE} maybe_leave_group",
@@ -251,21 +221,18 @@ PATTERNS = (
     _line_of_kp(
         pattern_id="kafka_python.coordinator_lost",
         kind=Kind.CLIENT_COORDINATOR_LOST,
-        contains="Marking the coordinator dead ",
         regex=rf"^Marking the coordinator dead \(node coordinator-(?P<node>\d+)\) for group {_GROUP}: (?P<reason>.*)\.$",
         source=f"{_KP_SOURCE} coordinator_dead",
     ),
     _line_of_kp(
         pattern_id="kafka_python.coordinator_found",
         kind=Kind.CLIENT_COORDINATOR_FOUND,
-        contains="Discovered coordinator ",
         regex=r"^Discovered coordinator coordinator-(?P<node>\d+) for group (?P<group_id>.+)$",
         source=f"{_KP_SOURCE} _handle_find_coordinator_response",
     ),
     _line_of_kp_consumer(
         pattern_id="kafka_python.commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
-        contains="ommit",
         regex=rf"^(?:Auto offset commit failed for group |OffsetCommit for group ){_GROUP}(?: failed)?: (?P<error>.+)$",
         source=f"{_KP_CONSUMER_SOURCE} _handle_offset_commit_response",
     ),

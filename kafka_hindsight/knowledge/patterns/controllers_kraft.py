@@ -1,6 +1,8 @@
 """What a KRaft controller does (Kafka 3.0-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from functools import partial
+
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import QUORUM_HEAD
@@ -12,35 +14,32 @@ _HEARTBEAT_LOGGERS = ("org.apache.kafka.controller.BrokerHeartbeatManager",)
 _REPLICATION_LOGGERS = ("org.apache.kafka.controller.ReplicationControlManager",)
 _RAFT_HEAD = r"^\[RaftManager (?:nodeId|id)=\d+\] "
 _PACKAGE = "metadata/src/main/java/org/apache/kafka/controller"
+_line_of_quorum = partial(Pattern, loggers=_QUORUM_LOGGERS, head=QUORUM_HEAD, versions="3.0-4.2")
+_line_of_raft = partial(Pattern, loggers=_RAFT_LOGGERS, head=_RAFT_HEAD, versions="3.0-4.2")
+_line_of_replication = partial(Pattern, loggers=_REPLICATION_LOGGERS, head=QUORUM_HEAD, versions="2.8-4.2")
+_line_of_brokers = partial(Pattern, loggers=_CLUSTER_LOGGERS, head=QUORUM_HEAD, versions="2.8-3.3")
+_line_of_heartbeat = partial(Pattern, loggers=_HEARTBEAT_LOGGERS, head=QUORUM_HEAD, versions="2.8-4.2")
 
 
 PATTERNS = (
-    Pattern(
+    _line_of_quorum(
         pattern_id="kraft.controller_elected",
         kind=Kind.CONTROLLER_ELECTED,
-        loggers=_QUORUM_LOGGERS,
-        contains="Becoming ",
-        regex=QUORUM_HEAD
-        + r"Becoming (?:the active controller at epoch|active at controller epoch) (?P<controller_epoch>\d+)(?:, .*|\.)$",
+        regex=r"Becoming (?:the active controller at epoch|active at controller epoch) (?P<controller_epoch>\d+)(?:, .*|\.)$",
         versions="2.8-4.2",
         source=f"{_PACKAGE}/QuorumController.java claim",
     ),
-    Pattern(
+    _line_of_quorum(
         pattern_id="kraft.controller_waits",
         kind=Kind.CONTROLLER_WAITS,
-        loggers=_QUORUM_LOGGERS,
-        contains="Performing controller activation. ",
-        regex=QUORUM_HEAD
-        + r"Performing controller activation\. .*(?:Putting the controller into pre-migration mode|Loaded ZK migration state of PRE_MIGRATION)\..*$",
+        regex=r"Performing controller activation\. .*(?:Putting the controller into pre-migration mode|Loaded ZK migration state of PRE_MIGRATION)\..*$",
         versions="3.6-3.9",
         source=f"{_PACKAGE}/ActivationRecordsGenerator.java recordsForEmptyLog, recordsForNonEmptyLog (KIP-866)",
     ),
-    Pattern(
+    _line_of_quorum(
         pattern_id="kraft.controller_known",
         kind=Kind.CONTROLLER_KNOWN,
-        loggers=_QUORUM_LOGGERS,
-        contains="In the new epoch ",
-        regex=QUORUM_HEAD + r"In the new epoch (?P<controller_epoch>\d+), the leader is (?:(?P<node>\d+)|\(none\))\.$",
+        regex=r"In the new epoch (?P<controller_epoch>\d+), the leader is (?:(?P<node>\d+)|\(none\))\.$",
         versions="3.3-4.2",
         source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
     ),
@@ -48,63 +47,43 @@ PATTERNS = (
         pattern_id="kraft.controller_kept",
         kind=Kind.CONTROLLER_KNOWN,
         loggers=_QUORUM_LOGGERS,
-        contains="We were the leader in epoch ",
         regex=r"^\[(?:QuorumController id=|Controller )(?P<node>\d+)\] We were the leader in epoch \d+, "
         r"and are still the leader in the new epoch (?P<controller_epoch>\d+)\.$",
         versions="3.3-4.3",
         source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
     ),
-    Pattern(
+    _line_of_quorum(
         pattern_id="kraft.controller_resigned",
         kind=Kind.CONTROLLER_RESIGNED,
-        loggers=_QUORUM_LOGGERS,
-        contains="Renouncing the leadership ",
-        regex=QUORUM_HEAD
-        + r"Renouncing the leadership (?:due to a metadata log event\. We were the leader at epoch|at oldEpoch) (?P<controller_epoch>\d+)"
+        regex=r"Renouncing the leadership (?:due to a metadata log event\. We were the leader at epoch|at oldEpoch) (?P<controller_epoch>\d+)"
         r"(?:, but| due to a metadata log event\.) .*$",
-        versions="3.0-4.2",
         source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
     ),
-    Pattern(
+    _line_of_quorum(
         pattern_id="kraft.controller_renounced",
         kind=Kind.CONTROLLER_RESIGNED,
-        loggers=_QUORUM_LOGGERS,
-        contains=" failed with ",
         # Until 3.2 the controller resigns as well, and says only that it reverts.
-        regex=QUORUM_HEAD
-        + r"\w+(?:\(\d+\))?: (?:event )?failed with .* at epoch (?P<controller_epoch>\d+) in \d+ (?:microseconds|us)\. {1,2}"
+        regex=r"\w+(?:\(\d+\))?: (?:event )?failed with .* at epoch (?P<controller_epoch>\d+) in \d+ (?:microseconds|us)\. {1,2}"
         r"(?:Renouncing leadership and r|R)everting to .*$",
-        versions="3.0-4.2",
         source=f"{_PACKAGE}/QuorumController.java handleEventException",
     ),
-    Pattern(
+    _line_of_raft(
         pattern_id="raft.leader_elected",
         kind=Kind.CONTROLLER_KNOWN,
-        loggers=_RAFT_LOGGERS,
-        contains="Completed transition to Leader(",
-        regex=_RAFT_HEAD
-        + r"Completed transition to Leader\((?:localVoterNode=VoterNode\(voterKey=ReplicaKey\(id|localReplicaKey=ReplicaKey\(id|localId)"
+        regex=r"Completed transition to Leader\((?:localVoterNode=VoterNode\(voterKey=ReplicaKey\(id|localReplicaKey=ReplicaKey\(id|localId)"
         r"=(?P<node>\d+),? .*?\bepoch=(?P<controller_epoch>\d+), .*$",
-        versions="3.0-4.2",
         source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java durableTransitionTo, memoryTransitionTo",
     ),
-    Pattern(
+    _line_of_raft(
         pattern_id="raft.leader_known",
         kind=Kind.CONTROLLER_KNOWN,
-        loggers=_RAFT_LOGGERS,
-        contains="Completed transition to FollowerState(",
-        regex=_RAFT_HEAD
-        + r"Completed transition to FollowerState\(fetchTimeoutMs=\d+, epoch=(?P<controller_epoch>\d+), (?:leader|leaderId)=(?P<node>\d+), .*$",
-        versions="3.0-4.2",
+        regex=r"Completed transition to FollowerState\(fetchTimeoutMs=\d+, epoch=(?P<controller_epoch>\d+), (?:leader|leaderId)=(?P<node>\d+), .*$",
         source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java durableTransitionTo",
     ),
-    Pattern(
+    _line_of_raft(
         pattern_id="raft.candidate",
         kind=Kind.ELECTION_STOOD,
-        loggers=_RAFT_LOGGERS,
-        contains="Completed transition to CandidateState(",
-        regex=_RAFT_HEAD
-        + r"Completed transition to CandidateState\(localId=(?P<node>\d+), .*?\bepoch=(?P<controller_epoch>\d+), .*$",
+        regex=r"Completed transition to CandidateState\(localId=(?P<node>\d+), .*?\bepoch=(?P<controller_epoch>\d+), .*$",
         versions="2.8-4.3",
         source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java durableTransitionTo",
         constants={"detail": "candidate"},
@@ -113,118 +92,85 @@ PATTERNS = (
         pattern_id="raft.prospective",
         kind=Kind.ELECTION_STOOD,
         loggers=_RAFT_LOGGERS,
-        contains="Completed transition to ProspectiveState(",
         regex=r"^\[RaftManager id=(?P<node>\d+)\] Completed transition to ProspectiveState\(epoch=(?P<controller_epoch>\d+), .*$",
         versions="4.0-4.3",
         source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java transitionToProspective (KIP-996)",
         constants={"detail": "prospective"},
     ),
-    Pattern(
+    _line_of_raft(
         pattern_id="raft.stepped_down",
         kind=Kind.CONTROLLER_STEPPED_DOWN,
-        loggers=_RAFT_LOGGERS,
-        contains="Completed transition to ResignedState(",
-        regex=_RAFT_HEAD
-        + r"Completed transition to ResignedState\(localId=(?P<node>\d+), epoch=(?P<controller_epoch>\d+), .*$",
+        regex=r"Completed transition to ResignedState\(localId=(?P<node>\d+), epoch=(?P<controller_epoch>\d+), .*$",
         versions="2.8-4.3",
         source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java transitionToResigned",
     ),
-    Pattern(
+    _line_of_replication(
         pattern_id="kraft.broker_fenced",
         kind=Kind.BROKER_FENCED,
-        loggers=_REPLICATION_LOGGERS,
-        contains=" because its session has timed out.",
-        regex=QUORUM_HEAD + r"Fencing broker (?P<node>\d+)(?: at epoch \d+)? because its session has timed out\.$",
-        versions="2.8-4.2",
+        regex=r"Fencing broker (?P<node>\d+)(?: at epoch \d+)? because its session has timed out\.$",
         source=f"{_PACKAGE}/ReplicationControlManager.java maybeFenceOneStaleBroker",
     ),
-    Pattern(
+    _line_of_replication(
         pattern_id="kraft.partitions_changed",
         kind=Kind.PARTITIONS_CHANGED,
-        loggers=_REPLICATION_LOGGERS,
-        contains=": changing ",
-        regex=QUORUM_HEAD
-        + r"(?P<reason>[\w-]+)(?:\[(?P<node>\d+)(?::[^\]]*)?\])?: changing (?P<event_count>\d+) partition\(s\)$",
+        regex=r"(?P<reason>[\w-]+)(?:\[(?P<node>\d+)(?::[^\]]*)?\])?: changing (?P<event_count>\d+) partition\(s\)$",
         versions="3.0-4.2",
         source=f"{_PACKAGE}/ReplicationControlManager.java generateLeaderAndIsrUpdates",
     ),
-    Pattern(
+    _line_of_brokers(
         pattern_id="kraft.registration_changed",
         kind=Kind.BROKER_REGISTRATION_CHANGED,
-        loggers=_CLUSTER_LOGGERS,
-        contains="Replayed BrokerRegistrationChangeRecord ",
-        regex=QUORUM_HEAD
-        + r"Replayed BrokerRegistrationChangeRecord modifying the registration for broker (?P<node>\d+): "
+        regex=r"Replayed BrokerRegistrationChangeRecord modifying the registration for broker (?P<node>\d+): "
         r"BrokerRegistrationChangeRecord\(.*\bfenced=(?P<fenced>-?\d+), inControlledShutdown=(?P<in_controlled_shutdown>-?\d+)\b.*$",
         versions="3.6-4.2",
         source=f"{_PACKAGE}/ClusterControlManager.java replayRegistrationChange",
     ),
-    Pattern(
+    _line_of_brokers(
         pattern_id="kraft.fence_replayed",
         kind=Kind.BROKER_REGISTRATION_CHANGED,
-        loggers=_CLUSTER_LOGGERS,
-        contains="Fenced broker: ",
-        regex=QUORUM_HEAD + r"Fenced broker: (?:FenceBrokerRecord\(id=)?(?P<node>\d+)(?:, epoch=\d+\))?$",
-        versions="2.8-3.3",
+        regex=r"Fenced broker: (?:FenceBrokerRecord\(id=)?(?P<node>\d+)(?:, epoch=\d+\))?$",
         source=f"{_PACKAGE}/ClusterControlManager.java replay",
         constants={"fenced": "1"},
     ),
-    Pattern(
+    _line_of_brokers(
         pattern_id="kraft.unfence_replayed",
         kind=Kind.BROKER_REGISTRATION_CHANGED,
-        loggers=_CLUSTER_LOGGERS,
-        contains="Unfenced broker: ",
-        regex=QUORUM_HEAD + r"Unfenced broker: (?:UnfenceBrokerRecord\(id=)?(?P<node>\d+)(?:, epoch=\d+\))?$",
-        versions="2.8-3.3",
+        regex=r"Unfenced broker: (?:UnfenceBrokerRecord\(id=)?(?P<node>\d+)(?:, epoch=\d+\))?$",
         source=f"{_PACKAGE}/ClusterControlManager.java replay",
         constants={"fenced": "-1"},
     ),
-    Pattern(
+    _line_of_brokers(
         pattern_id="kraft.broker_incarnated",
         kind=Kind.BROKER_INCARNATED,
-        loggers=_CLUSTER_LOGGERS,
-        contains=" incarnation",
-        regex=QUORUM_HEAD
-        + r"(?:(?:Registering a new incarnation of|No previous registration found for|Replayed RegisterBrokerRecord establishing a new incarnation of) broker "
+        regex=r"(?:(?:Registering a new incarnation of|No previous registration found for|Replayed RegisterBrokerRecord establishing a new incarnation of) broker "
         r"|(?:Registered new broker|Re-registered broker id \d+): RegisterBrokerRecord\(brokerId=)(?P<node>\d+)[.:,] .*$",
         versions="3.0-4.2",
         source=f"{_PACKAGE}/ClusterControlManager.java registerBroker, replay",
     ),
-    Pattern(
+    _line_of_heartbeat(
         pattern_id="kraft.broker_unfence_granted",
         kind=Kind.BROKER_UNFENCE_GRANTED,
-        loggers=_HEARTBEAT_LOGGERS,
-        contains=" to unfence has been granted ",
-        regex=QUORUM_HEAD + r"The request from broker (?P<node>\d+) to unfence has been granted because .*$",
+        regex=r"The request from broker (?P<node>\d+) to unfence has been granted because .*$",
         versions="3.3-4.2",
         source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
     ),
-    Pattern(
+    _line_of_heartbeat(
         pattern_id="kraft.broker_fence_granted",
         kind=Kind.BROKER_FENCE_GRANTED,
-        loggers=_HEARTBEAT_LOGGERS,
-        contains=" has requested and been granted fencing",
-        regex=QUORUM_HEAD + r"Unfenced broker (?P<node>\d+) has requested and been granted fencing$",
+        regex=r"Unfenced broker (?P<node>\d+) has requested and been granted fencing$",
         versions="2.8-4.3",
         source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
     ),
-    Pattern(
+    _line_of_heartbeat(
         pattern_id="kraft.controlled_shutdown_granted",
         kind=Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED,
-        loggers=_HEARTBEAT_LOGGERS,
-        contains=" been granted a controlled shutdown.",
-        regex=QUORUM_HEAD + r"\w+ broker (?P<node>\d+) has requested and been granted a controlled shutdown\.$",
-        versions="2.8-4.2",
+        regex=r"\w+ broker (?P<node>\d+) has requested and been granted a controlled shutdown\.$",
         source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
     ),
-    Pattern(
+    _line_of_heartbeat(
         pattern_id="kraft.shutdown_granted",
         kind=Kind.BROKER_SHUTDOWN_GRANTED,
-        loggers=_HEARTBEAT_LOGGERS,
-        contains=" granted ",
-        regex=QUORUM_HEAD
-        + r"(?:The request from|\w+) broker (?P<node>\d+) (?:to shut down has been granted since .*|has requested and been granted an immediate shutdown\.)$",
-        versions="2.8-4.2",
+        regex=r"(?:The request from|\w+) broker (?P<node>\d+) (?:to shut down has been granted since .*|has requested and been granted an immediate shutdown\.)$",
         source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
     ),
 )

@@ -9,32 +9,27 @@ from kafka_hindsight.knowledge.model import Pattern
 _LOGGERS = ("kafka.controller.KafkaController",)
 _HEAD = r"^\[Controller id=\d+\] "
 _SOURCE = "core/src/main/scala/kafka/controller/KafkaController.scala"
-_line = partial(Pattern, loggers=_LOGGERS, versions="1.0-3.9")
+_line = partial(Pattern, loggers=_LOGGERS, head=_HEAD, versions="1.0-3.9")
 
 
 PATTERNS = (
     _line(
         pattern_id="zookeeper.controller_elected",
         kind=Kind.CONTROLLER_ELECTED,
-        contains="ncremented ",
         # Until 2.0 a line of its own follows the election.
-        regex=_HEAD
-        + r"(?:(?P<node>\d+) successfully elected as the controller\. )?(?:Epoch incremented|Incremented epoch) to (?P<controller_epoch>\d+)(?: and .*)?$",
+        regex=r"(?:(?P<node>\d+) successfully elected as the controller\. )?(?:Epoch incremented|Incremented epoch) to (?P<controller_epoch>\d+)(?: and .*)?$",
         source=f"{_SOURCE} elect, incrementControllerEpoch",
     ),
     _line(
         pattern_id="zookeeper.controller_known",
         kind=Kind.CONTROLLER_KNOWN,
-        contains=" elected as ",
-        regex=_HEAD
-        + r"Broker (?P<node>\d+) (?:has been elected as the controller, so stopping the election process\.|was elected as controller instead of broker \d+)$",
+        regex=r"Broker (?P<node>\d+) (?:has been elected as the controller, so stopping the election process\.|was elected as controller instead of broker \d+)$",
         source=f"{_SOURCE} elect",
     ),
     Pattern(
         pattern_id="zookeeper.controller_migrated",
         kind=Kind.CONTROLLER_ELECTED,
         loggers=("kafka.zk.KafkaZkClient",),
-        contains="Successfully registered KRaft controller ",
         regex=r"^Successfully registered KRaft controller (?P<node>\d+) with ZK epoch (?P<controller_epoch>\d+)$",
         versions="3.4-3.9",
         source="core/src/main/scala/kafka/zk/KafkaZkClient.scala tryRegisterKRaftControllerAsActiveController",
@@ -42,46 +37,39 @@ PATTERNS = (
     _line(
         pattern_id="zookeeper.controller_resigned",
         kind=Kind.CONTROLLER_RESIGNED,
-        contains="] Resigned",
-        regex=_HEAD + r"Resigned$",
+        regex=r"Resigned$",
         source=f"{_SOURCE} onControllerResignation",
     ),
     _line(
         pattern_id="zookeeper.brokers_listed",
         kind=Kind.BROKERS_LISTED,
-        contains="Currently active brokers in the cluster: ",
-        regex=_HEAD + r"Currently active brokers in the cluster: \w*Set\((?P<nodes>[\d, ]*)\)$",
+        regex=r"Currently active brokers in the cluster: \w*Set\((?P<nodes>[\d, ]*)\)$",
         source=f"{_SOURCE} initializeControllerContext",
     ),
     _line(
         pattern_id="zookeeper.brokers_changed",
         kind=Kind.BROKERS_CHANGED,
-        contains="Newly added brokers: ",
-        regex=_HEAD
-        + r"Newly added brokers: (?P<detail>[\d,]*, deleted brokers: [\d,]*,(?: bounced brokers: [\d,]*,)? all live brokers: [\d,]*)$",
+        regex=r"Newly added brokers: (?P<detail>[\d,]*, deleted brokers: [\d,]*,(?: bounced brokers: [\d,]*,)? all live brokers: [\d,]*)$",
         source=f"{_SOURCE} processBrokerChange",
     ),
     _line(
         pattern_id="zookeeper.broker_failed",
         kind=Kind.BROKER_FAILED,
-        contains="Broker failure callback for ",
-        regex=_HEAD + r"Broker failure callback for (?P<nodes>[\d,]+)$",
+        regex=r"Broker failure callback for (?P<nodes>[\d,]+)$",
         versions="1.1-3.9",
         source=f"{_SOURCE} onBrokerFailure",
     ),
     _line(
         pattern_id="zookeeper.broker_came",
         kind=Kind.BROKER_CAME,
-        contains="New broker startup callback for ",
-        regex=_HEAD + r"New broker startup callback for (?P<nodes>[\d,]+)$",
+        regex=r"New broker startup callback for (?P<nodes>[\d,]+)$",
         versions="1.1-3.9",
         source=f"{_SOURCE} onBrokerStartup",
     ),
     _line(
         pattern_id="zookeeper.broker_shutdown_requested",
         kind=Kind.BROKER_SHUTDOWN_REQUESTED,
-        contains="Shutting down broker ",
-        regex=_HEAD + r"Shutting down broker (?P<node>\d+)$",
+        regex=r"Shutting down broker (?P<node>\d+)$",
         source=f"{_SOURCE} doControlledShutdown",
     ),
 )

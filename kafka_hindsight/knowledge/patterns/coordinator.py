@@ -20,81 +20,60 @@ _PARTITION = r"__consumer_offsets-(?P<offsets_partition>\d+)"
 _SCALA_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupCoordinator.scala"
 _MANAGER_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupMetadataManager.scala"
 _RUNTIME_SOURCE = "coordinator-common/src/main/java/org/apache/kafka/coordinator/common/runtime/CoordinatorRuntime.java"
-_line_of_runtime = partial(Pattern, loggers=_RUNTIME_LOGGERS, versions="3.7-4.2")
+_line_of_scala = partial(Pattern, loggers=_SCALA_LOGGERS, head=_SCALA_HEAD, versions="2.8-3.9")
+_line_of_manager = partial(Pattern, loggers=_MANAGER_LOGGERS, head=_MANAGER_HEAD, versions="1.0-3.9")
+_line_of_runtime = partial(Pattern, loggers=_RUNTIME_LOGGERS, head=_RUNTIME_HEAD, versions="3.7-4.2")
 
 
 PATTERNS = (
-    Pattern(
+    _line_of_scala(
         pattern_id="scala.coordinator_elected",
         kind=Kind.COORDINATOR_ELECTED,
-        loggers=_SCALA_LOGGERS,
-        contains="Elected as the group coordinator for partition ",
-        regex=_SCALA_HEAD
-        + rf"Elected as the group coordinator for partition (?P<offsets_partition>\d+)(?: in epoch {EPOCH})?$",
-        versions="2.8-3.9",
+        regex=rf"Elected as the group coordinator for partition (?P<offsets_partition>\d+)(?: in epoch {EPOCH})?$",
         source=f"{_SCALA_SOURCE} onElection",
     ),
-    Pattern(
+    _line_of_scala(
         pattern_id="scala.coordinator_resigned",
         kind=Kind.COORDINATOR_RESIGNED,
-        loggers=_SCALA_LOGGERS,
-        contains="Resigned as the group coordinator for partition ",
-        regex=_SCALA_HEAD
-        + rf"Resigned as the group coordinator for partition (?P<offsets_partition>\d+)(?: in epoch (?:None|OptionalInt\.empty|{EPOCH}))?$",
-        versions="2.8-3.9",
+        regex=rf"Resigned as the group coordinator for partition (?P<offsets_partition>\d+)(?: in epoch (?:None|OptionalInt\.empty|{EPOCH}))?$",
         source=f"{_SCALA_SOURCE} onResignation",
     ),
-    Pattern(
+    _line_of_manager(
         pattern_id="scala.coordinator_loaded",
         kind=Kind.COORDINATOR_LOADED,
-        loggers=_MANAGER_LOGGERS,
-        contains="Finished loading offsets and group metadata from ",
-        regex=_MANAGER_HEAD
-        + rf"Finished loading offsets and group metadata from {_PARTITION} in (?P<took_ms>\d+) milliseconds"
+        regex=rf"Finished loading offsets and group metadata from {_PARTITION} in (?P<took_ms>\d+) milliseconds"
         rf"(?: for epoch {EPOCH})?(?:, of which \d+ milliseconds was spent in the scheduler)?\.$",
-        versions="1.0-3.9",
         source=f"{_MANAGER_SOURCE} doLoadGroupsAndOffsets",
     ),
-    Pattern(
+    _line_of_manager(
         pattern_id="scala.coordinator_unloaded",
         kind=Kind.COORDINATOR_UNLOADED,
-        loggers=_MANAGER_LOGGERS,
-        contains="Finished unloading __consumer_offsets-",
-        regex=_MANAGER_HEAD
-        + rf"Finished unloading {_PARTITION}(?: for coordinator epoch (?:None|OptionalInt\.empty|{EPOCH}))?\. "
+        regex=rf"Finished unloading {_PARTITION}(?: for coordinator epoch (?:None|OptionalInt\.empty|{EPOCH}))?\. "
         r"Removed \d+ cached offsets and (?P<event_count>\d+) cached groups\.$",
-        versions="1.0-3.9",
         source=f"{_MANAGER_SOURCE} removeGroupsAndOffsets",
     ),
     _line_of_runtime(
         pattern_id="java.coordinator_elected",
         kind=Kind.COORDINATOR_ELECTED,
-        contains="Scheduling loading of metadata from ",
-        regex=_RUNTIME_HEAD + rf"Scheduling loading of metadata from {_PARTITION} with epoch {EPOCH}$",
+        regex=rf"Scheduling loading of metadata from {_PARTITION} with epoch {EPOCH}$",
         source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
     ),
     _line_of_runtime(
         pattern_id="java.coordinator_resigned",
         kind=Kind.COORDINATOR_RESIGNED,
-        contains="Scheduling unloading of metadata for ",
-        regex=_RUNTIME_HEAD
-        + rf"Scheduling unloading of metadata for {_PARTITION} with epoch (?:OptionalInt\.empty|{EPOCH})$",
+        regex=rf"Scheduling unloading of metadata for {_PARTITION} with epoch (?:OptionalInt\.empty|{EPOCH})$",
         source=f"{_RUNTIME_SOURCE} scheduleUnloadOperation",
     ),
     _line_of_runtime(
         pattern_id="java.coordinator_loaded",
         kind=Kind.COORDINATOR_LOADED,
-        contains="Finished loading of metadata from ",
-        regex=_RUNTIME_HEAD
-        + rf"Finished loading of metadata from {_PARTITION} with epoch {EPOCH} (?:in (?P<took_ms>\d+)ms where|and) .*$",
+        regex=rf"Finished loading of metadata from {_PARTITION} with epoch {EPOCH} (?:in (?P<took_ms>\d+)ms where|and) .*$",
         source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
     ),
     _line_of_runtime(
         pattern_id="java.coordinator_unloaded",
         kind=Kind.COORDINATOR_UNLOADED,
-        contains="Finished unloading metadata for ",
-        regex=_RUNTIME_HEAD
-        + rf"Finished unloading metadata for {_PARTITION} with epoch (?:OptionalInt\.empty|{EPOCH})\.$",
+        regex=rf"Finished unloading metadata for {_PARTITION} with epoch (?:OptionalInt\.empty|{EPOCH})\.$",
         source=f"{_RUNTIME_SOURCE} scheduleUnloadOperation",
     ),
 )

@@ -10,7 +10,6 @@ PATTERNS = (
         pattern_id="broker.log_dir_failed",
         kind=Kind.LOG_DIR_FAILED,
         loggers=("kafka.server.ReplicaManager",),
-        contains="Stopping serving replicas in dir ",
         regex=r"^\[ReplicaManager broker=\d+\] Stopping serving replicas in dir (?P<detail>.+?)"
         r"(?: with uuid \S+ because the log directory has failed\.)?$",
         versions="1.0-4.2",
@@ -20,7 +19,6 @@ PATTERNS = (
         pattern_id="broker.log_dir_partitions_stopped",
         kind=Kind.LOG_DIR_FAILED,
         loggers=("kafka.server.ReplicaManager",),
-        contains=" because they are in the failed log directory ",
         regex=r"^\[ReplicaManager broker=\d+\] Broker \d+ stopped fetcher for partitions (?P<members>[\w.,-]*) "
         r"and stopped moving logs for partitions [\w.,-]* because they are in the failed log directory (?P<detail>.+)\.$",
         versions="2.5-4.2",
@@ -30,7 +28,6 @@ PATTERNS = (
         pattern_id="broker.all_log_dirs_failed",
         kind=Kind.BROKER_HALTED,
         loggers=("kafka.log.LogManager",),
-        contains="Shutdown broker because ",
         regex=r"^Shutdown broker because (?:all log dirs in|none of the specified log dirs from) (?P<detail>.+) (?:have failed|can be created or validated)$",
         versions="1.0-4.2",
         source="core/src/main/scala/kafka/log/LogManager.scala handleLogDirFailure, createAndValidateLogDirs",
@@ -39,7 +36,6 @@ PATTERNS = (
         pattern_id="broker.metadata_log_dir_failed",
         kind=Kind.BROKER_HALTED,
         loggers=("kafka.server.ReplicaManager",),
-        contains=" broker because ",
         regex=r"^\[ReplicaManager broker=\d+\] (?:Shutdown broker because (?:the metadata log dir |some log directory has failed during migration mode: )"
         r"|Halting broker because dir )(?P<detail>.+?)(?: has failed| is offline)?$",
         versions="1.0-4.3",
@@ -49,7 +45,6 @@ PATTERNS = (
         pattern_id="kraft.log_dir_not_told",
         kind=Kind.BROKER_HALTED,
         loggers=("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager"),
-        contains="Shutting down because couldn't communicate offline log dir ",
         regex=r"^\[BrokerLifecycleManager id=\d+\] Shutting down because couldn't communicate offline log dir (?P<detail>\S+) with controllers$",
         versions="3.8-4.3",
         source="core/src/main/scala/kafka/server/BrokerLifecycleManager.scala OfflineDirBrokerFailureEvent",
@@ -58,7 +53,6 @@ PATTERNS = (
         pattern_id="kraft.log_dir_failed",
         kind=Kind.LOG_DIR_FAILED,
         loggers=("org.apache.kafka.controller.ReplicationControlManager",),
-        contains=" marked offline, remaining directories: ",
         regex=QUORUM_HEAD
         + r"Directories \[(?P<detail>.*)\] in broker (?P<node>\d+) marked offline, remaining directories: .*$",
         versions="3.7-4.2",
@@ -68,7 +62,6 @@ PATTERNS = (
         pattern_id="zookeeper.log_dir_failed",
         kind=Kind.LOG_DIR_FAILED,
         loggers=("kafka.controller.KafkaController",),
-        contains="Handling log directory failure for brokers ",
         regex=r"^\[Controller id=\d+\] Handling log directory failure for brokers (?P<nodes>[\d,]+)$",
         versions="2.2-3.9",
         source="core/src/main/scala/kafka/controller/KafkaController.scala processLogDirEventNotification",

@@ -15,16 +15,14 @@ _PERIODIC_LOGGERS = (
 )
 _PACKAGE = "metadata/src/main/java/org/apache/kafka/controller"
 _SOURCE = f"{_PACKAGE}/ReplicationControlManager.java"
-_line = partial(Pattern, loggers=_LOGGERS, versions="3.0-4.2")
+_line = partial(Pattern, loggers=_LOGGERS, head=QUORUM_HEAD, versions="3.0-4.2")
 
 
 PATTERNS = (
     _line(
         pattern_id="kraft.partition_created",
         kind=Kind.PARTITION_CREATED,
-        contains=" with topic ID ",
-        regex=QUORUM_HEAD
-        + rf"(?:Replayed PartitionRecord for new|Created) partition {TOPIC_PARTITION} with topic ID \S+ and "
+        regex=rf"(?:Replayed PartitionRecord for new|Created) partition {TOPIC_PARTITION} with topic ID \S+ and "
         r"PartitionRegistration\(replicas=\[(?P<replicas>[\d, ]*)\], (?:directories=\[[^\]]*\], )?isr=\[(?P<isr>[\d, ]*)\], "
         r"(?:\w+=\[[^\]]*\], )*+leader=(?P<leader>-?\d+), (?:leaderRecoveryState=\w+, )?leaderEpoch=(?P<leader_epoch>\d+), partitionEpoch=(?P<partition_epoch>\d+)\)\.$",
         source=f"{_SOURCE} replay",
@@ -32,10 +30,9 @@ PATTERNS = (
     _line(
         pattern_id="kraft.unclean_partition_change",
         kind=Kind.UNCLEAN_PARTITION_CHANGE,
-        contains="UNCLEAN partition change for ",
         # The diff names only what changed, in this order; each part may be missing. The brackets stay: an empty list
         # is a value, a missing one is null.
-        regex=QUORUM_HEAD + rf"UNCLEAN partition change for {TOPIC_PARTITION} with topic ID \S+: (?P<detail>"
+        regex=rf"UNCLEAN partition change for {TOPIC_PARTITION} with topic ID \S+: (?P<detail>"
         r"(?:(?=.*\bisr: (?P<previous_isr>\[[\d, ]*\]) -> (?P<isr>\[[\d, ]*\]))|)"
         r"(?:(?=.*\bleader: (?P<previous_leader>-?\d+) -> (?P<leader>-?\d+))|)"
         r"(?:(?=.*\bleaderEpoch: (?P<previous_leader_epoch>\d+) -> (?P<leader_epoch>\d+))|)"
@@ -46,7 +43,6 @@ PATTERNS = (
         pattern_id="kraft.unclean_leader_set",
         kind=Kind.UNCLEAN_LEADER_SET,
         loggers=_BUILDER_LOGGERS,
-        contains=" using an unclean election",
         regex=r"^Setting new leader for topicId (?P<detail>\S+), partition (?P<partition>\d+) to (?P<leader>-?\d+) "
         r"using an unclean election(?:\..*)?$",
         versions="3.6-4.2",
@@ -55,9 +51,7 @@ PATTERNS = (
     _line(
         pattern_id="kraft.unclean_election_started",
         kind=Kind.ELECTION_STARTED,
-        contains="Triggering unclean leader election for offline partition ",
-        regex=QUORUM_HEAD
-        + r"Triggering unclean leader election for offline partition (?P<members>[\w.-]+-\d+)\.(?: .*)?$",
+        regex=r"Triggering unclean leader election for offline partition (?P<members>[\w.-]+-\d+)\.(?: .*)?$",
         versions="3.9-4.3",
         source=f"{_SOURCE} maybeTriggerUncleanLeaderElectionForLeaderlessPartitions",
         constants={"reason": "UNCLEAN", "detail": "electUnclean"},
@@ -66,7 +60,6 @@ PATTERNS = (
         pattern_id="kraft.periodic_election",
         kind=Kind.PERIODIC_ELECTION,
         loggers=_PERIODIC_LOGGERS,
-        contains=" records in ",
         regex=QUORUM_HEAD
         + r"(?:Periodic task )?(?P<reason>electPreferred|electUnclean|maybeBalancePartitionLeaders|maybeElectUncleanLeaders):? "
         r"generated (?P<event_count>\d+) records in \d+ microseconds\..*$",
@@ -76,9 +69,7 @@ PATTERNS = (
     _line(
         pattern_id="kraft.reassignment_changed",
         kind=Kind.REASSIGNMENT_CHANGED,
-        contains="Replayed partition assignment change ",
-        regex=QUORUM_HEAD
-        + r"Replayed partition assignment change (?P<detail>PartitionChangeRecord\(partitionId=(?P<partition>\d+), [^()]*\)) "
+        regex=r"Replayed partition assignment change (?P<detail>PartitionChangeRecord\(partitionId=(?P<partition>\d+), [^()]*\)) "
         r"for topic (?P<topic>[\w.-]+)(?:\. \(isr: \[[\d, ]*\] -> \[[\d, ]*\], replicaSet: \[[\d, ]*\] -> \[(?P<replicas>[\d, ]*)\], "
         r"partitionEpoch: (?P<partition_epoch>\d+), leaderEpoch: (?P<leader_epoch>\d+)\))?$",
         versions="3.0-4.3",
@@ -87,9 +78,7 @@ PATTERNS = (
     _line(
         pattern_id="kraft.reassignment_completed",
         kind=Kind.REASSIGNMENT_CHANGED,
-        contains=" completed the ongoing partition reassignment",
-        regex=QUORUM_HEAD
-        + rf"(?:AlterPartition|AlterIsr) request from node \d+ for {TOPIC_PARTITION} (?P<detail>completed the ongoing partition reassignment"
+        regex=rf"(?:AlterPartition|AlterIsr) request from node \d+ for {TOPIC_PARTITION} (?P<detail>completed the ongoing partition reassignment"
         r"(?: and triggered a leadership change)?)(?: isr: \[[\d, ]*\] -> \[(?P<isr>[\d, ]*)\], replicaSet: \[[\d, ]*\] -> "
         r"\[(?P<replicas>[\d, ]*)\], partitionEpoch: \d+ -> (?P<partition_epoch>\d+), leaderEpoch: \d+ -> (?P<leader_epoch>\d+))?"
         r"\..*$",
@@ -99,9 +88,7 @@ PATTERNS = (
     _line(
         pattern_id="kraft.isr_update_rejected",
         kind=Kind.ISR_UPDATE_REJECTED,
-        contains=" request from node ",
-        regex=QUORUM_HEAD
-        + rf"Rejecting (?:AlterPartition|alterIsr) request from node (?P<node>\d+) for {TOPIC_PARTITION} because (?P<error>.+)$",
+        regex=rf"Rejecting (?:AlterPartition|alterIsr) request from node (?P<node>\d+) for {TOPIC_PARTITION} because (?P<error>.+)$",
         source=f"{_SOURCE} validateAlterPartitionData",
     ),
 )

@@ -11,34 +11,28 @@ _LOGGERS = ("org.apache.kafka.coordinator.group.GroupMetadataManager",)
 _SHARD_LOGGERS = ("org.apache.kafka.coordinator.group.GroupCoordinatorShard",)
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
 _SHARD_SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupCoordinatorShard.java"
-_line = partial(Pattern, loggers=_LOGGERS, versions="3.7-4.2", constants=CLASSIC)
+_line = partial(Pattern, loggers=_LOGGERS, head=JAVA_HEAD, versions="3.7-4.2", constants=CLASSIC)
 
 
 PATTERNS = (
     _line(
         pattern_id="java.rebalance_started",
         kind=Kind.REBALANCE_STARTED,
-        contains="Preparing to rebalance group ",
         # The shortest group that fits: what follows it is fixed text, while the reason at the end is free.
-        regex=JAVA_HEAD
-        + r"Preparing to rebalance group (?P<group_id>.{1,255}?) in state \w+ with old generation (?P<generation>-?\d+) "
+        regex=r"Preparing to rebalance group (?P<group_id>.{1,255}?) in state \w+ with old generation (?P<generation>-?\d+) "
         r"\(reason: (?P<reason>.*)\)\.$",
         source=f"{_SOURCE} prepareRebalance",
     ),
     _line(
         pattern_id="java.join_completed",
         kind=Kind.JOIN_COMPLETED,
-        contains="Stabilized group ",
-        regex=JAVA_HEAD
-        + r"Stabilized group (?P<group_id>.{1,255}) generation (?P<generation>\d+) with (?P<member_count>\d+) members\.$",
+        regex=r"Stabilized group (?P<group_id>.{1,255}) generation (?P<generation>\d+) with (?P<member_count>\d+) members\.$",
         source=f"{_SOURCE} completeClassicGroupJoin",
     ),
     _line(
         pattern_id="java.assignment_received",
         kind=Kind.ASSIGNMENT_RECEIVED,
-        contains="Assignment received from leader ",
-        regex=JAVA_HEAD
-        + rf"Assignment received from leader (?P<leader_member_id>{MEMBER}) for group (?P<group_id>.{{1,255}}) "
+        regex=rf"Assignment received from leader (?P<leader_member_id>{MEMBER}) for group (?P<group_id>.{{1,255}}) "
         r"for generation (?P<generation>\d+)\. "
         r"The group has (?P<member_count>\d+) members, (?P<static_count>\d+) of which are static\.$",
         source=f"{_SOURCE} classicGroupSync",
@@ -46,23 +40,19 @@ PATTERNS = (
     _line(
         pattern_id="java.group_emptied",
         kind=Kind.GROUP_EMPTIED,
-        contains=" is now empty.",
-        regex=JAVA_HEAD + r"Group (?P<group_id>.{1,255}) with generation (?P<generation>\d+) is now empty\.$",
+        regex=r"Group (?P<group_id>.{1,255}) with generation (?P<generation>\d+) is now empty\.$",
         source=f"{_SOURCE} completeClassicGroupJoin",
     ),
     _line(
         pattern_id="java.group_loaded",
         kind=Kind.GROUP_LOADED,
-        contains="Loaded classic group ",
-        regex=JAVA_HEAD + r"Loaded classic group (?P<group_id>.{1,255}) with (?P<member_count>\d+) members\.$",
+        regex=r"Loaded classic group (?P<group_id>.{1,255}) with (?P<member_count>\d+) members\.$",
         source=f"{_SOURCE} onLoaded",
     ),
     _line(
         pattern_id="java.group_unloaded",
         kind=Kind.GROUP_UNLOADED,
-        contains="] Unloading group metadata for generation ",
-        regex=JAVA_HEAD
-        + r"\[GroupId=(?P<group_id>.{1,255})\] Unloading group metadata for generation (?P<generation>\d+)\.$",
+        regex=r"\[GroupId=(?P<group_id>.{1,255})\] Unloading group metadata for generation (?P<generation>\d+)\.$",
         versions="3.8-4.2",
         source=f"{_SOURCE} onUnloaded",
     ),
@@ -70,7 +60,6 @@ PATTERNS = (
         pattern_id="java.groups_deleted",
         kind=Kind.GROUPS_DELETED,
         loggers=_SHARD_LOGGERS,
-        contains="The following groups were deleted: ",
         regex=JAVA_HEAD + r"The following groups were deleted: (?P<detail>.+)\. A total of \d+ offsets were removed\.$",
         versions="3.7-4.2",
         source=f"{_SHARD_SOURCE} deleteGroups",

@@ -14,68 +14,55 @@ _GROUP_LOGGERS = (
 )
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
 _GROUP_SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/classic/ClassicGroup.java"
-_line = partial(Pattern, loggers=_LOGGERS, versions="3.7-4.2", constants=CLASSIC)
+_line = partial(Pattern, loggers=_LOGGERS, head=JAVA_HEAD, versions="3.7-4.2", constants=CLASSIC)
 
 
 PATTERNS = (
     _line(
         pattern_id="java.member_failed",
         kind=Kind.MEMBER_FAILED,
-        contains=" has failed, removing it from the group.",
-        regex=JAVA_HEAD
-        + rf"Member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has failed, removing it from the group\.$",
+        regex=rf"Member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has failed, removing it from the group\.$",
         source=f"{_SOURCE} expireClassicGroupMemberHeartbeat",
     ),
     _line(
         pattern_id="java.member_left",
         kind=Kind.MEMBER_LEFT,
-        contains=" has left group through explicit `LeaveGroup` request; client reason: ",
-        regex=JAVA_HEAD + rf"\[Group (?P<group_id>.{{1,255}}?)\] Member (?P<member_id>{MEMBER}) "
+        regex=rf"\[Group (?P<group_id>.{{1,255}}?)\] Member (?P<member_id>{MEMBER}) "
         r"has left group through explicit `LeaveGroup` request; client reason: (?P<client_reason>.*)$",
         source=f"{_SOURCE} classicGroupLeaveToClassicGroup",
     ),
     _line(
         pattern_id="java.pending_member_left",
         kind=Kind.PENDING_MEMBER_LEFT,
-        contains="] Pending member ",
-        regex=JAVA_HEAD
-        + rf"\[Group (?P<group_id>.{{1,255}}?)\] Pending member (?P<member_id>{MEMBER}) has left group through explicit "
+        regex=rf"\[Group (?P<group_id>.{{1,255}}?)\] Pending member (?P<member_id>{MEMBER}) has left group through explicit "
         r"`LeaveGroup` request; client reason: (?P<client_reason>.*)$",
         source=f"{_SOURCE} classicGroupLeaveToClassicGroup",
     ),
     _line(
         pattern_id="java.member_id_assigned",
         kind=Kind.MEMBER_ID_ASSIGNED,
-        contains=" and requesting the member to rejoin with this id.",
-        regex=JAVA_HEAD
-        + r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in (?P<state>\w+) state\. "
+        regex=r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in (?P<state>\w+) state\. "
         rf"Created a new member id (?P<member_id>{MEMBER}) and requesting the member to rejoin with this id\.$",
         source=f"{_SOURCE} classicGroupJoinNewDynamicMember",
     ),
     _line(
         pattern_id="java.member_added",
         kind=Kind.MEMBER_ADDED,
-        contains="Dynamic member with unknown member id joins group ",
-        regex=JAVA_HEAD
-        + r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in state (?P<state>\w+)\. "
+        regex=r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in state (?P<state>\w+)\. "
         rf"Created a new member id (?P<member_id>{MEMBER}) and added the member to the group\.$",
         source=f"{_SOURCE} classicGroupJoinNewDynamicMember",
     ),
     _line(
         pattern_id="java.static_member_added",
         kind=Kind.MEMBER_ADDED,
-        contains=" for this member and added to the group.",
-        regex=JAVA_HEAD
-        + rf"Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and unknown member id joins group (?P<group_id>.{{1,255}}) "
+        regex=rf"Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and unknown member id joins group (?P<group_id>.{{1,255}}) "
         rf"in (?P<state>\w+) state\. Created a new member id (?P<member_id>{MEMBER}) for this member and added to the group\.$",
         source=f"{_SOURCE} classicGroupJoinNewStaticMember",
     ),
     _line(
         pattern_id="java.member_rejoined_pending",
         kind=Kind.MEMBER_REJOINED_PENDING,
-        contains="Pending dynamic member with id ",
-        regex=JAVA_HEAD
-        + rf"Pending dynamic member with id (?P<member_id>{MEMBER}) joins group (?P<group_id>.{{1,255}}) in (?P<state>\w+) state\. "
+        regex=rf"Pending dynamic member with id (?P<member_id>{MEMBER}) joins group (?P<group_id>.{{1,255}}) in (?P<state>\w+) state\. "
         r"Adding to the group now\.$",
         versions="4.0-4.2",
         source=f"{_SOURCE} classicGroupJoinExistingMember",
@@ -83,46 +70,34 @@ PATTERNS = (
     _line(
         pattern_id="java.pending_member_removed",
         kind=Kind.PENDING_MEMBER_REMOVED,
-        contains=" has been removed after session timeout expiration.",
-        regex=JAVA_HEAD
-        + rf"Pending member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has been removed after session timeout expiration\.$",
+        regex=rf"Pending member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has been removed after session timeout expiration\.$",
         source=f"{_SOURCE} expireClassicGroupMemberHeartbeat",
     ),
     _line(
         pattern_id="java.static_member_replaced",
         kind=Kind.STATIC_MEMBER_REPLACED,
-        contains="Replacing previously mapped member ",
-        regex=JAVA_HEAD
-        + rf"Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and unknown member id joins group (?P<group_id>.{{1,255}}) "
+        regex=rf"Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and unknown member id joins group (?P<group_id>.{{1,255}}) "
         rf"in (?P<state>\w+) state\. Replacing previously mapped member (?P<old_member_id>{MEMBER}) with this groupInstanceId\.$",
         source=f"{_SOURCE} classicGroupJoinNewStaticMember",
     ),
     _line(
         pattern_id="java.static_rejoin_quiet",
         kind=Kind.STATIC_REJOIN_QUIET,
-        contains=" will not trigger a rebalance.",
-        regex=JAVA_HEAD
-        + r"Static member which joins during (?P<state>\w+) stage and doesn't affect the selected protocol will not trigger a rebalance\.$",
+        regex=r"Static member which joins during (?P<state>\w+) stage and doesn't affect the selected protocol will not trigger a rebalance\.$",
         source=f"{_SOURCE} updateStaticMemberThenRebalanceOrCompleteJoin",
     ),
-    Pattern(
+    _line(
         pattern_id="java.static_member_fenced",
         kind=Kind.STATIC_MEMBER_FENCED,
         loggers=_GROUP_LOGGERS,
-        contains=" is fenced by existing memberId=",
-        regex=JAVA_HEAD
-        + rf"Request memberId=(?P<member_id>{MEMBER}) for static member with groupInstanceId=(?P<instance_id>{INSTANCE}) "
+        regex=rf"Request memberId=(?P<member_id>{MEMBER}) for static member with groupInstanceId=(?P<instance_id>{INSTANCE}) "
         rf"is fenced by existing memberId={MEMBER} during operation (?P<detail>[\w-]+)$",
-        versions="3.7-4.2",
         source=f"{_GROUP_SOURCE} validateMember",
-        constants=CLASSIC,
     ),
     _line(
         pattern_id="java.members_not_rejoined",
         kind=Kind.MEMBERS_NOT_REJOINED,
-        contains=" dynamic members who haven't joined: ",
-        regex=JAVA_HEAD
-        + r"Group (?P<group_id>.{1,255}) removed dynamic members who haven't joined: \[(?P<members>.+)\]\.?$",
+        regex=r"Group (?P<group_id>.{1,255}) removed dynamic members who haven't joined: \[(?P<members>.+)\]\.?$",
         source=f"{_SOURCE} completeClassicGroupJoin",
     ),
 )

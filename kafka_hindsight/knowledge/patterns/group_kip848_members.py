@@ -13,43 +13,38 @@ _GROUP = JAVA_HEAD + r"\[GroupId (?P<group_id>.{1,255}?)\] "
 _MEMBER = rf"(?P<member_id>\S+|{MEMBER})"
 _INSTANCE = rf"(?P<instance_id>{INSTANCE})"
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
-_line = partial(Pattern, loggers=_LOGGERS, versions="3.7-4.2")
+_line = partial(Pattern, loggers=_LOGGERS, head=_GROUP, versions="3.7-4.2", constants=CONSUMER)
 
 
 PATTERNS = (
     _line(
         pattern_id="kip848.member_joined",
         kind=Kind.MEMBER_JOINED,
-        contains=" joins the consumer group",
-        regex=_GROUP + rf"(?:Static m|M)ember {_MEMBER}(?: with instance id {_INSTANCE})? joins the consumer group"
+        regex=rf"(?:Static m|M)ember {_MEMBER}(?: with instance id {_INSTANCE})? joins the consumer group"
         r"(?: using the (?P<protocol>\w+) protocol)?\.$",
         source=f"{_SOURCE} getOrMaybeSubscribeDynamicConsumerMember, getOrMaybeSubscribeStaticConsumerMember",
+        constants={},
     ),
     _line(
         pattern_id="kip848.static_member_returned",
         kind=Kind.STATIC_MEMBER_RETURNED,
-        contains=" re-joins the consumer group",
-        regex=_GROUP
-        + rf"Static member with (?:unknown member id and )?instance id {_INSTANCE} re-joins the consumer group(?: using the (?P<protocol>\w+) protocol)?\. "
+        regex=rf"Static member with (?:unknown member id and )?instance id {_INSTANCE} re-joins the consumer group(?: using the (?P<protocol>\w+) protocol)?\. "
         r"Created a new member (?P<member_id>\S+) to replace the existing member (?P<old_member_id>\S+)\.$",
         source=f"{_SOURCE} getOrMaybeSubscribeStaticConsumerMember",
+        constants={},
     ),
     _line(
         pattern_id="kip848.classic_member_id_assigned",
         kind=Kind.MEMBER_ID_ASSIGNED,
-        contains="Dynamic member with unknown member id joins the consumer group. ",
-        regex=_GROUP + r"Dynamic member with unknown member id joins the consumer group\. "
+        regex=r"Dynamic member with unknown member id joins the consumer group\. "
         r"Created a new member id (?P<member_id>\S+) and requesting the member to rejoin with this id\.$",
         versions="3.8-4.3",
         source=f"{_SOURCE} classicGroupJoinToConsumerGroup",
-        constants=CONSUMER,
     ),
     _line(
         pattern_id="kip848.static_member_refused",
         kind=Kind.STATIC_MEMBER_FENCED,
-        contains=" cannot join the group because the instance id is ",
-        regex=_GROUP
-        + rf"Static member {_MEMBER} with instance id {_INSTANCE} cannot join the group because the instance id is "
+        regex=rf"Static member {_MEMBER} with instance id {_INSTANCE} cannot join the group because the instance id is "
         r"(?:is )?owned by member \S+\.$",
         source=f"{_SOURCE} throwIfInstanceIdIsUnreleased",
         constants={**CONSUMER, "detail": "join"},
@@ -57,38 +52,29 @@ PATTERNS = (
     _line(
         pattern_id="kip848.static_member_fenced",
         kind=Kind.STATIC_MEMBER_FENCED,
-        contains=" is fenced by existing member ",
-        regex=_GROUP + rf"Static member {_MEMBER} with instance id {_INSTANCE} is fenced by existing member \S+\.$",
+        regex=rf"Static member {_MEMBER} with instance id {_INSTANCE} is fenced by existing member \S+\.$",
         source=f"{_SOURCE} throwIfInstanceIdIsFenced",
         constants={**CONSUMER, "detail": "heartbeat"},
     ),
     _line(
         pattern_id="kip848.member_left",
         kind=Kind.MEMBER_LEFT,
-        contains=" left the consumer group.",
-        regex=_GROUP
-        + rf"(?:Static [mM]|M)ember {_MEMBER}(?: with instance id {_INSTANCE})?(?<! temporarily) left the consumer group\.$",
+        regex=rf"(?:Static [mM]|M)ember {_MEMBER}(?: with instance id {_INSTANCE})?(?<! temporarily) left the consumer group\.$",
         source=f"{_SOURCE} consumerGroupLeave",
-        constants=CONSUMER,
     ),
     _line(
         pattern_id="kip848.classic_member_left",
         kind=Kind.MEMBER_LEFT,
-        contains=" has left group through explicit `LeaveGroup` request; client reason: ",
-        regex=JAVA_HEAD
-        + rf"\[Group(?:Id)? (?P<group_id>.{{1,255}}?)\] (?:Dynamic|Static) [mM]ember (?P<member_id>{MEMBER})(?: with instance id {_INSTANCE})? "
+        head=JAVA_HEAD,
+        regex=rf"\[Group(?:Id)? (?P<group_id>.{{1,255}}?)\] (?:Dynamic|Static) [mM]ember (?P<member_id>{MEMBER})(?: with instance id {_INSTANCE})? "
         r"has left group through explicit `LeaveGroup` request; client reason: (?P<client_reason>.*)$",
         versions="3.8-4.2",
         source=f"{_SOURCE} classicGroupLeaveToConsumerGroup",
-        constants=CONSUMER,
     ),
     _line(
         pattern_id="kip848.member_fenced",
         kind=Kind.MEMBER_FENCED,
-        contains=" fenced from the group because ",
-        regex=_GROUP
-        + rf"Member {_MEMBER} fenced from the group because (?P<reason>.+?(?: within (?P<took_ms>\d+)ms)?)\.$",
+        regex=rf"Member {_MEMBER} fenced from the group because (?P<reason>.+?(?: within (?P<took_ms>\d+)ms)?)\.$",
         source=f"{_SOURCE} scheduleConsumerGroupSessionTimeout, scheduleConsumerGroupRebalanceTimeout",
-        constants=CONSUMER,
     ),
 )

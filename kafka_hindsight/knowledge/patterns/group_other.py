@@ -16,82 +16,68 @@ _GROUP_AND_MEMBER = JAVA_HEAD + r"\[GroupId (?P<group_id>.{1,255}?)\]\[MemberId 
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
 STREAMS = {"protocol": "streams"}
 SHARE = {"protocol": "share"}
-_line = partial(Pattern, loggers=_LOGGERS, versions="4.1-4.3", constants=STREAMS)
+_line_of_streams = partial(Pattern, loggers=_LOGGERS, head=_GROUP_AND_MEMBER, versions="4.1-4.3", constants=STREAMS)
+_line_of_share = partial(Pattern, loggers=_LOGGERS, head=_GROUP, versions="4.1-4.3", constants=SHARE)
 
 
 PATTERNS = (
-    _line(
+    _line_of_streams(
         pattern_id="streams.member_joined",
         kind=Kind.MEMBER_JOINED,
-        contains=" Member joins the streams group.",
-        regex=_GROUP_AND_MEMBER + r"Member joins the streams group\.$",
+        regex=r"Member joins the streams group\.$",
         source=f"{_SOURCE} getOrMaybeCreateDynamicStreamsMember",
     ),
-    _line(
+    _line_of_streams(
         pattern_id="streams.member_described",
         kind=Kind.MEMBER_DESCRIBED,
-        contains="] Member updated its member metadata to StreamsGroupMember[",
-        regex=_GROUP_AND_MEMBER
-        + r"Member updated its member metadata to StreamsGroupMember\[memberId=\S+, memberEpoch=-?\d+, previousMemberEpoch=-?\d+, state=\w+, "
+        regex=r"Member updated its member metadata to StreamsGroupMember\[memberId=\S+, memberEpoch=-?\d+, previousMemberEpoch=-?\d+, state=\w+, "
         r"instanceId=(?:Optional\.empty|Optional\[(?P<instance_id>[\w.-]+)\]), rackId=.{0,255}?, clientId=(?P<client_id>.{0,255}?), "
         r"clientHost=(?P<host>\S*), rebalanceTimeoutMs=(?P<rebalance_timeout_ms>\d+), topologyEpoch=.*$",
         source=f"{_SOURCE} streamsGroupHeartbeat",
     ),
-    _line(
+    _line_of_streams(
         pattern_id="streams.member_left",
         kind=Kind.MEMBER_LEFT,
-        contains=" left the streams group.",
-        regex=_GROUP_AND_MEMBER + r"Member \S+ left the streams group\.$",
+        regex=r"Member \S+ left the streams group\.$",
         source=f"{_SOURCE} streamsGroupLeave",
     ),
-    _line(
+    _line_of_streams(
         pattern_id="streams.member_fenced",
         kind=Kind.MEMBER_FENCED,
-        contains="] Streams member ",
-        regex=_GROUP + r"Streams member (?P<member_id>\S+) fenced from the group because (?P<reason>.+?)\.{1,2}$",
+        head=_GROUP,
+        regex=r"Streams member (?P<member_id>\S+) fenced from the group because (?P<reason>.+?)\.{1,2}$",
         source=f"{_SOURCE} scheduleStreamsGroupSessionTimeout",
     ),
-    _line(
+    _line_of_streams(
         pattern_id="streams.epoch_bumped",
         kind=Kind.EPOCH_BUMPED,
-        contains=" Bumped streams group epoch to ",
-        regex=_GROUP_AND_MEMBER
-        + r"Bumped streams group epoch to (?P<generation>\d+) with metadata hash (?P<detail>-?\d+)(?: and validated topic epoch -?\d+)?\.$",
+        regex=r"Bumped streams group epoch to (?P<generation>\d+) with metadata hash (?P<detail>-?\d+)(?: and validated topic epoch -?\d+)?\.$",
         source=f"{_SOURCE} streamsGroupHeartbeat",
     ),
-    _line(
+    _line_of_share(
         pattern_id="share.member_joined",
         kind=Kind.MEMBER_JOINED,
-        contains=" joins the share group using the share protocol.",
-        regex=_GROUP + r"Member (?P<member_id>\S+) joins the share group using the share protocol\.$",
+        regex=r"Member (?P<member_id>\S+) joins the share group using the share protocol\.$",
         source=f"{_SOURCE} getOrMaybeSubscribeShareMember",
-        constants=SHARE,
     ),
-    _line(
+    _line_of_share(
         pattern_id="share.member_left",
         kind=Kind.MEMBER_LEFT,
-        contains=" left the share group.",
-        regex=_GROUP + r"Member (?P<member_id>\S+) left the share group\.$",
+        regex=r"Member (?P<member_id>\S+) left the share group\.$",
         source=f"{_SOURCE} shareGroupLeave",
-        constants=SHARE,
     ),
-    _line(
+    _line_of_streams(
         pattern_id="streams.member_assignment_state",
         kind=Kind.MEMBER_ASSIGNMENT_STATE,
-        contains="] Member's new assignment state: epoch=",
-        regex=_GROUP_AND_MEMBER
-        + r"Member's new assignment state: epoch=(?P<generation>-?\d+), previousEpoch=-?\d+, state=(?P<state>\w+), "
+        regex=r"Member's new assignment state: epoch=(?P<generation>-?\d+), previousEpoch=-?\d+, state=(?P<state>\w+), "
         r"assignedTasks=(?P<detail>\(active=.*)\.$",
         source=f"{_SOURCE} maybeReconcile",
     ),
-    _line(
+    _line_of_share(
         pattern_id="share.member_assignment_state",
         kind=Kind.MEMBER_ASSIGNMENT_STATE,
-        contains=" new assignment state: epoch=",
-        regex=_GROUP
-        + r"Member (?P<member_id>\S+) new assignment state: epoch=(?P<generation>-?\d+), previousEpoch=-?\d+, "
+        regex=r"Member (?P<member_id>\S+) new assignment state: epoch=(?P<generation>-?\d+), previousEpoch=-?\d+, "
         r"state=(?P<state>\w+), assignedPartitions=(?P<detail>\[[^\]]*\])\.$",
         source=f"{_SOURCE} maybeReconcile",
-        constants=SHARE,
     ),
 )

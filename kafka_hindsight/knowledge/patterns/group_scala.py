@@ -14,17 +14,15 @@ _MANAGER_HEAD = r"^\[GroupMetadataManager brokerId=\d+\] "
 _OFFSETS = r" \(__consumer_offsets-(?P<offsets_partition>\d+)\)"
 _SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupCoordinator.scala"
 _MANAGER_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupMetadataManager.scala"
-_line = partial(Pattern, loggers=_LOGGERS, versions="1.0-3.9", constants=CLASSIC)
+_line = partial(Pattern, loggers=_LOGGERS, head=_HEAD, versions="1.0-3.9", constants=CLASSIC)
 
 
 PATTERNS = (
     _line(
         pattern_id="scala.rebalance_started",
         kind=Kind.REBALANCE_STARTED,
-        contains="Preparing to rebalance group ",
         # The shortest group that fits: what follows it is fixed text, while the reason at the end is free.
-        regex=_HEAD
-        + r"Preparing to rebalance group (?P<group_id>.{1,255}?)(?: in state \w+)? with old generation (?P<generation>-?\d+)"
+        regex=r"Preparing to rebalance group (?P<group_id>.{1,255}?)(?: in state \w+)? with old generation (?P<generation>-?\d+)"
         + _OFFSETS
         + r"(?: \(reason: (?P<reason>.*)\))?$",
         source=f"{_SOURCE} prepareRebalance",
@@ -32,9 +30,7 @@ PATTERNS = (
     _line(
         pattern_id="scala.join_completed",
         kind=Kind.JOIN_COMPLETED,
-        contains="Stabilized group ",
-        regex=_HEAD
-        + r"Stabilized group (?P<group_id>.{1,255}) generation (?P<generation>\d+)"
+        regex=r"Stabilized group (?P<group_id>.{1,255}) generation (?P<generation>\d+)"
         + _OFFSETS
         + r"(?: with (?P<member_count>\d+) members)?$",
         source=f"{_SOURCE} onCompleteJoin",
@@ -42,9 +38,7 @@ PATTERNS = (
     _line(
         pattern_id="scala.assignment_received",
         kind=Kind.ASSIGNMENT_RECEIVED,
-        contains="Assignment received from leader ",
-        regex=_HEAD
-        + rf"Assignment received from leader (?:(?P<leader_member_id>{MEMBER}) )?for group (?P<group_id>.{{1,255}}) "
+        regex=rf"Assignment received from leader (?:(?P<leader_member_id>{MEMBER}) )?for group (?P<group_id>.{{1,255}}) "
         r"for generation (?P<generation>\d+)"
         r"(?:\. The group has (?P<member_count>\d+) members, (?P<static_count>\d+) of which are static\.)?$",
         source=f"{_SOURCE} doSyncGroup",
@@ -52,47 +46,40 @@ PATTERNS = (
     _line(
         pattern_id="scala.group_emptied",
         kind=Kind.GROUP_EMPTIED,
-        contains=" is now empty (__consumer_offsets-",
-        regex=_HEAD + r"Group (?P<group_id>.{1,255}) with generation (?P<generation>\d+) is now empty" + _OFFSETS + "$",
+        regex=r"Group (?P<group_id>.{1,255}) with generation (?P<generation>\d+) is now empty" + _OFFSETS + "$",
         source=f"{_SOURCE} onCompleteJoin",
     ),
     _line(
         pattern_id="scala.group_loaded",
         kind=Kind.GROUP_LOADED,
-        contains=": Loading group metadata for ",
-        regex=_HEAD + r"Loading group metadata for (?P<group_id>.{1,255}) with generation (?P<generation>\d+)$",
+        regex=r"Loading group metadata for (?P<group_id>.{1,255}) with generation (?P<generation>\d+)$",
         source=f"{_SOURCE} onGroupLoaded",
     ),
     _line(
         pattern_id="scala.group_unloaded",
         kind=Kind.GROUP_UNLOADED,
-        contains=": Unloading group metadata for ",
-        regex=_HEAD + r"Unloading group metadata for (?P<group_id>.{1,255}) with generation (?P<generation>\d+)$",
+        regex=r"Unloading group metadata for (?P<group_id>.{1,255}) with generation (?P<generation>\d+)$",
         source=f"{_SOURCE} onGroupUnloaded",
     ),
-    Pattern(
+    _line(
         pattern_id="scala.group_dead",
         kind=Kind.GROUP_DEAD,
+        head=_MANAGER_HEAD,
         loggers=_MANAGER_LOGGERS,
-        contains=" transitioned to Dead in generation ",
-        regex=_MANAGER_HEAD + r"Group (?P<group_id>.{1,255}) transitioned to Dead in generation (?P<generation>\d+)$",
-        versions="1.0-3.9",
+        regex=r"Group (?P<group_id>.{1,255}) transitioned to Dead in generation (?P<generation>\d+)$",
         source=f"{_MANAGER_SOURCE} cleanupGroupMetadata",
-        constants=CLASSIC,
     ),
     _line(
         pattern_id="scala.group_dead_at_join",
         kind=Kind.GROUP_DEAD,
-        contains=" is dead, skipping rebalance stage",
-        regex=_HEAD + r"Group (?P<group_id>.{1,255}) is dead, skipping rebalance stage$",
+        regex=r"Group (?P<group_id>.{1,255}) is dead, skipping rebalance stage$",
         versions="2.3-3.9",
         source=f"{_SOURCE} onCompleteJoin",
     ),
     _line(
         pattern_id="scala.groups_deleted",
         kind=Kind.GROUPS_DELETED,
-        contains="The following groups were deleted: ",
-        regex=_HEAD + r"The following groups were deleted: (?P<detail>.+)\. A total of \d+ offsets were removed\.$",
+        regex=r"The following groups were deleted: (?P<detail>.+)\. A total of \d+ offsets were removed\.$",
         versions="2.0-3.9",
         source=f"{_SOURCE} handleDeleteGroups",
         constants={},

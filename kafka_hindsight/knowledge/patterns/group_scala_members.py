@@ -13,25 +13,20 @@ _HEAD = r"^\[GroupCoordinator \d+\]: "
 _INSTANCE = rf"(?:None|Some\((?:null|(?P<instance_id>{INSTANCE}))\))"
 _SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupCoordinator.scala"
 _METADATA_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupMetadata.scala"
-_line = partial(Pattern, loggers=_LOGGERS, constants=CLASSIC)
+_line = partial(Pattern, loggers=_LOGGERS, head=_HEAD, versions="1.0-3.9", constants=CLASSIC)
 
 
 PATTERNS = (
     _line(
         pattern_id="scala.member_failed",
         kind=Kind.MEMBER_FAILED,
-        contains=" has failed, removing it from the group",
-        regex=_HEAD
-        + rf"Member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has failed, removing it from the group$",
-        versions="1.0-3.9",
+        regex=rf"Member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has failed, removing it from the group$",
         source=f"{_SOURCE} onExpireHeartbeat",
     ),
     _line(
         pattern_id="scala.member_left",
         kind=Kind.MEMBER_LEFT,
-        contains=" through explicit `LeaveGroup`",
-        regex=_HEAD
-        + rf"Member {MEMBER_METADATA}(?:List\((?P<detail>[^()]*)\)|.*?)\) has left group (?P<group_id>.{{1,255}}?)"
+        regex=rf"Member {MEMBER_METADATA}(?:List\((?P<detail>[^()]*)\)|.*?)\) has left group (?P<group_id>.{{1,255}}?)"
         r" through explicit `LeaveGroup`"
         r"(?:; client reason: (?P<client_reason>.*)| request)$",
         versions="3.0-3.9",
@@ -40,8 +35,7 @@ PATTERNS = (
     _line(
         pattern_id="scala.member_left_by_id",
         kind=Kind.MEMBER_LEFT,
-        contains=" has left, removing it from the group",
-        regex=_HEAD + rf"Member(?:\[group\.instance\.id {_INSTANCE}, member\.id | )(?P<member_id>{MEMBER})\]? "
+        regex=rf"Member(?:\[group\.instance\.id {_INSTANCE}, member\.id | )(?P<member_id>{MEMBER})\]? "
         r"in group (?P<group_id>.{1,255}) has left, removing it from the group$",
         versions="2.2-2.8",
         source=f"{_SOURCE} handleLeaveGroup",
@@ -49,9 +43,7 @@ PATTERNS = (
     _line(
         pattern_id="scala.member_id_assigned",
         kind=Kind.MEMBER_ID_ASSIGNED,
-        contains=" and request the member to rejoin with this id.",
-        regex=_HEAD
-        + r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in (?P<state>\w+) state\. "
+        regex=r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in (?P<state>\w+) state\. "
         rf"Created a new member id (?P<member_id>{MEMBER}) and request the member to rejoin with this id\.$",
         versions="3.0-3.9",
         source=f"{_SOURCE} doNewMemberJoinGroup",
@@ -59,9 +51,7 @@ PATTERNS = (
     _line(
         pattern_id="scala.member_added",
         kind=Kind.MEMBER_ADDED,
-        contains=" for this member and add to the group.",
-        regex=_HEAD
-        + rf"(?:(?:Static|Dynamic) Member|Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and|Dynamic member)"
+        regex=rf"(?:(?:Static|Dynamic) Member|Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and|Dynamic member)"
         r"(?: with)? unknown member id joins group (?P<group_id>.{1,255}) in (?P<state>\w+) state\. "
         rf"Created a new member id (?P<member_id>{MEMBER}) for this member and add to the group\.$",
         versions="2.5-3.9",
@@ -71,7 +61,6 @@ PATTERNS = (
         pattern_id="scala.member_loaded",
         kind=Kind.MEMBER_LOADED,
         loggers=_METADATA_LOGGERS,
-        contains="Loaded member MemberMetadata(",
         regex=rf"^Loaded member {MEMBER_METADATA}List\((?P<assignor>.*?)\)(?:, )?\) in group (?P<group_id>.{{1,255}}) "
         r"with generation (?P<generation>\d+)\.$",
         versions="2.8-3.9",
@@ -81,9 +70,7 @@ PATTERNS = (
     _line(
         pattern_id="scala.member_rejoined_pending",
         kind=Kind.MEMBER_REJOINED_PENDING,
-        contains="Pending dynamic member with id ",
-        regex=_HEAD
-        + rf"Pending dynamic member with id (?P<member_id>{MEMBER}) joins group (?P<group_id>.{{1,255}}) in (?P<state>\w+) state\. "
+        regex=rf"Pending dynamic member with id (?P<member_id>{MEMBER}) joins group (?P<group_id>.{{1,255}}) in (?P<state>\w+) state\. "
         r"Adding to the group now\.$",
         versions="3.0-4.0",
         source=f"{_SOURCE} doCurrentMemberJoinGroup",
@@ -91,27 +78,21 @@ PATTERNS = (
     _line(
         pattern_id="scala.pending_member_removed",
         kind=Kind.PENDING_MEMBER_REMOVED,
-        contains=" has been removed after session timeout expiration.",
-        regex=_HEAD
-        + rf"Pending member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has been removed after session timeout expiration\.$",
+        regex=rf"Pending member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has been removed after session timeout expiration\.$",
         versions="2.2-3.9",
         source=f"{_SOURCE} onExpireHeartbeat",
     ),
     _line(
         pattern_id="scala.pending_member_left",
         kind=Kind.PENDING_MEMBER_LEFT,
-        contains="Pending member ",
-        regex=_HEAD
-        + rf"Pending member (?:with memberId=)?(?P<member_id>{MEMBER}) (?:is leaving|has left) group (?P<group_id>.{{1,255}}?)(?:\.| through explicit `LeaveGroup` request)$",
+        regex=rf"Pending member (?:with memberId=)?(?P<member_id>{MEMBER}) (?:is leaving|has left) group (?P<group_id>.{{1,255}}?)(?:\.| through explicit `LeaveGroup` request)$",
         versions="2.2-3.9",
         source=f"{_SOURCE} handleLeaveGroup",
     ),
     _line(
         pattern_id="scala.members_not_rejoined",
         kind=Kind.MEMBERS_NOT_REJOINED,
-        contains=" dynamic members who haven't joined: ",
-        regex=_HEAD
-        + r"Group (?P<group_id>.{1,255}) removed? dynamic members who haven't joined: \w+\((?P<members>.+)\)$",
+        regex=r"Group (?P<group_id>.{1,255}) removed? dynamic members who haven't joined: \w+\((?P<members>.+)\)$",
         versions="2.7-3.9",
         source=f"{_SOURCE} onCompleteJoin",
     ),

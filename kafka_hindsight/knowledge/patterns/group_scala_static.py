@@ -12,25 +12,21 @@ _METADATA_LOGGERS = ("kafka.coordinator.group.GroupMetadata", "kafka.coordinator
 _HEAD = r"^\[GroupCoordinator \d+\]: "
 _SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupCoordinator.scala"
 _METADATA_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupMetadata.scala"
-_line = partial(Pattern, loggers=_LOGGERS, constants=CLASSIC)
+_line = partial(Pattern, loggers=_LOGGERS, head=_HEAD, versions="1.0-3.9", constants=CLASSIC)
 
 
 PATTERNS = (
     _line(
         pattern_id="scala.static_member_added",
         kind=Kind.MEMBER_ADDED,
-        contains="Adding new static member ",
-        regex=_HEAD
-        + rf"Adding new static member Some\((?P<instance_id>{INSTANCE})\) to group (?P<group_id>.{{1,255}}) with member id (?P<member_id>{MEMBER})\.$",
+        regex=rf"Adding new static member Some\((?P<instance_id>{INSTANCE})\) to group (?P<group_id>.{{1,255}}) with member id (?P<member_id>{MEMBER})\.$",
         versions="2.3-2.8",
         source=f"{_SOURCE} addMemberAndRebalance",
     ),
     _line(
         pattern_id="scala.static_member_replaced",
         kind=Kind.STATIC_MEMBER_REPLACED,
-        contains="Replacing previously mapped member ",
-        regex=_HEAD
-        + rf"Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and unknown member id joins group (?P<group_id>.{{1,255}}) "
+        regex=rf"Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and unknown member id joins group (?P<group_id>.{{1,255}}) "
         rf"in (?P<state>\w+) state\. Replacing previously mapped member (?P<old_member_id>{MEMBER}) with this groupInstanceId\.$",
         versions="3.0-3.9",
         source=f"{_SOURCE} doNewMemberJoinGroup",
@@ -38,9 +34,7 @@ PATTERNS = (
     _line(
         pattern_id="scala.static_member_reassigned",
         kind=Kind.STATIC_MEMBER_REPLACED,
-        contains=" with unknown member id rejoins, assigning new member id ",
-        regex=_HEAD
-        + rf"Static member Some\((?P<instance_id>{INSTANCE})\)(?: of group (?P<group_id>.{{1,255}}))? with unknown member id rejoins, "
+        regex=rf"Static member Some\((?P<instance_id>{INSTANCE})\)(?: of group (?P<group_id>.{{1,255}}))? with unknown member id rejoins, "
         rf"assigning new member id (?P<member_id>{MEMBER}), while old member(?: id)? (?P<old_member_id>{MEMBER}) will be removed\.$",
         versions="2.3-2.8",
         source=f"{_SOURCE} updateStaticMemberAndRebalance",
@@ -48,18 +42,14 @@ PATTERNS = (
     _line(
         pattern_id="scala.static_rejoin_quiet",
         kind=Kind.STATIC_REJOIN_QUIET,
-        contains=" will not trigger rebalance.",
-        regex=_HEAD
-        + r"Static member (?:which )?joins during (?P<state>\w+) stage (?:and doesn't affect selectProtocol )?will not trigger rebalance\.$",
+        regex=r"Static member (?:which )?joins during (?P<state>\w+) stage (?:and doesn't affect selectProtocol )?will not trigger rebalance\.$",
         versions="2.3-3.9",
         source=f"{_SOURCE} updateStaticMemberAndRebalance",
     ),
     _line(
         pattern_id="scala.static_member_fenced",
         kind=Kind.STATIC_MEMBER_FENCED,
-        contains=" is fenced by current memberId=",
-        regex=_HEAD
-        + rf"Request memberId=(?P<member_id>{MEMBER}) for static member with groupInstanceId=(?P<instance_id>{INSTANCE}) "
+        regex=rf"Request memberId=(?P<member_id>{MEMBER}) for static member with groupInstanceId=(?P<instance_id>{INSTANCE}) "
         rf"is fenced by current memberId={MEMBER} during operation (?P<detail>[\w-]+)$",
         versions="3.0-3.9",
         source=f"{_SOURCE} validateCurrentMember",
@@ -68,7 +58,6 @@ PATTERNS = (
         pattern_id="scala.static_member_fenced_by_error",
         kind=Kind.STATIC_MEMBER_FENCED,
         loggers=_METADATA_LOGGERS,
-        contains=" is identified as a known static member ",
         regex=rf"^given member\.id (?P<member_id>{MEMBER}) is identified as a known static member (?P<instance_id>{INSTANCE}), ?"
         rf"but not matching the expected member\.id {MEMBER}(?: during (?P<detail>[\w-]+), will respond with instance fenced error)?$",
         versions="2.3-2.8",
