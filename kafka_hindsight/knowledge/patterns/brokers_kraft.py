@@ -80,4 +80,10 @@ PATTERNS = (
         regex=r"(?:Unable to send (?:a|broker) heartbeat .*|Broker \d+ sent a heartbeat request but received error (?P<error>\w+)\.)$",
         source=f"{_LIFECYCLE_SOURCE} BrokerHeartbeatTimeoutEvent, BrokerHeartbeatResponseEvent",
     ),
+    _line_of_lifecycle(
+        pattern_id="kraft.cluster_named_by_broker",
+        kind=Kind.CLUSTER_NAMED,
+        regex=r"Incarnation \S+ of broker \d+ in cluster (?P<detail>[\w-]+) is now STARTING\.$",
+        source=f"{_LIFECYCLE_SOURCE} StartupEvent",
+    ),
 )

@@ -74,4 +74,10 @@ PATTERNS = (
         versions="2.0-3.9",
         source="core/src/main/scala/kafka/zookeeper/ZooKeeperClient.scala ZooKeeperClientWatcher",
     ),
+    _line_of_start(
+        pattern_id="zookeeper.cluster_named",
+        kind=Kind.CLUSTER_NAMED,
+        regex=r"Cluster ID = (?P<detail>[\w-]+)$",
+        source=f"{_ZOOKEEPER_SOURCE} startup",
+    ),
 )

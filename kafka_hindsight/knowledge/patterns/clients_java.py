@@ -1,5 +1,7 @@
-"""Settings, subscription and close of a Java consumer, by its own log (Kafka 2.4-4.2)."""
+"""Settings, subscription and close of a Java consumer, and the work of Kafka Connect, by its log (Kafka 2.0-4.3)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
+
+from functools import partial
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
@@ -16,7 +18,10 @@ _CONSUMER_LOGGERS = (
     "org.apache.kafka.clients.consumer.internals.AsyncKafkaConsumer",
 )
 _INFO_LOGGERS = ("org.apache.kafka.common.utils.AppInfoParser",)
+_WORKER_LOGGERS = ("org.apache.kafka.connect.runtime.distributed.DistributedHerder",)
 _CLIENTS = "clients/src/main/java/org/apache/kafka/clients"
+_WORKER_SOURCE = "connect/runtime/src/main/java/org/apache/kafka/connect/runtime/distributed/DistributedHerder.java"
+_line_of_worker = partial(Pattern, loggers=_WORKER_LOGGERS, head=CONSUMER_HEAD, versions="2.3-4.3")
 
 
 PATTERNS = (
@@ -59,5 +64,26 @@ PATTERNS = (
         + r"Completed (?:leaving the group|releasing assignment and sending leave group to close consumer)$",
         versions="3.8-4.2",
         source=f"{_CLIENTS}/consumer/internals/AsyncKafkaConsumer.java leaveGroupOnClose",
+    ),
+    Pattern(
+        pattern_id="client.cluster_named",
+        kind=Kind.CLUSTER_NAMED,
+        loggers=("org.apache.kafka.clients.Metadata",),
+        regex=CONSUMER_HEAD + r"Cluster ID: (?P<detail>[\w-]+)$",
+        versions="2.0-4.2",
+        source="clients/src/main/java/org/apache/kafka/clients/Metadata.java update",
+    ),
+    _line_of_worker(
+        pattern_id="connect.config_changed",
+        kind=Kind.CLIENT_JOIN_REQUESTED,
+        regex=r"(?P<reason>Connector .{1,255}? config (?:updated|removed)|Tasks \[[^\]]*\] configs updated)$",
+        source=f"{_WORKER_SOURCE} ConfigUpdateListener",
+    ),
+    _line_of_worker(
+        pattern_id="connect.assigned",
+        kind=Kind.CLIENT_WORK_ASSIGNED,
+        regex=r"Joined group at generation (?P<generation>\d+) with protocol version \d+ and got assignment: Assignment\{error=\d+, leader=.*?, offset=-?\d+, "
+        r"(?P<detail>connectorIds=\[.*\]), delay=\d+\} with rebalance delay: (?P<took_ms>\d+)$",
+        source=f"{_WORKER_SOURCE} RebalanceListener.onAssigned",
     ),
 )

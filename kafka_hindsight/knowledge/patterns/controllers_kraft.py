@@ -173,4 +173,10 @@ PATTERNS = (
         regex=r"(?:The request from|\w+) broker (?P<node>\d+) (?:to shut down has been granted since .*|has requested and been granted an immediate shutdown\.)$",
         source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
     ),
+    _line_of_quorum(
+        pattern_id="kraft.cluster_named_by_controller",
+        kind=Kind.CLUSTER_NAMED,
+        regex=r"Creating new QuorumController with clusterId (?P<detail>[\w-]+)\.?(?:,? .*)?$",
+        source=f"{_PACKAGE}/QuorumController.java",
+    ),
 )
