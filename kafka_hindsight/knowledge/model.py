@@ -180,7 +180,7 @@ class Pattern:
 
     @cached_property
     def contains(self) -> str:
-        """A text that the message must hold: the cheap gate before the regex. What heads share tells nothing apart."""
+        """A text that the message must hold: the cheap gate before the regex. It is not of the head, which several share."""
         return longest_literal(self.regex)
 
     @cached_property
