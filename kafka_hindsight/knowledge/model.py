@@ -180,7 +180,7 @@ class Pattern:
 
     @cached_property
     def contains(self) -> str:
-        """A text that the message must hold: the cheap gate before the regex. It is not of the head, which several share."""
+        """A text that the message must hold, and not its head alone: the cheap gate before the regex."""
         return longest_literal(self.regex)
 
     @cached_property
