@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.layouts import class_of
-from kafka_hindsight.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
+from kafka_hindsight.knowledge.patterns import RELEVANT_CLASSES
 from kafka_hindsight.logs.plain_reader import read_line
 from tools.pages.markdown import as_table, code
 from tools.pages.samples import captured
@@ -183,9 +183,8 @@ def _of_literal(literal: str, names: list[str]) -> Iterator[tuple[str, bool]]:
 @cache
 def _known() -> Mapping[str, Sequence[str]]:
     """The messages of the samples that are an event or noise, by the class that wrote them."""
-    records = [s.record for p in PATTERNS for s in p.samples]
     found = defaultdict[str, list[str]](list)
-    for record in map(read_line, (*records, *(c.record for c in captured() if c.shows))):
+    for record in map(read_line, (c.record for c in captured() if c.shows)):
         found[class_of(record.logger or "").removesuffix("$")].append(record.message)
     return found
 

@@ -40,18 +40,16 @@ class Layout:
 
 @dataclass(frozen=True)
 class PatternLayout:
-    """A layout as a pattern of conversion words, with records that begin by it and lines that do not."""
+    """A layout as a pattern of conversion words."""
 
     name: str
     pattern: str
     source: str
-    samples: tuple[str, ...]
-    counter_samples: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class PrefixEnvelope:
-    """What a transport puts before a line, with lines that begin so and lines that do not.
+    """What a transport puts before a line.
 
     `regex` has the group `line`, and may have `at` (the time of an instant), `host`, `from` and `labels` (who wrote the
     line), and `part` (P where the line goes on in the next one).
@@ -60,26 +58,22 @@ class PrefixEnvelope:
     name: str
     regex: str
     source: str
-    samples: tuple[str, ...]
-    counter_samples: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class JsonEnvelope:
     """An object of JSON around a line: fields are paths with dots.
 
-    `has` are fields of the object itself by which it is known, `line` the one that holds the line (else `otherwise`),
+    `line` is the field of the object that holds the line (else `otherwise`), `has` are others by which it is known,
     `at` those that may hold the time: the first that is there is taken. `has_origin`: it may say who wrote the line.
     `is_around_objects`: what it holds is an object, and no text.
     """
 
     name: str
     line: str
-    has: tuple[str, ...]
-    at: tuple[str, ...]
     source: str
-    samples: tuple[str, ...]
-    counter_samples: tuple[str, ...]
+    has: tuple[str, ...] = ()
+    at: tuple[str, ...] = ("@timestamp", "timestamp", "time", "ts", "date", "__REALTIME_TIMESTAMP")
     otherwise: str | None = None
     has_origin: bool = True
     is_around_objects: bool = False
@@ -96,13 +90,11 @@ class JsonLayout:
 
     name: str
     logger: str
-    message: str
-    level: str
     at: str
     trace: str
     source: str
-    samples: tuple[str, ...]
-    counter_samples: tuple[str, ...]
+    message: str = "message"
+    level: str = "level"
     program: str = ""
     only: str = ""
     beside: tuple[str, ...] | None = None
@@ -111,19 +103,6 @@ class JsonLayout:
     def placed(self) -> frozenset[str]:
         """The fields that do not follow the message."""
         return frozenset((self.logger, self.message, self.level, self.at, self.trace, *(self.beside or ())))
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A record that a Kafka of `version` wrote, with the fields that its pattern must read from it.
-
-    `made`: written from Kafka's source, since no broker or client at hand has written one yet.
-    """
-
-    record: str
-    fields: Mapping[str, str]
-    version: str
-    made: bool = False
 
 
 _ESCAPED = 0xE000
@@ -158,7 +137,7 @@ class Pattern:
     They are matched against the message (the record without head and logger, all its lines); where `reads_trace` is
     set, with what stands below the record's first line, the exception.
     `constants` are fields the line implies without naming them.
-    `samples` and `counter_samples` (records that it must not match) are compulsory; most lie in samples/, by version.
+    Records that it reads and records that it must not match are compulsory: they lie in samples/, by version.
     """
 
     pattern_id: str
@@ -168,8 +147,6 @@ class Pattern:
     versions: str
     source: str
     head: str = ""
-    samples: tuple[Sample, ...] = ()
-    counter_samples: tuple[str, ...] = ()
     constants: Mapping[str, str] = field(default_factory=dict)
     reads_trace: bool = False
 

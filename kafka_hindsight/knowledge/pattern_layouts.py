@@ -1,4 +1,4 @@
-"""Layouts that are patterns: those of images, operators and frameworks, each with lines that show it."""
+"""Layouts that are patterns: those of images, operators and frameworks."""
 
 from __future__ import annotations
 
@@ -8,196 +8,108 @@ from collections.abc import Sequence
 from kafka_hindsight.knowledge.conversion import Compiled, compiled
 from kafka_hindsight.knowledge.model import PatternLayout
 
-_RESIGNED = "[GroupCoordinator 1]: Resigned as the group coordinator for partition 37 in epoch Some(0)"
-_JOINS = "[Consumer clientId=c-1, groupId=g] (Re-)joining group"
-_JOINS_PY = "(Re-)joining group lab-aiot"
-_PLAIN = f"[2026-11-21 01:44:29,117] INFO {_RESIGNED} (kafka.coordinator.group.GroupCoordinator)"
-
 PATTERN_LAYOUTS = (
     PatternLayout(
         name="apache-line",
         pattern="[%d] %p %X{connector.context}%m (%c:%L)%n",
         source="config/connect-log4j.properties 2.3-3.9: [%d] %p %X{connector.context}%m (%c:%L)%n",
-        samples=(
-            f"[2026-11-21 01:44:29,117] INFO {_RESIGNED} (kafka.coordinator.group.GroupCoordinator:66)",
-            f"[2026-11-21 01:44:29,117] INFO [sink|task-0] {_JOINS} "
-            "(org.apache.kafka.clients.consumer.internals.ConsumerCoordinator:605)",
-        ),
-        counter_samples=("\tat kafka.server.X(X.scala:213)",),
     ),
     PatternLayout(
         name="apache-connector",
         pattern="[%d] %p %X{connector.context}%m (%c)%n",
         source="the image of Confluent's Kafka Connect: [%d] %p %X{connector.context}%m (%c)%n",
-        samples=(
-            f"[2026-11-21 01:44:29,117] INFO [sink|task-0] {_JOINS} "
-            "(org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
-            f"[2026-11-21T01:44:29.117Z] INFO {_RESIGNED} (kafka.coordinator.group.GroupCoordinator)",
-        ),
-        counter_samples=("[2026-11-21] INFO x (a.b.C)",),
     ),
     PatternLayout(
         name="msk",
         pattern="[%d] %p %m (%c),%d%n",
         source="Amazon MSK's delivery of broker logs: Apache's layout, a comma, and the time of delivery",
-        samples=(f"{_PLAIN},2026-11-21 01:44:29",),
-        counter_samples=("2026-11-21 01:44:29,117 INFO x (a.b.C)",),
     ),
     PatternLayout(
         name="apache-thread",
         pattern="[%d] %p [%t] %m (%c)%n",
         source="common in log4j.properties of clusters run by hand: Apache's layout with the thread",
-        samples=(
-            f"[2026-11-21 01:44:29,117] INFO [kafka-request-handler-1] {_RESIGNED} "
-            "(kafka.coordinator.group.GroupCoordinator)",
-        ),
-        counter_samples=("[2026-11-21 01:44:29,117] INFO no brackets (a.b.C)",),
     ),
     PatternLayout(
         name="strimzi",
         pattern="%d{ISO8601} %p %m (%c) [%t]%n",
         source="Strimzi, Kafka until 3.9: KafkaCluster.log4j1.properties",
-        samples=(
-            f"2026-11-21 01:44:29,117 INFO {_RESIGNED} (kafka.coordinator.group.GroupCoordinator) "
-            "[data-plane-kafka-request-handler-3]",
-        ),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="strimzi-4",
         pattern="%d{ISO8601} %-5p [%t] %c{1}:%L - %m%n",
         source="Strimzi, Kafka 4: KafkaCluster.properties",
-        samples=(f"2026-11-21 01:44:29 INFO  [kafka-request-handler-3] GroupCoordinator:66 - {_RESIGNED}",),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="line-alone",
         pattern="%d{ISO8601} %-5p %c{1}:%L - %m%n",
         source="the pattern of log4j 1.2's manual and of many programs",
-        samples=(f"2026-11-21 01:44:29,117 INFO  ConsumerCoordinator:605 - {_JOINS}",),
-        counter_samples=(_PLAIN,),
     ),
-    PatternLayout(
-        name="apache-bare",
-        pattern="%d{ISO8601} %p %m (%c)%n",
-        source="Apache's layout without brackets",
-        samples=(f"2026-11-21 01:44:29,117 INFO {_RESIGNED} (kafka.coordinator.group.GroupCoordinator)",),
-        counter_samples=(_PLAIN,),
-    ),
+    PatternLayout(name="apache-bare", pattern="%d{ISO8601} %p %m (%c)%n", source="Apache's layout without brackets"),
     PatternLayout(
         name="cloudera-thread",
         pattern="%d{ISO8601} %-5p %c: [%t]: %m%n",
         source="Cloudera Runtime 7: log4j.properties of the role KAFKA_BROKER",
-        samples=(
-            "2026-11-21 01:44:29,117 INFO  kafka.coordinator.group.GroupCoordinator: [kafka-request-handler-3]: "
-            f"{_RESIGNED}",
-        ),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="cloudera",
         pattern="%d{ISO8601} %-5p %c: %m%n",
         source="Cloudera CDK: log4j.properties of the role KAFKA_BROKER; the same in Python's logging:"
         " %(asctime)s %(levelname)s %(name)s: %(message)s",
-        samples=(
-            f"2026-11-21 01:44:29,117 INFO kafka.coordinator.group.GroupCoordinator: {_RESIGNED}",
-            f"2026-11-22 14:44:07,860 INFO aiokafka.consumer.group_coordinator: {_JOINS_PY}",
-        ),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="spring-boot",
         pattern="%d{ISO8601} %5p %pid --- [%t] %-40.40logger{39} : %m%n",
         source="Spring Boot 2 and 3: logging/logback/defaults.xml, CONSOLE_LOG_PATTERN without colours",
-        samples=(
-            "2026-11-21T01:44:29.117+01:00  INFO 1 --- [ntainer#0-0-C-1] "
-            f"o.a.k.c.c.internals.ConsumerCoordinator  : {_JOINS}",
-            "2026-11-21T01:44:29.117Z  INFO 1 --- [shop] [ntainer#0-0-C-1] "
-            f"o.a.k.c.c.internals.ConsumerCoordinator  : {_JOINS}",
-            "2026-11-21 01:44:29.117  INFO 71 --- [           main] "
-            f"o.a.k.c.c.internals.ConsumerCoordinator  : {_JOINS}",
-        ),
-        counter_samples=("  .   ____          _            __ _ _", " :: Spring Boot ::                (v3.3.1)"),
     ),
     PatternLayout(
         name="thread-first",
         pattern="%d{ISO8601} [%t] %-5p %c - %m%n",
         source="logback's and log4j2's manuals: %d [%thread] %-5level %logger{36} - %msg%n",
-        samples=(
-            f"2026-11-21 01:44:29.117 [main] INFO  o.a.k.c.c.internals.ConsumerCoordinator - {_JOINS}",
-            "2026-11-21T01:44:29,117 [main] INFO  org.apache.kafka.clients.consumer.internals.ConsumerCoordinator - "
-            f"{_JOINS}",
-        ),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="level-first",
         pattern="%d{ISO8601} %-5p [%t] %c - %m%n",
         source="log4j 1.2's manual: %d %-5p [%t] %c - %m%n",
-        samples=(f"2026-11-21 01:44:29,117 INFO  [main] o.a.k.c.c.internals.ConsumerCoordinator - {_JOINS}",),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="flink",
         pattern="%d{ISO8601} %-5p %-60c %x - %m%n",
         source="Flink 1.11 and later: conf/log4j-console.properties",
-        samples=(
-            "2026-11-21 01:44:29,117 INFO  org.apache.kafka.clients.consumer.internals.ConsumerCoordinator [] - "
-            f"{_JOINS}",
-        ),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="quarkus",
         pattern="%d{ISO8601} %-5p [%c] (%t) %m%n",
         source="Quarkus: quarkus.log.console.format, %d{yyyy-MM-dd HH:mm:ss,SSS} %-5p [%c{3.}] (%t) %s%e%n",
-        samples=(f"2026-11-21 01:44:29,117 INFO  [org.apa.kaf.cli.con.int.ConsumerCoordinator] (main) {_JOINS}",),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="python-dashes",
         pattern="%d{ISO8601} - %c - %p - %m%n",
         source="the manual of Python's logging: %(asctime)s - %(name)s - %(levelname)s - %(message)s",
-        samples=(f"2026-11-22 14:44:07,860 - aiokafka.consumer.group_coordinator - INFO - {_JOINS_PY}",),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="python-blanks",
         pattern="%d{ISO8601} %p %c %m%n",
         source="common in logging.basicConfig: %(asctime)s %(levelname)s %(name)s %(message)s",
-        samples=(f"2026-11-22 14:44:07,860 INFO aiokafka.consumer.group_coordinator {_JOINS_PY}",),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="python-colons",
         pattern="%d{ISO8601}:%p:%c:%m%n",
         source="the how-to of Python's logging: %(asctime)s:%(levelname)s:%(name)s:%(message)s",
-        samples=(f"2026-11-22 14:44:07,860:INFO:aiokafka.consumer.group_coordinator:{_JOINS_PY}",),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="python-brackets",
         pattern="%d{ISO8601} [%p] %c: %m%n",
         source="common in logging.config: %(asctime)s [%(levelname)s] %(name)s: %(message)s",
-        samples=(f"2026-11-22 14:44:07,860 [INFO] aiokafka.consumer.group_coordinator: {_JOINS_PY}",),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="go-log",
         pattern="%x%d{yyyy/MM/dd HH:mm:ss}%x %m%n",
         source="Go's package log with LstdFlags: a prefix that the program chooses, the date, the time",
-        samples=(
-            "[sarama] 2026/11/22 15:22:35 client/coordinator coordinator for lab-sar is #1 (127.0.0.1:22831)",
-            "kafka reader: 2026/11/22 15:22:34.123456 entering loop for consumer group, lab-seg",
-        ),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="franz-go",
         pattern="%d{ISO8601} [%p] %m%n",
         source="franz-go: kgo.BasicLogger with the time before its lines",
-        samples=("2026-11-22 15:22:34.512 [INFO] joining group; group: lab-kgodated",),
-        counter_samples=(_PLAIN,),
     ),
 )
 """Order: of layouts that read the same the first is taken."""
@@ -208,37 +120,17 @@ UNDATED = (
         name="clock-alone",
         pattern="%d{ABSOLUTE} [%t] %-5p %c - %m%n",
         source="log4j2's default configuration: %d{HH:mm:ss.SSS} [%t] %level %logger{36} - %msg%n",
-        samples=(f"01:44:29.117 [main] INFO  o.a.k.c.c.internals.ConsumerCoordinator - {_JOINS}",),
-        counter_samples=(_PLAIN,),
     ),
     PatternLayout(
         name="logback-default",
         pattern="%d{ABSOLUTE} [%t] %-5p %c -- %m%n",
         source="logback 1.3 and later without a configuration: ... %-5level %logger{36} -%kvp- %msg%n",
-        samples=(f"01:44:29.117 [main] INFO  o.a.k.c.c.internals.ConsumerCoordinator -- {_JOINS}",),
-        counter_samples=(_PLAIN,),
     ),
+    PatternLayout(name="slf4j-simple", pattern="[%t] %p %c - %m%n", source="slf4j-simple without a configuration"),
     PatternLayout(
-        name="slf4j-simple",
-        pattern="[%t] %p %c - %m%n",
-        source="slf4j-simple without a configuration",
-        samples=(f"[main] INFO org.apache.kafka.clients.consumer.internals.ConsumerCoordinator - {_JOINS}",),
-        counter_samples=(_PLAIN,),
+        name="python-default", pattern="%p:%c:%m%n", source="Python's logging without a format: logging.BASIC_FORMAT"
     ),
-    PatternLayout(
-        name="python-default",
-        pattern="%p:%c:%m%n",
-        source="Python's logging without a format: logging.BASIC_FORMAT",
-        samples=(f"INFO:aiokafka.consumer.group_coordinator:{_JOINS_PY}",),
-        counter_samples=(_PLAIN,),
-    ),
-    PatternLayout(
-        name="franz-go-default",
-        pattern="[%p] %m%n",
-        source="franz-go: kgo.BasicLogger without a prefix",
-        samples=("[INFO] joining group; group: lab-kgo",),
-        counter_samples=(_PLAIN,),
-    ),
+    PatternLayout(name="franz-go-default", pattern="[%p] %m%n", source="franz-go: kgo.BasicLogger without a prefix"),
 )
 """Layouts without a day: read where an envelope gives the instant."""
 

@@ -116,7 +116,7 @@ def split(lines: Iterable[Line]) -> Iterator[Line]:
 
 
 def _without_colours(line: Line) -> Sequence[Line]:
-    """Edge case: what only looks like the beginning of a colour stays."""
+    """Source: ECMA-48, 8.3.117. Edge case: what only looks like the beginning of a colour stays."""
     if _ESCAPE not in line.text:
         return ()
     line.text = _COLOUR.sub(b"", line.text)
@@ -246,7 +246,7 @@ def record_of_json(line: Line) -> Sequence[Line]:
 
 PEELS: Mapping[str, Peel] = {
     "colours": _without_colours,
-    **{e.name: partial(_without_prefix, re.compile(e.regex.encode(), re.DOTALL)) for e in PREFIXES if e.regex},
+    **{e.name: partial(_without_prefix, re.compile(e.regex.encode(), re.DOTALL)) for e in PREFIXES},
     **{e.name: partial(_out_of_object, e) for e in OBJECTS},
     OTLP: _out_of_otlp,
     JSON_RECORD: record_of_json,

@@ -19,14 +19,14 @@ from kafka_hindsight.judgements.reasoning.rulings import Ruling, always, named, 
 from kafka_hindsight.judgements.rebalances.judge import RULINGS
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.knowledge.model import Noise, Pattern, Rule, Sample
+from kafka_hindsight.knowledge.model import Noise, Pattern, Rule
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.shared.plain import quoted, visible
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
 from tools.pages import docs, markdown, ruling_pages
-from tools.pages.samples import samples_of
+from tools.pages.samples import Captured, samples_of
 
 HOSTILE = (
     "a|b",
@@ -183,15 +183,15 @@ def test_a_fence_holds_whatever_stands_in_it(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
+def test_a_page_of_hostile_declarations_keeps_its_shape(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     columns = (Column("k", Scalar.STRING, text, nullable=False), Column("o", Scalar.INT, text, unit=text))
     table = Table(Row, "gold", "t", text, ("k",), columns, checks=(Check("c", text, text),))
     page = docs.tables_page([table], {"gold.t": "publish"})
     assert headings(page) == ["Tables", "gold.t"]
     assert {len(row) for row in cells(page)} == {2, 3, 5}
 
-    sample = Sample(text, {}, "4.1")
-    pattern = Pattern("p", Kind.REBALANCE_STARTED, (text,), "x", text, text, "", (sample,), (text,))
+    monkeypatch.setattr(docs, "samples_of", lambda _: (Captured(text, "4.1"),))
+    pattern = Pattern("p", Kind.REBALANCE_STARTED, (text,), "x", text, text)
     page = docs.patterns_page([pattern], [Noise((text,), text, text)])
     assert headings(page) == ["Patterns", "rebalance_started", "p", "Known and ignored"]
     assert fences(page) == [quoted(text)]
@@ -213,11 +213,11 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
     assert fences(page)[1:] == [quoted(text)]
 
 
-def test_a_made_sample_is_shown_only_where_no_captured_one_is() -> None:
-    def pattern(pattern_id: str, *samples: Sample) -> Pattern:
-        return Pattern(pattern_id, Kind.REBALANCE_STARTED, ("l",), "x", "4.1", "s", "", samples, ("y",))
-
-    made, captured = Sample("made it", {}, "4.1", made=True), Sample("wrote it", {}, "3.9")
-    page = docs.patterns_page([pattern("both", made, captured), pattern("alone", made)], ())
+def test_a_made_sample_is_shown_only_where_no_captured_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, captured = Captured("made it", "4.1", made=True), Captured("wrote it", "3.9")
+    samples = {"both": (made, captured), "alone": (made,)}
+    monkeypatch.setattr(docs, "samples_of", lambda pattern: samples[pattern.pattern_id])
+    patterns = [Pattern(name, Kind.REBALANCE_STARTED, ("l",), "x", "4.1", "s") for name in samples]
+    page = docs.patterns_page(patterns, ())
     assert "Known from Kafka's source alone, until a line is captured: `alone`." in page
     assert fences(page) == ["wrote it", "made it"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -46,9 +48,10 @@ from tests.support.nights import EXCERPTS
 from tests.support.report_night import night
 from tests.support.rulings import wording
 from tests.unit import test_patterns, test_rebalances_rulings
-from tools.pages import docs
+from tools.pages import docs, samples
 from tools.pages.markdown import prose
 from tools.pages.ruling_pages import causes_page
+from tools.pages.samples import Captured
 
 HOME = Path(__file__).resolve().parents[2]
 DOCS = HOME / "docs"
@@ -64,6 +67,13 @@ def sections() -> dict[str, list[str]]:
         heading: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
         for heading, text in zip(parts[::2], parts[1::2], strict=True)
     }
+
+
+def samples_in(heading: str) -> list[Captured]:
+    """The rows of samples below a heading of docs/extending.md."""
+    text = PAGES["extending.md"].partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    (rows,) = re.findall(r"```jsonl\n(.*?)```", text, flags=re.DOTALL)
+    return [Captured(version="0.11", **json.loads(row)) for row in rows.splitlines()]
 
 
 def run(block: str, names: dict[str, Any]) -> dict[str, Any]:
@@ -88,6 +98,7 @@ def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPa
     pattern = run(block, dict(GIVEN))["PATTERN"]
     (name,) = {class_of(logger) for logger in pattern.loggers}
     known = reading.KNOWN[name]
+    monkeypatch.setattr(samples, "captured", partial(tuple, [*samples.captured(), *samples_in("A pattern")]))
     monkeypatch.setattr(test_patterns, "PATTERNS", (*test_patterns.PATTERNS, pattern))
     monkeypatch.setitem(test_patterns.OF_CLASS, name, [*test_patterns.OF_CLASS[name], pattern])
     monkeypatch.setitem(reading.KNOWN, name, replace(known, patterns=(*known.patterns, pattern)))
@@ -103,8 +114,10 @@ def test_the_layout_reads_its_samples_and_no_other() -> None:
     (block,) = sections()["A layout or an envelope"]
     layout = run(block, dict(GIVEN))["LAYOUT"]
     head = compiled(layout.pattern).head
-    assert all(reading.read_record(layout.pattern, sample).pattern for sample in layout.samples)
-    assert not any(head.match(sample) for sample in layout.counter_samples)
+    shown, unlike = samples_in("A layout or an envelope")
+    assert (shown.shows, unlike.unlike) == (layout.name, [layout.name])
+    assert reading.read_record(layout.pattern, shown.record).pattern
+    assert not head.match(unlike.record)
 
 
 def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def accounted(left: Leftovers, events: list[dict[str, object]]) -> int:
 
 @each_layout
 def test_a_head_is_known_by_its_beginning(layout: Layout) -> None:
-    samples, counter_samples = layout_samples(layout)
+    samples, counter_samples = layout_samples(layout.name)
     assert samples
     assert counter_samples
     assert all(re.match(layout.head, sample) for sample in samples)
@@ -59,7 +59,7 @@ def test_a_head_is_known_by_its_beginning(layout: Layout) -> None:
 
 @each_layout
 def test_a_sample_is_taken_apart_by_its_own_layout(layout: Layout) -> None:
-    for sample in layout_samples(layout)[0]:
+    for sample in layout_samples(layout.name)[0]:
         record = read_line(sample)
         assert record.layout is layout
         assert record.logger

@@ -23,7 +23,7 @@ from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record
 from lab.drill.render import in_pattern
-from tools.pages.samples import samples_of
+from tools.pages.samples import layout_samples, samples_of
 
 each_layout = pytest.mark.parametrize("layout", PATTERN_LAYOUTS, ids=lambda x: x.name)
 WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
@@ -48,8 +48,9 @@ def said_by_kafka(text: str) -> tuple[str | None, tuple[str | None, ...]]:
 
 @each_layout
 def test_a_layout_is_found_by_each_of_its_samples_and_reads_it(layout: PatternLayout) -> None:
-    assert layout.samples
-    for sample in layout.samples:
+    samples, _ = layout_samples(layout.name)
+    assert samples
+    for sample in samples:
         (name, _) = layouts_of([sample])
         assert name == layout.name
         assert said(name, sample)[0]
@@ -58,8 +59,9 @@ def test_a_layout_is_found_by_each_of_its_samples_and_reads_it(layout: PatternLa
 
 @each_layout
 def test_a_layout_does_not_claim_what_it_is_unlike(layout: PatternLayout) -> None:
-    assert layout.counter_samples
-    assert not [line for line in layout.counter_samples if head_of(layout.name).match(line)]
+    _, counter_samples = layout_samples(layout.name)
+    assert counter_samples
+    assert not [line for line in counter_samples if head_of(layout.name).match(line)]
 
 
 @pytest.mark.parametrize("layout", WITH_LOGGER, ids=lambda x: x.name)
@@ -144,7 +146,7 @@ def test_of_a_long_file_lines_of_its_beginning_its_middle_and_its_end_are_looked
 
 def test_a_record_out_of_envelopes_is_read_by_the_layout_inside() -> None:
     (layout,) = [x for x in PATTERN_LAYOUTS if x.name == "strimzi"]
-    for sample in layout.samples:
+    for sample in layout_samples("strimzi")[0]:
         assert said(inside(("docker", "compose"), "strimzi"), sample) == said("strimzi", sample)
         assert said(inside(("docker",), layout.pattern), sample) == said("strimzi", sample)
     assert said(inside(("cri",), "apache"), KAFKAS[0].text) == said("apache", KAFKAS[0].text)

@@ -2,7 +2,8 @@
 
 A file is `<version>/<module>.jsonl`, a row is a record: `shows` names the pattern or layout that it is a sample of, or
 is `noise`; `fields` are what the pattern reads from it; `unlike` names the patterns and layouts that must not claim it.
-The rows of noise, which the product reads, hold a record each: a sample of noise too.
+The rows of noise, which the product reads, hold a record each: a sample of noise too. Files beside the versions hold
+samples of layouts and envelopes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kafka_hindsight.knowledge.model import Layout, Pattern, Sample
+from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.settings.home import HOME
 
 KNOWLEDGE = HOME / "kafka_hindsight" / "knowledge"
@@ -23,7 +24,10 @@ SHOWS_NOISE = "noise"
 
 @dataclass(frozen=True)
 class Captured:
-    """One row of a file of samples, with the Kafka version that its folder names; `contains`: its shape of noise."""
+    """One row of a file of samples, with the Kafka version that its folder names; `contains`: its shape of noise.
+
+    `made`: written from Kafka's source, since no broker or client at hand has written one yet.
+    """
 
     record: str
     version: str
@@ -49,20 +53,17 @@ def _rows(pattern: str) -> Iterator[tuple[Path, dict[str, Any]]]:
             yield path, json.loads(line)
 
 
-def samples_of(pattern: Pattern) -> tuple[Sample, ...]:
-    """The records that a pattern must claim: those it declares, then those on file."""
-    on_file = (c for c in captured() if c.shows == pattern.pattern_id)
-    return (*pattern.samples, *(Sample(c.record, c.fields, c.version, c.made) for c in on_file))
+def samples_of(pattern: Pattern) -> tuple[Captured, ...]:
+    """The records that a pattern must claim."""
+    return tuple(c for c in captured() if c.shows == pattern.pattern_id)
 
 
 def counter_samples_of(pattern: Pattern) -> tuple[str, ...]:
-    """The records that a pattern must not claim: those it declares, then those on file."""
-    return (*pattern.counter_samples, *(c.record for c in captured() if pattern.pattern_id in c.unlike))
+    """The records that a pattern must not claim."""
+    return tuple(c.record for c in captured() if pattern.pattern_id in c.unlike)
 
 
-def layout_samples(layout: Layout) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Records that begin with the head of a layout, and lines that do not."""
-    return (
-        tuple(c.record for c in captured() if c.shows == layout.name),
-        tuple(c.record for c in captured() if layout.name in c.unlike),
-    )
+def layout_samples(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Records that begin with the head of a layout, or are in an envelope, and lines that do not, or are not."""
+    samples = (*captured(), *(Captured(version="any", **row) for _, row in _rows("samples/*.jsonl")))
+    return tuple(s.record for s in samples if s.shows == name), tuple(s.record for s in samples if name in s.unlike)

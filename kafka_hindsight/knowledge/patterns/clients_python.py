@@ -39,9 +39,6 @@ PATTERNS = (
         loggers=("aiokafka.consumer.subscription_state",),
         regex=r"^Updating subscribed topics to: frozenset\(\{(?P<detail>.*)\}\)$",
         source="aiokafka/consumer/subscription_state.py subscribe",
-        counter_samples=(
-            "2026-11-22 14:44:07,729 INFO aiokafka.consumer.subscription_state: Updating subscribed topics to: ()",
-        ),
     ),
     _line_of_kp(
         pattern_id="kafka_python.started",
