@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -33,7 +32,6 @@ class Landed:
 
     records: int = 0
     broken: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
     files: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -105,7 +103,6 @@ def _taken(answer: Answer, landed: Landed) -> tuple[list[dict[str, Any]], dict[s
     if last is None:
         landed.notes += [f"__consumer_offsets was not read: {why}" for why in answer.missing]
         return None
-    landed.skipped.update(last.get("skipped", {}))
     landed.notes += [f"__consumer_offsets: {note}" for note in last.get("notes", ()) if note not in landed.notes]
     return [t for t in answer.tells if "record_offset" in t], last["next"]
 

@@ -7,7 +7,6 @@ from, and each answer the positions that come next.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -93,11 +92,10 @@ class RecordsReader:
         following = {**{p: positions[p] for p in silent if p in positions}, **self.positions}
         is_done = all(following.get(p, 0) >= end for p, end in ends.items() if p in last)
         go_on = {"positions": following, "ends": ends, "topic_id": topic_id, "is_done": is_done}
-        yield {"tell": {"next": go_on, "skipped": dict(self.skipped), "notes": notes}}
+        yield {"tell": {"next": go_on, "notes": notes}}
 
     def _rows(self, starts: Offsets, ends: Offsets, until: float) -> Iterator[Line]:
         self.positions = dict(starts)
-        self.skipped: Counter[str] = Counter()
         waiting = {p for p, at in starts.items() if at < ends.get(p, at)}
         self.consumer.assign([TopicPartition(TOPIC, p, starts[p]) for p in sorted(waiting)])
         size = 0
@@ -125,7 +123,7 @@ class RecordsReader:
             waiting.clear()
 
     def _row(self, message: Message) -> Line | None:
-        """What a record says; None for one of which only its type counts."""
+        """What a record says; None for one that is about no group or member."""
         key, value = message.key(), message.value()
         place = {
             "offsets_partition": message.partition(),
@@ -133,9 +131,7 @@ class RecordsReader:
             "written_at": _iso(message.timestamp()[1]),
         }
         try:
-            record_type = group_records.type_of(key)
-            if record_type is None or record_type.value is None:
-                self.skipped[record_type.name if record_type else f"type {int.from_bytes(key[:2], 'big')}"] += 1
+            if group_records.type_of(key) is None:
                 return None
             found = group_records.decode(key, value)
         except group_records.Malformed as wrong:

@@ -11,9 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_LONGEST_VARINT = 5
-"""An unsigned varint of 32 bits fills at most so many bytes."""
-
 
 class Malformed(ValueError):
     """The bytes are not what they say they are. The text says what was found and what was needed."""
@@ -81,25 +78,20 @@ class Cursor:
         value: int = struct.unpack(format_, self.take(struct.calcsize(format_), of))[0]
         return value
 
-    def varint(self, of: str) -> int:
+    def varint(self, of: str, bits: int = 32) -> int:
         """An unsigned varint."""
-        value = 0
-        for n in range(_LONGEST_VARINT):
-            byte = self.take(1, of)[0]
-            value |= (byte & 0x7F) << (7 * n)
-            if byte < 0x80:
-                return value
-        raise Malformed(f"{self.what}: {of} is a varint of more than {_LONGEST_VARINT} bytes; needed 32 bits.")
-
-    def zigzag(self, of: str, bits: int = 32) -> int:
-        """A signed varint, as records of a batch have them. Source: ByteUtils.readVarint, readVarlong."""
         value = 0
         for n in range(-(-bits // 7)):
             byte = self.take(1, of)[0]
             value |= (byte & 0x7F) << (7 * n)
             if byte < 0x80:
-                return (value >> 1) ^ -(value & 1)
-        raise Malformed(f"{self.what}: {of} is a varint of more than {bits} bits.")
+                return value
+        raise Malformed(f"{self.what}: {of} is a varint that goes on; needed at most {bits} bits.")
+
+    def zigzag(self, of: str, bits: int = 32) -> int:
+        """A signed varint, as records of a batch have them. Source: ByteUtils.readVarint, readVarlong."""
+        value = self.varint(of, bits)
+        return (value >> 1) ^ -(value & 1)
 
     def length(self, flexible: bool, format_: str, of: str) -> int | None:
         """How long the next string, byte field or array is; None for null."""

@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 def type_of(key: bytes | None) -> RecordType | None:
-    """The type that a key names; None where we know none of that number.
+    """The type that a key names; None where we read no record of it.
 
     Raises: Malformed where the key is too short to name one.
     """
@@ -33,7 +33,7 @@ def type_of(key: bytes | None) -> RecordType | None:
 
 
 def decode(key: bytes, value: bytes | None) -> Row:
-    """What a record of a type that has a value layout says, by the names of the columns of bronze.group_records.
+    """What a record of a known type says, by the names of the columns of bronze.group_records.
 
     Gives: record_type, the fields of the key, is_tombstone, and those of the value; instants in milliseconds.
     Raises: Malformed.
@@ -41,9 +41,8 @@ def decode(key: bytes, value: bytes | None) -> Row:
         consumer protocol's, they are null and the rest of the record stands, as it does for Kafka.
     """
     record_type = type_of(key)
-    if record_type is None or record_type.key is None or record_type.value is None:
-        name = record_type.name if record_type else key[:2].hex()
-        raise Malformed(f"Found: a record of type {name}. Needed: a record of a group or its members.")
+    if record_type is None:
+        raise Malformed(f"Found: a record of type {key[:2].hex()}. Needed: a record of a group or its members.")
     cursor = Cursor(key, f"key of {record_type.name}")
     cursor.take(2, "record type")
     named = read_struct(cursor, record_type.key, 0, flexible=False)

@@ -14,12 +14,12 @@ from kafka_hindsight.knowledge.wire import Field, Layout, Struct
 
 @dataclass(frozen=True)
 class RecordType:
-    """One type of record. `member`: the key names a member too. `value`: None where we read no such record."""
+    """One type of record about a group or its members."""
 
     number: int
     name: str
-    key: Struct | None = None
-    value: Layout | None = None
+    key: Struct
+    value: Layout
 
 
 _GROUP = Struct((Field("group_id", "string"),))
@@ -155,8 +155,6 @@ MEMBER_STATES: Mapping[int, str] = {0: "stable", 1: "unrevoked_partitions", 2: "
 """Source: MemberState.java; anything else is unknown to this page as it is to Kafka."""
 
 TYPES: tuple[RecordType, ...] = (
-    RecordType(0, "legacy_offset_commit"),
-    RecordType(1, "offset_commit"),
     RecordType(2, "group_metadata", _GROUP, GROUP_METADATA),
     RecordType(3, "consumer_group_metadata", _GROUP, CONSUMER_GROUP_METADATA),
     RecordType(4, "consumer_group_partition_metadata", _GROUP, PARTITION_METADATA),
@@ -164,20 +162,6 @@ TYPES: tuple[RecordType, ...] = (
     RecordType(6, "consumer_group_target_assignment_metadata", _GROUP, TARGET_METADATA),
     RecordType(7, "consumer_group_target_assignment_member", _MEMBER, TARGET_MEMBER),
     RecordType(8, "consumer_group_current_member_assignment", _MEMBER, CURRENT_MEMBER),
-    RecordType(9, "share_group_partition_metadata"),
-    RecordType(10, "share_group_member_metadata"),
-    RecordType(11, "share_group_metadata"),
-    RecordType(12, "share_group_target_assignment_metadata"),
-    RecordType(13, "share_group_target_assignment_member"),
-    RecordType(14, "share_group_current_member_assignment"),
-    RecordType(15, "share_group_state_partition_metadata"),
     RecordType(16, "consumer_group_regular_expression", _PATTERN, REGULAR_EXPRESSION),
-    RecordType(17, "streams_group_metadata"),
-    RecordType(18, "streams_group_partition_metadata"),
-    RecordType(19, "streams_group_member_metadata"),
-    RecordType(20, "streams_group_target_assignment_metadata"),
-    RecordType(21, "streams_group_target_assignment_member"),
-    RecordType(22, "streams_group_current_member_assignment"),
-    RecordType(23, "streams_group_topology"),
 )
 TYPE_OF: Mapping[int, RecordType] = {t.number: t for t in TYPES}
