@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from kafka_hindsight.logs.file_bytes import CHUNK, opened
 from kafka_hindsight.logs.pieces import Piece, ranges_of
@@ -24,18 +27,28 @@ FORMS = {
 }
 
 
+def unit_of(path: Path) -> dict[str, Any]:
+    """What both readings of collect are told of a file."""
+    told = {"file": 0, "zone": "UTC", "piece": CHUNK, "layouts": None, "form": None, "pattern": None}
+    return {**told, "size": path.stat().st_size, "copy": f"{path}.zst"}
+
+
+def pieces_of(path: Path) -> list[Piece]:
+    """The pieces of a file, as the first reading finds them."""
+    told = unit_of(path)
+    size = told["size"]
+    found = pieces_in({**told, "from": 0, "until": size}, opened(path.as_uri(), size), None)
+    return [Piece.of(json.loads(row)) for batch in found for row in batch["piece"].to_pylist()]
+
+
 def records(path: Path) -> Iterator[tuple[str | None, Row]]:
     """The records of a file, each with its layout, as the two readings of collect find them."""
-    size = path.stat().st_size
-    told = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "form": None, "pattern": None}
-    told["copy"] = f"{path}.zst"
-    found = pieces_in({**told, "from": 0, "until": size}, opened(path.as_uri(), size), None)
-    pieces = [Piece.of(json.loads(row)) for batch in found for row in batch["piece"].to_pylist()]
+    size, pieces = path.stat().st_size, pieces_of(path)
     if not pieces:
         return
     form, layouts = pieces[0].form, pieces[0].layouts
     ranges = [{"number": 0, "range": asdict(each), "contest": None} for each in ranges_of(pieces)]
-    unit = {**told, "layouts": layouts, "form": asdict(form) if form else None, "ranges": ranges}
+    unit = {**unit_of(path), "layouts": layouts, "form": asdict(form) if form else None, "ranges": ranges}
     for batch in records_in(unit, opened(path.as_uri(), size), None):
         for row in batch.to_pylist():
             yield (layouts[row["layout"]] if row["layout"] >= 0 else None), row
@@ -51,6 +64,16 @@ def events(night: Path) -> Counter[tuple[object, ...]]:
                 name = str(path.relative_to(night))
                 found[name, row["happened_at"], row["order"], reading.pattern.pattern_id, reading.found] += 1
     return found
+
+
+@pytest.mark.parametrize("prefix", ["", "kafka-1  | "])
+def test_a_file_shows_the_cluster_that_its_lines_name_wrapped_or_not(tmp_path: Path, prefix: str) -> None:
+    words = ("[KafkaServer id=1] starting", "Cluster ID = ours", "[KafkaServer id=1] started")
+    lines = [f"{prefix}[2026-11-21 01:44:29,117] INFO {said} (kafka.server.KafkaServer)\n" for said in words]
+    path = tmp_path / "server.log"
+    path.write_text("".join(lines))
+    (piece,) = pieces_of(path)
+    assert (piece.is_wrapped, piece.cluster_ids) == (bool(prefix), ("ours",))
 
 
 def test_a_mixed_folder_has_the_events_of_the_plain_one(tmp_path: Path) -> None:
