@@ -19,39 +19,16 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaExcep
 from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, OffsetSpec, ResourceType
 
 from kafka_hindsight.kafka.connection import Connection, from_json
+from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
 from kafka_hindsight.shared.exits import BadInput
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """What brokers call internal. Source: Topic.java, INTERNAL_TOPICS."""
 
 AUDITED = {
-    "topic": frozenset({"min.insync.replicas", "unclean.leader.election.enable"}),
-    "broker": frozenset(
-        {
-            "auto.leader.rebalance.enable",
-            "default.replication.factor",
-            "group.consumer.heartbeat.interval.ms",
-            "group.consumer.max.heartbeat.interval.ms",
-            "group.consumer.max.session.timeout.ms",
-            "group.consumer.min.heartbeat.interval.ms",
-            "group.consumer.min.session.timeout.ms",
-            "group.consumer.session.timeout.ms",
-            "group.initial.rebalance.delay.ms",
-            "group.max.session.timeout.ms",
-            "group.min.session.timeout.ms",
-            "leader.imbalance.check.interval.seconds",
-            "leader.imbalance.per.broker.percentage",
-            "min.insync.replicas",
-            "offsets.retention.minutes",
-            "offsets.topic.num.partitions",
-            "offsets.topic.replication.factor",
-            "process.roles",
-            "replica.lag.time.max.ms",
-            "transaction.state.log.min.isr",
-            "transaction.state.log.replication.factor",
-            "unclean.leader.election.enable",
-        }
-    ),
+    "topic": frozenset(TOPIC_SETTINGS),
+    "broker": frozenset(BROKER_SETTINGS) - {"auto.create.topics.enable", "broker.rack"}
+    | {"group.initial.rebalance.delay.ms", "offsets.retention.minutes", "offsets.topic.num.partitions"},
 }
 """Settings that are kept even where they are as Kafka ships them."""
 

@@ -1,4 +1,4 @@
-"""What to do about each harm: how urgent it is, what helps now, and what would have prevented it."""
+"""What to do about each harm, absence and change of leader: what is urgent, helps now, and would have prevented it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kafka_hindsight.catalog.codes import Harm, OutageKind
-from kafka_hindsight.knowledge.failover_advice import FAILOVER_ADVICE
+from kafka_hindsight.catalog.codes import Harm, OutageKind, OutOfSyncKind
+from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE
+from kafka_hindsight.knowledge.rules import RULE_BY_ID
 
 State = Literal["act", "look", "calm"]
 """What a window asks of its reader: do something now, look when there is time, or nothing."""
@@ -122,6 +123,27 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     Harm.ROUTINE: HarmNote("calm", "routine", commands=(_MEMBERS,), source="Our choice: nothing failed"),
 }
 """In the order of harm."""
+
+FAILOVER_ADVICE: dict[str, str] = {
+    "log_dir_failed": OUT_OF_SYNC_ADVICE[OutOfSyncKind.DISK],
+    "unclean_election": RULE_BY_ID["unclean_election"].advice,
+    "offline": RULE_BY_ID["offline_partitions"].advice,
+    "leader_restored": "See the change before it for why the partition had no leader. If the verdict is only"
+    " `possible`, it is not known whether the new leader had every record: compare the topic with what consumers and"
+    " other systems hold.",
+    "reassignment": OUT_OF_SYNC_ADVICE[OutOfSyncKind.REASSIGNMENT],
+    "controlled_shutdown": "Nothing, if the broker came back. If partitions had no leader meanwhile, see the"
+    " scorecard of the restart.",
+    "broker_unresponsive": "The process ran, but the controller received no heartbeat: look for long pauses (GC, a"
+    " suspended host, a disk that hangs) and for a network partition between the broker and the controller.",
+    "broker_crash": "Find out why the process ended: its last lines, its exit code, the kernel's log (killed when"
+    " memory ran out), the state of its host. It recovers its logs at the next start: let it finish before the next"
+    " stop.",
+    "preferred_election": "Nothing: the preferred replicas lead again. The change before it says what had moved the"
+    " leaders.",
+    "unknown": RULE_BY_ID["leaderships_unseen"].advice,
+}
+"""By the kind of gold.failovers. Advice that a rule or a period gives already is taken from there."""
 
 OUTAGE_VERBS: Mapping[OutageKind, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "was shut down",

@@ -26,7 +26,7 @@ from kafka_hindsight.judgements.reasoning.rulings import says
 from kafka_hindsight.judgements.rebalances import judge
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.knowledge.conversion import compiled
-from kafka_hindsight.knowledge.failover_advice import FAILOVER_ADVICE
+from kafka_hindsight.knowledge.harms import FAILOVER_ADVICE
 from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
 from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE
 from kafka_hindsight.knowledge.layouts import APACHE, class_of

@@ -16,7 +16,7 @@ from kafka_hindsight.catalog.codes import Cause, FindingSeverity
 from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
 from kafka_hindsight.cli import clusters_file
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
-from kafka_hindsight.knowledge.failover_advice import FAILOVER_ADVICE
+from kafka_hindsight.knowledge.harms import FAILOVER_ADVICE
 from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
 from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE, RESTART_ADVICE
 from kafka_hindsight.knowledge.kinds import KINDS

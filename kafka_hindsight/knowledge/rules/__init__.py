@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.knowledge.model import Rule
-from kafka_hindsight.knowledge.rules import brokers, data_coverage, durability, groups, replicas
+from kafka_hindsight.knowledge.rules import brokers, data_coverage, durability, groups
 
-RULES: tuple[Rule, ...] = (*groups.RULES, *brokers.RULES, *replicas.RULES, *durability.RULES, *data_coverage.RULES)
+RULES: tuple[Rule, ...] = (*groups.RULES, *brokers.RULES, *durability.RULES, *data_coverage.RULES)
 
 RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}
 
