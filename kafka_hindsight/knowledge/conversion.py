@@ -45,18 +45,8 @@ _WORDS = {
 _CLOCKS = ("d", "date")
 _MESSAGES = ("m", "msg", "message", "s")
 _ENDS = ("n", "ex", "exception", "throwable", "xEx", "xException", "xThrowable", "rEx", "rException", "wEx", "wex", "e")
-_AROUND = (
-    "highlight",
-    "style",
-    "notEmpty",
-    "varsNotEmpty",
-    "variablesNotEmpty",
-    "maxLen",
-    "maxLength",
-    "enc",
-    "encode",
-)
 _OPTIONAL = ("notEmpty", "varsNotEmpty", "variablesNotEmpty")
+_AROUND = (*_OPTIONAL, "highlight", "style", "maxLen", "maxLength", "enc", "encode")
 _SAME = {**dict.fromkeys(("p", "le", "level"), "level"), **dict.fromkeys(("c", "lo", "logger"), "logger")}
 _EVERY_WORD = {*_WORDS, *_CLOCKS, *_MESSAGES, *_ENDS, *_AROUND} - {"connector"}
 _NAMES = sorted(_EVERY_WORD, key=lambda name: (-len(name), name))
@@ -67,47 +57,32 @@ _VARIABLE = re.compile(r"\$\{(?P<name>[^{}:]*)(?::-(?P<default>[^{}]*))?\}")
 
 _FULL = "yyyy-MM-dd HH:mm:ss,SSS"
 _FORMATS = {
-    "DEFAULT": _FULL,
-    "DEFAULT_PERIOD": _FULL,
-    "DEFAULT_MICROS": _FULL,
-    "DEFAULT_NANOS": _FULL,
-    "ISO8601": _FULL,
-    "ISO8601_PERIOD": _FULL,
-    "ISO8601_OFFSET_DATE_TIME_HH": f"{_FULL}X",
-    "ISO8601_OFFSET_DATE_TIME_HHMM": f"{_FULL}X",
-    "ISO8601_OFFSET_DATE_TIME_HHCMM": f"{_FULL}X",
+    **dict.fromkeys(("DEFAULT", "DEFAULT_PERIOD", "DEFAULT_MICROS", "DEFAULT_NANOS"), _FULL),
+    **dict.fromkeys(("ISO8601", "ISO8601_PERIOD"), _FULL),
+    **dict.fromkeys((f"ISO8601_OFFSET_DATE_TIME_{zone}" for zone in ("HH", "HHMM", "HHCMM")), f"{_FULL}X"),
     "ISO8601_BASIC": "yyyyMMdd HHmmss,SSS",
     "COMPACT": "yyyyMMddHHmmssSSS",
     "DATE": "dd MMM yyyy HH:mm:ss,SSS",
     "ABSOLUTE": "HH:mm:ss,SSS",
-    "UNIX": "UNIX",
-    "UNIX_MILLIS": "UNIX_MILLIS",
 }
-"""Dates that log4j and logback know by a name."""
+"""Dates that log4j and logback know by a name; those that count from the epoch are in _EPOCHS."""
 
 _MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
 _PARTS = {
-    "y": r"(?P<year>\d{4})",
-    "u": r"(?P<year>\d{4})",
+    **dict.fromkeys("yu", r"(?P<year>\d{4})"),
     "M": r"(?P<month>\d\d)",
     "MMM": rf"(?P<month>{'|'.join(_MONTHS)})",
     "d": r"(?P<day>\d\d)",
     "H": r"(?P<hour>\d\d)",
     "m": r"(?P<minute>\d\d)",
     "s": r"(?P<second>\d\d)",
-    "S": r"(?P<fraction>\d{1,9})",
-    "n": r"(?P<fraction>\d{1,9})",
-    "X": r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)",
-    "x": r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)",
-    "Z": r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)",
+    **dict.fromkeys("Sn", r"(?P<fraction>\d{1,9})"),
+    **dict.fromkeys("XxZ", r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)"),
     "E": "[A-Za-z]{2,9}",
     "z": "[A-Z]{1,5}",
 }
-_EPOCHS = {
-    "UNIX": r"(?P<epoch>\d{9,11})(?P<fraction>)",
-    "UNIX_MILLIS": r"(?P<epoch>\d{9,11})(?P<fraction>\d{3})",
-}
+_EPOCHS = {"UNIX": r"(?P<epoch>\d{9,11})(?P<fraction>)", "UNIX_MILLIS": r"(?P<epoch>\d{9,11})(?P<fraction>\d{3})"}
 _DATE_TOKEN = re.compile(r"'(?P<quoted>[^']*)'|(?P<letters>([A-Za-z])\3*)|(?P<other>.)")
 _AS_DEFAULT = re.compile(r"[,.](?=\(\?P<fraction>)")
 _FRACTION = f"[.,]{_PARTS['S']}"

@@ -40,10 +40,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     for act, regex in (
         ("joined", rf"Adding new member {_MEMBER}(?: with group instance ?id {_OPTION})?{_CLIENT}"),
         ("leader_rejoined", rf"[Ll]eader {_MEMBER} re-joining group during \w+{_CLIENT}"),
-        (
-            "static_updated",
-            rf"Updating metadata for static member {_MEMBER} with instance id {_OPTION}{_CLIENT}",
-        ),
+        ("static_updated", rf"Updating metadata for static member {_MEMBER} with instance id {_OPTION}{_CLIENT}"),
         ("metadata_updated", rf"Updating metadata for member {_MEMBER}(?: during \w+)?{_CLIENT}"),
         ("expired", rf"removing member {_MEMBER} on heartbeat expiration\.?"),
         ("left", rf"[Rr]emoving member {_MEMBER}? on LeaveGroup{_CLIENT}"),

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_hindsight.knowledge.group_records.layouts import (
-    ASSIGNMENT,
-    MEMBER_STATES,
-    SUBSCRIPTION,
-    TYPE_OF,
-    RecordType,
-)
+from kafka_hindsight.knowledge.group_records.layouts import ASSIGNMENT, MEMBER_STATES, SUBSCRIPTION, TYPE_OF, RecordType
 from kafka_hindsight.knowledge.wire import Cursor, Malformed, read, read_struct
 
 __all__ = ["Malformed", "RecordType", "decode", "type_of"]

@@ -75,12 +75,7 @@ _PARTITION_CHANGE = Struct(
     )
 )
 _END_POINT = Struct(
-    (
-        Field("name", "string"),
-        Field("host", "string"),
-        Field("port", "uint16"),
-        Field("security_protocol", "int16"),
-    )
+    (Field("name", "string"), Field("host", "string"), Field("port", "uint16"), Field("security_protocol", "int16"))
 )
 _FEATURE = Struct((Field("name", "string"), Field("least", "int16"), Field("most", "int16")))
 _REGISTER_BROKER = Struct(
