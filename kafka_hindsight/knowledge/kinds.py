@@ -2,7 +2,6 @@
 
 Patterns name kinds, judgements read them. A field in brackets may be missing from older versions.
 """
-# ruff: noqa: E501 - one kind a line
 
 from __future__ import annotations
 

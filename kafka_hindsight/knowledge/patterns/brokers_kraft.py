@@ -1,5 +1,4 @@
 """The life of a KRaft broker, by its own lines (Kafka 2.8-4.2)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

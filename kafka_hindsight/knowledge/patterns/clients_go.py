@@ -3,7 +3,6 @@
 The program chooses the logger and what stands before a line. The fields of franz-go follow its message, as in its own
 BasicLogger; of records of JSON they are put there.
 """
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

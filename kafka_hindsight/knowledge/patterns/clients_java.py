@@ -1,5 +1,4 @@
 """Settings, subscription and close of a Java consumer, and the work of Kafka Connect, by its log (Kafka 2.0-4.3)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

@@ -1,5 +1,4 @@
 """Coordinator, commits and connections of a Java consumer, by its own log (Kafka 2.0-4.2)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

@@ -1,5 +1,4 @@
 """How a classic Java consumer joins its group, leaves it or is removed, by its own log (Kafka 1.0-4.2)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

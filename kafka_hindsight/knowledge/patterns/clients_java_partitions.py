@@ -1,5 +1,4 @@
 """Assigned and revoked partitions, and KIP-848 membership, by a Java consumer's own log (Kafka 2.4-4.2)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

@@ -1,5 +1,4 @@
 """What kafkajs (2.2) logs of its groups: records of JSON, whose other fields follow the message."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

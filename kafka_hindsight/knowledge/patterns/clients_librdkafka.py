@@ -2,7 +2,6 @@
 
 Python hands it to the program's own logger (`logger=`): the facility then stands before the client's name.
 """
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from dataclasses import replace
 from functools import partial

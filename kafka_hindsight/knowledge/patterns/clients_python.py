@@ -1,5 +1,4 @@
 """What aiokafka (0.7-0.14) and kafka-python (2.0-3.0) log of their groups, through Python's logging."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

@@ -1,5 +1,4 @@
 """The active controller of a ZooKeeper cluster, and the brokers that it sees (Kafka 1.0-3.9)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

@@ -1,5 +1,4 @@
 """The partitions of __consumer_offsets: which broker coordinates, and how long loading takes."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

@@ -1,5 +1,4 @@
 """Log directories that fail."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern

@@ -1,5 +1,4 @@
 """Partition changes by a KRaft controller: creation, unclean elections, reassignment (Kafka 3.0-4.2)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

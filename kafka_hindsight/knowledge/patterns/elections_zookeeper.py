@@ -1,5 +1,4 @@
 """Partition changes by a ZooKeeper controller: creation, elections, reassignment (Kafka 1.0-3.9)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

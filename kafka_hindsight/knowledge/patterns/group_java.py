@@ -1,5 +1,4 @@
 """Groups of the classic protocol and their members, by the Java coordinator (Kafka 3.7-4.2)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

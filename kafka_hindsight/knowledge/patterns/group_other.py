@@ -2,7 +2,6 @@
 
 Their target assignments, and the epochs and fencings of share groups, have the words of KIP-848's groups.
 """
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

@@ -1,5 +1,4 @@
 """Groups of the classic protocol and their members, by the Scala coordinator (Kafka 1.0-3.9)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

@@ -1,5 +1,4 @@
 """Leaders and followers, by the brokers' state-change logs, until 2.5 by their server logs (Kafka 1.0-4.2)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

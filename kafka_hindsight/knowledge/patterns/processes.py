@@ -1,5 +1,4 @@
 """How the start of a broker fails, and how its process ends, by its own lines (Kafka 1.0-4.3)."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern

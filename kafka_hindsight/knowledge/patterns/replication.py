@@ -1,5 +1,4 @@
 """In-sync replicas, logs and fetchers, by the brokers' server logs."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from functools import partial
 

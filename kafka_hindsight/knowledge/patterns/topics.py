@@ -1,5 +1,4 @@
 """Settings of brokers and topics, also those that change; topics that are created, extended and deleted."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS
 from kafka_hindsight.knowledge.kinds import Kind
