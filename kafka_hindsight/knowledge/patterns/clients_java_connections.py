@@ -4,19 +4,14 @@ from functools import partial
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
-from kafka_hindsight.knowledge.patterns.fragments import CONSUMER_HEAD, TOPIC_PARTITION
+from kafka_hindsight.knowledge.patterns.fragments import CONSUMER_HEAD, COORDINATOR_LOGGERS, TOPIC_PARTITION
 
-_COORDINATOR_LOGGERS = (
-    "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",
-    "org.apache.kafka.clients.consumer.internals.AbstractCoordinator",
-    "org.apache.kafka.connect.runtime.distributed.WorkerCoordinator",
-)
 _REQUEST_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager",)
 _COMMIT_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CommitRequestManager",)
 _NETWORK_LOGGERS = ("org.apache.kafka.clients.NetworkClient",)
 _CLIENTS = "clients/src/main/java/org/apache/kafka/clients"
 _SOURCE = f"{_CLIENTS}/consumer/internals/AbstractCoordinator.java"
-_line = partial(Pattern, loggers=_COORDINATOR_LOGGERS, head=CONSUMER_HEAD, versions="2.0-4.2")
+_line = partial(Pattern, loggers=COORDINATOR_LOGGERS, head=CONSUMER_HEAD, versions="2.0-4.2")
 _line_of_commits = partial(Pattern, loggers=_COMMIT_LOGGERS, head=CONSUMER_HEAD, versions="3.7-4.2")
 _line_of_network = partial(Pattern, loggers=_NETWORK_LOGGERS, head=CONSUMER_HEAD, versions="2.0-4.2")
 
@@ -38,7 +33,7 @@ PATTERNS = (
     _line(
         pattern_id="client.coordinator_lost",
         kind=Kind.CLIENT_COORDINATOR_LOST,
-        loggers=(*_COORDINATOR_LOGGERS, *_REQUEST_LOGGERS),
+        loggers=(*COORDINATOR_LOGGERS, *_REQUEST_LOGGERS),
         regex=r"Group coordinator \S+ \(id: (?P<node>\d+) rack: [^)]*\) is unavailable or invalid"
         r"(?: due to cause: (?P<reason>.*?)\.(?: ?isDisconnected: (?P<detail>true|false)\.)? Rediscovery will be attempted\.|, will attempt rediscovery)$",
         source=f"{_SOURCE} markCoordinatorUnknown; {_CLIENTS}/consumer/internals/CoordinatorRequestManager.java markCoordinatorUnknown",
@@ -46,7 +41,7 @@ PATTERNS = (
     Pattern(
         pattern_id="client.coordinator_long_gone",
         kind=Kind.CLIENT_COORDINATOR_LOST,
-        loggers=(*_COORDINATOR_LOGGERS, *_REQUEST_LOGGERS),
+        loggers=(*COORDINATOR_LOGGERS, *_REQUEST_LOGGERS),
         regex=CONSUMER_HEAD
         + r"Consumer has been (?P<reason>disconnected from the group coordinator) for (?P<took_ms>\d+)ms$",
         versions="2.8-4.2",
@@ -69,7 +64,7 @@ PATTERNS = (
     _line(
         pattern_id="client.partition_commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
-        loggers=(*_COORDINATOR_LOGGERS, *_COMMIT_LOGGERS),
+        loggers=(*COORDINATOR_LOGGERS, *_COMMIT_LOGGERS),
         regex=rf"Offset commit failed on partition {TOPIC_PARTITION} at offset (?P<log_offset>\d+): (?P<error>.+)$",
         source=f"{_CLIENTS}/consumer/internals/ConsumerCoordinator.java OffsetCommitResponseHandler",
     ),

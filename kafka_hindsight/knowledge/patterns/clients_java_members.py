@@ -4,19 +4,14 @@ from functools import partial
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
-from kafka_hindsight.knowledge.patterns.fragments import CONSUMER_HEAD, MEMBER
+from kafka_hindsight.knowledge.patterns.fragments import CONSUMER_HEAD, COORDINATOR_LOGGERS, MEMBER
 
-_LOGGERS = (
-    "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",
-    "org.apache.kafka.clients.consumer.internals.AbstractCoordinator",
-    "org.apache.kafka.connect.runtime.distributed.WorkerCoordinator",
-)
 _GENERATION = (
     r"Generation\{generationId=(?P<generation>-?\d+), memberId='(?P<member_id>[^']*)', protocol='(?P<assignor>[^']*)'\}"
 )
 _SOURCE = "clients/src/main/java/org/apache/kafka/clients/consumer/internals/AbstractCoordinator.java"
 _CONSUMER_SOURCE = "clients/src/main/java/org/apache/kafka/clients/consumer/internals/ConsumerCoordinator.java"
-_line = partial(Pattern, loggers=_LOGGERS, head=CONSUMER_HEAD)
+_line = partial(Pattern, loggers=COORDINATOR_LOGGERS, head=CONSUMER_HEAD)
 
 
 PATTERNS = (

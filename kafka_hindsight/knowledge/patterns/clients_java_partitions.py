@@ -6,15 +6,14 @@ from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import CONSUMER_HEAD
 
-_PARTITION_LOGGERS = (
-    "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",
-    "org.apache.kafka.clients.consumer.internals.ConsumerRebalanceListenerInvoker",
-    "org.apache.kafka.clients.consumer.internals.ConsumerMembershipManager",
-    "org.apache.kafka.clients.consumer.internals.MembershipManagerImpl",
-)
 _MEMBERSHIP_LOGGERS = (
     "org.apache.kafka.clients.consumer.internals.ConsumerMembershipManager",
     "org.apache.kafka.clients.consumer.internals.MembershipManagerImpl",
+)
+_PARTITION_LOGGERS = (
+    "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",
+    "org.apache.kafka.clients.consumer.internals.ConsumerRebalanceListenerInvoker",
+    *_MEMBERSHIP_LOGGERS,
 )
 _HEARTBEAT_LOGGERS = (
     "org.apache.kafka.clients.consumer.internals.ConsumerHeartbeatRequestManager",

@@ -43,3 +43,10 @@ CONSUMER_HEAD = (
 )
 """How a Java consumer, or a worker of Connect, begins its lines. Nothing is quoted: fixed text after it is what ends
 the group's id."""
+
+COORDINATOR_LOGGERS = (
+    "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",
+    "org.apache.kafka.clients.consumer.internals.AbstractCoordinator",
+    "org.apache.kafka.connect.runtime.distributed.WorkerCoordinator",
+)
+"""What a Java consumer, or a worker of Connect, says of its group coordinator comes from these."""
