@@ -61,9 +61,9 @@ _MASKS = tuple(
 
 @dataclass(slots=True)
 class Known:
-    """What is known of the lines of one logger: patterns in their order, and in any order what carries nothing."""
+    """What is known of the lines of one logger: patterns behind their gates, and in any order what carries nothing."""
 
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[tuple[str, Pattern], ...]
     noise: tuple[str, ...]
 
     def is_noise(self, message: str) -> bool:
@@ -94,10 +94,10 @@ class Reading(NamedTuple):
 
 def known_loggers(patterns: Iterable[Pattern], noise: Iterable[Noise]) -> dict[str, Known]:
     """What is known of the lines of each logger that matters, by its class."""
-    claims, empty = defaultdict[str, list[Pattern]](list), defaultdict[str, list[str]](list)
+    claims, empty = defaultdict[str, list[tuple[str, Pattern]]](list), defaultdict[str, list[str]](list)
     for pattern in patterns:
         for name in sorted({class_of(logger) for logger in pattern.loggers}):
-            claims[name].append(pattern)
+            claims[name].append((pattern.contains, pattern))
     for each in noise:
         for name in sorted({class_of(logger) for logger in each.loggers}):
             empty[name].append(each.contains)
@@ -164,8 +164,8 @@ def _wrong(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless
 
 
 def _claimed(known: Known, logger: str | None, message: str, text: str) -> Reading:
-    for pattern in known.patterns:
-        if pattern.contains not in message:
+    for gate, pattern in known.patterns:
+        if gate not in message:
             continue
         if match := pattern.compiled.match(_with_trace(message, text) if pattern.reads_trace else message):
             return Reading(LineFate.EVENT, logger, message, pattern, match.groups())
