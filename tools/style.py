@@ -25,7 +25,7 @@ _ROW = re.compile(r"^\| `(?P<turn>.+?)` \| (?P<instead>.+) \|$", re.MULTILINE)
 _CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 _COMMENT = re.compile(r"--.*$|/\*.*?\*/", re.MULTILINE | re.DOTALL)
 _TAG = re.compile(r"\{[{%#].*?[#%}]\}|<[^<>]*>", re.DOTALL)
-_QUOTING = ("regex", "records", "loggers", "not_decided")
+_QUOTING = ("head", "regex", "records", "loggers", "not_decided")
 """Arguments that hold Kafka's own words, or the words of a captured case."""
 
 

@@ -74,7 +74,7 @@ def test_quoted_code_and_kafkas_own_words_are_not_ours(tmp_path: Path) -> None:
     assert checked(tmp_path, "a.md", "Not `nobody tells`.\n\n```text\nnobody tells\n```\n") == []
     assert checked(tmp_path, "a.html", "{% if told is no %}<p class='a told b'>fine</p>{% endif %}") == []
     assert (
-        checked(tmp_path, "a.py", 'P = Pattern(regex="nobody tells", samples=("it is no leader",))\nd["told"]\n') == []
+        checked(tmp_path, "a.py", 'P = Pattern(regex="nobody tells", loggers=("it is no leader",))\nd["told"]\n') == []
     )
 
 
