@@ -26,17 +26,16 @@ from kafka_hindsight.judgements.groups import (
 )
 from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
-from kafka_hindsight.judgements.groups.incident_rulings import INCIDENTS, Gathered
+from kafka_hindsight.judgements.groups.incident_rulings import FINGERPRINTS, INCIDENTS, Gathered
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
 from kafka_hindsight.judgements.groups.move_rulings import MOVE_RULINGS, Moved
-from kafka_hindsight.judgements.groups.remedy_rulings import (
+from kafka_hindsight.judgements.groups.remedies import (
     COOPERATIVE_ASSIGNMENT,
     MAX_POLL_INTERVAL,
     SESSION_TIMEOUT,
     STATIC_MEMBERSHIP,
     Replayed,
 )
-from kafka_hindsight.judgements.groups.storm_rulings import FINGERPRINTS
 from kafka_hindsight.judgements.groups.storms import Storm
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry
@@ -246,11 +245,11 @@ def decisions_on(case: str) -> list[Decision]:
     return [d for d in decided(night) if d[0] == key]
 
 
-@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.decides}")
+@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.cases[0]}")
 def test_a_ruling_decides_its_case_and_another_one_what_looks_like_it(ruling: Ruling[Any]) -> None:
-    (verdict,) = {v.sentence: v for _, r, v in decisions_on(ruling.decides) if r is ruling}.values()
+    (verdict,) = {v.sentence: v for _, r, v in decisions_on(ruling.cases[0]) if r is ruling}.values()
     assert wording(ruling).fullmatch(verdict.sentence)
-    others = [r for _, r, _ in decisions_on(ruling.looks_alike)]
+    others = [r for _, r, _ in decisions_on(ruling.cases[1])]
     assert others
     assert all(r is not ruling for r in others)
 
@@ -270,5 +269,5 @@ def test_what_a_ruling_decides_beside_its_case(case: str, code: str, confidence:
 
 
 def test_every_made_case_is_used() -> None:
-    named = {c.removeprefix("made: ") for r in ALL for c in (r.decides, r.looks_alike) if c.startswith("made: ")}
+    named = {c.removeprefix("made: ") for r in ALL for c in (r.cases[0], r.cases[1]) if c.startswith("made: ")}
     assert named | {case for case, *_ in ALIKE} == set(MADE)

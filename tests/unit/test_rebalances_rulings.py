@@ -9,7 +9,8 @@ import pytest
 
 from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.rows import Rebalance
-from kafka_hindsight.judgements.reasoning.rulings import Ruling, always, says
+from kafka_hindsight.judgements.reasoning.proofs import always, says
+from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebalances.case import Case
 from kafka_hindsight.judgements.rebalances.judge import RULINGS
 from tests.support.groups import Witnessed, excerpt, sample_night
@@ -46,15 +47,15 @@ def written_by(row: Rebalance) -> Ruling[Case]:
     return max(fit, key=lambda r: len(r.sentence))
 
 
-@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.decides}")
+@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.cases[0]}")
 def test_a_ruling_decides_its_case_and_another_one_what_looks_like_it(ruling: Ruling[Case]) -> None:
-    decided = row_of(ruling.decides)
-    if ruling.decides.endswith("(contributor)"):
+    decided = row_of(ruling.cases[0])
+    if ruling.cases[0].endswith("(contributor)"):
         assert ruling.code in {c.cause for c in decided.contributors}
     else:
         assert written_by(decided) is ruling, decided.explanation
         assert decided.confidence == ruling.confidence
-    other = row_of(ruling.looks_alike)
+    other = row_of(ruling.cases[1])
     assert written_by(other) is not ruling, other.explanation
 
 
@@ -83,7 +84,7 @@ def test_what_a_ruling_decides_beside_its_case(case: str, cause: str, confidence
 
 def test_every_cause_has_a_ruling_and_every_made_group_is_used() -> None:
     assert {code for r in ALL for code in r.codes} == set(Cause)
-    cases = [*(case for r in ALL for case in (r.decides, r.looks_alike)), *(case for case, *_ in ALIKE)]
+    cases = [*(case for r in ALL for case in (r.cases[0], r.cases[1])), *(case for case, *_ in ALIKE)]
     assert {case.removeprefix("made: ") for case in cases if case.startswith("made")} == set(MADE)
 
 

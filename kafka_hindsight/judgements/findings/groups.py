@@ -13,8 +13,7 @@ from kafka_hindsight.catalog.codes import Cause, LagStatus, Protocol
 from kafka_hindsight.catalog.rows import Finding, MemberSetting, Quote, Rebalance
 from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
 from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
-from kafka_hindsight.judgements.groups.rates import advice_on, busiest_hours, causes_of, rate_rule
-from kafka_hindsight.judgements.groups.storms import Act, acts_in
+from kafka_hindsight.judgements.groups.storms import Act, acts_in, advice_on, busiest_hours, causes_of, rate_rule
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import duration

@@ -1,30 +1,177 @@
-"""What kind of incident rebalances with one origin are, and how it is described."""
+"""What kind of incident rebalances with one origin are: hosts that fell silent, storms and their rhythm, and others."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import pairwise
+from statistics import median
 
-from kafka_hindsight.catalog.codes import Cause, Confidence, IncidentKind, Intent
-from kafka_hindsight.catalog.rows import BrokerOutage, Rebalance
-from kafka_hindsight.judgements.groups.rates import causes_of
-from kafka_hindsight.judgements.groups.silent_hosts import SilentHost
-from kafka_hindsight.judgements.groups.storm_rulings import FINGERPRINTS
-from kafka_hindsight.judgements.groups.storms import Storm, client_of
-from kafka_hindsight.judgements.reasoning.rulings import (
-    CERTAIN,
-    LIKELY,
-    Proof,
-    Ruling,
-    Verdict,
-    always,
-    decide,
-    proof_if,
+from kafka_hindsight.catalog.codes import Cause, Confidence, Fingerprint, IncidentKind, Intent, Protocol
+from kafka_hindsight.catalog.rows import BrokerOutage, MemberStay, Rebalance
+from kafka_hindsight.judgements.groups.storms import STORM_REMOVALS, Storm, causes_of, client_of
+from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, Proof, always, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Verdict, decide
+from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
+from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
+from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, LONG_AGO, MS, SAME_ACT
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.words import counted, duration
+
+SILENT_MEMBERS = 3
+"""Fewer whose sessions expire together may do so by chance. The number is our choice."""
+
+
+Ended = tuple[datetime, MemberStay]
+"""The end of a stay, and the stay."""
+
+
+@dataclass(frozen=True)
+class SilentHost:
+    """A host whose members all fell silent, since when, and the rebalances that this began."""
+
+    host: str
+    since: datetime
+    members: int
+    rebalances: tuple[Rebalance, ...]
+
+    @property
+    def was_heard_again(self) -> bool:
+        """Whether the same process of one of its members surely sent something again."""
+        return any(r.cause == Cause.HEARTBEAT_EXPIRED and r.confidence == Confidence.CERTAIN for r in self.rebalances)
+
+
+def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberStay]) -> list[SilentHost]:
+    """The hosts whose members all fell silent, each time with the rebalances that this began.
+
+    Keeps: a host that had another member meanwhile is left out, and so is one where no member elsewhere is known to
+    have been heard all the time: then the brokers may have been silent.
+    Edge case: a member's host is the address that its coordinator saw. The rack in a reading is the broker's.
+    """
+    stays = [s for s in roster if s.host]
+    heard = Intervals(Interval(s.since, s.until, s) for s in stays if s.since is not None)
+    began = grouped((r for r in rebalances if r.cause.noun.is_silence), lambda r: (r.group_id, r.member_id))
+    hosts = []
+    for host, here in sorted(grouped(stays, lambda s: s.host or "").items()):
+        possible = Intervals(Interval(s.since or LONG_AGO, s.until, s) for s in here)
+        hosts += [_silent_host(host, silent, possible, heard, began) for silent in _together(here)]
+    return list(filter(None, hosts))
+
+
+def _silent_host(
+    host: str,
+    silent: Sequence[Ended],
+    possible: Intervals[MemberStay],
+    heard: Intervals[MemberStay],
+    began: Mapping[tuple[str, str | None], Sequence[Rebalance]],
+) -> SilentHost | None:
+    """The host where these stays are all that it had, and another one was heard."""
+    since, last = silent[0][0] - _session(silent[0][1]), silent[-1][0]
+    members = {stay for _, stay in silent}
+    of_members = ((at, r) for at, s in silent for r in began.get((s.group_id, s.member_id), ()))
+    rows = {r.rebalance_id: r for at, r in of_members if abs(r.started_at - at) <= SAME_ACT}
+    if len(members) < SILENT_MEMBERS or not rows or any(i.value not in members for i in possible.between(since, last)):
+        return None
+    if not any(i.value.host != host and (i.end is None or i.end > last) for i in heard.at(since)):
+        return None
+    return SilentHost(host, since, len(silent), tuple(rows.values()))
+
+
+def _together(stays: Iterable[MemberStay]) -> list[list[Ended]]:
+    """The stays of one host that ended because a session expired, with the end of each.
+
+    They are cut where more than a session lies between two.
+    """
+    expired = [(s.until, s) for s in stays if s.how == "expired" and s.until is not None]
+    runs: list[list[Ended]] = []
+    for until, stay in sorted(expired, key=lambda e: (e[0], e[1].group_id, e[1].member_id)):
+        if runs and until - runs[-1][0][0] <= _session(stay):
+            runs[-1].append((until, stay))
+        else:
+            runs.append([(until, stay)])
+    return runs
+
+
+def _session(stay: MemberStay) -> timedelta:
+    return timedelta(milliseconds=stay.session_timeout_ms or SESSION_TIMEOUT_MS)
+
+
+MIN_DRIVING = 4
+"""Fewer have too few intervals between them to show a rhythm."""
+
+STEADY_SPREAD = 0.2
+"""Half of the intervals lie within a fifth of their median.
+Source: a coefficient of variation below 0.2, as proposed for storms in docs/adr/0014-harm-first.md."""
+
+LIMIT_SPREAD = 0.1
+
+
+def session_runs_out_after_each_join(storm: Storm) -> Proof | None:
+    """Members are removed one session timeout after the rebalance before.
+
+    Each member was alive when that one ended. Edge case: a removal comes later than the session timeout by the time
+    from the join to the last heartbeat. KIP-848 is left out: there not every member takes part in each rebalance.
+    """
+    known = [
+        ((unit[0].started_at - before[-1].ended_at) / MS, unit[0].session_timeout_ms)
+        for before, unit in pairwise(storm.units)
+        if before[-1].ended_at is not None
+        and unit[0].protocol == Protocol.CLASSIC
+        and unit[0].cause in (Cause.HEARTBEAT_EXPIRED, Cause.MEMBER_DEAD)
+        and unit[0].session_timeout_ms
+    ]
+    if len(known) < STORM_REMOVALS:
+        return None
+    limit = median(limit for _, limit in known)
+    if median(abs(wait - limit) for wait, limit in known) > max(HEARTBEAT_INTERVAL / MS, LIMIT_SPREAD * limit):
+        return None
+    middle, spread = _middle([wait for wait, _ in known])
+    return Proof(words={"wait": duration(middle), "spread": duration(spread), "limit": duration(limit)})
+
+
+def shows_a_rhythm(storm: Storm) -> Proof | None:
+    """Four rebalances or more drive the loop."""
+    return Proof() if len(storm.driving) >= MIN_DRIVING else None
+
+
+def repeats_steadily(storm: Storm) -> Proof | None:
+    """Half of the intervals between them differ from their median by a fifth of it at most."""
+    middle, spread = _middle([(b - a) / MS for a, b in pairwise(r.started_at for r in storm.driving)])
+    words = {"interval": duration(middle), "spread": duration(spread)}
+    return Proof(words=words) if spread <= STEADY_SPREAD * middle else None
+
+
+def _middle(values: Sequence[float]) -> tuple[float, float]:
+    """The median, and the median distance from it."""
+    middle = median(values)
+    return middle, median(abs(v - middle) for v in values)
+
+
+FINGERPRINTS: tuple[Ruling[Storm], ...] = (
+    Likely(
+        Fingerprint.SESSION_TIMEOUT,
+        "Its removals come {wait} after the rebalance before (median; half of them within {spread} of it), and the"
+        " session timeout is {limit}: members fall silent as soon as they have joined.",
+        proof=(session_runs_out_after_each_join,),
+        source="session.timeout.ms and heartbeat.interval.ms of ConsumerConfig; docs/adr/0014-harm-first.md",
+        cases=(
+            "made: a member that dies as soon as it has joined",
+            "made: the same intervals with a session timeout of 10 s",
+        ),
+    ),
+    Likely(
+        Fingerprint.STEADY,
+        "The rebalances that drive it come {interval} apart (median; half of the intervals within {spread} of it),"
+        " like a loop of restarts.",
+        proof=(shows_a_rhythm, repeats_steadily),
+        source="docs/adr/0014-harm-first.md",
+        cases=("groups/storm-2.8 billing-storm-8", "made: three removals, too few for a rhythm"),
+    ),
 )
-from kafka_hindsight.shared.words import counted
+"""Order: a limit of the clients before any steady interval, because it shows more."""
 
 
 @dataclass(frozen=True)
@@ -155,102 +302,82 @@ _KIP_429 = "KIP-429"
 _ADR = "docs/adr/0014-harm-first.md"
 
 INCIDENTS: tuple[Ruling[Gathered], ...] = (
-    Ruling(
+    Likely(
         IncidentKind.BROKER_OUTAGE,
-        LIKELY,
         "Broker {outage.broker}, away from {outage.down_at:%H:%M:%S} on, accounts for {count} of {total}"
         " rebalances, in {groups} ({causes}).",
         proof=(an_outage_began_them,),
         source=_ADR,
-        decides="made: a coordinator is away",
-        looks_alike="made: a member dies while a broker is away",
+        cases=("made: a coordinator is away", "made: a member dies while a broker is away"),
     ),
-    Ruling(
+    Likely(
         IncidentKind.HOST_SILENT,
-        LIKELY,
         "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
         " in {groups}, while members elsewhere were heard: a process on the host was heard again, so the host was"
         " cut off or paused, not down. {count} rebalances ({causes}).",
         proof=(the_host_was_heard_again,),
         source=_ADR,
-        decides="made: a host is heard again",
-        looks_alike="made: a host is never heard again",
+        cases=("made: a host is heard again", "made: a host is never heard again"),
     ),
-    Ruling(
+    Likely(
         IncidentKind.HOST_SILENT,
-        LIKELY,
         "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
         " in {groups}, while members elsewhere were heard: the host was down, cut off or paused; its address may also"
         " stand for many hosts, as that of a NAT or a proxy does. {count} rebalances ({causes}).",
         proof=(a_host_fell_silent,),
         source=_ADR,
-        decides="made: a host is never heard again",
-        looks_alike="made: two members of a host fall silent",
+        cases=("made: a host is never heard again", "made: two members of a host fall silent"),
     ),
-    Ruling(
+    Certain(
         IncidentKind.ROLLING_RESTART,
-        CERTAIN,
         "{restarted} members of group '{leading.group_id}' were restarted one after another: {count} rebalances.",
         proof=(members_were_restarted_in_turn,),
         source=_ADR,
-        decides="groups/deployment-4.1 billing-deploy-9 01:45:27.117",
-        looks_alike="groups/storm-2.8 billing-storm-8 01:48:02.233",
+        cases=("groups/deployment-4.1 billing-deploy-9 01:45:27.117", "groups/storm-2.8 billing-storm-8 01:48:02.233"),
     ),
-    Ruling(
+    Certain(
         IncidentKind.STORM,
-        CERTAIN,
         "Group '{leading.group_id}' rebalanced {count} times: {causes}.{rhythm}",
         proof=(the_group_is_in_a_loop,),
         source=_ADR,
-        decides="groups/storm-2.8 billing-storm-8 01:48:02.233",
-        looks_alike="groups/deployment-4.1 billing-deploy-9 01:45:27.117",
+        cases=("groups/storm-2.8 billing-storm-8 01:48:02.233", "groups/deployment-4.1 billing-deploy-9 01:45:27.117"),
     ),
-    Ruling(
+    Likely(
         IncidentKind.COOPERATIVE_PAIR,
-        LIKELY,
         "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
         " and no member left. The cooperative follow-up belongs to it.",
         proof=(a_follow_up_belongs_to_it, the_group_only_grew),
         source=_KIP_429,
-        decides="made: a cooperative group grows",
-        looks_alike="groups/cooperative-2.8 fraud-coop-9 01:49:24.331",
+        cases=("made: a cooperative group grows", "groups/cooperative-2.8 fraud-coop-9 01:49:24.331"),
     ),
-    Ruling(
+    Certain(
         IncidentKind.COOPERATIVE_PAIR,
-        CERTAIN,
         "{leading.explanation} The cooperative follow-up belongs to it.",
         proof=(a_follow_up_belongs_to_it,),
         source=_KIP_429,
-        decides="groups/cooperative-2.8 fraud-coop-9 01:49:24.331",
-        looks_alike="made: a cooperative group grows",
+        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:24.331", "made: a cooperative group grows"),
     ),
-    Ruling(
+    Likely(
         IncidentKind.COORDINATOR_MOVE,
-        LIKELY,
         "{leading.explanation}",
         proof=(the_coordinator_moved,),
         source="GroupCoordinator.onElection and onResignation",
-        decides="made: a coordinator moves without an outage",
-        looks_alike="made: a coordinator is away",
+        cases=("made: a coordinator moves without an outage", "made: a coordinator is away"),
     ),
-    Ruling(
+    Likely(
         IncidentKind.SINGLE,
-        LIKELY,
         "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
         " and no member left.",
         proof=(the_group_only_grew,),
         source=_ADR,
-        decides="made: an eager group grows",
-        looks_alike="made: an eager group grows, and a member leaves",
+        cases=("made: an eager group grows", "made: an eager group grows, and a member leaves"),
     ),
-    Ruling(
+    Certain(
         IncidentKind.SINGLE,
-        CERTAIN,
         "{leading.explanation}",
         proof=(always,),
         source=_ADR,
-        decides="groups/cooperative-2.8 fraud-coop-9 01:49:20.330",
-        looks_alike="made: an eager group grows",
+        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:20.330", "made: an eager group grows"),
     ),
 )
 """The confidence is that of the kind; the row's own is that of the cause (Gathered.confidence)."""

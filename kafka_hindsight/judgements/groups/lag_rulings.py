@@ -10,7 +10,8 @@ from itertools import accumulate, pairwise
 from kafka_hindsight.catalog.codes import LagStatus
 from kafka_hindsight.catalog.rows import LagVerdict, OffsetSnapshot
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
-from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling, always, judge, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, judge
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
@@ -99,68 +100,54 @@ def never_gained(progress: Progress) -> Proof | None:
 _SOURCE = "Burrow, core/internal/evaluator/caching.go"
 
 LAG_RULINGS: tuple[Ruling[Progress], ...] = (
-    Ruling(
+    Likely(
         LagStatus.OK,
-        LIKELY,
         "The consumer has read all records.",
         proof=(nothing_waits,),
         source=_SOURCE,
-        decides="made: it commits every end",
-        looks_alike="made: nothing waited at first",
+        cases=("made: it commits every end", "made: nothing waited at first"),
     ),
-    Ruling(
+    Likely(
         LagStatus.STOP,
-        LIKELY,
         "The consumer committed before, and has now stood for longer than ever while records wait.",
         proof=(commits_moved, stands_longer_than_ever),
         source=_SOURCE,
-        decides="made: it stops after eight commits",
-        looks_alike="made: it commits every eleven minutes",
+        cases=("made: it stops after eight commits", "made: it commits every eleven minutes"),
     ),
-    Ruling(
+    Likely(
         LagStatus.REWIND,
-        LIKELY,
         "The committed offset was set back, and has not come as far again.",
         proof=(was_set_back,),
         source=_SOURCE,
-        decides="made: it is set back for good",
-        looks_alike="made: it is set back and comes further",
+        cases=("made: it is set back for good", "made: it is set back and comes further"),
     ),
-    Ruling(
+    Likely(
         LagStatus.OK,
-        LIKELY,
         "The consumer had caught up within the last ten readings.",
         proof=(caught_up_lately,),
         source=_SOURCE,
-        decides="made: it is behind at every other reading",
-        looks_alike="made: it commits half of what arrives",
+        cases=("made: it is behind at every other reading", "made: it commits half of what arrives"),
     ),
-    Ruling(
+    Likely(
         LagStatus.STALL,
-        LIKELY,
         "The committed offset never changed while records wait.",
         proof=(never_moved,),
         source=_SOURCE,
-        decides="made: nothing waited at first",
-        looks_alike="made: it stops after eight commits",
+        cases=("made: nothing waited at first", "made: it stops after eight commits"),
     ),
-    Ruling(
+    Likely(
         LagStatus.WARN,
-        LIKELY,
         "The consumer commits, and its lag never became smaller.",
         proof=(never_gained,),
         source=_SOURCE,
-        decides="made: it commits half of what arrives",
-        looks_alike="made: it commits every eleven minutes",
+        cases=("made: it commits half of what arrives", "made: it commits every eleven minutes"),
     ),
-    Ruling(
+    Likely(
         LagStatus.OK,
-        LIKELY,
         "The consumer commits, and its lag became smaller at times.",
         proof=(always,),
         source=_SOURCE,
-        decides="made: it commits every eleven minutes",
-        looks_alike="made: it commits half of what arrives",
+        cases=("made: it commits every eleven minutes", "made: it commits half of what arrives"),
     ),
 )
 """For the readings of a window, instead of the last ten commits."""

@@ -9,8 +9,9 @@ from itertools import zip_longest
 
 from kafka_hindsight.catalog.codes import MoveEffect, Outcome
 from kafka_hindsight.catalog.rows import CoordinatorMove, Rebalance
-from kafka_hindsight.judgements.groups.outage_attribution import BROKER_INDUCED_CAUSES
-from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling, decide, proof_if
+from kafka_hindsight.judgements.groups.group_incidents import BROKER_INDUCED_CAUSES
+from kafka_hindsight.judgements.reasoning.proofs import Proof, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, decide
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
 from kafka_hindsight.shared.durations import COORDINATOR_LOADING, OUTAGE_SHADOW
 
@@ -53,32 +54,26 @@ def the_lines_reach_far_enough(case: Moved) -> Proof | None:
 _SOURCE = "GroupCoordinator.onElection and onResignation"
 
 MOVE_RULINGS: tuple[Ruling[Moved], ...] = (
-    Ruling(
+    Likely(
         MoveEffect.CUT_SHORT,
-        LIKELY,
         "The former coordinator did not finish the rebalance that ran.",
         proof=(it_interrupted_a_rebalance,),
         source=_SOURCE,
-        decides="made: a rebalance runs while the coordinator moves",
-        looks_alike="made: the new coordinator removes a member",
+        cases=("made: a rebalance runs while the coordinator moves", "made: the new coordinator removes a member"),
     ),
-    Ruling(
+    Likely(
         MoveEffect.REBALANCED,
-        LIKELY,
         "The new coordinator began a rebalance for a reason that a broker accounts for.",
         proof=(the_new_coordinator_began_one,),
         source=_SOURCE,
-        decides="made: the new coordinator removes a member",
-        looks_alike="made: a member joins after the move",
+        cases=("made: the new coordinator removes a member", "made: a member joins after the move"),
     ),
-    Ruling(
+    Likely(
         MoveEffect.NONE,
-        LIKELY,
         "No rebalance followed from the move.",
         proof=(the_lines_reach_far_enough,),
         source=_SOURCE,
-        decides="night-4.1 audit-static-4 01:50:38.369",
-        looks_alike="made: the new coordinator removes a member",
+        cases=("night-4.1 audit-static-4 01:50:38.369", "made: the new coordinator removes a member"),
     ),
 )
 """None of them holds where the lines end too early: then the effect is not known."""

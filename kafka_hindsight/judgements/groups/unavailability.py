@@ -8,8 +8,7 @@ from datetime import datetime
 from kafka_hindsight.catalog.codes import Confidence, Outcome, UnavailabilityKind
 from kafka_hindsight.catalog.rows import Event, Rebalance, Unavailability
 from kafka_hindsight.judgements.groups.costs import Stop
-from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, span
-from kafka_hindsight.judgements.reasoning.ledger import ledger_row
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, span
 from kafka_hindsight.judgements.reasoning.timelines import by_instant
 from kafka_hindsight.judgements.rebalances.records import BURIED
 from kafka_hindsight.knowledge.kinds import Kind

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, Harm, IncidentKind, OutOfSyncKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Incident, OutOfSyncPeriod
-from kafka_hindsight.judgements.incidents.happenings import Happening, uncontrolled_since
-from kafka_hindsight.judgements.incidents.impact import Impact, Place
+from kafka_hindsight.judgements.incidents.happenings import Happening, Impact, Place, uncontrolled_since
 from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.absences import away, starts_exactly

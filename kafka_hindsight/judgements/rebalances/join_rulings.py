@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_hindsight.catalog.codes import Cause
-from kafka_hindsight.judgements.reasoning.rulings import CERTAIN, LIKELY, POSSIBLE, Proof, Ruling, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Proof, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling
 from kafka_hindsight.judgements.rebalances.case import Case, shown
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
@@ -87,36 +88,36 @@ _SAME_CLIENT = "the same instance id, else the same client id and, where known, 
 
 # fmt: off
 JOIN_RULINGS: Sequence[Ruling[Case]] = (
-    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back while its former self was still waiting to be removed.",
+    Likely(Cause.MEMBER_REJOINED, "{who} came back while its former self was still waiting to be removed.",
            proof=(former_self_was_not_removed,), source=_SAME_CLIENT,
-           decides="made: joins again under another id", looks_alike="groups/deployment-4.1 01:45:30.028"),
-    Ruling(Cause.MEMBER_REJOINED, CERTAIN, "{who} came back {away} {how}.",
-           proof=(came_back_after_removal, is_surely_the_same), source=_SAME_CLIENT,
-           decides="groups/emptied-2.8 13:31:06.681", looks_alike="groups/deployment-4.1 01:45:30.028"),
-    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back {away} {how}; its client id alone identifies it.",
+           cases=("made: joins again under another id", "groups/deployment-4.1 01:45:30.028")),
+    Certain(Cause.MEMBER_REJOINED, "{who} came back {away} {how}.",
+            proof=(came_back_after_removal, is_surely_the_same), source=_SAME_CLIENT,
+            cases=("groups/emptied-2.8 13:31:06.681", "groups/deployment-4.1 01:45:30.028")),
+    Likely(Cause.MEMBER_REJOINED, "{who} came back {away} {how}; its client id alone identifies it.",
            proof=(came_back_after_removal,), source=_SAME_CLIENT,
-           decides="groups/deployment-4.1 01:45:30.028", looks_alike="groups/emptied-2.8 13:31:06.681"),
-    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back after {how}, by its own words.",
+           cases=("groups/deployment-4.1 01:45:30.028", "groups/emptied-2.8 13:31:06.681")),
+    Likely(Cause.MEMBER_REJOINED, "{who} came back after {how}, by its own words.",
            proof=(was_there_by_its_words,),
            source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
-           decides="made: rejoins after UNKNOWN_MEMBER_ID", looks_alike="groups/pause-4.1 01:41:18.996"),
-    Ruling(Cause.MEMBER_JOINED, POSSIBLE, "{who} joined; several members hold that client id at once, so it is not"
-           " known whether it was there before.",
-           proof=(client_id_is_shared,), source="CommonClientConfigs client.id: nothing makes it unique",
-           decides="made: two members hold one client id", looks_alike="groups/pause-4.1 01:41:04.275"),
-    Ruling(Cause.MEMBER_JOINED, POSSIBLE, "{who} joined; its client is not known, and may have been there before.",
-           proof=(client_is_not_known,), source="KIP-848: a member id is a bare uuid",
-           decides="groups/kip848-4.1 01:46:05.182 (brokers only)", looks_alike="groups/kip848-4.1 01:46:05.182"),
-    Ruling(Cause.MEMBER_JOINED, LIKELY, "{who} joined the group, which is not known to have had it; not every member"
+           cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996")),
+    Possible(Cause.MEMBER_JOINED, "{who} joined; several members hold that client id at once, so it is not"
+             " known whether it was there before.",
+             proof=(client_id_is_shared,), source="CommonClientConfigs client.id: nothing makes it unique",
+             cases=("made: two members hold one client id", "groups/pause-4.1 01:41:04.275")),
+    Possible(Cause.MEMBER_JOINED, "{who} joined; its client is not known, and may have been there before.",
+             proof=(client_is_not_known,), source="KIP-848: a member id is a bare uuid",
+             cases=("groups/kip848-4.1 01:46:05.182 (brokers only)", "groups/kip848-4.1 01:46:05.182")),
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group, which is not known to have had it; not every member"
            " before is known.",
            proof=(history_has_holes,), source=_SAME_CLIENT,
-           decides="made: joins after a generation gap", looks_alike="groups/pause-4.1 01:41:04.275"),
-    Ruling(Cause.MEMBER_JOINED, CERTAIN, "{who} joined the group, which had not had it before.",
-           proof=(history_reaches_back,), source=f"{_SAME_CLIENT}; the look-back is our own choice",
-           decides="groups/pause-4.1 01:41:04.275", looks_alike="groups/pause-4.1 01:41:18.996"),
-    Ruling(Cause.MEMBER_JOINED, LIKELY, "{who} joined the group, which had not had it in the {covered} that the logs"
+           cases=("made: joins after a generation gap", "groups/pause-4.1 01:41:04.275")),
+    Certain(Cause.MEMBER_JOINED, "{who} joined the group, which had not had it before.",
+            proof=(history_reaches_back,), source=f"{_SAME_CLIENT}; the look-back is our own choice",
+            cases=("groups/pause-4.1 01:41:04.275", "groups/pause-4.1 01:41:18.996")),
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group, which had not had it in the {covered} that the logs"
            " cover.",
            proof=(history_is_short,), source=_SAME_CLIENT,
-           decides="made: joins soon after the logs begin", looks_alike="groups/pause-4.1 01:41:04.275"),
+           cases=("made: joins soon after the logs begin", "groups/pause-4.1 01:41:04.275")),
 )
 # fmt: on

@@ -12,7 +12,8 @@ from kafka_hindsight.judgements.brokers.cluster_context import disk_owners, know
 from kafka_hindsight.judgements.partitions.leaders.leadership_steps import PREFERRED, LeaderChange
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.reasoning.evidence import quote
-from kafka_hindsight.judgements.reasoning.rulings import Predicate, Proof, Ruling, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 
 _SAME_LEADER = "leader=-2,"
@@ -279,195 +280,155 @@ _PREFERRED = (
 _OUTAGES = "gold.broker_outages; ReplicationControlManager.handleBrokerFenced, KafkaController.onBrokerFailure."
 
 FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
-    Ruling(
+    Certain(
         FailoverKind.LOG_DIR_FAILED,
-        Confidence.CERTAIN,
         "The log directory of broker {former} that held the partition failed, so the broker could not lead it.",
         proof=[disk_of_partition_failed],
         source=_DISKS,
-        decides="disk-4.3 disk-t-9 epoch 1",
-        looks_alike="disk-4.3 disk-t-9 epoch 2",
+        cases=("disk-4.3 disk-t-9 epoch 1", "disk-4.3 disk-t-9 epoch 2"),
     ),
-    Ruling(
+    Likely(
         FailoverKind.LOG_DIR_FAILED,
-        Confidence.LIKELY,
         "A log directory of broker {former} failed; it probably held the partition, but no line names the partitions.",
         proof=[some_disk_failed],
         source=_DISKS,
-        decides="made: only the controller reports the failed directory",
-        looks_alike="disk-4.3 disk-t-10 epoch 1",
+        cases=("made: only the controller reports the failed directory", "disk-4.3 disk-t-10 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.UNCLEAN_ELECTION,
-        Confidence.CERTAIN,
         "Broker {new} was made leader although it was not in sync: the last ISR was {isr}, and the partition was marked"
         " RECOVERING. The records that broker {new} had not copied are lost.",
         proof=[another_broker_leads, not_in_last_isr, marked_recovering, alone_in_isr],
         source=_UNCLEAN,
-        decides="unclean-4.1 fraud-risky-19-0 epoch 1",
-        looks_alike="offline-4.1 crm-single-20-0 epoch 2",
+        cases=("unclean-4.1 fraud-risky-19-0 epoch 1", "offline-4.1 crm-single-20-0 epoch 2"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.UNCLEAN_ELECTION,
-        Confidence.CERTAIN,
         "Broker {new} was made leader although it was not in sync: the last ISR was {isr}. The records that broker"
         " {new} had not copied are lost.",
         proof=[another_broker_leads, not_in_last_isr, changed_in_zookeeper_mode, alone_in_isr],
         source=_UNCLEAN,
-        decides="unclean-2.8 ads-risky-18-0 epoch 3",
-        looks_alike="crash-2.8 shop-events-2 epoch 1",
+        cases=("unclean-2.8 ads-risky-18-0 epoch 3", "crash-2.8 shop-events-2 epoch 1"),
     ),
-    Ruling(
+    Likely(
         FailoverKind.UNCLEAN_ELECTION,
-        Confidence.LIKELY,
         "The partition was marked RECOVERING when broker {new} was made leader; {known}. The records that broker {new}"
         " had not copied are lost.",
         proof=[another_broker_leads, isr_may_lack_leader, marked_recovering, alone_in_isr],
         source=_UNCLEAN,
-        decides="made: no ISR is known",
-        looks_alike="offline-4.1 crm-single-20-0 epoch 2",
+        cases=("made: no ISR is known", "offline-4.1 crm-single-20-0 epoch 2"),
     ),
-    Ruling(
+    Possible(
         FailoverKind.UNCLEAN_ELECTION,
-        Confidence.POSSIBLE,
         "Broker {new} was made leader, and is not in the last ISR that is known, {isr}: it was not in sync, or it had"
         " caught up unseen. Where it was not, the records that it had not copied are lost.",
         proof=[another_broker_leads, last_leader_was_away, not_in_known_isr, in_zookeeper_mode, alone_in_isr],
         source=_UNCLEAN,
-        decides="made: an ISR of two epochs before in ZooKeeper mode",
-        looks_alike="unclean-2.8 ads-risky-18-0 epoch 3",
+        cases=("made: an ISR of two epochs before in ZooKeeper mode", "unclean-2.8 ads-risky-18-0 epoch 3"),
     ),
-    Ruling(
+    Possible(
         FailoverKind.OFFLINE,
-        Confidence.POSSIBLE,
         "The partition had no leader, and no outage of broker {former} is known: the deletion of the topic looks the"
         " same.",
         proof=[no_leader, changed_in_zookeeper_mode],
         unless=[former_leader_was_away],
         source="TopicDeletionManager.onTopicDeletion sets the leaders of a topic to -1 on the way.",
-        decides="made: a leader of -1 in ZooKeeper mode",
-        looks_alike="offline-3.9 mobile-single-19-0 epoch 1",
+        cases=("made: a leader of -1 in ZooKeeper mode", "offline-3.9 mobile-single-19-0 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.OFFLINE,
-        Confidence.CERTAIN,
         "The partition had no leader: broker {former} {gone}, and no replica could take over.",
         proof=[no_leader, former_leader_gone],
         source="A leader of -1 in the metadata of the partition; gold.broker_outages.",
-        decides="offline-3.9 mobile-single-19-0 epoch 1",
-        looks_alike="disk-3.9 disk-single-4 epoch 1",
+        cases=("offline-3.9 mobile-single-19-0 epoch 1", "disk-3.9 disk-single-4 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.LEADER_RESTORED,
-        Confidence.CERTAIN,
         "Broker {new} leads the partition, which had no leader; broker {new} had every record.",
         proof=[had_no_leader, had_every_record],
         source="PartitionChangeBuilder.electLeader: the ISR, the ELR, and the last known leader.",
-        decides="offline-4.1 crm-single-20-0 epoch 2",
-        looks_alike="unclean-4.1 fraud-risky-19-0 epoch 1",
+        cases=("offline-4.1 crm-single-20-0 epoch 2", "unclean-4.1 fraud-risky-19-0 epoch 1"),
     ),
-    Ruling(
+    Possible(
         FailoverKind.LEADER_RESTORED,
-        Confidence.POSSIBLE,
         "Broker {new} leads the partition, which had no leader; whether broker {new} had every record is not known.",
         proof=[had_no_leader],
         source="PartitionChangeBuilder.electLeader: the ISR, the ELR, and the last known leader.",
-        decides="made: another broker leads again, and no ISR is known",
-        looks_alike="offline-4.1 crm-single-20-0 epoch 2",
+        cases=("made: another broker leads again, and no ISR is known", "offline-4.1 crm-single-20-0 epoch 2"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.REASSIGNMENT,
-        Confidence.CERTAIN,
         "Leadership moved from broker {former} to broker {new} by a reassignment of the partition's replicas.",
         proof=[reassignment_changed_leader],
         source=_REASSIGNED,
-        decides="reassignment-4.3 crm-6-tracker-t-0 epoch 1",
-        looks_alike="cancelled-4.1 parcels.83-t-0 epoch 4",
+        cases=("reassignment-4.3 crm-6-tracker-t-0 epoch 1", "cancelled-4.1 parcels.83-t-0 epoch 4"),
     ),
-    Ruling(
+    Likely(
         FailoverKind.REASSIGNMENT,
-        Confidence.LIKELY,
         "Leadership moved from broker {former} to broker {new} while the partition's replicas were reassigned.",
         proof=[replicas_reassigned],
         unless=[preferred_election_shown, former_leader_was_away],
         source=_REASSIGNED,
-        decides="cancelled-4.1 parcels.83-t-0 epoch 2",
-        looks_alike="elections-3.9 search-34-sink-t-0 epoch 5",
+        cases=("cancelled-4.1 parcels.83-t-0 epoch 2", "elections-3.9 search-34-sink-t-0 epoch 5"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.CONTROLLED_SHUTDOWN,
-        Confidence.CERTAIN,
         "Leadership moved from broker {former} to broker {new}, because broker {former} was shut down in order.",
         proof=[former_leader_shut_down],
         source=_OUTAGES,
-        decides="metadata-4.3 orders-0 epoch 1",
-        looks_alike="metadata-4.3 orders-1 epoch 1",
+        cases=("metadata-4.3 orders-0 epoch 1", "metadata-4.3 orders-1 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.BROKER_UNRESPONSIVE,
-        Confidence.CERTAIN,
         "Leadership moved from broker {former} to broker {new}, because the controller did not hear broker {former},"
         " which was alive.",
         proof=[former_leader_unresponsive],
         source=_OUTAGES,
-        decides="pause-4.1 shop-events-5 epoch 5",
-        looks_alike="crash-2.8 shop-events-2 epoch 1",
+        cases=("pause-4.1 shop-events-5 epoch 5", "crash-2.8 shop-events-2 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.BROKER_CRASH,
-        Confidence.CERTAIN,
         "Leadership moved from broker {former} to broker {new}, because broker {former} had crashed.",
         proof=[former_leader_crashed],
         source=_OUTAGES,
-        decides="crash-2.8 shop-events-2 epoch 1",
-        looks_alike="pause-4.1 shop-events-5 epoch 5",
+        cases=("crash-2.8 shop-events-2 epoch 1", "pause-4.1 shop-events-5 epoch 5"),
     ),
-    Ruling(
+    Unknown(
         FailoverKind.UNKNOWN,
-        Confidence.UNKNOWN,
         "Leadership moved from broker {former} to broker {new}, because broker {former} was down; the evidence does not"
         " show whether it was shut down, crashed or was cut off.",
         proof=[former_leader_lost],
         source=_OUTAGES,
-        decides="made: an outage of unknown kind",
-        looks_alike="crash-2.8 shop-events-2 epoch 1",
+        cases=("made: an outage of unknown kind", "crash-2.8 shop-events-2 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.PREFERRED_ELECTION,
-        Confidence.CERTAIN,
         "Leadership moved from broker {former} to broker {new}, the first replica, in a preferred election.",
         proof=[preferred_election_shown],
         source=_PREFERRED,
-        decides="preferred-2.8 shop-events-3 epoch 5",
-        looks_alike="preferred-2.8 shop-events-3 epoch 3",
+        cases=("preferred-2.8 shop-events-3 epoch 5", "preferred-2.8 shop-events-3 epoch 3"),
     ),
-    Ruling(
+    Likely(
         FailoverKind.PREFERRED_ELECTION,
-        Confidence.LIKELY,
         "Leadership moved from broker {former}, which was alive, to broker {new}, the first replica: only a preferred"
         " election does that.",
         proof=[first_replica_leads, controller_is_heard],
         source=_PREFERRED,
-        decides="metadata-4.3 orders-0 epoch 3",
-        looks_alike="metadata-4.3 orders-0 epoch 2",
+        cases=("metadata-4.3 orders-0 epoch 3", "metadata-4.3 orders-0 epoch 2"),
     ),
-    Ruling(
+    Possible(
         FailoverKind.PREFERRED_ELECTION,
-        Confidence.POSSIBLE,
         "Leadership moved from broker {former} to broker {new}, the first replica, in a preferred election or because"
         " broker {former} was away: no log of the controller shows which.",
         proof=[first_replica_leads],
         source=_PREFERRED,
-        decides="made: preferred-2.8 without the controllers' logs",
-        looks_alike="preferred-2.8 shop-events-3 epoch 5",
+        cases=("made: preferred-2.8 without the controllers' logs", "preferred-2.8 shop-events-3 epoch 5"),
     ),
-    Ruling(
+    Unknown(
         FailoverKind.UNKNOWN,
-        Confidence.UNKNOWN,
         "Leadership moved from broker {former} to broker {new}; the evidence does not show why.",
         proof=[always],
         source="Every change that no ruling above explains.",
-        decides="preferred-2.8 shop-events-3 epoch 3",
-        looks_alike="preferred-2.8 shop-events-3 epoch 5",
+        cases=("preferred-2.8 shop-events-3 epoch 3", "preferred-2.8 shop-events-3 epoch 5"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Changes of leaders: what happened to each partition, why, and what it cost."""
+"""Changes of leaders: what happened to each partition, why, who requested it, and what it cost."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind
+from kafka_hindsight.catalog.codes import NOBODY, Confidence, ElectionTrigger, FailoverKind
 from kafka_hindsight.catalog.rows import Event, Failover, LeadershipGap
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, deletions_of, incarnations_of
-from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import requested_by_operator
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.leaderless import (
     JudgedChange,
@@ -24,17 +23,174 @@ from kafka_hindsight.judgements.partitions.leaders.leaderless import (
     length,
     until_led_again,
 )
-from kafka_hindsight.judgements.partitions.leaders.leadership_steps import Gap, LeaderChange, gap_between, gap_row
+from kafka_hindsight.judgements.partitions.leaders.leadership_steps import (
+    PREFERRED,
+    UNCLEAN,
+    Gap,
+    LeaderChange,
+    gap_between,
+    gap_row,
+)
 from kafka_hindsight.judgements.partitions.leaderships import LEADERSHIP_KINDS, Leadership, leaderships_of
 from kafka_hindsight.judgements.partitions.readings import Readings
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of
 from kafka_hindsight.judgements.partitions.replicas.losses import LOSS_KINDS, Loss, loss_of
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
-from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
-from kafka_hindsight.judgements.reasoning.rulings import Verdict, judge
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
+from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown, Verdict, judge
 from kafka_hindsight.judgements.reasoning.timelines import Interval
-from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.shared.durations import CLOCK_SKEW, MS
 from kafka_hindsight.shared.windows import Window
+
+_BY_OPERATOR = ("AdminClientTriggered", "ZkTriggered")
+_REASONS = {
+    FailoverKind.REASSIGNMENT: (),
+    FailoverKind.PREFERRED_ELECTION: PREFERRED,
+    FailoverKind.UNCLEAN_ELECTION: UNCLEAN,
+}
+"""The kinds of changes that can be requested, each with what lines call its elections."""
+
+_REQUESTED = {ElectionTrigger.OPERATOR: True, ElectionTrigger.KAFKA: False}
+
+
+@dataclass(frozen=True)
+class TriggeredChange:
+    """A change of leader that an operator can request, with its kind."""
+
+    kind: FailoverKind
+    change: LeaderChange
+
+    @property
+    def named(self) -> list[Event]:
+        """The lines that start such an election at that time, this partition's among them."""
+        return self.change.elections(_REASONS[self.kind])
+
+
+def requested_by_operator(kind: FailoverKind, change: LeaderChange) -> bool | None:
+    """Whether a person or a tool requested the change; None where it is not known, or cannot be requested."""
+    if kind not in _REASONS:
+        return None
+    return _REQUESTED.get(ElectionTrigger(judge(ELECTION_TRIGGER_RULINGS, TriggeredChange(kind, change)).code))
+
+
+def is_reassignment(case: TriggeredChange) -> Proof | None:
+    """The leader changed by a reassignment."""
+    return proof_if(case.kind == FailoverKind.REASSIGNMENT)
+
+
+def named_as_requested(case: TriggeredChange) -> Proof | None:
+    """A line that starts the election names a request of an operator's tool."""
+    requested = [e for e in case.named if e.detail in _BY_OPERATOR]
+    return proof_if(requested, *map(quote, requested[:1]))
+
+
+def named_as_own(case: TriggeredChange) -> Proof | None:
+    """A line shows the election and its trigger, which is not a request of an operator's tool."""
+    own = [e for e in case.named if e.detail or e.kind == Kind.PERIODIC_ELECTION]
+    return proof_if(own, *map(quote, own[:1]))
+
+
+def is_unclean(case: TriggeredChange) -> Proof | None:
+    """The election is unclean."""
+    return proof_if(case.kind == FailoverKind.UNCLEAN_ELECTION)
+
+
+def last_leader_just_detected_as_down(case: TriggeredChange) -> Proof | None:
+    """The controller had just detected the last leader as down."""
+    change = case.change
+    outage = change.context.outage_at(change.last_leader, change.at)
+    detected_at = outage.detected_at if outage else None
+    return proof_if(detected_at and abs(change.at - detected_at) <= CLOCK_SKEW)
+
+
+def controller_log_at_hand(case: TriggeredChange) -> Proof | None:
+    """The log of the active controller covers the time of the change, which a line shows as it happened."""
+    change = case.change
+    return proof_if(change.after.is_exact and change.context.has_controller_log_at(change.at))
+
+
+def in_zookeeper_mode(case: TriggeredChange) -> Proof | None:
+    """The controllers are those of ZooKeeper mode."""
+    return proof_if(case.change.context.uses_zookeeper)
+
+
+def own_task_reported(case: TriggeredChange) -> Proof | None:
+    """Controllers report what Kafka's own task for these elections does."""
+    return proof_if(case.change.context.reported_tasks.intersection(_REASONS[case.kind]))
+
+
+def controller_just_changed(case: TriggeredChange) -> Proof | None:
+    """A controller became active at that time: it commits what a task of the former one elected."""
+    at = case.change.at
+    begun = (abs(at - e.since) <= CLOCK_SKEW for e in case.change.context.controller_epochs)
+    return proof_if(any(begun))
+
+
+_ZOOKEEPER = (
+    "KafkaController.onReplicaElection names the trigger of each election; an unclean election that no request"
+    " triggers is not printed."
+)
+_KRAFT = (
+    "ReplicationControlManager.electLeaders, generateLeaderAndIsrUpdates; QuorumController."
+    "maybeScheduleNextBalancePartitionLeaders. Since 3.9 a controller reports the elections of its own tasks, and"
+    " prints nothing for those that are requested."
+)
+
+ELECTION_TRIGGER_RULINGS: tuple[Ruling[TriggeredChange], ...] = (
+    Certain(
+        ElectionTrigger.OPERATOR,
+        "The reassignment was requested: no task of Kafka's own reassigns replicas.",
+        proof=[is_reassignment],
+        source="KIP-455: only AlterPartitionReassignments reassigns replicas.",
+        cases=("reassignment-4.3 crm-6-tracker-t-0 epoch 1", "cancelled-4.1 parcels.83-t-0 epoch 4"),
+    ),
+    Certain(
+        ElectionTrigger.OPERATOR,
+        "An operator's tool requested the election, as the line that starts it shows.",
+        proof=[named_as_requested],
+        source=_ZOOKEEPER,
+        cases=("reordered-2.8 billing.46-t-0 epoch 2", "elections-3.9 search-34-sink-t-0 epoch 9"),
+    ),
+    Certain(
+        ElectionTrigger.KAFKA,
+        "A task of Kafka's own made the election, as a line of the controller shows.",
+        proof=[named_as_own],
+        source=_KRAFT,
+        cases=("cancelled-4.1 parcels.83-t-0 epoch 4", "reordered-2.8 billing.46-t-0 epoch 2"),
+    ),
+    Likely(
+        ElectionTrigger.KAFKA,
+        "The controller elected an unclean leader at once when it detected the last leader as down.",
+        proof=[is_unclean, last_leader_just_detected_as_down],
+        source="unclean.leader.election.enable: ReplicationControlManager.handleBrokerFenced.",
+        cases=("unclean-4.1 fraud-risky-19-0 epoch 1", "cancelled-4.1 parcels.83-t-0 epoch 4"),
+    ),
+    Likely(
+        ElectionTrigger.KAFKA,
+        "The controller elected an unclean leader by itself: in ZooKeeper mode it names every request.",
+        proof=[is_unclean, in_zookeeper_mode, controller_log_at_hand],
+        source=_ZOOKEEPER,
+        cases=("made: unclean-2.8, when the last leader had been down for long", "unclean-2.8 ads-risky-18-0 epoch 3"),
+    ),
+    Likely(
+        ElectionTrigger.OPERATOR,
+        "The election was requested: the controller reports the elections of Kafka's own tasks, and not this one.",
+        proof=[controller_log_at_hand, own_task_reported],
+        unless=[in_zookeeper_mode, controller_just_changed],
+        source=_KRAFT,
+        cases=("night-4.1 shop-events-1 epoch 2", "cancelled-4.1 parcels.83-t-0 epoch 4"),
+    ),
+    Unknown(
+        ElectionTrigger.UNKNOWN,
+        "The evidence does not show whether the election was requested.",
+        proof=[always],
+        source="Every election that no ruling above explains.",
+        cases=("metadata-4.3 orders-0 epoch 3", "night-4.1 shop-events-1 epoch 2"),
+    ),
+)
+
 
 _CAUSE_KINDS = ("partition_recovering", "preferred_election_completed", "reassignment_changed")
 FAILOVER_KINDS = frozenset((*LEADERSHIP_KINDS, *ISR_KINDS, *LOSS_KINDS, *_CAUSE_KINDS))

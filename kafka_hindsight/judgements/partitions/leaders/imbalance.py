@@ -11,9 +11,9 @@ from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Failover, ImbalancePeriod, LeaderImbalance, PartitionSnapshot
-from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
-from kafka_hindsight.judgements.reasoning.rulings import judge
+from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Ruling, judge
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Timeline, by_instant
 from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
 from kafka_hindsight.shared.durations import CLOCK_SKEW
@@ -283,3 +283,52 @@ def _ended(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: 
         return f"No election had ended it at {last.snapshot_at:%H:%M:%S}, the last reading."
     unknown = "No change of leader explains that: topics may have been created or deleted."
     return f"It ended after {duration(end.at - start.at)}. {how or unknown}"
+
+
+def is_not_preferred_election(change: Failover) -> Proof | None:
+    """The change of leader that brought the broker below the threshold is not a preferred election."""
+    return proof_if(change.kind != FailoverKind.PREFERRED_ELECTION)
+
+
+def is_requested(change: Failover) -> Proof | None:
+    """An operator or a tool requested the election."""
+    return proof_if(change.requested_by_operator)
+
+
+def is_automatic(change: Failover) -> Proof | None:
+    """A task of Kafka's own made the election."""
+    return proof_if(change.requested_by_operator is False)
+
+
+_SOURCE = "gold.failovers, columns kind and requested_by_operator."
+
+IMBALANCE_END_RULINGS: tuple[Ruling[Failover], ...] = (
+    Certain(
+        ImbalanceEnd.FAILOVER,
+        "Another change of leader brought leaders back.",
+        proof=[is_not_preferred_election],
+        source=_SOURCE,
+        cases=("crash-2.8 shop-events-2 epoch 1", "preferred-2.8 shop-events-3 epoch 5"),
+    ),
+    Certain(
+        ImbalanceEnd.REQUESTED_ELECTION,
+        "A preferred election that an operator requested brought leaders back.",
+        proof=[is_requested],
+        source=_SOURCE,
+        cases=("reordered-2.8 billing.46-t-0 epoch 2", "cancelled-4.1 parcels.83-t-0 epoch 4"),
+    ),
+    Certain(
+        ImbalanceEnd.AUTOMATIC_ELECTION,
+        "A preferred election of Kafka's own brought leaders back.",
+        proof=[is_automatic],
+        source=_SOURCE,
+        cases=("cancelled-4.1 parcels.83-t-0 epoch 4", "reordered-2.8 billing.46-t-0 epoch 2"),
+    ),
+    Certain(
+        ImbalanceEnd.PREFERRED_ELECTION,
+        "A preferred election brought leaders back; the evidence does not show who requested it.",
+        proof=[always],
+        source=_SOURCE,
+        cases=("metadata-4.3 orders-0 epoch 3", "cancelled-4.1 parcels.83-t-0 epoch 4"),
+    ),
+)
