@@ -16,19 +16,18 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.groups import (
-    group_incidents as incidents,
-)
-from kafka_hindsight.judgements.groups import (
+    coordinators,
     incident_rulings,
     lag_rulings,
-    move_rulings,
     remedies,
 )
-from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
+from kafka_hindsight.judgements.groups import (
+    group_incidents as incidents,
+)
+from kafka_hindsight.judgements.groups.coordinators import MOVE_RULINGS, Moved, rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
 from kafka_hindsight.judgements.groups.incident_rulings import FINGERPRINTS, INCIDENTS, Gathered
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
-from kafka_hindsight.judgements.groups.move_rulings import MOVE_RULINGS, Moved
 from kafka_hindsight.judgements.groups.remedies import (
     COOPERATIVE_ASSIGNMENT,
     MAX_POLL_INTERVAL,
@@ -78,7 +77,7 @@ def decisions(run: Callable[[], object]) -> list[Decision]:
 
     with pytest.MonkeyPatch.context() as patch:
         for module, name in ((incidents, "judge"), (incident_rulings, "decide"), (lag_rulings, "judge"),
-                             (move_rulings, "decide"), (remedies, "judge"), (remedies, "decide")):  # fmt: skip
+                             (coordinators, "decide"), (remedies, "judge"), (remedies, "decide")):  # fmt: skip
             patch.setattr(module, name, decide)
         run()
     return found
@@ -97,7 +96,7 @@ def judge_night(groups: Sequence[Witnessed], logs: Any = None) -> None:
         priced = price(history.rebalances, stops)
         remedies.judge_remedies(priced, stops, MemberRegistry(events), events, WHOLE)
         moves = rebuild_coordinator_moves([e for e in events if e.origin == "broker"], context, 50, WHOLE)
-        move_rulings.add_effects(moves, priced, group.context.observed_to)
+        coordinators.add_effects(moves, priced, group.context.observed_to)
         rows += priced
         stays += history.roster
     incidents.group_incidents(rows, outages, (), None, stays)
@@ -157,7 +156,7 @@ def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
 def moved(*rows: Rebalance) -> None:
     """Broker 2 takes a group over from broker 1 at 100 s."""
     move = row(COORDINATOR_MOVES, group_id="g", moved_at=at(100), broker_from=1, broker_to=2)
-    move_rulings.add_effects([move], rows, at(3600))
+    coordinators.add_effects([move], rows, at(3600))
 
 
 def replayed(*rows: Rebalance, session: int | None) -> None:

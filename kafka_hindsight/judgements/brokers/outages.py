@@ -10,9 +10,9 @@ from itertools import chain, groupby, pairwise
 from kafka_hindsight.catalog.codes import Intent, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
 from kafka_hindsight.judgements.brokers.absence_spans import LATE_REPORT, absences_of
+from kafka_hindsight.judgements.brokers.liveness import SignsOfLife
 from kafka_hindsight.judgements.brokers.observed import Observed, observe
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS, Absence
-from kafka_hindsight.judgements.brokers.signs_of_life import SignsOfLife
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.rulings import judge
 from kafka_hindsight.knowledge.start_failures import StartReason, why_starts_failed

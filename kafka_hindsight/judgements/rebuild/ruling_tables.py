@@ -8,9 +8,9 @@ from typing import Any
 from kafka_hindsight.judgements.brokers.controller_changes import CONTROLLER_RULINGS
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
 from kafka_hindsight.judgements.groups import remedies
+from kafka_hindsight.judgements.groups.coordinators import MOVE_RULINGS
 from kafka_hindsight.judgements.groups.incident_rulings import FINGERPRINTS, INCIDENTS
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
-from kafka_hindsight.judgements.groups.move_rulings import MOVE_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failovers import ELECTION_TRIGGER_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.imbalance import IMBALANCE_END_RULINGS
