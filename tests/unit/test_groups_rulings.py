@@ -17,7 +17,6 @@ from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.groups import (
     coordinators,
-    incident_rulings,
     lag_rulings,
     remedies,
 )
@@ -26,7 +25,7 @@ from kafka_hindsight.judgements.groups import (
 )
 from kafka_hindsight.judgements.groups.coordinators import MOVE_RULINGS, Moved, rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
-from kafka_hindsight.judgements.groups.incident_rulings import FINGERPRINTS, INCIDENTS, Gathered
+from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS, Gathered
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
 from kafka_hindsight.judgements.groups.remedies import (
     COOPERATIVE_ASSIGNMENT,
@@ -76,7 +75,7 @@ def decisions(run: Callable[[], object]) -> list[Decision]:
         return None
 
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((incidents, "judge"), (incident_rulings, "decide"), (lag_rulings, "judge"),
+        for module, name in ((incidents, "judge"), (incidents, "decide"), (lag_rulings, "judge"),
                              (coordinators, "decide"), (remedies, "judge"), (remedies, "decide")):  # fmt: skip
             patch.setattr(module, name, decide)
         run()

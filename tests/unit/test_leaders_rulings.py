@@ -16,14 +16,13 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS, LeaderChange
 from kafka_hindsight.judgements.partitions.leaders.failovers import (
     ELECTION_TRIGGER_RULINGS,
     TriggeredChange,
     rebuild_leaders,
 )
 from kafka_hindsight.judgements.partitions.leaders.imbalance import IMBALANCE_END_RULINGS
-from kafka_hindsight.judgements.partitions.leaders.leadership_steps import LeaderChange
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, judge
 from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window

@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.rows import (
     PartitionSnapshot,
 )
 from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
-from kafka_hindsight.judgements.incidents.headlines import fate
+from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline
 from kafka_hindsight.knowledge.rules import RULE_BY_ID

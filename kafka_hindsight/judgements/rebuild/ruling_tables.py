@@ -9,7 +9,7 @@ from kafka_hindsight.judgements.brokers.controller_changes import CONTROLLER_RUL
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
 from kafka_hindsight.judgements.groups import remedies
 from kafka_hindsight.judgements.groups.coordinators import MOVE_RULINGS
-from kafka_hindsight.judgements.groups.incident_rulings import FINGERPRINTS, INCIDENTS
+from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failovers import ELECTION_TRIGGER_RULINGS

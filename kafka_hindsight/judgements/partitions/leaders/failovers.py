@@ -12,7 +12,15 @@ from kafka_hindsight.catalog.codes import NOBODY, Confidence, ElectionTrigger, F
 from kafka_hindsight.catalog.rows import Event, Failover, LeadershipGap
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, deletions_of, incarnations_of
-from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.failover_rulings import (
+    FAILOVER_RULINGS,
+    PREFERRED,
+    UNCLEAN,
+    Gap,
+    LeaderChange,
+    gap_between,
+    gap_row,
+)
 from kafka_hindsight.judgements.partitions.leaders.leaderless import (
     JudgedChange,
     Leaderless,
@@ -22,14 +30,6 @@ from kafka_hindsight.judgements.partitions.leaders.leaderless import (
     leaderless_of,
     length,
     until_led_again,
-)
-from kafka_hindsight.judgements.partitions.leaders.leadership_steps import (
-    PREFERRED,
-    UNCLEAN,
-    Gap,
-    LeaderChange,
-    gap_between,
-    gap_row,
 )
 from kafka_hindsight.judgements.partitions.leaderships import LEADERSHIP_KINDS, Leadership, leaderships_of
 from kafka_hindsight.judgements.partitions.readings import Readings

@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, on_failed_disk
 from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation
-from kafka_hindsight.judgements.partitions.leaders.leadership_steps import Gap, LeaderChange
+from kafka_hindsight.judgements.partitions.leaders.failover_rulings import Gap, LeaderChange
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, commits_of
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another, span
