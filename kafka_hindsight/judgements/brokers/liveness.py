@@ -90,18 +90,18 @@ class SignsOfLife:
 
     def last_before(self, broker: int, instant: datetime, since: datetime | None = None) -> Event | None:
         """The broker's own last line before an instant, and not before another one."""
-        line = self._active.get(broker, _NO_EVENTS).last_before(instant)
+        line = self._active.get(broker, NO_EVENTS).last_before(instant)
         return line if line and (since is None or line.happened_at >= since) else None
 
     def is_active_between(self, broker: int, start: datetime, end: datetime) -> bool:
         """Whether the broker itself wrote a line between two instants, neither included."""
-        line = self._active.get(broker, _NO_EVENTS).first_after(start)
+        line = self._active.get(broker, NO_EVENTS).first_after(start)
         return line is not None and line.happened_at < end
 
     def first_failure(self, broker: int, after: datetime | None, until: datetime) -> Event | None:
         """The first of the failures to reach the broker that lead up to an instant without a pause."""
         first, before = None, until
-        for failure in reversed(self._failures.get(broker, _NO_EVENTS).until(until)):
+        for failure in reversed(self._failures.get(broker, NO_EVENTS).until(until)):
             at = failure.happened_at
             if before - at > _SAME_TROUBLE or (after and at <= after):
                 break
@@ -114,13 +114,13 @@ class SignsOfLife:
         `is_over`: its process had ended, so that each line of one that serves is of a new process; else only lines of
         a member of the cluster count.
         """
-        line = self._shown[is_over].get(broker, _NO_EVENTS).first_after(after)
-        listing = self._listed.get(broker, _NO_EVENTS).first_after(after + STALE_AFTER_START)
+        line = self._shown[is_over].get(broker, NO_EVENTS).first_after(after)
+        listing = self._listed.get(broker, NO_EVENTS).first_after(after + STALE_AFTER_START)
         return min((e for e in (line, listing) if e), key=lambda e: e.happened_at, default=None)
 
     def first_led(self, broker: int, after: datetime) -> Event | None:
         """The broker's first line after an instant in which it becomes a leader."""
-        return self._led.get(broker, _NO_EVENTS).first_after(after)
+        return self._led.get(broker, NO_EVENTS).first_after(after)
 
     def last_service(self, broker: int, before: datetime, missed_within: timedelta) -> datetime | None:
         """When the broker was last proven to serve before an instant.
@@ -128,8 +128,8 @@ class SignsOfLife:
         Edge case: others follow a broker that is gone, and list it, as long as no controller misses it. (20 s in a
         recorded night: a follower started after its leader and the controller had been killed.)
         """
-        said = self._said.get(broker, _NO_EVENTS).last_before(before)
-        counted = self._counted.get(broker, _NO_EVENTS).last_before(before)
+        said = self._said.get(broker, NO_EVENTS).last_before(before)
+        counted = self._counted.get(broker, NO_EVENTS).last_before(before)
         ats = (said and said.happened_at, counted and counted.happened_at - missed_within)
         return max((at for at in ats if at), default=None)
 
@@ -174,7 +174,7 @@ def _timelines(shown: Iterable[tuple[int | None, Event]]) -> dict[int, Timeline[
     return {broker: by_instant(e for _, e in own) for broker, own in by_broker.items() if broker is not None}
 
 
-_NO_EVENTS: Timeline[Event] = by_instant(())
+NO_EVENTS: Timeline[Event] = by_instant(())
 
 
 class Signal(Enum):

@@ -185,9 +185,6 @@ MOVE_RULINGS: tuple[Ruling[Moved], ...] = (
 """None of them holds where the lines end too early: then the effect is not known."""
 
 
-Begun = Mapping[int | None, Timeline[Rebalance]]
-
-
 def add_effects(
     moves: Iterable[CoordinatorMove], rebalances: Iterable[Rebalance], observed_to: datetime
 ) -> list[CoordinatorMove]:
@@ -212,5 +209,5 @@ def add_effects(
     return rows
 
 
-def _by_coordinator(rebalances: Iterable[Rebalance]) -> Begun:
+def _by_coordinator(rebalances: Iterable[Rebalance]) -> Mapping[int | None, Timeline[Rebalance]]:
     return timelines(rebalances, lambda r: r.coordinator, lambda r: r.started_at)

@@ -322,7 +322,7 @@ def rebuild_unavailability(
         interval, first, last = _interval(chain, following), chain[0], chain[-1]
         removed = removals.first_after(interval.start)
         if removed:
-            interval = interval.over_by(removed.happened_at)
+            interval = interval.within(None, removed.happened_at)
         has_end = last.outcome in (Outcome.COMPLETED, Outcome.EMPTIED)
         confidence = Confidence.CERTAIN if has_end else Confidence.LIKELY
         kind, subject = UnavailabilityKind.NO_CONSUMER, (first.cluster, first.group_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, partial
@@ -37,15 +37,11 @@ from kafka_hindsight.shared.durations import (
     RETURN_WITHIN,
     SAME_ACT,
 )
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import apart, grouped, runs
 from kafka_hindsight.shared.words import counted, duration
 
 SILENT_MEMBERS = 3
 """Fewer whose sessions expire together may do so by chance. The number is our choice."""
-
-
-Ended = tuple[datetime, MemberStay]
-"""The end of a stay, and the stay."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,7 @@ def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberSt
 
 def _silent_host(
     host: str,
-    silent: Sequence[Ended],
+    silent: Sequence[tuple[datetime, MemberStay]],
     possible: Intervals[MemberStay],
     heard: Intervals[MemberStay],
     began: Mapping[tuple[str, str | None], Sequence[Rebalance]],
@@ -99,19 +95,14 @@ def _silent_host(
     return SilentHost(host, since, len(silent), tuple(rows.values()))
 
 
-def _together(stays: Iterable[MemberStay]) -> list[list[Ended]]:
+def _together(stays: Iterable[MemberStay]) -> list[list[tuple[datetime, MemberStay]]]:
     """The stays of one host that ended because a session expired, with the end of each.
 
     They are cut where more than a session lies between two.
     """
     expired = [(s.until, s) for s in stays if s.how == "expired" and s.until is not None]
-    runs: list[list[Ended]] = []
-    for until, stay in sorted(expired, key=lambda e: (e[0], e[1].group_id, e[1].member_id)):
-        if runs and until - runs[-1][0][0] <= _session(stay):
-            runs[-1].append((until, stay))
-        else:
-            runs.append([(until, stay)])
-    return runs
+    ordered = sorted(expired, key=lambda e: (e[0], e[1].group_id, e[1].member_id))
+    return runs(ordered, lambda run, ended: ended[0] - run[0][0] <= _session(ended[1]))
 
 
 def _session(stay: MemberStay) -> timedelta:
@@ -499,13 +490,14 @@ def group_incidents(
     for group_id, own in by_group.items():
         lost = [(m.moved_at, m.outage_id or "") for m in moved.get(group_id, ())]
         outage_of |= attribute_to_outages(own, lookup, [*lost, *(losses or {}).get(group_id, ())])
-    hit, others = _split(_in_turn(_flat(by_group.values())), outage_of)
+    hit, others = apart(_in_turn(_flat(by_group.values())), lambda r: r.rebalance_id in outage_of)
     by_outage = grouped(hit, lambda r: outage_of[r.rebalance_id].outage_id)
     cases = [gathered(rows, outage=outage_of[rows[0].rebalance_id]) for rows in by_outage.values()]
 
     hosts = find_silent_hosts(others, roster)
     cases += [gathered(_in_turn(host.rebalances), host=host) for host in hosts]
-    _, others = _split(others, {r.rebalance_id for r in _flat(host.rebalances for host in hosts)})
+    silenced = {r.rebalance_id for r in _flat(host.rebalances for host in hosts)}
+    others = [r for r in others if r.rebalance_id not in silenced]
     for own in grouped(others, lambda r: r.group_id).values():
         cases += _cases_of_group(own, gathered)
 
@@ -517,12 +509,6 @@ def group_incidents(
 
 def _in_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
     return sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
-
-
-def _split(rebalances: Iterable[Rebalance], ids: Container[str]) -> tuple[list[Rebalance], list[Rebalance]]:
-    """The rebalances with one of the ids, and the others."""
-    halves = grouped(rebalances, lambda r: r.rebalance_id in ids)
-    return halves.get(True, []), halves.get(False, [])
 
 
 def _cases_of_group(rebalances: Sequence[Rebalance], gathered: partial[Gathered]) -> list[Gathered]:
@@ -541,13 +527,7 @@ def _cases_of_group(rebalances: Sequence[Rebalance], gathered: partial[Gathered]
 
 def _units(rebalances: Sequence[Rebalance]) -> list[Unit]:
     """A cooperative follow-up belongs to the rebalance before it; every other rebalance is a unit of its own."""
-    units: list[list[Rebalance]] = []
-    for rebalance in rebalances:
-        if rebalance.cause == Cause.COOPERATIVE_FOLLOWUP and units:
-            units[-1].append(rebalance)
-        else:
-            units.append([rebalance])
-    return [*units]
+    return [*runs(rebalances, lambda _, r: r.cause == Cause.COOPERATIVE_FOLLOWUP)]
 
 
 def _flat(units: Iterable[Unit]) -> list[Rebalance]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from kafka_hindsight.catalog.codes import LagStatus
 from kafka_hindsight.catalog.rows import LagVerdict, OffsetSnapshot
@@ -44,15 +44,8 @@ class Progress:
     @cached_property
     def waits(self) -> list[list[OffsetSnapshot]]:
         """Runs of readings in which the offset stood while there was something to read."""
-        waits: list[list[OffsetSnapshot]] = []
-        for before, reading in zip([None, *self.readings], self.readings, strict=False):
-            if not reading.lag:
-                continue
-            if before is not None and before.lag and before.committed_offset == reading.committed_offset:
-                waits[-1].append(reading)
-            else:
-                waits.append([reading])
-        return waits
+        stood = groupby(self.readings, lambda r: (bool(r.lag), r.committed_offset))
+        return [list(readings) for (has_lag, _), readings in stood if has_lag]
 
 
 def nothing_waits(progress: Progress) -> Proof | None:
@@ -153,9 +146,6 @@ LAG_RULINGS: tuple[Ruling[Progress], ...] = (
 """For the readings of a window, instead of the last ten commits."""
 
 
-Key = tuple[str, str, str, int]
-
-
 def judge_lag(offset_snapshots: Iterable[OffsetSnapshot], window: Window) -> list[LagVerdict]:
     """Rows of gold.lag_verdicts: one for each group, topic and partition with a committed offset in the window."""
     committed = (r for r in offset_snapshots if r.committed_offset is not None and window.holds(r.snapshot_at))
@@ -165,7 +155,7 @@ def judge_lag(offset_snapshots: Iterable[OffsetSnapshot], window: Window) -> lis
     return [_row(key, readings[key], window) for key in sorted(readings)]
 
 
-def _row(key: Key, readings: Sequence[OffsetSnapshot], window: Window) -> LagVerdict:
+def _row(key: tuple[str, str, str, int], readings: Sequence[OffsetSnapshot], window: Window) -> LagVerdict:
     cluster, group_id, topic, partition = key
     known = [(r.lag, r) for r in readings if r.lag is not None]
     largest = max(known, key=lambda pair: pair[0], default=None)

@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.rows import Contributor, Incident, Rebalance
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.shared.durations import RETURN_WITHIN
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import grouped, runs
 from kafka_hindsight.shared.words import listed, verb
 
 Unit = Sequence[Rebalance]
@@ -134,7 +134,7 @@ def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
             if back is not None and back.at <= left.at + RETURN_WITHIN and back_n not in broken:
                 restarts.append(_Restart(left.at, back.at, client, (n, back_n)))
     deployments = []
-    for chain in _chains(sorted(restarts)):
+    for chain in runs(sorted(restarts), lambda run, restart: restart.left_at - run[-1].back_at <= RETURN_WITHIN):
         times = Counter(r.client for r in chain)
         calm = [r for r in chain if times[r.client] < LOOP_LEAVES]
         if len({r.client for r in calm}) >= 2:
@@ -157,16 +157,6 @@ def _grows(row: Rebalance) -> bool:
     causes = {act.cause for act in acts_in(row)}
     is_known = row.confidence in (Confidence.CERTAIN, Confidence.LIKELY)
     return causes == {Cause.MEMBER_JOINED} and is_known and 0 < (row.members_before or 0) < (row.members_after or 0)
-
-
-def _chains(restarts: Sequence[_Restart]) -> list[list[_Restart]]:
-    chains: list[list[_Restart]] = []
-    for restart in restarts:
-        if chains and restart.left_at - chains[-1][-1].back_at <= RETURN_WITHIN:
-            chains[-1].append(restart)
-        else:
-            chains.append([restart])
-    return chains
 
 
 RATE_RULES = ("rebalances_excessive", "rebalances_frequent")

@@ -37,7 +37,7 @@ from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.absences import away, is_lost, is_orderly, starts_exactly
 from kafka_hindsight.shared.durations import MS, NEVER
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import apart, grouped, runs
 from kafka_hindsight.shared.unavailability import NO_CONSUMER, NO_LEADER, NO_WRITES, Unused, is_noticed, lasted, unused
 from kafka_hindsight.shared.windows import Window
 
@@ -215,27 +215,14 @@ def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
     shutdowns = together.pop("", [])
     yield from (list(act) for act in together.values())
     for stops in _within(shutdowns, lambda o: o.down_at):
-        act: list[BrokerOutage] = []
-        for stop in stops:
-            if act and all(o.up_at is not None and o.up_at <= stop.down_at for o in act):
-                yield act
-                act = []
-            act.append(stop)
-        yield act
+        yield from runs(stops, lambda act, stop: any(o.up_at is None or o.up_at > stop.down_at for o in act))
 
 
 def _within(
     rows: Iterable[R], at: Callable[[R], datetime], since: Callable[[R], datetime] | None = None
-) -> Iterator[list[R]]:
+) -> list[list[R]]:
     """Rows in order of time, cut where more than TOGETHER lies between two of them. `since`: when each began."""
-    together: list[R] = []
-    for row in rows:
-        if together and (since or at)(row) - at(together[-1]) > TOGETHER:
-            yield together
-            together = []
-        together.append(row)
-    if together:
-        yield together
+    return runs(rows, lambda run, row: (since or at)(row) - at(run[-1]) <= TOGETHER)
 
 
 def _with_outages(failovers: Sequence[Failover]) -> Iterator[tuple[str | None, Failover]]:
@@ -259,8 +246,8 @@ def _without_outage(
     stopped = [u for u in unused if u.kind in NO_WRITES and is_noticed(u)]
     missing = missing_broker(found.spans)
     for period in (p for p in found.periods if p.outage_id is None and p.kind in TROUBLED):
-        own, lost = _apart(lost, partial(_is_of, period))
-        through, stopped = _apart(stopped, partial(_began_in, period, missing))
+        own, lost = apart(lost, partial(_is_of, period))
+        through, stopped = apart(stopped, partial(_began_in, period, missing))
         yield Happening(
             kind=IncidentKind.REPLICAS_OUT,
             failovers=[f for h in own for f in h.failovers],
@@ -286,12 +273,6 @@ def missing_broker(spans: Iterable[IsrSpan]) -> Callable[[Unavailability], int]:
         return next((s.broker for s in own if s.happened_at <= row.started_at), NOBODY)
 
     return broker_of
-
-
-def _apart(rows: Iterable[R], holds: Callable[[R], bool]) -> tuple[list[R], list[R]]:
-    """The rows of which something holds, and the others."""
-    found = grouped(rows, holds)
-    return [*found.get(True, ())], [*found.get(False, ())]
 
 
 def _began_in(period: OutOfSyncPeriod, missing: Callable[[Unavailability], int], row: Unavailability) -> bool:

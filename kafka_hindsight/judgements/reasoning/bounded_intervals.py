@@ -44,22 +44,14 @@ class BoundedInterval(Generic[T]):
             return None
         return self.possible.end - self.possible.start
 
-    def from_on(self, start: datetime) -> BoundedInterval[T]:
-        """The same, begun no earlier than an instant."""
+    def within(self, first: datetime | None, last: datetime | None) -> BoundedInterval[T]:
+        """The same, begun no earlier than one instant, and over no later than another; None: that end stays."""
         return replace(
             self,
-            start=max(self.start, start),
-            proven=self.proven and _cut(self.proven, start, None),
-            possible=self.possible and _cut(self.possible, start, None),
-        )
-
-    def over_by(self, end: datetime) -> BoundedInterval[T]:
-        """The same, over no later than an instant."""
-        return replace(
-            self,
-            end=_first(self.end, end),
-            proven=self.proven and _cut(self.proven, None, end),
-            possible=self.possible and _cut(self.possible, None, end),
+            start=max(self.start, first or self.start),
+            end=_first(self.end, last),
+            proven=self.proven and _cut(self.proven, first, last),
+            possible=self.possible and _cut(self.possible, first, last),
         )
 
 
@@ -78,7 +70,7 @@ def one_after_another(intervals: Iterable[BoundedInterval[T]]) -> Iterator[Bound
         if reached is None or interval.start >= reached:
             yield interval
         elif interval.end is None or interval.end > reached:
-            yield interval.from_on(reached)
+            yield interval.within(reached, None)
         else:
             continue
         reached = interval.end
@@ -87,7 +79,7 @@ def one_after_another(intervals: Iterable[BoundedInterval[T]]) -> Iterator[Bound
 
 
 def _cut(interval: Interval[None], first: datetime | None, last: datetime | None) -> Interval[None] | None:
-    return span(interval.start if first is None else max(interval.start, first), _first(interval.end, last))
+    return span(max(interval.start, first or interval.start), _first(interval.end, last))
 
 
 def _first(end: datetime | None, other: datetime | None) -> datetime | None:

@@ -85,7 +85,7 @@ class LeaderChange:
         """The lines of a controller that starts elections for these reasons, this partition's among them. KRaft's
         periodic task names no partition.
         """
-        near = self.context.elections_by_time.near(self.at, CLOCK_SKEW)
+        near = self.context.elections.near(self.at, CLOCK_SKEW)
         is_in = (e for e in near if e.kind == "periodic_election" or self.partition in (e.members or "").split(","))
         return [e for e in is_in if e.reason in reasons]
 
@@ -235,7 +235,7 @@ def some_disk_failed(change: LeaderChange) -> Proof | None:
 
 
 def _failed_disks(change: LeaderChange) -> list[Event]:
-    near = change.context.disk_failures_by_time.between(change.at - _DISK_FAILED_BEFORE, change.at + CLOCK_SKEW)
+    near = change.context.disk_failures.between(change.at - _DISK_FAILED_BEFORE, change.at + CLOCK_SKEW)
     # The former leader may have been started again since its disk failed, in a start that failed too, and lead.
     ended = [o.up_at for o in change.context.outages_of(change.former) if o.kind is not OutageKind.UNRESPONSIVE]
     returns = [at for at in ended if at and at <= change.at]

@@ -9,7 +9,6 @@ from datetime import datetime
 from functools import partial
 from itertools import product
 from operator import attrgetter
-from typing import TypeVar
 
 from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
 from kafka_hindsight.catalog.rows import (
@@ -36,7 +35,7 @@ THRESHOLD = 0.10
 KRaft moves any partition back and ignores the percentage."""
 
 _NAMED = 5
-_READING = attrgetter("cluster", "snapshot_id")
+_READING, _PREFERRED = attrgetter("cluster", "snapshot_id"), attrgetter("preferred_leader")
 
 
 def rebuild_imbalance(
@@ -52,7 +51,7 @@ def rebuild_imbalance(
     listed = grouped(broker_snapshots, _READING)
     rows = []
     for key, partitions in known.items():
-        preferred = grouped(partitions, attrgetter("preferred_leader"))
+        preferred = grouped(partitions, _PREFERRED)
         hosting = {broker for p in partitions for broker in p.replicas or ()}
         for broker in {*preferred, *hosting, *(b.broker for b in listed.get(key, ()))}:
             rows.append(_row(partitions[0], broker, preferred.get(broker, ())))
@@ -64,7 +63,8 @@ def _row(reading: PartitionSnapshot, broker: int, partitions: Sequence[Partition
     ratio = len(elsewhere) / len(partitions) if partitions else None
     shows = f"broker {broker} is the first replica of {len(partitions)} partitions and leads all but {len(elsewhere)}"
     if elsewhere:
-        named = ", ".join(f"{p.topic}-{p.partition} ({_led_by(p)})" for p in elsewhere[:_NAMED])
+        shown = [(p, "no leader" if p.leader is None else f"led by {p.leader}") for p in elsewhere[:_NAMED]]
+        named = ", ".join(f"{p.topic}-{p.partition} ({led})" for p, led in shown)
         shows += f": {named}{', ...' if len(elsewhere) > _NAMED else ''}"
     return LeaderImbalance(
         cluster=reading.cluster,
@@ -76,10 +76,6 @@ def _row(reading: PartitionSnapshot, broker: int, partitions: Sequence[Partition
         over_threshold=ratio is not None and ratio > THRESHOLD,
         evidence=[quote_snapshot(reading, shows)],
     )
-
-
-def _led_by(partition: PartitionSnapshot) -> str:
-    return "no leader" if partition.leader is None else f"led by {partition.leader}"
 
 
 _STARTED: Mapping[FailoverKind, str] = {
@@ -95,8 +91,6 @@ _STARTED: Mapping[FailoverKind, str] = {
     FailoverKind.UNKNOWN: "when leaders left it for an unknown reason",
 }
 """How a period starts, as its sentence goes on: one phrase for each kind, which the rulings on failovers decided."""
-
-_PREFERRED_LEADER = attrgetter("preferred_leader")
 
 
 @dataclass(frozen=True)
@@ -133,7 +127,7 @@ def rebuild_imbalance_periods(
     rows = sorted(imbalance, key=lambda r: r.snapshot_at)
     instants = sorted({r.snapshot_at for r in rows})
     in_order = sorted(failovers, key=lambda f: (f.happened_at, f.topic, f.partition, f.epoch_to))
-    moved = grouped((f for f in in_order if f.preferred_leader in (f.leader_from, f.leader_to)), _PREFERRED_LEADER)
+    moved = grouped((f for f in in_order if f.preferred_leader in (f.leader_from, f.leader_to)), _PREFERRED)
     periods = []
     for broker, own in sorted(grouped(rows, lambda r: r.broker).items()):
         changes, seen = by_instant(moved.get(broker, ())), {r.snapshot_at: r for r in own}
@@ -349,8 +343,6 @@ _BAND = 0.09
 """Source: Cruise Control, leader.replica.count.balance.threshold 1.10 and BALANCE_MARGIN 0.9."""
 _SHOWN = 10
 
-_Snapshot = TypeVar("_Snapshot", BrokerSnapshot, GroupSnapshot, PartitionSnapshot)
-
 
 def rebuild_balance(
     partition_snapshots: Iterable[PartitionSnapshot],
@@ -363,18 +355,14 @@ def rebuild_balance(
     listed; the racks' partitions add up to those of the brokers whose rack is known. A broker that leads nothing counts
     in the mean; one that is gone does not. Without a list of brokers those that hold replicas are taken.
     """
-    readings = _by_reading(row for row in partition_snapshots if row.preferred_leader is not None)
-    listed, groups = _by_reading(broker_snapshots), _by_reading(group_snapshots)
+    readings = grouped((row for row in partition_snapshots if row.preferred_leader is not None), _READING)
+    listed, groups = grouped(broker_snapshots, _READING), grouped(group_snapshots, _READING)
     rows = [
         row
         for key, partitions in readings.items()
         for row in _balance_rows(partitions, listed.get(key, ()), groups.get(key, ()))
     ]
     return sorted(rows, key=lambda r: (r.cluster, r.snapshot_at, r.scope))
-
-
-def _by_reading(rows: Iterable[_Snapshot]) -> dict[tuple[str, str], list[_Snapshot]]:
-    return grouped(rows, lambda r: (r.cluster, r.snapshot_id))
 
 
 def _balance_rows(

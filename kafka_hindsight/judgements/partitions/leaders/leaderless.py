@@ -163,7 +163,7 @@ def _stopped_at(change: LeaderChange) -> datetime | None:
     Edge case: one that was away writes it after its return, when others have long shown the partition without a leader.
     """
     since = change.before.at - CLOCK_SKEW if change.before.at else LONG_AGO
-    failures = change.context.disk_failures_by_time.between(since, change.at + CLOCK_SKEW)
+    failures = change.context.disk_failures.between(since, change.at + CLOCK_SKEW)
     since_epoch = change.before.epoch - (change.former == NOBODY) + 1
     follows = (e for e in change.incarnation.events if e.kind == "follower_started" and e.leader_epoch is not None)
     lines = [e for e in follows if since_epoch <= (e.leader_epoch or 0) <= change.after.epoch]
@@ -240,7 +240,7 @@ def leader_losses(
     """
     away = chain.from_iterable(_while_away(incarnation, span, judged, context) for span in led)
     losses = one_after_another([*_before_changes(judged), *away])
-    return losses if gone_at is None else (i.over_by(gone_at) for i in losses)
+    return losses if gone_at is None else (i.within(None, gone_at) for i in losses)
 
 
 def _before_changes(judged: Sequence[JudgedChange]) -> Iterator[BoundedInterval[Reason]]:

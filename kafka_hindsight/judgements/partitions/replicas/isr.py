@@ -136,7 +136,7 @@ def moved_after_its_return(shrink: Shrink) -> Proof | None:
 def its_disk_failed(shrink: Shrink) -> Proof | None:
     """A log directory that may hold the partition failed shortly before, and the broker did not restart since."""
     partition = f"{shrink.change.topic}-{shrink.change.partition}"
-    for failure in shrink.just_before(shrink.incarnation.context.disk_failures_by_time):
+    for failure in shrink.just_before(shrink.incarnation.context.disk_failures):
         named = on_failed_disk(failure)
         returns = [i.value.up_at for i in shrink.outages.between(failure.happened_at, shrink.at)]
         is_restarted = any(at and failure.happened_at < at <= shrink.at for at in returns)

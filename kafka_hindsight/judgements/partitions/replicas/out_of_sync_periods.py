@@ -23,7 +23,7 @@ from kafka_hindsight.catalog.rows import (
     PartitionSnapshot,
 )
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
-from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, named, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, instants, timelines
 from kafka_hindsight.knowledge.isr import CALM_AFTER, CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, REPLICA_LAG
@@ -128,11 +128,8 @@ class PeriodCase:
 def is_of(kind: OutOfSyncKind) -> Predicate[PeriodCase]:
     """A predicate: the period is of the kind, and its own broker is the suspect."""
 
-    def holds(case: PeriodCase) -> Proof | None:
-        return Proof(facts={"suspect": case.broker}) if case.period.kind is kind else None
-
-    holds.__doc__ = f"The first shrink with a known cause has the cause `{kind}`."
-    return holds
+    says = f"The first shrink with a known cause has the cause `{kind}`."
+    return named(says, lambda case: Proof(facts={"suspect": case.broker}) if case.period.kind is kind else None)
 
 
 def outage_is_judged(case: PeriodCase) -> Proof | None:
@@ -223,9 +220,6 @@ _SAME_TIME = 2 * REPLICA_LAG
 
 _MOST_TOPICS = 10
 
-Removals = Mapping[int, Timeline[tuple[int, IsrSpan]]]
-"""By leader, each time that it removed a follower because the follower lagged."""
-
 
 def spans_of(changes: Sequence[IsrChange]) -> list[IsrSpan]:
     """The shrinks among rows of gold.isr_changes, each with its end: slim enough to read a whole cluster's at once.
@@ -288,7 +282,9 @@ def rebuild_out_of_sync_periods(
     by_broker = sorted(grouped(_thinned(spans), lambda s: s.broker).items())
     periods = [Period(merged) for _, own in by_broker for merged in merge_spans(own)]
     known = {o.outage_id: o for o in outages}
-    removals = _removals(periods)
+    # By leader, each time that it, and no other in the same period, removed a follower because the follower lagged.
+    alone = ((period.leaders[0], span) for period in periods if len(period.leaders) == 1 for span in period.slow_spans)
+    removals = timelines(alone, lambda r: r[0], lambda r: r[1].happened_at)
     cases = (PeriodCase(p, known.get(next(iter(p.outage_ids), "")), _followers_removed(p, removals)) for p in periods)
     rows = [_row(case, window.end) for case in cases]
     return sorted((r for r in rows if window.holds(r.started_at)), key=lambda r: (r.started_at, r.broker))
@@ -310,13 +306,7 @@ def merge_spans(spans: Iterable[IsrSpan], calm: timedelta = CALM_AFTER) -> list[
     return periods
 
 
-def _removals(periods: Iterable[Period]) -> Removals:
-    """Those of followers that no other leader removed in the same period."""
-    alone = ((period.leaders[0], span) for period in periods if len(period.leaders) == 1 for span in period.slow_spans)
-    return timelines(alone, lambda r: r[0], lambda r: r[1].happened_at)
-
-
-def _followers_removed(period: Period, removals: Removals) -> frozenset[int]:
+def _followers_removed(period: Period, removals: Mapping[int, Timeline[tuple[int, IsrSpan]]]) -> frozenset[int]:
     """The followers that the leaders of a period removed about then."""
     start, end = period.spans[0].happened_at - _SAME_TIME, period.spans[-1].happened_at + _SAME_TIME
     removed = (removals[leader] for leader in period.leaders if leader in removals)

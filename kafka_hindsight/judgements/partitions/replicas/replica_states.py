@@ -32,19 +32,10 @@ _NEAR = 4
 
 @dataclass(frozen=True)
 class KnownIsr:
-    """These replicas were in sync, and no evidence contradicts it.
+    """An ISR that a line or a reading shows; one that no line explains is doubtful.
 
     `has_eligible`: evidence shows eligible leader replicas (KIP-966), which could lead without loss.
     """
-
-    isr: frozenset[int]
-    quote: Quote
-    has_eligible: bool = False
-
-
-@dataclass(frozen=True)
-class _Observation:
-    """An ISR that a line or a reading shows; one that no line explains is doubtful."""
 
     at: datetime
     isr: frozenset[int]
@@ -68,16 +59,16 @@ def known_isrs(commits: Sequence[Commit], readings: PartitionReadings, until: da
     for now, after in zip(observations, [*observations[1:], None], strict=False):
         end = after.at if after else until
         if now.at < end and (after is None or _follows(now, after)):
-            known.append(Interval(now.at, end, KnownIsr(now.isr, now.quote, now.has_eligible)))
+            known.append(Interval(now.at, end, now))
     return known
 
 
-def _observations(commits: Sequence[Commit], readings: PartitionReadings) -> list[_Observation]:
+def _observations(commits: Sequence[Commit], readings: PartitionReadings) -> list[KnownIsr]:
     """In order of time; a reading that only lags behind the lines, or runs ahead, is left out."""
     committed = _in_time(commits)
     telling = readings.telling(at for o in committed for at in (o.at - CATCHING_UP, o.at, o.at + _AFTER_CATCHING_UP))
-    read = [_Observation(r.snapshot_at, frozenset(r.isr), _quote(r), False) for r in telling if r.isr is not None]
-    merged: list[_Observation] = []
+    read = [KnownIsr(r.snapshot_at, frozenset(r.isr), _quote(r), False) for r in telling if r.isr is not None]
+    merged: list[KnownIsr] = []
     passed = 0
     for observed in sorted([*committed, *read], key=lambda o: (o.at, not o.is_commit)):
         if observed.is_commit:
@@ -90,27 +81,27 @@ def _observations(commits: Sequence[Commit], readings: PartitionReadings) -> lis
     return merged
 
 
-def _in_time(commits: Iterable[Commit]) -> list[_Observation]:
+def _in_time(commits: Iterable[Commit]) -> list[KnownIsr]:
     """Commits as observations. Their order counts, not the clocks of the brokers that log them."""
-    observed: list[_Observation] = []
+    observed: list[KnownIsr] = []
     has_eligible = False
     for commit in commits:
         at = max(commit.at, observed[-1].at) if observed else commit.at
         eligible = eligible_in(commit.line)
         has_eligible = has_eligible if eligible is None else bool(eligible)
         isr, line = frozenset(commit.isr), quote(commit.line)
-        observed.append(_Observation(at, isr, line, version=commit.version, has_eligible=has_eligible))
+        observed.append(KnownIsr(at, isr, line, version=commit.version, has_eligible=has_eligible))
     return observed
 
 
-def _is_lag(reading: _Observation, around: Sequence[_Observation]) -> bool:
+def _is_lag(reading: KnownIsr, around: Sequence[KnownIsr]) -> bool:
     """Whether the reading shows a state that a commit within seconds of it ended or started."""
     starts = [o.at for o in around if o.isr == reading.isr]
     ends = [after.at for now, after in pairwise(around) if now.isr == reading.isr]
     return any(abs(at - reading.at) <= CATCHING_UP for at in (*starts, *ends))
 
 
-def _follows(now: _Observation, after: _Observation) -> bool:
+def _follows(now: KnownIsr, after: KnownIsr) -> bool:
     """Whether no other ISR can have been between the two."""
     if now.isr == after.isr:
         return True
@@ -122,10 +113,6 @@ def _follows(now: _Observation, after: _Observation) -> bool:
 def _quote(reading: PartitionSnapshot) -> Quote:
     shown = f"{reading.topic}-{reading.partition}: isr {reading.isr}, replicas {reading.replicas}"
     return quote_snapshot(reading, shown)
-
-
-ReplicaCounts = Timeline[tuple[datetime, int]]
-"""How many replicas a partition had, each number at an instant that shows it."""
 
 
 @dataclass(frozen=True)
@@ -190,12 +177,13 @@ class State:
 class History:
     """What is known of one partition.
 
-    `leaders`: who led, where that is known; `leaderless`: when no broker led.
+    `replicas`: how many it had, each number at an instant that shows it; `leaders`: who led, where that is known;
+    `leaderless`: when no broker led.
     """
 
     key: Partition
     known: Intervals[KnownIsr]
-    replicas: ReplicaCounts
+    replicas: Timeline[tuple[datetime, int]]
     min_isr: Course
     unclean: Course
     leaders: Intervals[int]
@@ -279,7 +267,7 @@ def _known(
         yield from known_isrs(commits_of(life), own.within(None, until + timedelta.resolution), until)
 
 
-def _replica_counts(lives: Sequence[Sequence[Event]], readings: PartitionReadings) -> ReplicaCounts:
+def _replica_counts(lives: Sequence[Sequence[Event]], readings: PartitionReadings) -> Timeline[tuple[datetime, int]]:
     listed = [(e.happened_at, broker_ids(e.replicas) or ()) for life in lives for e in life if e.replicas]
     telling = readings.telling(at for at, _ in listed)
     listed += [(r.snapshot_at, tuple(r.replicas)) for r in telling if r.replicas]
