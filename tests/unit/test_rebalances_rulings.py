@@ -14,7 +14,9 @@ from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebalances.case import Case
 from kafka_hindsight.judgements.rebalances.judge import RULINGS
 from tests.support.groups import Witnessed, excerpt, sample_night
-from tests.support.made_groups import A2, MADE, B, MadeGroup, done, joins, own, stable, started
+from tests.support.histories import line
+from tests.support.histories import rebalances as rebalances_of
+from tests.support.made_groups import A2, MADE, A, B, MadeGroup, done, joins, own, stable, started
 from tests.support.rulings import wording
 
 ALL = [ruling for table in RULINGS.values() for ruling in table]
@@ -102,3 +104,11 @@ def test_a_member_that_came_in_a_rebalance_that_was_overtaken_came_once() -> Non
     first, second = started("01:05:00", 1, joins(B)), started("01:06:00", 1, joins(A2))
     overtaken = MadeGroup([*stable(), first, second, *done("01:06:01", 2, 3), joined]).case()
     assert (overtaken.member_id, overtaken.to_generation, overtaken.contributors) == (A2, 2, [])
+
+
+def test_a_move_before_which_the_generation_was_stored_cuts_nothing_short() -> None:
+    begun = [started("01:00:00", 1, joins(A)), line("join_completed", "01:00:01", generation=2, member_count=1)]
+    unloaded = line("group_unloaded", "01:00:02", generation=2)
+    for generation, outcome in ((1, "interrupted"), (2, "unfinished")):
+        rows = rebalances_of([*begun, unloaded, started("01:11:00", generation, joins(B), broker=2)])
+        assert [(r.outcome, r.cause == "coordinator_moved") for r in rows][:1] == [(outcome, outcome == "interrupted")]
