@@ -12,16 +12,7 @@ from typing import Any, ClassVar, Generic
 
 from kafka_hindsight.catalog.codes import Code, Confidence
 from kafka_hindsight.catalog.rows import Quote
-from kafka_hindsight.judgements.reasoning.proofs import (
-    CERTAIN,
-    LIKELY,
-    POSSIBLE,
-    UNKNOWN,
-    Case,
-    Predicate,
-    Proof,
-    all_of,
-)
+from kafka_hindsight.judgements.reasoning.proofs import Case, Predicate, Proof, all_of
 
 
 @dataclass(frozen=True)
@@ -72,25 +63,25 @@ class Ruling(Generic[Case]):
 class Certain(Ruling[Case]):
     """The evidence admits no other explanation."""
 
-    confidence = CERTAIN
+    confidence = Confidence.CERTAIN
 
 
 class Likely(Ruling[Case]):
     """Other explanations are rarer."""
 
-    confidence = LIKELY
+    confidence = Confidence.LIKELY
 
 
 class Possible(Ruling[Case]):
     """Several explanations fit, and the sentence names them."""
 
-    confidence = POSSIBLE
+    confidence = Confidence.POSSIBLE
 
 
 class Unknown(Ruling[Case]):
     """The evidence is not enough."""
 
-    confidence = UNKNOWN
+    confidence = Confidence.UNKNOWN
 
 
 class _Words(dict[str, object]):

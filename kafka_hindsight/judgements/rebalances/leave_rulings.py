@@ -15,17 +15,9 @@ from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, named, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, shown
+from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.knowledge.reasons import (
-    CLOSED,
-    FREE_TEXT,
-    POLL_EXPIRED,
-    REMOVED_BY_ADMIN,
-    REMOVED_WHILE_ALIVE,
-    UNSUBSCRIBED,
-    read_client_reason,
-    read_coordinator_reason,
-)
+from kafka_hindsight.knowledge.reasons import read_client_reason, read_coordinator_reason
 from kafka_hindsight.shared.durations import NEXT_POLL, RETURN_WITHIN
 from kafka_hindsight.shared.words import duration
 
@@ -145,16 +137,18 @@ def did_not_come_back(case: Case) -> Proof | None:
 # fmt: off
 LEAVE_RULINGS: Sequence[Ruling[Case]] = (
     Certain(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left; its request to leave says so.",
-            proof=(gave_reason(POLL_EXPIRED),), source="KIP-62, KIP-800; AbstractCoordinator.java HeartbeatThread",
+            proof=(gave_reason(reasons.POLL_EXPIRED),),
+            source="KIP-62, KIP-800; AbstractCoordinator.java HeartbeatThread",
             cases=("night-4.1/ledger-loader-14 01:49:25.678", "groups/deployment-4.1 01:45:27.117")),
     Certain(Cause.MEMBER_LEFT, "{who} closed its consumer; its request to leave says so.",
-            proof=(gave_reason(CLOSED),), source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
+            proof=(gave_reason(reasons.CLOSED),), source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
             cases=("groups/deployment-4.1 01:45:27.117", "night-4.1/ledger-loader-14 01:49:25.678")),
     Likely(Cause.MEMBER_LEFT, "{who} unsubscribed its consumer; its request to leave says so.",
-           proof=(gave_reason(UNSUBSCRIBED),), source="KIP-800; KafkaConsumer.unsubscribe",
+           proof=(gave_reason(reasons.UNSUBSCRIBED),), source="KIP-800; KafkaConsumer.unsubscribe",
            cases=("made: unsubscribes", "groups/deployment-4.1 01:45:27.117")),
     Certain(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator.",
-            proof=(gave_reason(REMOVED_BY_ADMIN),), source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-800",
+            proof=(gave_reason(reasons.REMOVED_BY_ADMIN),),
+            source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-800",
             cases=("groups/removed-3.9 12:39:54.131", "groups/deployment-4.1 01:45:27.117")),
     Likely(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator: the request named its instance id"
            " alone, as no member does.",
@@ -164,7 +158,7 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
            cases=("groups/removed-2.8 12:24:06.058", "groups/removed-3.9 12:39:54.131")),
     Possible(Cause.REMOVED_BY_ADMIN, "{who} left for a reason that no client writes by itself: an"
              " administrator's words, or its own.",
-             proof=(gave_reason(FREE_TEXT),),
+             proof=(gave_reason(reasons.FREE_TEXT),),
              source="KIP-800: an administrator may give a reason of its own, and so may a client that is not Kafka's",
              cases=("made: leaves for a reason of its own", "groups/removed-3.9 12:39:54.131")),
     Certain(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left, as its own log shows.",
@@ -287,8 +281,8 @@ def same_process_came_back(case: Case) -> Proof | None:
         return None
     line = case.back_line
     reason = read_coordinator_reason(line.reason).client_reason if line and line.reason else None
-    is_same = case.back[0].member_id == case.member.member_id or read_client_reason(reason) == REMOVED_WHILE_ALIVE
-    return _heard_back(case) if is_same else None
+    is_alive = read_client_reason(reason) == reasons.REMOVED_WHILE_ALIVE
+    return _heard_back(case) if is_alive or case.back[0].member_id == case.member.member_id else None
 
 
 def coordinator_was_away(case: Case) -> Proof | None:
