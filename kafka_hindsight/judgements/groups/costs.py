@@ -42,22 +42,6 @@ class Assignment:
     quote: Quote
 
 
-def assignments_of(
-    events: Iterable[Event],
-    records: Iterable[GroupRecord],
-    readings: Iterable[GroupSnapshot],
-    member_snapshots: Iterable[MemberSnapshot],
-) -> list[Assignment]:
-    """The assignments of one classic group, in order of time, whatever shows them.
-
-    Gives: those of generations that a leader assigned (its own log), that the coordinator stored, and that a reading
-        of a settled group shows.
-    Edge case: each assignment is what one witness shows; the parts that several show are not put together.
-    """
-    found = [*_by_leaders(events), *_by_records(records), *_by_readings(readings, member_snapshots)]
-    return sorted(found, key=lambda a: (a.at, a.generation is None, a.generation or 0))
-
-
 def partitions_in(listed: str) -> frozenset[Owned]:
     """The partitions that a client's line lists: `orders-0, orders-1`."""
     names = (name.strip().rpartition("-") for name in listed.split(",") if name.strip())
@@ -171,7 +155,7 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
     stops = _stops_of_epochs([r for r in ordered if r.protocol != Protocol.CLASSIC], witnesses)
     if not classic:
         return stops
-    known = _Assignments(assignments_of(witnesses.events, witnesses.records, witnesses.readings, witnesses.members))
+    known = _Assignments(witnesses)
     assignors = _assignors(witnesses)
     has_follow_ups = any(r.cause == Cause.COOPERATIVE_FOLLOWUP for r in classic)
     held, since = None, None
@@ -202,9 +186,15 @@ def _stop(before: Assignment | None, after: Assignment | None, is_eager: bool | 
 
 
 class _Assignments:
-    """The known assignments of a classic group, by generation: None for those that readings show."""
+    """The assignments of a classic group, by generation: None for those that readings of a settled group show.
 
-    def __init__(self, known: Sequence[Assignment]) -> None:
+    Edge case: each assignment is what one witness shows; the parts that several show are not put together.
+    """
+
+    def __init__(self, shown_by: Witnesses) -> None:
+        known = [*_by_leaders(shown_by.events), *_by_records(shown_by.records)]
+        known += _by_readings(shown_by.readings, shown_by.members)
+        known.sort(key=lambda a: (a.at, a.generation is None, a.generation or 0))
         self._of = timelines(known, lambda a: a.generation, lambda a: a.at)
         self.most = max((len(a.owners) for a in known), default=None)
 

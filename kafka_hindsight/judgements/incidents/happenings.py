@@ -442,7 +442,6 @@ _HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
 _OUT_OF_SYNC = {
     OutOfSyncKind.SLOW: "it was alive and fetched too late",
     OutOfSyncKind.DISK: "a log directory failed",
-    OutOfSyncKind.UNKNOWN: "no line shows why",
 }
 
 
