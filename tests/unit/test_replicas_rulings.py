@@ -20,7 +20,7 @@ from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.replicas import isr, out_of_sync_periods, truncations
 from kafka_hindsight.judgements.partitions.replicas.isr import SHRINK_RULINGS, Shrink, rebuild_isr_changes
-from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS, PeriodCase
+from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS, Period
 from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATION_RULINGS
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.shared.windows import Window
@@ -62,8 +62,8 @@ def key_of(case: Any) -> tuple[str, str]:
     if isinstance(case, Shrink):
         change = case.change
         return "shrink", f"{change.topic}-{change.partition} broker {case.broker} {clock(case.at)}"
-    if isinstance(case, PeriodCase):
-        return "period", f"broker {case.broker} {clock(case.period.spans[0].happened_at)}"
+    if isinstance(case, Period):
+        return "period", f"broker {case.broker} {clock(case.spans[0].happened_at)}"
     first = case.cut.first
     return "truncation", f"{case.topic}-{first.partition} broker {first.broker} {clock(first.happened_at)}"
 

@@ -341,7 +341,9 @@ def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]
         for signal in _signals_in(event, active, terms):
             signals[signal.broker].append(signal)
     told = {broker: list(_without_failed_starts(own)) for broker, own in signals.items()}
-    return {broker: own for broker, own in told.items() if _is_broker(own)}
+    # Of a node that is only a controller, starts may fail, and it may meet a fault.
+    others = (Signal.FAILED, Signal.FAULTED)
+    return {broker: own for broker, own in told.items() if any(s.shows not in others for s in own)}
 
 
 def _signals_in(event: Event, active: Collection[int], terms: Sequence[ControllerEpoch]) -> Iterator[LivenessSignal]:
@@ -362,11 +364,6 @@ def _is_news(event: Event, terms: Sequence[ControllerEpoch]) -> bool:
     return event.origin == Origin.RECORD or not (
         _REPLAYED.search(event.text) and active_at(terms, event.happened_at) is None
     )
-
-
-def _is_broker(signals: Iterable[LivenessSignal]) -> bool:
-    """Whether a node is a broker: of one that is only a controller, starts may fail, and it may meet a fault."""
-    return any(s.shows not in (Signal.FAILED, Signal.FAULTED) for s in signals)
 
 
 def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[LivenessSignal]:

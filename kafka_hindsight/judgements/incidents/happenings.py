@@ -418,10 +418,6 @@ class Impact:
         return next(harm for harm, holds in _LEVELS if holds(self))
 
 
-def _is_failure(incident: Incident) -> bool:
-    return incident.kind in _TROUBLE or (incident.cause is not None and has_failed(incident.cause))
-
-
 _AT_RISK = frozenset({IncidentKind.REPLICAS_OUT, IncidentKind.LEADERS_LOST})
 _LEVELS: tuple[tuple[Harm, Callable[[Impact], object]], ...] = (
     (Harm.RECORDS_LOST, lambda i: i.losses),
@@ -430,7 +426,10 @@ _LEVELS: tuple[tuple[Harm, Callable[[Impact], object]], ...] = (
     (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.of.outages)),
     (Harm.NO_CONTROLLER, lambda i: i.of.controllers),
     (Harm.DATA_AT_RISK, lambda i: i.of.outages or i.of.kind in _AT_RISK),
-    (Harm.CONSUMERS_STOPPED, lambda i: any(map(_is_failure, i.of.of_groups))),
+    (
+        Harm.CONSUMERS_STOPPED,
+        lambda i: any(g.kind in _TROUBLE or (g.cause is not None and has_failed(g.cause)) for g in i.of.of_groups),
+    ),
     (Harm.LAG_GREW, lambda i: i.of.lag),
     (Harm.ROUTINE, lambda i: True),
 )

@@ -37,9 +37,15 @@ _WEAK = (OutOfSyncKind.REASSIGNMENT, OutOfSyncKind.UNKNOWN)
 
 @dataclass(frozen=True)
 class Period:
-    """The spans in which one broker was out of ISRs and that belong together, in order of time; see `merge_spans`."""
+    """The spans in which one broker was out of ISRs and that belong together, in order of time; see `merge_spans`.
+
+    `outage`: the one behind it; `followers_removed`: those that its only leader removed about then, with no other
+    leader removing them.
+    """
 
     spans: Sequence[IsrSpan]
+    outage: BrokerOutage | None = None
+    followers_removed: frozenset[int] = frozenset()
 
     @property
     def broker(self) -> int:
@@ -53,7 +59,7 @@ class Period:
         return next((c for c in causes if c not in _WEAK), causes[0])
 
     @cached_property
-    def partitions(self) -> dict[tuple[str, int], list[IsrSpan]]:
+    def by_partition(self) -> dict[tuple[str, int], list[IsrSpan]]:
         """Its spans by partition."""
         return grouped(self.spans, lambda s: (s.topic, s.partition))
 
@@ -69,7 +75,7 @@ class Period:
         return [s for s in self.spans if s.shrink_cause == OutOfSyncKind.SLOW]
 
     @cached_property
-    def leaders(self) -> list[int]:
+    def removed_by(self) -> list[int]:
         """The leaders that removed it because it lagged."""
         return sorted({s.removed_by_leader for s in self.slow_spans if s.removed_by_leader is not None})
 
@@ -92,68 +98,50 @@ class Period:
         has_gaps = any(end < after.happened_at for end, after in zip(ends, self.spans[1:], strict=False))
         return f"{'again and again ' if has_gaps else ''}for {duration(self.ended_at - self.spans[0].happened_at)}"
 
-
-@dataclass(frozen=True)
-class PeriodCase:
-    """One period, the outage behind it, and the followers that its only leader removed about then, with no other leader
-    removing them."""
-
-    period: Period
-    outage: BrokerOutage | None
-    followers_removed: frozenset[int] = frozenset()
-
-    @property
-    def broker(self) -> int:
-        """The broker that was out."""
-        return self.period.broker
-
     @property
     def partitions(self) -> str:
         """How many partitions, in words."""
-        return counted(len(self.period.partitions), "partition")
+        return counted(len(self.by_partition), "partition")
 
     @property
     def leaders(self) -> str:
         """The leaders that removed it, in words."""
-        leaders = self.period.leaders
-        return f"Leader{'s' if len(leaders) > 1 else ''} {', '.join(map(str, leaders))}"
+        return f"Leader{'s' if len(self.removed_by) > 1 else ''} {', '.join(map(str, self.removed_by))}"
 
     @property
     def behind(self) -> str:
         """How far it was behind, in words."""
-        records = self.period.records_behind
-        return f", up to {records} records behind" if records else ""
+        return f", up to {self.records_behind} records behind" if self.records_behind else ""
 
 
-def is_of(kind: OutOfSyncKind) -> Predicate[PeriodCase]:
+def is_of(kind: OutOfSyncKind) -> Predicate[Period]:
     """A predicate: the period is of the kind, and its own broker is the suspect."""
-
     says = f"The first shrink with a known cause has the cause `{kind}`."
-    return named(says, lambda case: Proof(facts={"suspect": case.broker}) if case.period.kind is kind else None)
+    return named(says, lambda case: Proof(facts={"suspect": case.broker}) if case.kind is kind else None)
 
 
-def outage_is_judged(case: PeriodCase) -> Proof | None:
+def outage_is_judged(case: Period) -> Proof | None:
     """The outage is as sure as its own row says."""
     return Proof(confidence=case.outage.confidence if case.outage else Confidence.LIKELY)
 
 
-def points_to_no_broker(case: PeriodCase) -> Proof | None:
+def points_to_no_broker(case: Period) -> Proof | None:
     """That points to no broker."""
     return Proof(facts={"suspect": None})
 
 
-def several_leaders_removed_it(case: PeriodCase) -> Proof | None:
+def several_leaders_removed_it(case: Period) -> Proof | None:
     """More than one leader removed the broker."""
-    return proof_if(len(case.period.leaders) > 1)
+    return proof_if(len(case.removed_by) > 1)
 
 
-def its_leader_removed_others_too(case: PeriodCase) -> Proof | None:
+def its_leader_removed_others_too(case: Period) -> Proof | None:
     """Within a minute its only leader removed other followers too, which no other leader removed."""
-    leader = next(iter(case.period.leaders), None)
+    leader = next(iter(case.removed_by), None)
     return Proof(words={"leader": leader}, facts={"suspect": leader}) if len(case.followers_removed) > 1 else None
 
 
-_OUT = "Broker {broker} was out of the ISR of {partitions} {period.lasted}"
+_OUT = "Broker {broker} was out of the ISR of {partitions} {lasted}"
 _SLOW = (
     f"{_OUT}, alive, but too slow to keep up with its leaders. {{leaders}} removed it{{behind}}: it had not caught up"
     " for replica.lag.time.max.ms (30 s by default). "
@@ -161,7 +149,7 @@ _SLOW = (
 _SHRINKS = "The cause of the shrinks: the rulings on gold.isr_changes"
 _LAG = "Partition.isFollowerOutOfSync; ReplicaManager looks at every follower each half of replica.lag.time.max.ms"
 
-OUT_OF_SYNC_RULINGS: tuple[Ruling[PeriodCase], ...] = (
+OUT_OF_SYNC_RULINGS: tuple[Ruling[Period], ...] = (
     Certain(
         OutOfSyncKind.OUTAGE,
         f"{_OUT}, because it was away.",
@@ -283,9 +271,10 @@ def rebuild_out_of_sync_periods(
     periods = [Period(merged) for _, own in by_broker for merged in merge_spans(own)]
     known = {o.outage_id: o for o in outages}
     # By leader, each time that it, and no other in the same period, removed a follower because the follower lagged.
-    alone = ((period.leaders[0], span) for period in periods if len(period.leaders) == 1 for span in period.slow_spans)
+    alone = ((p.removed_by[0], span) for p in periods if len(p.removed_by) == 1 for span in p.slow_spans)
     removals = timelines(alone, lambda r: r[0], lambda r: r[1].happened_at)
-    cases = (PeriodCase(p, known.get(next(iter(p.outage_ids), "")), _followers_removed(p, removals)) for p in periods)
+    outages_of = ((p, known.get(next(iter(p.outage_ids), ""))) for p in periods)
+    cases = (Period(p.spans, outage, _followers_removed(p, removals)) for p, outage in outages_of)
     rows = [_row(case, window.end) for case in cases]
     return sorted((r for r in rows if window.holds(r.started_at)), key=lambda r: (r.started_at, r.broker))
 
@@ -309,14 +298,13 @@ def merge_spans(spans: Iterable[IsrSpan], calm: timedelta = CALM_AFTER) -> list[
 def _followers_removed(period: Period, removals: Mapping[int, Timeline[tuple[int, IsrSpan]]]) -> frozenset[int]:
     """The followers that the leaders of a period removed about then."""
     start, end = period.spans[0].happened_at - _SAME_TIME, period.spans[-1].happened_at + _SAME_TIME
-    removed = (removals[leader] for leader in period.leaders if leader in removals)
+    removed = (removals[leader] for leader in period.removed_by if leader in removals)
     return frozenset(span.broker for own in removed for _, span in own.between(start, end))
 
 
-def _row(case: PeriodCase, window_end: datetime) -> OutOfSyncPeriod:
-    period, first = case.period, case.period.spans[0]
-    verdict = judge(OUT_OF_SYNC_RULINGS, case)
-    flaps = len(period.spans) - len(period.partitions)
+def _row(period: Period, window_end: datetime) -> OutOfSyncPeriod:
+    first, verdict = period.spans[0], judge(OUT_OF_SYNC_RULINGS, period)
+    flaps = len(period.spans) - len(period.by_partition)
     out_ms: Counter[str] = Counter()
     for span in period.spans:
         out_ms[span.topic] += elapsed_ms(span.happened_at, span.out_of_sync_until or max(window_end, span.happened_at))
@@ -329,13 +317,13 @@ def _row(case: PeriodCase, window_end: datetime) -> OutOfSyncPeriod:
         kind=period.kind,
         outage_id=next(iter(period.outage_ids), None),
         suspected_broker=verdict.facts["suspect"],
-        removed_by_leader=period.leaders,
-        partitions=len(period.partitions),
-        partitions_out=sum(any(s.out_of_sync_until is None for s in own) for own in period.partitions.values()),
+        removed_by_leader=period.removed_by,
+        partitions=len(period.by_partition),
+        partitions_out=sum(any(s.out_of_sync_until is None for s in own) for own in period.by_partition.values()),
         shrinks=len(period.spans),
         expands=sum(s.is_back for s in period.spans),
         flaps=flaps,
-        cycles=max(map(_cycles, period.partitions.values())),
+        cycles=max(map(_cycles, period.by_partition.values())),
         partition_ms=sum(out_ms.values()),
         records_behind=period.records_behind,
         worst_topics=sorted(out_ms, key=lambda t: (-out_ms[t], t))[:_MOST_TOPICS],
