@@ -17,15 +17,8 @@ from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant, instants, timelines
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebalances.records import RECORDED
+from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.knowledge.reasons import (
-    LEFT_BEFORE,
-    name_in_member_id,
-    option_value,
-    read_client_reason,
-    read_coordinator_reason,
-    split_members,
-)
 from kafka_hindsight.shared.durations import LONG_AGO, SAME_ACT
 
 _LEAVING_STATES = ("PREPARE_LEAVING", "LEAVING")
@@ -196,7 +189,7 @@ def _closes(event: Event) -> bool:
     if event.kind == Kind.CLIENT_LEAVING:
         return "poll timeout" not in str(event.client_reason)
     if event.kind == Kind.CLIENT_GENERATION_RESET:
-        return read_client_reason(event.reason) == LEFT_BEFORE
+        return reasons.read_client_reason(event.reason) == reasons.LEFT_BEFORE
     if event.kind == Kind.CLIENT_STATE_CHANGED:
         return event.state in _LEAVING_STATES
     return event.kind in (Kind.CLIENT_CLOSED, Kind.CLIENT_RELEASING)
@@ -267,7 +260,7 @@ class Member:
     @property
     def introduced_by(self) -> tuple[Event, ...]:
         """The lines that show who it is. A dynamic member's id itself begins with its client id."""
-        says_itself = self.instance_id is None and self.client_id == name_in_member_id(self.member_id)
+        says_itself = self.instance_id is None and self.client_id == reasons.name_in_member_id(self.member_id)
         return tuple(e for e in (None if says_itself else self.named_by, self.placed_by) if e is not None)
 
     def gone_before(self, at: datetime) -> Removal | None:
@@ -339,7 +332,7 @@ class MemberRegistry:
         if event.kind == Kind.STATIC_MEMBER_REPLACED and event.old_member_id:
             old = self._member(event.old_member_id)
             if old.instance_id is None and event.instance_id:
-                old.instance_id, old.placed_by = option_value(event.instance_id), event
+                old.instance_id, old.placed_by = reasons.option_value(event.instance_id), event
             self._remove(old, Change.REPLACED, event)
         elif event.kind in (Kind.GROUP_EMPTIED, Kind.GROUP_DEAD):
             for member in list(self._there.values()):
@@ -382,7 +375,7 @@ class MemberRegistry:
         """The client in front of a dynamic member's uuid; a static member's client has to be shown by a line."""
         for member in self.members.values():
             if member.instance_id is None and member.client_id is None:
-                member.client_id = name_in_member_id(member.member_id)
+                member.client_id = reasons.name_in_member_id(member.member_id)
             settings = self._settings.get(member.client_id or "")
             if settings is not None:
                 _limit(member, settings)
@@ -395,9 +388,8 @@ class MemberRegistry:
     def get(self, member_id: str | None, instance_id: str | None = None) -> Member:
         """The member of that id; where the line named none, the last holder of the instance id, else one without id."""
         if member_id is not None:
-            return self.members.get(member_id) or Member(
-                member_id, client_id=None if instance_id else name_in_member_id(member_id), instance_id=instance_id
-            )
+            client_id = None if instance_id else reasons.name_in_member_id(member_id)
+            return self.members.get(member_id) or Member(member_id, client_id, instance_id)
         if not instance_id:
             return Member("")
         if instance_id not in self._holders:
@@ -573,18 +565,18 @@ def _limit(member: Member, event: Event) -> None:
 def namings(event: Event) -> Iterator[tuple[str, str | None]]:
     """The members an event names, with the instance id where it names one: some stand only in a reason."""
     if event.kind == Kind.REBALANCE_STARTED:
-        reason = read_coordinator_reason(event.reason)
+        reason = reasons.read_coordinator_reason(event.reason)
         if reason.act == "joined":
             yield from ((m, reason.instance_id) for m in reason.members)
     elif event.member_id:
-        yield event.member_id, option_value(event.instance_id)
+        yield event.member_id, reasons.option_value(event.instance_id)
 
 
 def dropped(event: Event) -> Iterator[tuple[str, Change]]:
     """The members that an event drops without a line of their own, and how they went."""
     if event.kind == Kind.MEMBERS_NOT_REJOINED:
-        yield from ((m, Change.NOT_REJOINED) for m in split_members(event.members or ""))
+        yield from ((m, Change.NOT_REJOINED) for m in reasons.split_members(event.members or ""))
     elif event.kind == Kind.REBALANCE_STARTED:
-        reason = read_coordinator_reason(event.reason)
+        reason = reasons.read_coordinator_reason(event.reason)
         if reason.act == "sync_expired":
             yield from ((m, Change.NOT_SYNCED) for m in reason.members)
