@@ -1,6 +1,6 @@
 """Why rebalances begin: each cause once, with what a reader sees, what to do about it, and what it has in common.
 
-What a cause needs and what rules it out is in its rulings: the tables in judgements/rebalances/*_rulings.py.
+What a cause needs and what rules it out is in its rulings: the tables in judgements/rebalances.
 """
 
 from __future__ import annotations

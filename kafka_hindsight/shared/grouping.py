@@ -15,3 +15,20 @@ def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     for row in rows:
         groups.setdefault(key(row), []).append(row)
     return groups
+
+
+def runs(rows: Iterable[T], belongs: Callable[[list[T], T], object]) -> list[list[T]]:
+    """Rows in order, cut into runs: a row that does not belong to the run before it begins the next one."""
+    found: list[list[T]] = []
+    for row in rows:
+        if found and belongs(found[-1], row):
+            found[-1].append(row)
+        else:
+            found.append([row])
+    return found
+
+
+def apart(rows: Iterable[T], holds: Callable[[T], bool]) -> tuple[list[T], list[T]]:
+    """The rows of which something holds, and the others."""
+    halves = grouped(rows, holds)
+    return halves.get(True, []), halves.get(False, [])

@@ -9,13 +9,13 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, Leadersh
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.incarnations import incarnations_of
+from kafka_hindsight.judgements.partitions.leaders.failover_rulings import LeaderChange
 from kafka_hindsight.judgements.partitions.leaders.failovers import (
     FAILOVER_KINDS,
     LeaderHistory,
     leader_changes_of,
     rebuild_leaders,
 )
-from kafka_hindsight.judgements.partitions.leaders.leadership_steps import LeaderChange
 from kafka_hindsight.judgements.partitions.leaderships import leaderships_of
 from kafka_hindsight.shared.windows import Window
 

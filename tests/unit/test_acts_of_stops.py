@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
 )
-from kafka_hindsight.judgements.brokers.aftermath import explain_outages
-from kafka_hindsight.judgements.brokers.cluster_restarts import rebuild_rolling_restarts
+from kafka_hindsight.judgements.brokers.aftermath import explain_outages, rebuild_rolling_restarts
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.shared.windows import Window

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.rows import BrokerSnapshot, GroupSnapshot, LeaderBalance, PartitionSnapshot
-from kafka_hindsight.judgements.partitions.leaders.balance import rebuild_balance
+from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_balance
 from tests.support.rows import row
 
 

@@ -12,10 +12,11 @@ from markdown_it.token import Token
 
 from kafka_hindsight.catalog import TABLES
 from kafka_hindsight.catalog.causes import CauseCode, CauseFamily, CauseNoun
-from kafka_hindsight.catalog.codes import Cause, Confidence
+from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.model import Check, Column, Scalar, Table
 from kafka_hindsight.catalog.row import Row
-from kafka_hindsight.judgements.reasoning.rulings import Ruling, always, named, says
+from kafka_hindsight.judgements.reasoning.proofs import always, named, says
+from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling
 from kafka_hindsight.judgements.rebalances.judge import RULINGS
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
 from kafka_hindsight.knowledge.kinds import Kind
@@ -129,8 +130,8 @@ def test_every_ruling_on_rebalances_is_under_its_cause_with_what_it_needs() -> N
     for ruling in (r for table in RULINGS.values() for r in table):
         shown = under[Cause(ruling.code)]
         assert markdown.prose(ruling_pages.as_read(ruling.sentence)) in shown
-        assert markdown.code(ruling.decides) in shown
-        assert markdown.code(ruling.looks_alike) in shown
+        assert markdown.code(ruling.cases[0]) in shown
+        assert markdown.code(ruling.cases[1]) in shown
         assert all(markdown.prose(says(p)) in shown for p in ruling.proof)
 
 
@@ -200,7 +201,7 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str, monkeypatch: 
     noun = CauseNoun("c", text, text, CauseFamily.TOPIC, text, text, text)
     (cause,) = CauseCode("Cause", {"C": noun})  # type: ignore[call-arg, arg-type, misc, var-annotated]
     proof, unless = ((named(text, lambda case: always(case)),) for _ in range(2))
-    ruling = Ruling(cause, Confidence.LIKELY, text, proof, text, text, text, unless)  # type: ignore[var-annotated]
+    ruling = Likely(cause, text, proof, text, (text, text), unless)  # type: ignore[var-annotated]
     page = ruling_pages.causes_page([cause], {"a member left": [ruling]}, {id(ruling): "here"})
     assert headings(page) == ["Causes", "c"]
     assert len(cells(page)) == 4

@@ -22,7 +22,7 @@ from kafka_hindsight.catalog import codes, gold, rows
 from kafka_hindsight.catalog.causes import CauseCode
 from kafka_hindsight.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
 from kafka_hindsight.cli import main as cli
-from kafka_hindsight.judgements.reasoning.rulings import says
+from kafka_hindsight.judgements.reasoning.proofs import says
 from kafka_hindsight.judgements.rebalances import judge
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.knowledge.conversion import compiled
@@ -137,8 +137,8 @@ def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest
     assert {now.advice for _, now in changed} == {noun.advice}
     assert all(wording(ruling).match(now.explanation) for _, now in changed)
     monkeypatch.setattr(test_rebalances_rulings, "rebalances", test_rebalances_rulings.rebalances.__wrapped__)
-    assert test_rebalances_rulings.row_of(ruling.decides).cause == noun.code
-    assert test_rebalances_rulings.row_of(ruling.looks_alike).cause != noun.code
+    assert test_rebalances_rulings.row_of(ruling.cases[0]).cause == noun.code
+    assert test_rebalances_rulings.row_of(ruling.cases[1]).cause != noun.code
     assert prose(says(ruling.proof[0])) in causes_page([ruling.code], {"a member left": [ruling]}, {id(ruling): "here"})
 
 

@@ -16,27 +16,24 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.groups import (
-    group_incidents as incidents,
-)
-from kafka_hindsight.judgements.groups import (
-    incident_rulings,
+    coordinators,
     lag_rulings,
-    move_rulings,
     remedies,
 )
-from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
+from kafka_hindsight.judgements.groups import (
+    group_incidents as incidents,
+)
+from kafka_hindsight.judgements.groups.coordinators import MOVE_RULINGS, Moved, rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
-from kafka_hindsight.judgements.groups.incident_rulings import INCIDENTS, Gathered
+from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS, Gathered
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
-from kafka_hindsight.judgements.groups.move_rulings import MOVE_RULINGS, Moved
-from kafka_hindsight.judgements.groups.remedy_rulings import (
+from kafka_hindsight.judgements.groups.remedies import (
     COOPERATIVE_ASSIGNMENT,
     MAX_POLL_INTERVAL,
     SESSION_TIMEOUT,
     STATIC_MEMBERSHIP,
     Replayed,
 )
-from kafka_hindsight.judgements.groups.storm_rulings import FINGERPRINTS
 from kafka_hindsight.judgements.groups.storms import Storm
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry
@@ -78,8 +75,8 @@ def decisions(run: Callable[[], object]) -> list[Decision]:
         return None
 
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((incidents, "judge"), (incident_rulings, "decide"), (lag_rulings, "judge"),
-                             (move_rulings, "decide"), (remedies, "judge"), (remedies, "decide")):  # fmt: skip
+        for module, name in ((incidents, "judge"), (incidents, "decide"), (lag_rulings, "judge"),
+                             (coordinators, "decide"), (remedies, "judge"), (remedies, "decide")):  # fmt: skip
             patch.setattr(module, name, decide)
         run()
     return found
@@ -98,7 +95,7 @@ def judge_night(groups: Sequence[Witnessed], logs: Any = None) -> None:
         priced = price(history.rebalances, stops)
         remedies.judge_remedies(priced, stops, MemberRegistry(events), events, WHOLE)
         moves = rebuild_coordinator_moves([e for e in events if e.origin == "broker"], context, 50, WHOLE)
-        move_rulings.add_effects(moves, priced, group.context.observed_to)
+        coordinators.add_effects(moves, priced, group.context.observed_to)
         rows += priced
         stays += history.roster
     incidents.group_incidents(rows, outages, (), None, stays)
@@ -158,7 +155,7 @@ def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
 def moved(*rows: Rebalance) -> None:
     """Broker 2 takes a group over from broker 1 at 100 s."""
     move = row(COORDINATOR_MOVES, group_id="g", moved_at=at(100), broker_from=1, broker_to=2)
-    move_rulings.add_effects([move], rows, at(3600))
+    coordinators.add_effects([move], rows, at(3600))
 
 
 def replayed(*rows: Rebalance, session: int | None) -> None:
@@ -246,11 +243,11 @@ def decisions_on(case: str) -> list[Decision]:
     return [d for d in decided(night) if d[0] == key]
 
 
-@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.decides}")
+@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.cases[0]}")
 def test_a_ruling_decides_its_case_and_another_one_what_looks_like_it(ruling: Ruling[Any]) -> None:
-    (verdict,) = {v.sentence: v for _, r, v in decisions_on(ruling.decides) if r is ruling}.values()
+    (verdict,) = {v.sentence: v for _, r, v in decisions_on(ruling.cases[0]) if r is ruling}.values()
     assert wording(ruling).fullmatch(verdict.sentence)
-    others = [r for _, r, _ in decisions_on(ruling.looks_alike)]
+    others = [r for _, r, _ in decisions_on(ruling.cases[1])]
     assert others
     assert all(r is not ruling for r in others)
 
@@ -270,5 +267,5 @@ def test_what_a_ruling_decides_beside_its_case(case: str, code: str, confidence:
 
 
 def test_every_made_case_is_used() -> None:
-    named = {c.removeprefix("made: ") for r in ALL for c in (r.decides, r.looks_alike) if c.startswith("made: ")}
+    named = {c.removeprefix("made: ") for r in ALL for c in (r.cases[0], r.cases[1]) if c.startswith("made: ")}
     assert named | {case for case, *_ in ALIKE} == set(MADE)

@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.codes import Cause, Protocol
 from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.rows import Event, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.groups import unavailability as groups
+from kafka_hindsight.judgements.groups import costs as groups
 from kafka_hindsight.judgements.groups.costs import Stop
 from tests.support.rows import row
 from tests.unit.test_unavailability import LOGS_END, after, told

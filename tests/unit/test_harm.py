@@ -31,7 +31,7 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
-from kafka_hindsight.judgements.incidents.headlines import fate
+from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import HARM_OF_RULE, INCIDENT_RULES, RULE_BY_ID, STANDING_RULES
 from kafka_hindsight.report.figures import state_of

@@ -19,6 +19,7 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
+from kafka_hindsight.judgements.reasoning.timelines import by_instant
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
@@ -201,7 +202,7 @@ class TestShrinkCause:
         ]
         back = row(BROKER_OUTAGES, broker=3, down_at=AT - MINUTE / 3, up_at=AT - MINUTE / 4)
         for outages, shrink_cause in (((), "disk"), ((back,), "unknown")):
-            context = ClusterContext(outages=outages, disk_failures=tuple(failures))
+            context = ClusterContext(outages=outages, disk_failures=by_instant(failures))
             (shrink,) = rebuild_isr_changes(lines, (), context, Window(AT - HOUR, AT + HOUR))
             assert shrink.shrink_cause == shrink_cause
 

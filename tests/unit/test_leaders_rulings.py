@@ -16,14 +16,13 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import (
+from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS, LeaderChange
+from kafka_hindsight.judgements.partitions.leaders.failovers import (
     ELECTION_TRIGGER_RULINGS,
     TriggeredChange,
+    rebuild_leaders,
 )
-from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
-from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
-from kafka_hindsight.judgements.partitions.leaders.leadership_steps import LeaderChange
+from kafka_hindsight.judgements.partitions.leaders.imbalance import IMBALANCE_END_RULINGS
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, judge
 from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
@@ -215,12 +214,12 @@ def writer_of(sentence: str, rulings: Iterable[Ruling[Any]]) -> Ruling[Any]:
 
 
 def named(rulings: Iterable[Ruling[Any]]) -> Any:
-    return pytest.mark.parametrize("ruling", rulings, ids=lambda r: f"{r.code}: {r.decides}")
+    return pytest.mark.parametrize("ruling", rulings, ids=lambda r: f"{r.code}: {r.cases[0]}")
 
 
 @named(FAILOVER_RULINGS)
 def test_a_failover_is_decided_by_the_ruling_that_names_it(ruling: Ruling[LeaderChange]) -> None:
-    found, other = failover_in(ruling.decides), failover_in(ruling.looks_alike)
+    found, other = failover_in(ruling.cases[0]), failover_in(ruling.cases[1])
     assert writer_of(found.explanation, FAILOVER_RULINGS) is ruling
     assert (found.kind, found.confidence) == (ruling.code, found.confidence.at_most(ruling.confidence))
     assert writer_of(other.explanation, FAILOVER_RULINGS) is not ruling
@@ -230,7 +229,7 @@ def test_a_failover_is_decided_by_the_ruling_that_names_it(ruling: Ruling[Leader
 def test_who_requested_an_election_is_decided_by_the_ruling_that_names_it(ruling: Ruling[TriggeredChange]) -> None:
     found, other = (
         judge(ELECTION_TRIGGER_RULINGS, TriggeredChange(failover_in(case).kind, change_in(case))).sentence
-        for case in (ruling.decides, ruling.looks_alike)
+        for case in (ruling.cases[0], ruling.cases[1])
     )
     assert writer_of(found, ELECTION_TRIGGER_RULINGS) is ruling
     assert writer_of(other, ELECTION_TRIGGER_RULINGS) is not ruling
@@ -239,7 +238,7 @@ def test_who_requested_an_election_is_decided_by_the_ruling_that_names_it(ruling
 @named(IMBALANCE_END_RULINGS)
 def test_what_ends_an_imbalance_is_decided_by_the_ruling_that_names_it(ruling: Ruling[Failover]) -> None:
     found, other = (
-        judge(IMBALANCE_END_RULINGS, failover_in(case)).sentence for case in (ruling.decides, ruling.looks_alike)
+        judge(IMBALANCE_END_RULINGS, failover_in(case)).sentence for case in (ruling.cases[0], ruling.cases[1])
     )
     assert writer_of(found, IMBALANCE_END_RULINGS) is ruling
     assert writer_of(other, IMBALANCE_END_RULINGS) is not ruling
@@ -252,8 +251,8 @@ def test_what_a_ruling_decides_beside_its_case(case: str) -> None:
 
 
 def test_a_ruling_without_a_captured_case_is_never_certain() -> None:
-    made = [r for table in TABLES for r in table if r.decides.startswith("made: ")]
-    assert {r.decides for r in made} | {f"made: {case}" for case in ALIKE} == set(MADE)
+    made = [r for table in TABLES for r in table if r.cases[0].startswith("made: ")]
+    assert {r.cases[0] for r in made} | {f"made: {case}" for case in ALIKE} == set(MADE)
     assert all(r.confidence != Confidence.CERTAIN for r in made)
 
 

@@ -17,7 +17,7 @@ from kafka_hindsight.catalog.rows import BrokerSnapshot, Event, Failover, Missin
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
-from kafka_hindsight.judgements.brokers.missing_broker_logs import cut_to, find_missing_broker_logs
+from kafka_hindsight.judgements.brokers.observed import cut_to, find_missing_broker_logs
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.logs.plain_reader import read_logs

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_hindsight.catalog.gold import COORDINATOR_MOVES, REBALANCES
 from kafka_hindsight.catalog.rows import CoordinatorMove, Rebalance
-from kafka_hindsight.judgements.groups.move_rulings import add_effects
+from kafka_hindsight.judgements.groups.coordinators import add_effects
 from tests.support.rows import AT, row
 
 

@@ -382,3 +382,12 @@ def test_a_broker_that_halted_unnoticed_is_back_where_a_controller_lists_it() ->
     listed = [e for e in events("failed-start-3.9") if (e.kind, e.happened_at) == ("brokers_changed", back_at)]
     found = rebuild_outages([*halted, *listed], [], Window(WHOLE.start, WHOLE.end + timedelta(days=1)))
     assert [o.up_at for o in found if o.broker == 2] == [back_at]
+
+
+def test_a_broker_may_be_gone_since_its_last_line_where_no_controller_was_there_to_miss_it() -> None:
+    """Where a controller was there before, it missed the broker a session after it had gone."""
+    served = row(EVENTS, kind="leader_started", broker=2, line_id="s", happened_at=at("02:50:00"))
+    listed = row(EVENTS, kind="brokers_listed", broker=1, nodes="1", line_id="l", happened_at=at("03:00:00"))
+    started = row(EVENTS, kind="broker_started", broker=1, line_id="b", happened_at=at("03:00:10"))
+    found = [o for lines in ([], [started]) for o in rebuild_outages([served, listed, *lines], [], WHOLE)]
+    assert [(o.broker, o.down_at) for o in found] == [(2, at("02:59:51")), (2, at("02:50:00"))]

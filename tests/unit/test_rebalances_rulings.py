@@ -9,11 +9,14 @@ import pytest
 
 from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.rows import Rebalance
-from kafka_hindsight.judgements.reasoning.rulings import Ruling, always, says
+from kafka_hindsight.judgements.reasoning.proofs import always, says
+from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebalances.case import Case
 from kafka_hindsight.judgements.rebalances.judge import RULINGS
 from tests.support.groups import Witnessed, excerpt, sample_night
-from tests.support.made_groups import A2, MADE, B, MadeGroup, done, joins, own, stable, started
+from tests.support.histories import line
+from tests.support.histories import rebalances as rebalances_of
+from tests.support.made_groups import A2, MADE, A, B, MadeGroup, done, joins, own, stable, started
 from tests.support.rulings import wording
 
 ALL = [ruling for table in RULINGS.values() for ruling in table]
@@ -46,15 +49,15 @@ def written_by(row: Rebalance) -> Ruling[Case]:
     return max(fit, key=lambda r: len(r.sentence))
 
 
-@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.decides}")
+@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.cases[0]}")
 def test_a_ruling_decides_its_case_and_another_one_what_looks_like_it(ruling: Ruling[Case]) -> None:
-    decided = row_of(ruling.decides)
-    if ruling.decides.endswith("(contributor)"):
+    decided = row_of(ruling.cases[0])
+    if ruling.cases[0].endswith("(contributor)"):
         assert ruling.code in {c.cause for c in decided.contributors}
     else:
         assert written_by(decided) is ruling, decided.explanation
         assert decided.confidence == ruling.confidence
-    other = row_of(ruling.looks_alike)
+    other = row_of(ruling.cases[1])
     assert written_by(other) is not ruling, other.explanation
 
 
@@ -83,7 +86,7 @@ def test_what_a_ruling_decides_beside_its_case(case: str, cause: str, confidence
 
 def test_every_cause_has_a_ruling_and_every_made_group_is_used() -> None:
     assert {code for r in ALL for code in r.codes} == set(Cause)
-    cases = [*(case for r in ALL for case in (r.decides, r.looks_alike)), *(case for case, *_ in ALIKE)]
+    cases = [*(case for r in ALL for case in (r.cases[0], r.cases[1])), *(case for case, *_ in ALIKE)]
     assert {case.removeprefix("made: ") for case in cases if case.startswith("made")} == set(MADE)
 
 
@@ -101,3 +104,11 @@ def test_a_member_that_came_in_a_rebalance_that_was_overtaken_came_once() -> Non
     first, second = started("01:05:00", 1, joins(B)), started("01:06:00", 1, joins(A2))
     overtaken = MadeGroup([*stable(), first, second, *done("01:06:01", 2, 3), joined]).case()
     assert (overtaken.member_id, overtaken.to_generation, overtaken.contributors) == (A2, 2, [])
+
+
+def test_a_move_before_which_the_generation_was_stored_cuts_nothing_short() -> None:
+    begun = [started("01:00:00", 1, joins(A)), line("join_completed", "01:00:01", generation=2, member_count=1)]
+    unloaded = line("group_unloaded", "01:00:02", generation=2)
+    for generation, outcome in ((1, "interrupted"), (2, "unfinished")):
+        rows = rebalances_of([*begun, unloaded, started("01:11:00", generation, joins(B), broker=2)])
+        assert [(r.outcome, r.cause == "coordinator_moved") for r in rows][:1] == [(outcome, outcome == "interrupted")]

@@ -19,10 +19,9 @@ from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.replicas import isr, out_of_sync_periods, truncations
-from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
-from kafka_hindsight.judgements.partitions.replicas.isr_shrink_rulings import SHRINK_RULINGS, Shrink
-from kafka_hindsight.judgements.partitions.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS, PeriodCase
-from kafka_hindsight.judgements.partitions.replicas.truncation_rulings import TRUNCATION_RULINGS
+from kafka_hindsight.judgements.partitions.replicas.isr import SHRINK_RULINGS, Shrink, rebuild_isr_changes
+from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS, Period
+from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATION_RULINGS
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
@@ -63,8 +62,8 @@ def key_of(case: Any) -> tuple[str, str]:
     if isinstance(case, Shrink):
         change = case.change
         return "shrink", f"{change.topic}-{change.partition} broker {case.broker} {clock(case.at)}"
-    if isinstance(case, PeriodCase):
-        return "period", f"broker {case.broker} {clock(case.period.spans[0].happened_at)}"
+    if isinstance(case, Period):
+        return "period", f"broker {case.broker} {clock(case.spans[0].happened_at)}"
     first = case.cut.first
     return "truncation", f"{case.topic}-{first.partition} broker {first.broker} {clock(first.happened_at)}"
 
@@ -200,8 +199,8 @@ NAMES = [f"{table}: {ruling.sentence}" for table, ruling in ALL]
 
 @pytest.mark.parametrize(("table", "ruling"), ALL, ids=NAMES)
 def test_a_ruling_decides_its_case_and_another_one_the_look_alike(table: str, ruling: Ruling[Any]) -> None:
-    assert decided(ruling.decides, table) is ruling
-    assert decided(ruling.looks_alike, table) is not ruling
+    assert decided(ruling.cases[0], table) is ruling
+    assert decided(ruling.cases[1], table) is not ruling
 
 
 @pytest.mark.parametrize(
@@ -220,7 +219,7 @@ def test_what_a_ruling_decides_beside_its_case(made: str, verdict: str, confiden
 
 @pytest.mark.parametrize(("table", "ruling"), ALL, ids=NAMES)
 def test_what_no_recorded_night_shows_is_likely_at_most(table: str, ruling: Ruling[Any]) -> None:
-    assert not ruling.decides.startswith("made") or ruling.confidence is not Confidence.CERTAIN, table
+    assert not ruling.cases[0].startswith("made") or ruling.confidence is not Confidence.CERTAIN, table
 
 
 @pytest.mark.parametrize(

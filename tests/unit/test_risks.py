@@ -19,8 +19,7 @@ from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, s
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of
-from kafka_hindsight.judgements.partitions.replicas.risks import rebuild_risks
+from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of, rebuild_risks
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
 from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.shared.windows import Window

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from kafka_hindsight.judgements.reasoning.rulings import CERTAIN, Ruling, says
+from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, says
+from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
 
 RULINGS = [
@@ -19,13 +20,13 @@ RULINGS = [
 
 @pytest.mark.parametrize("ruling", RULINGS)
 def test_a_ruling_names_a_case_that_it_decides_and_one_that_only_looks_like_it(ruling: Ruling[object]) -> None:
-    assert ruling.decides and ruling.looks_alike and ruling.decides != ruling.looks_alike
+    assert ruling.cases[0] and ruling.cases[1] and ruling.cases[0] != ruling.cases[1]
     assert ruling.source and ruling.sentence
 
 
 @pytest.mark.parametrize("ruling", RULINGS)
 def test_a_ruling_that_rests_on_a_made_case_is_never_certain(ruling: Ruling[object]) -> None:
-    assert not (ruling.decides.startswith("made:") and ruling.confidence is CERTAIN)
+    assert not (ruling.cases[0].startswith("made:") and ruling.confidence is CERTAIN)
 
 
 @pytest.mark.parametrize("ruling", RULINGS)

@@ -13,8 +13,7 @@ from kafka_hindsight.catalog.codes import Cause, Protocol
 from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.rows import Event, Rebalance
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.groups.costs import Stop
-from kafka_hindsight.judgements.groups.unavailability import rebuild_unavailability
+from kafka_hindsight.judgements.groups.costs import Stop, rebuild_unavailability
 from tests.support.rows import AT, row
 
 LOGS_END = 100.0

@@ -8,8 +8,7 @@ from datetime import timedelta
 from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.rows import Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.missing_broker_logs import cut_to, find_unobserved_spans
-from kafka_hindsight.judgements.brokers.observed import observe
+from kafka_hindsight.judgements.brokers.observed import cut_to, find_unobserved_spans, observe
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at

@@ -10,7 +10,8 @@ from typing import Any
 
 from kafka_hindsight import judgements
 from kafka_hindsight.catalog.codes import Cause
-from kafka_hindsight.judgements.reasoning.rulings import Ruling, says
+from kafka_hindsight.judgements.reasoning.proofs import says
+from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from tools.pages.markdown import as_table, code, link, page, prose
 
 CAUSES_OF = "gold.rebalances.cause"
@@ -39,6 +40,7 @@ READ_AS: Mapping[str, str] = {
     "interval": "time",
     "isr": "in-sync replicas",
     "known": "what is known of the ISR before",
+    "lasted": "for so long",
     "later": "time",
     "leading.explanation": "What the first of the rebalances says",
     "leading.group_id": "group",
@@ -53,7 +55,6 @@ READ_AS: Mapping[str, str] = {
     "outage.broker": "broker",
     "outage.down_at:%H:%M:%S": "time of the outage",
     "paid": "number",
-    "period.lasted": "for so long",
     "poll_limit": "max.poll.interval.ms",
     "restarted": "how many",
     "restarts": "so many restarts",
@@ -118,9 +119,7 @@ def causes_page(
         parts += [f"## {cause}", f"**{prose(cause.meaning)}**", _points(noun)]
         for when, table in tables.items():
             parts += [_ruling(when, n, table, declared) for n, ruling in enumerate(table) if cause in ruling.codes]
-    return page(
-        "Causes", "kafka_hindsight/catalog/causes.py and kafka_hindsight/judgements/rebalances/*_rulings.py", parts
-    )
+    return page("Causes", "kafka_hindsight/catalog/causes.py and kafka_hindsight/judgements/rebalances", parts)
 
 
 def rulings_page(columns: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]], declared: Mapping[int, str]) -> str:
@@ -139,7 +138,7 @@ def rulings_page(columns: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]], dec
         if column != CAUSES_OF:
             parts.append(f"## {column}")
             parts += [_ruling(when, n, t, declared) for when, t in tables.items() for n in range(len(t))]
-    return page("Rulings", "kafka_hindsight/judgements/*/*_rulings.py", parts)
+    return page("Rulings", "kafka_hindsight/judgements", parts)
 
 
 _HOW_TO_FIND = (
@@ -156,8 +155,8 @@ def _ruling(when: str, place: int, table: Sequence[Ruling[Any]], declared: Mappi
     points = (
         ("Needs", " ".join(prose(says(p)) for p in ruling.proof)),
         ("Ruled out by", "; ".join(rules_out) or "nothing else"),
-        ("Holds here", code(ruling.decides)),
-        ("Only looks so here", code(ruling.looks_alike)),
+        ("Holds here", code(ruling.cases[0])),
+        ("Only looks so here", code(ruling.cases[1])),
         ("Source", prose(ruling.source)),
         ("Declared in", declared[id(ruling)]),
     )
@@ -172,12 +171,12 @@ def _points(named: Sequence[tuple[str, str]]) -> str:
 def places() -> dict[int, str]:
     """Where each ruling is declared, by its identity: the module and the name of its table."""
     modules = (m.name for m in walk_packages(judgements.__path__, f"{judgements.__name__}."))
-    tables = (name for name in modules if name.endswith("_rulings"))
-    return {id(ruling): place for name in tables for ruling, place in _declared_in(name)}
+    return {id(ruling): place for name in modules for ruling, place in _declared_in(name)}
 
 
 def _declared_in(module: str) -> Iterator[tuple[Ruling[Any], str]]:
-    for name, value in vars(import_module(module)).items():
-        if isinstance(value, (list, tuple)):
+    found = import_module(module)
+    for name, declared_as in getattr(found, "__annotations__", {}).items():
+        if "Ruling[" in declared_as and isinstance(value := getattr(found, name, None), (list, tuple)):
             for number, ruling in enumerate((r for r in value if isinstance(r, Ruling)), start=1):
                 yield ruling, f"{code(module.replace('.', '/') + '.py')}, {code(name)}, number {number}"

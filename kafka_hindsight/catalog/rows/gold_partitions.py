@@ -54,7 +54,8 @@ class Failover(Row):
     leaderless_high_ms: Annotated[
         Millis | None,
         "How long it had no leader, at most: from the last proof that the old leader led to the first proof that the"
-        " new one did; where no replica could take over (kind offline), both reach until it had a leader again bounds",
+        " new one did; where no replica could take over (kind offline), both reach until it had a leader again; null"
+        " where no proof bounds it",
     ] = None
     preferred_leader: Annotated[int | None, "First of its replicas; null where not known"] = None
     isr_before: Annotated[list[int] | None, "In-sync replicas before"] = None

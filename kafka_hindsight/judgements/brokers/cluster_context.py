@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.brokers.controllers import (
     controller_epochs_of,
     speaks_for_cluster,
 )
+from kafka_hindsight.judgements.brokers.liveness import NO_EVENTS
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, by_instant, intervals
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
 from kafka_hindsight.shared.windows import broker_ids, in_order
@@ -44,7 +45,7 @@ _NO_END = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 class ClusterContext:
     """The outages, the controllers, their elections, and failed disks.
 
-    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events in order;
+    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events;
     `reported_tasks` are Kafka's own election tasks that controllers report, even where they elected no leader;
     `controller_logs_from` is the instant from which each controller's own log is at hand, `log_spans` are the spans of
     the brokers' logs; None: each is at hand all the time. `clocks_apart` is by how much brokers' clocks are known to
@@ -53,8 +54,8 @@ class ClusterContext:
 
     outages: tuple[BrokerOutage, ...] = ()
     controller_epochs: tuple[ControllerEpoch, ...] = ()
-    elections: tuple[Event, ...] = ()
-    disk_failures: tuple[Event, ...] = ()
+    elections: Timeline[Event] = NO_EVENTS
+    disk_failures: Timeline[Event] = NO_EVENTS
     reported_tasks: frozenset[str | None] = frozenset()
     controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
     log_spans: tuple[LogSpan, ...] | None = None
@@ -64,16 +65,6 @@ class ClusterContext:
     def uses_zookeeper(self) -> bool:
         """Whether a line shows that the cluster's controllers are those of ZooKeeper mode."""
         return any(epoch.is_zookeepers for epoch in self.controller_epochs)
-
-    @cached_property
-    def elections_by_time(self) -> Timeline[Event]:
-        """The elections, to be looked up by instant."""
-        return by_instant(self.elections)
-
-    @cached_property
-    def disk_failures_by_time(self) -> Timeline[Event]:
-        """The failures of disks, to be looked up by instant."""
-        return by_instant(self.disk_failures)
 
     @cached_property
     def _known_outages(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
@@ -163,8 +154,8 @@ def context_of(
     return ClusterContext(
         outages=away,
         controller_epochs=epochs,
-        elections=tuple(e for e in ordered if _is_election(e, epochs)),
-        disk_failures=tuple(e for e in ordered if e.kind in _DISK_FAILURES and not _fails_a_start(e, away)),
+        elections=by_instant(e for e in ordered if _is_election(e, epochs)),
+        disk_failures=by_instant(e for e in ordered if e.kind in _DISK_FAILURES and not _fails_a_start(e, away)),
         reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
         controller_logs_from={e.broker: e.happened_at for e in reversed(ordered) if e.kind in _ONLY_CONTROLLERS},
         log_spans=None if log_spans is None else tuple(log_spans),

@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from kafka_hindsight.catalog.codes import Confidence, OutageKind
 from kafka_hindsight.catalog.rows import Event, Quote
 from kafka_hindsight.judgements.brokers.liveness import FOUND_AT_START, LivenessSignal, Signal
-from kafka_hindsight.judgements.reasoning.rulings import Predicate, Proof, Ruling, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown
 from kafka_hindsight.knowledge.kinds import Kind
 
 ENDS = (Signal.SHUTDOWN, Signal.STOPPED, Signal.HALTED, Signal.FAULTED)
@@ -179,135 +180,110 @@ def silent_for_long(absence: Absence) -> Proof | None:
 
 
 OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
-    Ruling(
+    Unknown(
         OutageKind.UNKNOWN,
-        Confidence.UNKNOWN,
         "Snapshots of the cluster did not list broker {broker}; no line shows why.",
         proof=(only_in_snapshots,),
         source="Admin.describeCluster lists the brokers that are not fenced",
-        decides="made: snapshots alone",
-        looks_alike="made: snapshots beside the lines of crash-2.8",
+        cases=("made: snapshots alone", "made: snapshots beside the lines of crash-2.8"),
     ),
-    Ruling(
+    Certain(
         OutageKind.CONTROLLED_SHUTDOWN,
-        Confidence.CERTAIN,
         "Broker {broker} was shut down in order.",
         proof=(was_shut_down, ends_shown),
         source="KafkaServer.controlledShutdown; ReplicationControlManager.processBrokerHeartbeat",
-        decides="shutdown-3.9 broker 1",
-        looks_alike="crash-2.8 broker 1",
+        cases=("shutdown-3.9 broker 1", "crash-2.8 broker 1"),
     ),
-    Ruling(
+    Certain(
         OutageKind.CRASH,
-        Confidence.CERTAIN,
         "Broker {broker} halted: a log directory that it needs had failed.",
         proof=(halted, ends_shown),
         source="LogManager.handleLogDirFailure halts a broker whose last log directory failed",
-        decides="disk-4.3 broker 3",
-        looks_alike="crash-2.8 broker 1",
+        cases=("disk-4.3 broker 3", "crash-2.8 broker 1"),
     ),
-    Ruling(
+    Likely(
         OutageKind.CRASH,
-        Confidence.LIKELY,
         "Broker {broker} met a fatal fault, with which its process ended.",
         proof=(faulted, ends_shown),
         source="ProcessTerminatingFaultHandler.handleFault halts the process, ProcessExitingFaultHandler ends it",
-        decides="made: a fatal fault while it served",
-        looks_alike="crash-2.8 broker 1",
+        cases=("made: a fatal fault while it served", "crash-2.8 broker 1"),
     ),
-    Ruling(
+    Likely(
         OutageKind.FAILED_START,
-        Confidence.LIKELY,
         "Broker {broker} could not start.",
         proof=(start_failed,),
         source="BrokerServer.startup and KafkaServer.startup shut a broker down whose start fails;"
         " BrokerLifecycleManager leaves STARTING or RECOVERY for SHUTTING_DOWN",
-        decides="made: it could not register",
-        looks_alike="shutdown-3.9 broker 1",
+        cases=("made: it could not register", "shutdown-3.9 broker 1"),
     ),
-    Ruling(
+    Certain(
         OutageKind.UNRESPONSIVE,
-        Confidence.CERTAIN,
         "Broker {broker} was alive while the controller considered it down: it was paused, or the network failed.",
         proof=(was_active, no_start_hidden, ends_shown),
         source="BrokerHeartbeatManager, KafkaController.onBrokerFailure: a session ended, and its process may live",
-        decides="pause-4.1 broker 1",
-        looks_alike="pause-2.8 broker 1",
+        cases=("pause-4.1 broker 1", "pause-2.8 broker 1"),
     ),
-    Ruling(
+    Unknown(
         OutageKind.UNKNOWN,
-        Confidence.UNKNOWN,
         "Broker {broker} was fenced while it led no partition: it was shut down in order, or it did not respond.",
         proof=(fenced_while_idle,),
         unless=(reports_start,),
         source="BrokerHeartbeatManager.calculateNextBrokerState: a broker that leads nothing may shut down at once",
-        decides="made: fenced while it led nothing",
-        looks_alike="made: fenced while it led nothing, and started",
+        cases=("made: fenced while it led nothing", "made: fenced while it led nothing, and started"),
     ),
-    Ruling(
+    Unknown(
         OutageKind.UNKNOWN,
-        Confidence.UNKNOWN,
         "Broker {broker} was started; no log of the time just before shows how its process before ended.",
         proof=(before_is_hidden,),
         source="KafkaServer.startup, BrokerServer.startup: a start follows a shutdown in order or a crash",
-        decides="made: hours lost before its start",
-        looks_alike="crash-2.8 broker 1",
+        cases=("made: hours lost before its start", "crash-2.8 broker 1"),
     ),
-    Ruling(
+    Likely(
         OutageKind.CONTROLLED_SHUTDOWN,
-        Confidence.LIKELY,
         "Broker {broker} was shut down in order, as its log directories showed at the next start.",
         proof=(left_in_order,),
         source="LogManager.shutdown writes .kafka_cleanshutdown into each directory, loadLogs finds and removes it",
-        decides="made: fenced, and its next start found a clean shutdown",
-        looks_alike="made: fenced, and its next start found no clean shutdown",
+        cases=(
+            "made: fenced, and its next start found a clean shutdown",
+            "made: fenced, and its next start found no clean shutdown",
+        ),
     ),
-    Ruling(
+    Certain(
         OutageKind.CRASH,
-        Confidence.CERTAIN,
         "Broker {broker} ended without a shutdown, and a new process took its place.",
         proof=(new_process, ends_shown),
         source="KafkaServer.startup, BrokerServer.startup: a start without a shutdown before it follows a crash",
-        decides="crash-2.8 broker 1",
-        looks_alike="pause-2.8 broker 1",
+        cases=("crash-2.8 broker 1", "pause-2.8 broker 1"),
     ),
-    Ruling(
+    Certain(
         OutageKind.UNRESPONSIVE,
-        Confidence.CERTAIN,
         "Broker {broker} was considered down and came back with the same process: it was paused, or the network"
         " failed.",
         proof=(came_back, start_would_show, ends_shown),
         source="ClusterControlManager.registerBroker: a new process registers with a new incarnation id; an unfenced"
         " broker without one was alive",
-        decides="pause-2.8 broker 1",
-        looks_alike="preferred-2.8 broker 2",
+        cases=("pause-2.8 broker 1", "preferred-2.8 broker 2"),
     ),
-    Ruling(
+    Unknown(
         OutageKind.UNKNOWN,
-        Confidence.UNKNOWN,
         "Broker {broker} was considered down and came back; no line shows whether with a new process.",
         proof=(came_back,),
         source="KafkaController.onBrokerStartup: ZooKeeper's controller reports the same of a new process and a new"
         " session",
-        decides="made: crash-2.8 without the broker's own log",
-        looks_alike="crash-2.8 broker 1",
+        cases=("made: crash-2.8 without the broker's own log", "crash-2.8 broker 1"),
     ),
-    Ruling(
+    Likely(
         OutageKind.CRASH,
-        Confidence.LIKELY,
         "Broker {broker} fell silent without a shutdown and did not come back.",
         proof=(silent_for_long, logs_reach_on),
         source="a paused broker or a cut network mostly lasts seconds to minutes; ten minutes are our choice",
-        decides="made: silent for 15 minutes",
-        looks_alike="made: silent for 5 minutes",
+        cases=("made: silent for 15 minutes", "made: silent for 5 minutes"),
     ),
-    Ruling(
+    Unknown(
         OutageKind.UNKNOWN,
-        Confidence.UNKNOWN,
         "Broker {broker} fell silent; the lines end too early to show whether its process ended or was cut off.",
         proof=(always,),
         source="BrokerHeartbeatManager: the controller sees a session end, not why",
-        decides="made: silent for 5 minutes",
-        looks_alike="made: silent for 15 minutes",
+        cases=("made: silent for 5 minutes", "made: silent for 15 minutes"),
     ),
 )

@@ -1,25 +1,420 @@
-"""Absences of brokers: shut down, crashed, or alive and not responding."""
+"""Absences of brokers, between a proof that each served and the next one: shut down, crashed, or not responding."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
-from itertools import chain, groupby, pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import chain, dropwhile, groupby, pairwise
 
 from kafka_hindsight.catalog.codes import Intent, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
-from kafka_hindsight.judgements.brokers.absence_spans import LATE_REPORT, absences_of
-from kafka_hindsight.judgements.brokers.observed import Observed, observe
-from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS, Absence
-from kafka_hindsight.judgements.brokers.signs_of_life import SignsOfLife
+from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at
+from kafka_hindsight.judgements.brokers.liveness import (
+    FOUND_AT_START,
+    SAME_START,
+    SHUTDOWN_LASTS,
+    STARTED_ON_ZOOKEEPER,
+    LivenessSignal,
+    Signal,
+    SignsOfLife,
+    is_registered,
+)
+from kafka_hindsight.judgements.brokers.observed import ROTATED_WITHIN, Observed, observe
+from kafka_hindsight.judgements.brokers.outage_rulings import ENDS, OUTAGE_RULINGS, Absence
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.rulings import judge
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.start_failures import StartReason, why_starts_failed
 from kafka_hindsight.shared.absences import starts_exactly
-from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, MS
+from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.windows import Window, in_order
 from kafka_hindsight.shared.words import counted, duration
+
+LATE_REPORT = timedelta(minutes=1)
+"""A controller busy with a failover reports a restart when the broker already serves again."""
+
+UNDONE_WITHIN = timedelta(minutes=1)
+"""What a controller decides so shortly before another one follows it may never have been committed. Our choice."""
+
+_SAME_LIFE: Mapping[Signal, timedelta] = {Signal.SERVES: CATCHING_UP, Signal.FAILED: SAME_START}
+"""How long before each signal a sign of life is part of what the signal shows."""
+
+_LAST_WORDS: Mapping[Signal, timedelta] = {
+    Signal.SHUTDOWN: SHUTDOWN_LASTS,
+    Signal.RELEASED: CATCHING_UP,
+    Signal.STOPPED: CATCHING_UP,
+    Signal.HALTED: CLOCK_SKEW,
+    Signal.FAULTED: CLOCK_SKEW,
+    Signal.DOWN: CATCHING_UP,
+    Signal.FAILED: CLOCK_SKEW,
+    Signal.RESTARTED: timedelta(),
+    Signal.IS_NEW: timedelta(),
+}
+"""How long after each signal of an absence a line of the broker may still be of the time before it."""
+
+_BY_SECOND = (Signal.RESTARTED, Signal.IS_NEW, Signal.FAILED)
+"""What a process shows that does not come to serve."""
+
+
+def absences_of(observed: Observed) -> dict[int, list[Absence]]:
+    """The absences of each broker, by broker and time.
+
+    No sign of life of a broker lies in an absence of it, but those of a broker that was cut off; a missing log is never
+    read as silence.
+    """
+    return {broker: _Life(broker, observed).absences_in(own) for broker, own in sorted(observed.signals.items())}
+
+
+@dataclass
+class _Life:
+    """What is known of one broker as far as its signals were read.
+
+    `start` is its last one, until it served; `found` are the lines in which that start says what it found.
+    """
+
+    broker: int
+    observed: Observed
+    absences: list[Absence] = field(default_factory=list)
+    current: Absence | None = None
+    start: LivenessSignal | None = None
+    found: tuple[Event, ...] = ()
+    served_at: datetime | None = None
+
+    def absences_in(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
+        """The absences that its signals show."""
+        for signal in signals:
+            if not self._is_known(signal) and not self._is_of_second(signal):
+                self._take(_read(signal, self.start, self.observed))
+        self._end_by_life(None)
+        if self.current:
+            self._close(self.current)
+        return self.absences
+
+    @property
+    def _served_since(self) -> datetime | None:
+        return self.absences[-1].up_at if self.absences else None
+
+    def _is_known(self, signal: LivenessSignal) -> bool:
+        """Whether a line shows no more than a new process that another line of it has shown."""
+        is_start = signal.shows is Signal.IS_NEW and signal.event.kind not in FOUND_AT_START
+        return is_start and self.current is not None and self.current.restart is not None
+
+    def _is_of_second(self, signal: LivenessSignal) -> bool:
+        """Whether a line is of a second process, which fails to start while the broker goes on to serve."""
+        if self.current or not signal.is_own or signal.shows not in _BY_SECOND:
+            return False
+        own = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= signal.at)
+        return is_of_second(own, partial(self.observed.signs.is_active_between, self.broker))
+
+    def _take(self, signal: LivenessSignal) -> None:
+        self._end_by_life(signal)
+        if self.current is None and self._begins(signal):
+            self.current = self._begun(signal)
+        if self.current is not None:
+            self.current = self._continued(self.current, signal)
+            if self.current.up_at:
+                self._close(self.current)
+        if signal.is_own and signal.shows is Signal.RESTARTED:
+            self.start, self.found = signal, ()
+        elif signal.event.kind in FOUND_AT_START:
+            self.found = (*self.found, signal.event)
+        elif signal.shows is Signal.SERVES:
+            self.start, self.found, self.served_at = None, (), signal.at
+
+    def _end_by_life(self, coming: LivenessSignal | None) -> None:
+        """Ends the absence by a sign of life before the next signal, unless that signal shows the same return."""
+        if self.current is None:
+            return
+        unnoticed = timedelta() if self.current.detected_at or self.current.is_over else self.observed.session
+        since = max(self.current.silent_from, self.current.down_at + unnoticed)
+        life = self._first_service(self.current, since)
+        same = _SAME_LIFE.get(coming.shows) if coming else None
+        if life and coming and same and coming.at - life.happened_at <= same:
+            return
+        if life and (coming is None or life.happened_at < coming.at):
+            self.start = None
+            self._close(_returned(self.current, life, is_exact=False))
+        elif coming and since < coming.at and self._must_have_served(coming, self.current):
+            self._close(_returned(self.current, coming.event, is_exact=False))
+
+    def _first_service(self, absence: Absence, since: datetime) -> Event | None:
+        """The first proof of its return. No controller makes a leader of a broker that it has let go: such a line shows
+        that it is back where others may still be of the time before.
+        """
+        life = self.observed.first_service(self.broker, since, self.start, is_over=absence.is_over)
+        if not absence.is_over:
+            return life
+        led = self.observed.first_led(self.broker, absence.proven_until + CLOCK_SKEW, self.start)
+        return min((e for e in (life, led) if e), key=lambda e: e.happened_at, default=None)
+
+    def _must_have_served(self, coming: LivenessSignal, absence: Absence) -> bool:
+        """Whether a broker whose shutdown begins came back before it: in a log that is not at hand, or as a controller
+        shows that lets it move its leaders first. KRaft lets unfenced brokers alone (BrokerHeartbeatManager).
+        """
+        if coming.shows is not Signal.SHUTDOWN:
+            return False
+        if coming.event.kind == Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED:
+            return True
+        is_unheard = coming.is_own and self.start is None
+        return is_unheard and not self.observed.logs.is_controllers_whole(absence.gone_by, coming.at)
+
+    def _begins(self, signal: LivenessSignal) -> bool:
+        """Whether a signal begins an absence of a broker that, as far as known, serves."""
+        if signal.shows is Signal.SERVES:
+            return self._is_unseen_start(signal)
+        if signal.shows is not Signal.RESTARTED:
+            return signal.shows in (*ENDS, Signal.DOWN, Signal.FAILED)
+        if signal.is_own:
+            known = self.start or self._served_since or self.observed.signs.last_before(self.broker, signal.at)
+            return known is not None
+        # A controller that starts repeats old incarnations, and ZooKeeper's report may be late.
+        is_late = self._served_since is not None and signal.at - self._served_since < LATE_REPORT
+        return signal.event.kind == Kind.BROKERS_CHANGED and not is_late
+
+    def _is_unseen_start(self, signal: LivenessSignal) -> bool:
+        """Whether a broker on ZooKeeper says that it started, whose start no line shows, nor a controller its absence:
+        where several brokers write one log, the line of the start names none of them.
+        """
+        served = max((at for at in (self.served_at, self._served_since) if at), default=LONG_AGO)
+        is_unseen = self.start is None and signal.at - served > LATE_REPORT
+        lived = self.observed.signs.last_before(self.broker, signal.at - CATCHING_UP)
+        return is_unseen and lived is not None and signal.event.pattern_id == STARTED_ON_ZOOKEEPER
+
+    def _begun(self, signal: LivenessSignal) -> Absence:
+        at, until = signal.at, self.observed.until
+        begun = Absence(self.broker, at, until, gone_by=at, proven_until=at, silent_from=at)
+        if signal.shows in ENDS:
+            return replace(begun, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN)
+        if signal.shows is Signal.FAILED or (signal.is_own and self.start):
+            # It has not served from that start on.
+            start = self.start.event if self.start else signal.event
+            at, lines = start.happened_at, (start,) if self.start else ()
+            return replace(begun, began_with=Signal.FAILED, down_at=at, gone_by=at, is_over=True, lines=lines)
+        # What precedes the line that a start was over is of the new process.
+        before = at - CATCHING_UP if signal.shows is Signal.SERVES else at
+        last_line = self.observed.signs.last_before(self.broker, before, since=self._served_since)
+        heard_at = last_line.happened_at if last_line else self._served_since
+        if signal.is_own and heard_at and not self.observed.logs.would_show_start(self.broker, heard_at, at):
+            return replace(begun, shows_start=False, last_seen_at=heard_at)
+        return self._detected(replace(begun, last_line=last_line), signal, heard_at)
+
+    def _detected(self, begun: Absence, signal: LivenessSignal, heard_at: datetime | None) -> Absence:
+        """The absence that others detected, or a start shows, from when the broker fell silent on."""
+        signs, logs, session = self.observed.signs, self.observed.logs, self.observed.session
+        failure = signs.first_failure(self.broker, heard_at, signal.at)
+        silent_since = heard_at or signal.at
+        if not (signal.is_own or self._is_first(signal)):
+            silent_since = max(heard_at or LONG_AGO, signal.at - session)
+        down_at = failure.happened_at if failure else silent_since
+        replaced_at = _replaced_at(self.broker, heard_at, signal.at, self.observed.terms)
+        if replaced_at and signal.at - replaced_at <= 2 * session:
+            down_at = min(down_at, replaced_at)
+        proofs = (heard_at, signs.last_service(self.broker, down_at, self.observed.missed_within))
+        known_from = self._missed_since(signal, heard_at, down_at)
+        return replace(
+            begun,
+            down_at=down_at,
+            last_seen_at=max((at for at in proofs if at and at <= down_at), default=None),
+            failure=failure,
+            shows_start=logs.would_show_start(self.broker, known_from, signal.at),
+            lines=(*(line for line in (begun.last_line, failure) if line), *self.found),
+        )
+
+    def _missed_since(self, signal: LivenessSignal, heard_at: datetime | None, down_at: datetime) -> datetime:
+        """From when on logs must show what happened to the broker. Who lists all brokers at once does not know which of
+        them were gone before; another controller counted the broker in until a session before.
+        """
+        if heard_at is None or signal.event.kind == Kind.BROKERS_LISTED:
+            return heard_at or down_at
+        return max(heard_at, down_at - self.observed.session)
+
+    def _is_first(self, signal: LivenessSignal) -> bool:
+        """Whether the controller that misses the broker has just started, so that none was there before.
+
+        On ZooKeeper a broker becomes the controller while it starts where no other is (KafkaController.elect).
+        """
+        controller = signal.event.broker
+        if controller is None or signal.event.kind != Kind.BROKERS_LISTED:
+            return False
+        starts = (s.at for s in self.observed.signals.get(controller, ()) if s.event.kind == Kind.BROKER_STARTED)
+        return any(abs(at - signal.at) <= LATE_REPORT for at in starts)
+
+    def _continued(self, absence: Absence, signal: LivenessSignal) -> Absence:
+        """The absence after one more signal."""
+        if signal.shows is Signal.SERVES:
+            restart = absence.restart or (signal if signal.is_own else None)
+            return replace(_returned(absence, signal.event, is_exact=True), restart=restart)
+        absence = replace(
+            absence,
+            lines=(*absence.lines, signal.event),
+            proven_until=max(absence.proven_until, signal.at),
+            silent_from=max(absence.silent_from, signal.at + _LAST_WORDS[signal.shows]),
+        )
+        match signal.shows:
+            case Signal.RELEASED:
+                silent_from = signal.at + _LAST_WORDS[signal.shows]
+                detected_at = absence.detected_at or signal.at
+                return replace(absence, is_over=True, detected_at=detected_at, silent_from=silent_from)
+            case Signal.DOWN:
+                return replace(absence, detected_at=absence.detected_at or signal.at)
+            case Signal.STOPPED:
+                return replace(absence, is_over=True, silent_from=signal.at + _LAST_WORDS[signal.shows])
+            case Signal.HALTED | Signal.FAULTED if not has_ended(absence.lines, absence.failures):
+                return replace(absence, is_over=True)
+            case Signal.FAILED | Signal.HALTED | Signal.FAULTED:
+                count = absence.failed_starts + is_another(absence.lines, absence.failures, signal.event)
+                failures = (*absence.failures, signal.event)
+                return replace(absence, is_over=True, failures=failures, failed_starts=count)
+            case Signal.RESTARTED | Signal.IS_NEW if self._is_restart(absence, signal):
+                return replace(absence, is_over=True, restart=absence.restart or signal)
+        return absence
+
+    def _is_restart(self, absence: Absence, signal: LivenessSignal) -> bool:
+        """Whether a line shows a new process: the broker's own, or its controller's where that registers one, or where
+        the broker's own log is not at hand.
+
+        Edge case: a process may have begun long before its controllers let it register. (16 s in a recorded night.)
+        """
+        return (
+            signal.is_own
+            or is_registered(signal.event)
+            or not self.observed.logs.is_own_unbroken(self.broker, absence.down_at - LATE_REPORT, signal.at)
+        )
+
+    def _close(self, absence: Absence) -> None:
+        """Keeps the absence, with what only the whole of it shows, unless it never happened."""
+        self.current = None
+        if not self._was_undone(absence):
+            self.absences.append(self._finished(absence))
+
+    def _was_undone(self, absence: Absence) -> bool:
+        """Whether a controller of KRaft declared the broker down, and lost its office before that was committed.
+
+        The next controller knows what was committed. It does not let a broker back in which it never took for down. One
+        that wakes fences brokers, and lets them in, just before it learns that it lost its office.
+        """
+        fence = next((e for e in absence.lines if e.kind == Kind.BROKER_FENCED), None)
+        if fence is None or absence.began_with or absence.restart or absence.up_at is None:
+            return False
+        until = min(absence.up_at, fence.happened_at + UNDONE_WITHIN)
+        if absence.is_end_exact:
+            back = absence.lines[-1]
+            is_same = (back.kind, back.broker) == (Kind.BROKER_UNFENCE_GRANTED, fence.broker)
+            until = fence.happened_at + CLOCK_SKEW if is_same else fence.happened_at
+        return any(fence.happened_at < t.since <= until for t in self.observed.terms)
+
+    def _finished(self, absence: Absence) -> Absence:
+        absence = self._with_life(self._with_start_behind(absence))
+        observed = self.observed
+        known_until = observed.logs.known_until(self.broker, absence.gone_by)
+        # Where the logs of all brokers end only a little later than those that would show a return, up to these.
+        end = absence.up_at or (known_until if observed.until - known_until <= ROTATED_WITHIN else observed.until)
+        by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
+        by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
+        # Whether a broker that was active meanwhile served is what only controllers know.
+        has_own_start = absence.restart is not None and absence.restart.is_own and not absence.was_active
+        shows_end = by_controllers or (by_itself and (not absence.up_at or (has_own_start and absence.is_end_exact)))
+        is_known = absence.up_at is not None and shows_end
+        return replace(
+            absence,
+            known_until=None if is_known else known_until,
+            shows_end=shows_end,
+            # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
+            shows_starts=observed.logs.is_own_unbroken(absence.broker, absence.gone_by, end)
+            or (by_controllers and not observed.uses_zookeeper),
+        )
+
+    def _with_life(self, absence: Absence) -> Absence:
+        """The absence with what the broker did meanwhile.
+
+        Edge case: where only a controller shows its new process, which registers, either may have written its lines.
+        """
+        restart, detected_at = absence.restart, absence.detected_at
+        until = min(restart.at if restart else NEVER, absence.up_at or NEVER)
+        if detected_at is None:
+            detected_at = _replaced_at(absence.broker, absence.down_at, until, self.observed.terms)
+            absence = replace(absence, detected_at=detected_at)
+        elif restart is None or restart.is_own:
+            was_active = self.observed.signs.is_active_between(absence.broker, detected_at, until)
+            absence = replace(absence, was_active=was_active)
+        return absence if restart is None or restart.is_own else replace(absence, last_seen_at=None)
+
+    def _with_start_behind(self, absence: Absence) -> Absence:
+        """The absence with the line in which a new process says that it started, just after others saw it serve.
+
+        Edge case: on ZooKeeper a start names its broker only there, if several brokers write one log.
+        """
+        if absence.restart or absence.up_at is None:
+            return absence
+        following = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= absence.up_at)
+        said = next(following, None)
+        if said is None or said.event.kind != Kind.BROKER_STARTED or said.at - absence.up_at > CATCHING_UP:
+            return absence
+        return replace(absence, restart=said, lines=(*absence.lines, said.event))
+
+
+def _read(signal: LivenessSignal, start: LivenessSignal | None, observed: Observed) -> LivenessSignal:
+    """The signal: a process that ends before it has served has failed to start, however it ends."""
+    if start is None or not signal.is_own or signal.shows not in ENDS:
+        return signal
+    life = observed.first_service(signal.broker, start.at, start, is_over=True)
+    return signal if life and life.happened_at < signal.at else replace(signal, shows=Signal.FAILED)
+
+
+def _returned(absence: Absence, proof: Event, *, is_exact: bool) -> Absence:
+    return replace(absence, up_at=proof.happened_at, is_end_exact=is_exact, lines=(*absence.lines, proof))
+
+
+def _replaced_at(
+    broker: int, heard_at: datetime | None, until: datetime, terms: Sequence[ControllerEpoch]
+) -> datetime | None:
+    """When another controller replaced the broker, if it was the active controller when it was last active."""
+    if heard_at is None or active_at(terms, heard_at) != broker:
+        return None
+    return next((t.since for t in terms if heard_at < t.since <= until and t.controller != broker), None)
+
+
+_ENDING_KINDS = (Kind.BROKER_START_FAILED, Kind.PROCESS_FAULTED)
+_EXITS = ("process.start_aborted", "process.fatal_fault", "process.controller_start_failed")
+"""What a process says once, when it exits: whatever fails afterwards is another one."""
+
+
+def has_ended(lines: Sequence[Event], failures: Sequence[Event]) -> bool:
+    """Whether the process before is known to have ended: what halts now is a new one, which has not served."""
+    return bool(failures) or any(e.kind == Kind.BROKER_STOPPED for e in lines)
+
+
+def is_another(lines: Sequence[Event], failures: Sequence[Event], failure: Event) -> bool:
+    """Whether a line shows another failed start than those of the same absence before it."""
+    if not failures:
+        return True
+    ends = [(e.pattern_id, e.detail) for e in failures if e.kind in _ENDING_KINDS]
+    # A process says once why it exits, and once of each of its servers that it failed.
+    is_end, what = failure.kind in _ENDING_KINDS, (failure.pattern_id, failure.detail)
+    if ends and is_end and (ends[-1][0] in _EXITS or ends[-1] == what):
+        return True
+    last = failures[-1].happened_at
+    started = (e.happened_at for e in lines if e.kind in (Kind.BROKER_STARTING, Kind.BROKER_INCARNATED))
+    return failure.happened_at - last > SHUTDOWN_LASTS or any(last < at for at in started)
+
+
+_STARTS = (Signal.RESTARTED, Signal.IS_NEW)
+
+
+def is_of_second(own: Iterable[LivenessSignal], is_active: Callable[[datetime, datetime], bool]) -> bool:
+    """Whether a process of a broker starts while another one serves, and fails.
+
+    `own` are the broker's own signals from that start, or its failure, on. The lines of the process that goes on are
+    told apart from those of the next one by the time between.
+    """
+    rest = list(dropwhile(lambda s: s.shows in _STARTS, own))
+    after = list(dropwhile(lambda s: s.shows is Signal.FAILED, rest))
+    failed = rest[: len(rest) - len(after)]
+    until = after[0].at - CATCHING_UP if after else NEVER
+    return bool(failed) and is_active(failed[-1].at + CATCHING_UP, until)
+
 
 _QUOTED = 200
 """Characters of an exception that a sentence quotes."""

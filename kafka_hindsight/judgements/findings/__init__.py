@@ -7,11 +7,11 @@ from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity
 from kafka_hindsight.catalog.rows import Finding
-from kafka_hindsight.judgements.findings import brokers, data_coverage, durability, groups, replicas
+from kafka_hindsight.judgements.findings import brokers, data_coverage, durability, groups
 from kafka_hindsight.judgements.findings.facts import Facts as Facts
 from kafka_hindsight.knowledge.rules import STANDING_RULES
 
-_ROOMS = (groups, brokers, replicas, durability, data_coverage)
+_ROOMS = (groups, brokers, durability, data_coverage)
 
 
 def judge_findings(facts: Facts) -> list[Finding]:

@@ -1,17 +1,156 @@
-"""What a person should know of brokers and partitions."""
+"""What a person should know of brokers, partitions and replicas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
 
-from kafka_hindsight.catalog.codes import FailoverKind, TruncationVerdict
-from kafka_hindsight.catalog.rows import Finding
+from kafka_hindsight.catalog.codes import Confidence, FailoverKind, FindingSeverity, OutOfSyncKind, TruncationVerdict
+from kafka_hindsight.catalog.rows import (
+    BrokerOutage,
+    Finding,
+    IsrSpan,
+    LeaderImbalance,
+    OutOfSyncPeriod,
+    PartitionSnapshot,
+)
 from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
-from kafka_hindsight.judgements.findings.replicas import missing_brokers
-from kafka_hindsight.judgements.incidents.headlines import fate
+from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot
+from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline
+from kafka_hindsight.knowledge.rules import RULE_BY_ID
+from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.words import times, verb
+from kafka_hindsight.shared.words import counted, duration, times, verb
+
+_NAMED = 3
+
+
+def _slow(facts: Facts) -> Iterator[Finding]:
+    """One finding for each suspect, however many partitions and brokers left an ISR through it."""
+    slow = grouped((p for p in facts.out_of_sync_periods if p.kind == OutOfSyncKind.SLOW), lambda p: p.suspected_broker)
+    for suspect, periods in sorted((s, periods) for s, periods in slow.items() if s is not None):
+        lasted = duration(sum(p.partition_ms for p in periods))
+        many = f"{counted(max(p.partitions for p in periods), 'partition')} at most, {lasted} in all"
+        followers = sorted({p.broker for p in periods} - {suspect})
+        is_likely = any(p.confidence == Confidence.LIKELY for p in periods)
+        doubt = "" if is_likely else ", unless its only leader or the network between them was slow"
+        details = f"too slow to keep up with its leaders, which removed it from ISRs ({many}){doubt}"
+        if followers:
+            details = f"too slow as a leader: its followers {', '.join(map(str, followers))} left ISRs ({many})"
+        yield _of_periods(facts, "broker_slow", suspect, periods, details=details)
+
+
+def _flapping(facts: Facts) -> Iterator[Finding]:
+    limit = RULE_BY_ID["isr_flapping"].thresholds["cycles"]
+    often = (p for p in facts.out_of_sync_periods if p.cycles >= limit)
+    for broker, periods in sorted(grouped(often, lambda p: p.broker).items()):
+        flaps, partitions = sum(p.flaps for p in periods), max(p.partitions for p in periods)
+        over = f": {flaps} repeated shrinks in all, over {partitions} partitions" if partitions > 1 else ""
+        cycles = max(p.cycles for p in periods)
+        yield _of_periods(facts, "isr_flapping", broker, periods, cycles=cycles, over=over)
+
+
+def _of_periods(facts: Facts, rule_id: str, broker: int, periods: Sequence[OutOfSyncPeriod], **words: Any) -> Finding:
+    instants = [at for p in periods for at in (p.started_at, p.ended_at or p.started_at)]
+    return finding_of(facts, rule_id, str(broker), instants, quotes_of(periods), **words)
+
+
+def _too_early(facts: Facts) -> Iterator[Finding]:
+    for restart in facts.restarts:
+        for step in restart.scorecard:
+            if step.is_early:
+                harm = _harm(facts, step.outage_id)
+                finding = finding_of(
+                    facts,
+                    "restart_too_early",
+                    str(step.broker),
+                    [step.down_at, step.up_at or step.down_at],
+                    restart.evidence,
+                    at=f"{step.down_at:%H:%M:%S}",
+                    harm=f": {' and '.join(harm)}" if harm else "",
+                )
+                yield replace(finding, severity=FindingSeverity.CRITICAL) if harm else finding
+
+
+def _harm(facts: Facts, outage_id: str) -> list[str]:
+    """What a stop did to partitions that the stop before had left with fewer in-sync replicas."""
+    offline = [f for f in facts.failovers if f.kind == FailoverKind.OFFLINE and f.outage_id == outage_id]
+    short = {
+        (s.topic, s.partition)
+        for s in facts.isr_spans
+        if s.outage_id == outage_id and s.isr_size is not None and s.isr_size < facts.min_isr_of(s.topic)
+    }
+    harm = (
+        (len(offline), "had no leader"),
+        (len(short), "had fewer in-sync replicas than min.insync.replicas, so that writes with acks=all failed"),
+    )
+    return [f"{counted(count, 'partition')} {what}" for count, what in harm if count]
+
+
+def _not_restored(facts: Facts) -> Iterator[Finding]:
+    """One finding for each broker: of several outages the last one after which it did not lead again."""
+    over = grouped((r for r in facts.imbalance if r.over_threshold), lambda r: r.broker)
+    outages = grouped(sorted(facts.outages, key=lambda o: o.down_at), lambda o: o.broker)
+    for broker, own in sorted(outages.items()):
+        for outage, up_at, last in list(_left_elsewhere(own, over.get(broker, ())))[-1:]:
+            yield finding_of(
+                facts,
+                "leadership_not_restored",
+                str(broker),
+                [up_at, last.snapshot_at],
+                [*outage.evidence, *last.evidence],
+                at=f"{up_at:%H:%M:%S}",
+                seen=f"{last.snapshot_at:%H:%M:%S}",
+                elsewhere=last.led_elsewhere,
+                preferred=last.preferred_partitions,
+            )
+
+
+def _left_elsewhere(
+    outages: Sequence[BrokerOutage], over: Iterable[LeaderImbalance]
+) -> Iterator[tuple[BrokerOutage, datetime, LeaderImbalance]]:
+    """One broker's outages after which others still led its partitions: each with its end and the last reading."""
+    patience = timedelta(minutes=RULE_BY_ID["leadership_not_restored"].thresholds["minutes"])
+    readings = Timeline(over, lambda r: r.snapshot_at)
+    for outage, after in pairwise([*outages, None]):
+        if outage and outage.up_at and outage.elections and not outage.leadership_restored_at:
+            last = readings.last_before(after.down_at) if after else readings.last_until(NEVER)
+            if last and last.snapshot_at >= outage.up_at + patience:
+                yield outage, outage.up_at, last
+
+
+_WHY = {
+    OutOfSyncKind.OUTAGE: "it was down",
+    OutOfSyncKind.SLOW: "alive and too slow",
+    OutOfSyncKind.DISK: "its disk failed",
+    OutOfSyncKind.REASSIGNMENT: "replicas moved",
+    OutOfSyncKind.UNKNOWN: "no line shows why",
+}
+
+
+def missing_brokers(partitions: Iterable[PartitionSnapshot], isr_spans: Iterable[IsrSpan]) -> str:
+    """The brokers that the ISRs of a reading lack, and since when: those that most partitions lack come first."""
+    lacking = {
+        (p.topic, p.partition, broker): p.snapshot_at
+        for p in partitions
+        for broker in {*(p.replicas or ())} - {*(p.isr or ())}
+    }
+    spans = (
+        s
+        for s in isr_spans
+        if (at := lacking.get((s.topic, s.partition, s.broker))) is not None
+        and Interval(s.happened_at, s.out_of_sync_until, None).holds(at)
+    )
+    details = []
+    for broker, own in sorted(grouped(spans, lambda s: s.broker).items(), key=lambda b: (-len(b[1]), b[0]))[:_NAMED]:
+        first = min(own, key=lambda s: s.happened_at)
+        why = _WHY[OutOfSyncKind(first.shrink_cause or OutOfSyncKind.UNKNOWN)]
+        details.append(f"broker {broker} is missing from {len(own)} since {first.happened_at:%H:%M:%S} ({why})")
+    return f": {'; '.join(details)}" if details else ""
 
 
 def _imbalance(facts: Facts) -> Iterator[Finding]:
@@ -111,4 +250,15 @@ def _truncated(facts: Facts) -> Iterator[Finding]:
         )
 
 
-RULES = (_imbalance, _replication, _leaderless, _lost, _unclean, _truncated)
+RULES = (
+    _imbalance,
+    _replication,
+    _leaderless,
+    _lost,
+    _unclean,
+    _truncated,
+    _slow,
+    _flapping,
+    _too_early,
+    _not_restored,
+)

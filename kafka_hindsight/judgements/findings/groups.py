@@ -13,8 +13,7 @@ from kafka_hindsight.catalog.codes import Cause, LagStatus, Protocol
 from kafka_hindsight.catalog.rows import Finding, MemberSetting, Quote, Rebalance
 from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
 from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
-from kafka_hindsight.judgements.groups.rates import advice_on, busiest_hours, causes_of, rate_rule
-from kafka_hindsight.judgements.groups.storms import Act, acts_in
+from kafka_hindsight.judgements.groups.storms import Act, acts_in, advice_on, busiest_hours, causes_of, rate_rule
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import duration
@@ -123,13 +122,18 @@ def _fault(rule_id: str, group_id: str, message: str, rows: Sequence[MemberSetti
 def _slow_heartbeats(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
     share = RULE_BY_ID["heartbeat_slow"].thresholds["share of the session"]
     known = ((r, r.heartbeat_interval_ms or 0, r.session_timeout_ms or 0) for r in rows)
-    slow = [
-        (beat / session, r, beat, session) for r, beat, session in known if session and beat > round(session * share)
-    ]
-    if slow:
-        ratio, _, beat, session = max(slow, key=lambda pair: pair[0])
-        message = f"every {duration(beat)} in a session of {duration(session)}"
-        yield _fault("heartbeat_slow", group_id, message, [r for _, r, _, _ in slow], ratio)
+    slow = [(r, beat, session) for r, beat, session in known if session and beat > round(session * share)]
+    yield from _of_ratio("heartbeat_slow", group_id, "every {} in a session of {}", slow)
+
+
+def _of_ratio(
+    rule_id: str, group_id: str, says: str, broken: Sequence[tuple[MemberSetting, int, int]]
+) -> Iterator[Fault]:
+    """A fault for one length of time that is too long against another: that of the worst client is named."""
+    if broken:
+        _, length, limit = max(broken, key=lambda b: b[1] / b[2])
+        rows = [row for row, _, _ in broken]
+        yield _fault(rule_id, group_id, says.format(duration(length), duration(limit)), rows, length / limit)
 
 
 def _short_sessions(group_id: str, rows: Sequence[MemberSetting], expired: int) -> Iterator[Fault]:
@@ -144,11 +148,8 @@ def _short_sessions(group_id: str, rows: Sequence[MemberSetting], expired: int) 
 
 def _short_polls(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
     known = ((r, r.rebalance_timeout_ms or 0, r.session_timeout_ms or 0) for r in rows)
-    short = [(session / poll, r, poll, session) for r, poll, session in known if 0 < poll < session]
-    if short:
-        ratio, _, poll, session = max(short, key=lambda pair: pair[0])
-        message = f"{duration(poll)} for {duration(session)}"
-        yield _fault("poll_below_session", group_id, message, [r for _, r, _, _ in short], ratio)
+    short = [(r, session, poll) for r, poll, session in known if 0 < poll < session]
+    yield from _of_ratio("poll_below_session", group_id, "{1} for {0}", short)
 
 
 def _mixtures(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:

@@ -1,4 +1,4 @@
-"""What rebalances cost: partitions that are not read, times how long; and which member was assigned which partition."""
+"""What rebalances cost: partitions that are not read, times how long; who was assigned what; when none consumed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
-from kafka_hindsight.catalog.codes import Cause, GroupRecordType, Outcome, Protocol
+from kafka_hindsight.catalog.codes import Cause, Confidence, GroupRecordType, Outcome, Protocol, UnavailabilityKind
 from kafka_hindsight.catalog.rows import (
     Event,
     GroupRecord,
@@ -17,13 +17,15 @@ from kafka_hindsight.catalog.rows import (
     Quote,
     Rebalance,
     TopicPartition,
+    Unavailability,
 )
 from kafka_hindsight.judgements.groups.ownership import shows_holders
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, span
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_record, quote_snapshot
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline, by_instant, intervals, timelines
-from kafka_hindsight.judgements.rebalances.records import Owned, in_turn, recorded_spans
+from kafka_hindsight.judgements.rebalances.records import BURIED, Owned, in_turn, recorded_spans
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.durations import SAME_ACT
+from kafka_hindsight.shared.durations import MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped
 
 _BETWEEN, _HOLDS = "), ", "=Assignment(partitions=["
@@ -38,22 +40,6 @@ class Assignment:
     members: frozenset[str]
     owners: Mapping[Owned, str]
     quote: Quote
-
-
-def assignments_of(
-    events: Iterable[Event],
-    records: Iterable[GroupRecord],
-    readings: Iterable[GroupSnapshot],
-    member_snapshots: Iterable[MemberSnapshot],
-) -> list[Assignment]:
-    """The assignments of one classic group, in order of time, whatever shows them.
-
-    Gives: those of generations that a leader assigned (its own log), that the coordinator stored, and that a reading
-        of a settled group shows.
-    Edge case: each assignment is what one witness shows; the parts that several show are not put together.
-    """
-    found = [*_by_leaders(events), *_by_records(records), *_by_readings(readings, member_snapshots)]
-    return sorted(found, key=lambda a: (a.at, a.generation is None, a.generation or 0))
 
 
 def partitions_in(listed: str) -> frozenset[Owned]:
@@ -169,7 +155,7 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
     stops = _stops_of_epochs([r for r in ordered if r.protocol != Protocol.CLASSIC], witnesses)
     if not classic:
         return stops
-    known = _Assignments(assignments_of(witnesses.events, witnesses.records, witnesses.readings, witnesses.members))
+    known = _Assignments(witnesses)
     assignors = _assignors(witnesses)
     has_follow_ups = any(r.cause == Cause.COOPERATIVE_FOLLOWUP for r in classic)
     held, since = None, None
@@ -200,9 +186,15 @@ def _stop(before: Assignment | None, after: Assignment | None, is_eager: bool | 
 
 
 class _Assignments:
-    """The known assignments of a classic group, by generation: None for those that readings show."""
+    """The assignments of a classic group, by generation: None for those that readings of a settled group show.
 
-    def __init__(self, known: Sequence[Assignment]) -> None:
+    Edge case: each assignment is what one witness shows; the parts that several show are not put together.
+    """
+
+    def __init__(self, shown_by: Witnesses) -> None:
+        known = [*_by_leaders(shown_by.events), *_by_records(shown_by.records)]
+        known += _by_readings(shown_by.readings, shown_by.members)
+        known.sort(key=lambda a: (a.at, a.generation is None, a.generation or 0))
         self._of = timelines(known, lambda a: a.generation, lambda a: a.at)
         self.most = max((len(a.owners) for a in known), default=None)
 
@@ -300,3 +292,82 @@ class _Holdings:
             after = [i.value for i in self._of[owned].at(end) if i.end is None or i.end > end][-1:]
             count += [s.member.member_id for s in before] != [s.member.member_id for s in after]
         return count
+
+
+_REMOVED = (Kind.GROUP_DEAD, Kind.GROUPS_DELETED, BURIED)
+
+_Chain = Sequence[Rebalance]
+
+
+def rebuild_unavailability(
+    rebalances: Sequence[Rebalance], stops: Mapping[str, Stop], events: Iterable[Event], logs_end: datetime
+) -> list[Unavailability]:
+    """Rows of gold.unavailability about one group: one from each stop of the whole group to its next assignment.
+
+    Takes: events with what its records show; `logs_end`, the last line of any broker.
+    """
+    removals = by_instant(e for e in events if e.kind in _REMOVED)
+    rows = []
+    for chain, following in _chains(rebalances, stops):
+        interval, first, last = _interval(chain, following), chain[0], chain[-1]
+        removed = removals.first_after(interval.start)
+        if removed:
+            interval = interval.within(None, removed.happened_at)
+        has_end = last.outcome in (Outcome.COMPLETED, Outcome.EMPTIED)
+        confidence = Confidence.CERTAIN if has_end else Confidence.LIKELY
+        kind, subject = UnavailabilityKind.NO_CONSUMER, (first.cluster, first.group_id)
+        quotes, rebalance_id = [*first.evidence, *last.evidence], first.rebalance_id
+        why = first.explanation
+        rows.append(ledger_row(kind, subject, interval, logs_end, why, confidence, quotes, rebalance_id=rebalance_id))
+    return rows
+
+
+def _chains(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> Iterator[tuple[_Chain, Rebalance | None]]:
+    """Rebalances in a row from a stop of the whole group to its next assignment, and the rebalance after them.
+
+    Edge case: a group that had no assignment before stops nothing. Under cooperative assignors, and where the
+    coordinator assigns, members give back only what moves: such a group stops only where its last member goes.
+    """
+    ordered = sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
+    chain: list[Rebalance] = []
+    has_run = False
+    for now, after in zip(ordered, [*ordered[1:], None], strict=False):
+        has_run = has_run or bool(now.from_generation)
+        if chain or (has_run and (now.outcome == Outcome.EMPTIED or stops[now.rebalance_id].is_eager)):
+            chain.append(now)
+        has_run = has_run or now.outcome == Outcome.COMPLETED
+        is_over = now.outcome in (Outcome.COMPLETED, Outcome.UNFINISHED) or (now.protocol.has_epochs and chain[1:])
+        if chain and (after is None or is_over):
+            yield chain, after
+            chain = []
+
+
+def _interval(chain: _Chain, following: Rebalance | None) -> BoundedInterval[None]:
+    """From the stop to the assignment.
+
+    The members stop one after another, each when it learns of the rebalance, and all have stopped when the join phase
+    ends. Where the coordinator assigns, the first member can consume before the last. The end of a rebalance that no
+    evidence shows is not bounded, and where none follows it is not over.
+    """
+    first, last = chain[0], chain[-1]
+    is_shown = last.outcome == Outcome.COMPLETED
+    end = last.ended_at if is_shown else last.joined_at or last.started_at
+    if following is None and not is_shown:
+        end = None
+    consumed_until: datetime | None = first.started_at
+    is_last_gone = first.members_before == 1 or first.outcome == Outcome.EMPTIED
+    if is_last_gone and first.cause.noun.is_silence:  # heartbeat or not, it can have consumed until its session expired
+        session = first.session_timeout_ms
+        consumed_until = None if session is None else first.started_at - session * MS
+    stopped_at = next((at for at in map(_all_stopped_at, chain) if at), None)
+    idle_until = last.started_at if end and last.protocol.has_epochs else end
+    proven = None if last.outcome == Outcome.UNFINISHED else span(stopped_at, idle_until)
+    possible = span(consumed_until, end) if is_shown or end is None else None
+    return BoundedInterval(first.started_at, end, proven, possible, None)
+
+
+def _all_stopped_at(rebalance: Rebalance) -> datetime | None:
+    """When the last member had stopped: it was gone, or had joined again; None where that is not known."""
+    if rebalance.outcome == Outcome.EMPTIED:
+        return rebalance.ended_at
+    return None if rebalance.protocol.has_epochs else rebalance.joined_at

@@ -2,19 +2,470 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property, partial
+from itertools import pairwise
+from statistics import median
 
-from kafka_hindsight.catalog.codes import Cause, Fingerprint, IncidentKind
+from kafka_hindsight.catalog.codes import Cause, Confidence, Fingerprint, IncidentKind, Intent, Outcome, Protocol
 from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident, MemberStay, Rebalance
-from kafka_hindsight.judgements.groups.incident_rulings import INCIDENTS, Gathered
-from kafka_hindsight.judgements.groups.outage_attribution import Loss, OutageLookup, attribute_to_outages
-from kafka_hindsight.judgements.groups.rates import advice_on
-from kafka_hindsight.judgements.groups.silent_hosts import find_silent_hosts
-from kafka_hindsight.judgements.groups.storms import Storm, Unit, find_rolling_restarts, find_scale_outs, find_storms
+from kafka_hindsight.judgements.groups.storms import (
+    STORM_REMOVALS,
+    Storm,
+    Unit,
+    advice_on,
+    causes_of,
+    client_of,
+    find_rolling_restarts,
+    find_scale_outs,
+    find_storms,
+)
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
-from kafka_hindsight.judgements.reasoning.rulings import judge
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, Proof, always, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Verdict, decide, judge
+from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, intervals
+from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
+from kafka_hindsight.shared.durations import (
+    CATCHING_UP,
+    HEARTBEAT_INTERVAL,
+    LONG_AGO,
+    MS,
+    OUTAGE_SHADOW,
+    RETURN_WITHIN,
+    SAME_ACT,
+)
+from kafka_hindsight.shared.grouping import apart, grouped, runs
+from kafka_hindsight.shared.words import counted, duration
+
+SILENT_MEMBERS = 3
+"""Fewer whose sessions expire together may do so by chance. The number is our choice."""
+
+
+@dataclass(frozen=True)
+class SilentHost:
+    """A host whose members all fell silent, since when, and the rebalances that this began."""
+
+    host: str
+    since: datetime
+    members: int
+    rebalances: tuple[Rebalance, ...]
+
+    @property
+    def was_heard_again(self) -> bool:
+        """Whether the same process of one of its members surely sent something again."""
+        return any(r.cause == Cause.HEARTBEAT_EXPIRED and r.confidence == Confidence.CERTAIN for r in self.rebalances)
+
+
+def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberStay]) -> list[SilentHost]:
+    """The hosts whose members all fell silent, each time with the rebalances that this began.
+
+    Keeps: a host that had another member meanwhile is left out, and so is one where no member elsewhere is known to
+    have been heard all the time: then the brokers may have been silent.
+    Edge case: a member's host is the address that its coordinator saw. The rack in a reading is the broker's.
+    """
+    stays = [s for s in roster if s.host]
+    heard = Intervals(Interval(s.since, s.until, s) for s in stays if s.since is not None)
+    began = grouped((r for r in rebalances if r.cause.noun.is_silence), lambda r: (r.group_id, r.member_id))
+    hosts = []
+    for host, here in sorted(grouped(stays, lambda s: s.host or "").items()):
+        possible = Intervals(Interval(s.since or LONG_AGO, s.until, s) for s in here)
+        hosts += [_silent_host(host, silent, possible, heard, began) for silent in _together(here)]
+    return list(filter(None, hosts))
+
+
+def _silent_host(
+    host: str,
+    silent: Sequence[tuple[datetime, MemberStay]],
+    possible: Intervals[MemberStay],
+    heard: Intervals[MemberStay],
+    began: Mapping[tuple[str, str | None], Sequence[Rebalance]],
+) -> SilentHost | None:
+    """The host where these stays are all that it had, and another one was heard."""
+    since, last = silent[0][0] - _session(silent[0][1]), silent[-1][0]
+    members = {stay for _, stay in silent}
+    of_members = ((at, r) for at, s in silent for r in began.get((s.group_id, s.member_id), ()))
+    rows = {r.rebalance_id: r for at, r in of_members if abs(r.started_at - at) <= SAME_ACT}
+    if len(members) < SILENT_MEMBERS or not rows or any(i.value not in members for i in possible.between(since, last)):
+        return None
+    if not any(i.value.host != host and (i.end is None or i.end > last) for i in heard.at(since)):
+        return None
+    return SilentHost(host, since, len(silent), tuple(rows.values()))
+
+
+def _together(stays: Iterable[MemberStay]) -> list[list[tuple[datetime, MemberStay]]]:
+    """The stays of one host that ended because a session expired, with the end of each.
+
+    They are cut where more than a session lies between two.
+    """
+    expired = [(s.until, s) for s in stays if s.how == "expired" and s.until is not None]
+    ordered = sorted(expired, key=lambda e: (e[0], e[1].group_id, e[1].member_id))
+    return runs(ordered, lambda run, ended: ended[0] - run[0][0] <= _session(ended[1]))
+
+
+def _session(stay: MemberStay) -> timedelta:
+    return timedelta(milliseconds=stay.session_timeout_ms or SESSION_TIMEOUT_MS)
+
+
+MIN_DRIVING = 4
+"""Fewer have too few intervals between them to show a rhythm."""
+
+STEADY_SPREAD = 0.2
+"""Half of the intervals lie within a fifth of their median.
+Source: a coefficient of variation below 0.2, as proposed for storms in docs/adr/0014-harm-first.md."""
+
+LIMIT_SPREAD = 0.1
+
+
+def session_runs_out_after_each_join(storm: Storm) -> Proof | None:
+    """Members are removed one session timeout after the rebalance before.
+
+    Each member was alive when that one ended. Edge case: a removal comes later than the session timeout by the time
+    from the join to the last heartbeat. KIP-848 is left out: there not every member takes part in each rebalance.
+    """
+    known = [
+        ((unit[0].started_at - before[-1].ended_at) / MS, unit[0].session_timeout_ms)
+        for before, unit in pairwise(storm.units)
+        if before[-1].ended_at is not None
+        and unit[0].protocol == Protocol.CLASSIC
+        and unit[0].cause in (Cause.HEARTBEAT_EXPIRED, Cause.MEMBER_DEAD)
+        and unit[0].session_timeout_ms
+    ]
+    if len(known) < STORM_REMOVALS:
+        return None
+    limit = median(limit for _, limit in known)
+    if median(abs(wait - limit) for wait, limit in known) > max(HEARTBEAT_INTERVAL / MS, LIMIT_SPREAD * limit):
+        return None
+    middle, spread = _middle([wait for wait, _ in known])
+    return Proof(words={"wait": duration(middle), "spread": duration(spread), "limit": duration(limit)})
+
+
+def shows_a_rhythm(storm: Storm) -> Proof | None:
+    """Four rebalances or more drive the loop."""
+    return Proof() if len(storm.driving) >= MIN_DRIVING else None
+
+
+def repeats_steadily(storm: Storm) -> Proof | None:
+    """Half of the intervals between them differ from their median by a fifth of it at most."""
+    middle, spread = _middle([(b - a) / MS for a, b in pairwise(r.started_at for r in storm.driving)])
+    words = {"interval": duration(middle), "spread": duration(spread)}
+    return Proof(words=words) if spread <= STEADY_SPREAD * middle else None
+
+
+def _middle(values: Sequence[float]) -> tuple[float, float]:
+    """The median, and the median distance from it."""
+    middle = median(values)
+    return middle, median(abs(v - middle) for v in values)
+
+
+FINGERPRINTS: tuple[Ruling[Storm], ...] = (
+    Likely(
+        Fingerprint.SESSION_TIMEOUT,
+        "Its removals come {wait} after the rebalance before (median; half of them within {spread} of it), and the"
+        " session timeout is {limit}: members fall silent as soon as they have joined.",
+        proof=(session_runs_out_after_each_join,),
+        source="session.timeout.ms and heartbeat.interval.ms of ConsumerConfig; docs/adr/0014-harm-first.md",
+        cases=(
+            "made: a member that dies as soon as it has joined",
+            "made: the same intervals with a session timeout of 10 s",
+        ),
+    ),
+    Likely(
+        Fingerprint.STEADY,
+        "The rebalances that drive it come {interval} apart (median; half of the intervals within {spread} of it),"
+        " like a loop of restarts.",
+        proof=(shows_a_rhythm, repeats_steadily),
+        source="docs/adr/0014-harm-first.md",
+        cases=("groups/storm-2.8 billing-storm-8", "made: three removals, too few for a rhythm"),
+    ),
+)
+"""Order: a limit of the clients before any steady interval, because it shows more."""
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Rebalances that were found to have one origin, and that origin.
+
+    `rebalances` are in order of time. `total`: how many rebalances the window holds.
+    """
+
+    rebalances: Sequence[Rebalance]
+    total: int
+    outage: BrokerOutage | None = None
+    host: SilentHost | None = None
+    storm: Storm | None = None
+    is_rolling_restart: bool = False
+    is_scale_out: bool = False
+
+    @property
+    def intent(self) -> Intent:
+        """Declared where an administrator's command surely began each of them; else not compared yet."""
+        commands = {(r.cause, r.confidence) for r in self.rebalances}
+        return Intent.DECLARED if commands == {(Cause.REMOVED_BY_ADMIN, CERTAIN)} else Intent.UNKNOWN
+
+    @cached_property
+    def fingerprint(self) -> Verdict | None:
+        """What the rhythm of a storm resembles; None where it has too few rebalances to show one."""
+        return None if self.storm is None else decide(FINGERPRINTS, self.storm)
+
+    @cached_property
+    def leading(self) -> Rebalance:
+        """The rebalance whose cause stands for the incident: in a storm one with the most frequent cause."""
+        if self.host is not None:
+            return min(self.rebalances, key=lambda r: list(Confidence).index(r.confidence))
+        if self.outage is not None:
+            return next((r for r in self.rebalances if r.cause != Cause.UNKNOWN), self.rebalances[0])
+        if self.storm is None:
+            return self.rebalances[0]
+        counts = Counter(r.cause for r in self.storm.driving)
+        cause = min(counts, key=lambda c: (-counts[c], c))
+        return next(r for r in self.storm.driving if r.cause == cause)
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When the last of them ended; None where one has no known end."""
+        ends = [r.ended_at for r in self.rebalances if r.ended_at is not None]
+        return max(ends) if len(ends) == len(self.rebalances) else None
+
+    @property
+    def cost(self) -> float | None:
+        """What they cost in partition-seconds, as far as that is known."""
+        costs = [r.partition_seconds for r in self.rebalances if r.partition_seconds is not None]
+        return round(sum(costs), 3) if costs else None
+
+    @property
+    def count(self) -> int:
+        """How many rebalances it holds."""
+        return len(self.rebalances)
+
+    @property
+    def groups(self) -> str:
+        """In how many groups, in words."""
+        return counted(len({r.group_id for r in self.rebalances}), "group")
+
+    @property
+    def causes(self) -> str:
+        """Their causes with their counts, in words."""
+        return causes_of(self.rebalances)
+
+    @property
+    def confidence(self) -> Confidence:
+        """How sure the cause is: what one member of a silent host proves is likely for the others."""
+        sure: Confidence = self.leading.confidence
+        return sure if self.host is None else sure.at_most(LIKELY)
+
+    @property
+    def restarted(self) -> int:
+        """How many members closed or came back."""
+        restarted = {Cause.MEMBER_LEFT, Cause.MEMBER_REJOINED}
+        return len({client_of(r) for r in self.rebalances if r.cause in restarted})
+
+    @property
+    def rhythm(self) -> str:
+        """What the rhythm of a storm resembles, in words."""
+        return "" if self.fingerprint is None else f" {self.fingerprint.sentence}"
+
+
+def an_outage_began_them(case: Gathered) -> Proof | None:
+    """A broker's outage began all of them, directly or through the rebalance before."""
+    return proof_if(case.outage)
+
+
+def a_host_fell_silent(case: Gathered) -> Proof | None:
+    """All members on one host fell silent within one session timeout, while members elsewhere were heard."""
+    return proof_if(case.host)
+
+
+def the_host_was_heard_again(case: Gathered) -> Proof | None:
+    """The same process of one of the host's members surely sent something again."""
+    return proof_if(case.host is not None and case.host.was_heard_again)
+
+
+def members_were_restarted_in_turn(case: Gathered) -> Proof | None:
+    """Two members or more closed and came back, one after another, and no session or limit ran out."""
+    return proof_if(case.is_rolling_restart)
+
+
+def the_group_is_in_a_loop(case: Gathered) -> Proof | None:
+    """Six rebalances or more began within 60 minutes, three of them removals or leaves that repeat."""
+    return proof_if(case.storm)
+
+
+def a_follow_up_belongs_to_it(case: Gathered) -> Proof | None:
+    """A cooperative rebalance, and the follow-up in which partitions change their owner."""
+    return proof_if(len(case.rebalances) > 1)
+
+
+def the_coordinator_moved(case: Gathered) -> Proof | None:
+    """The move of the coordinator began the rebalance."""
+    return proof_if(case.leading.cause == Cause.COORDINATOR_MOVED)
+
+
+def the_group_only_grew(case: Gathered) -> Proof | None:
+    """New members joined a running group, and none left it for 10 minutes around."""
+    return proof_if(case.is_scale_out)
+
+
+_KIP_429 = "KIP-429"
+_ADR = "docs/adr/0014-harm-first.md"
+
+INCIDENTS: tuple[Ruling[Gathered], ...] = (
+    Likely(
+        IncidentKind.BROKER_OUTAGE,
+        "Broker {outage.broker}, away from {outage.down_at:%H:%M:%S} on, accounts for {count} of {total}"
+        " rebalances, in {groups} ({causes}).",
+        proof=(an_outage_began_them,),
+        source=_ADR,
+        cases=("made: a coordinator is away", "made: a member dies while a broker is away"),
+    ),
+    Likely(
+        IncidentKind.HOST_SILENT,
+        "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
+        " in {groups}, while members elsewhere were heard: a process on the host was heard again, so the host was"
+        " cut off or paused, not down. {count} rebalances ({causes}).",
+        proof=(the_host_was_heard_again,),
+        source=_ADR,
+        cases=("made: a host is heard again", "made: a host is never heard again"),
+    ),
+    Likely(
+        IncidentKind.HOST_SILENT,
+        "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
+        " in {groups}, while members elsewhere were heard: the host was down, cut off or paused; its address may also"
+        " stand for many hosts, as that of a NAT or a proxy does. {count} rebalances ({causes}).",
+        proof=(a_host_fell_silent,),
+        source=_ADR,
+        cases=("made: a host is never heard again", "made: two members of a host fall silent"),
+    ),
+    Certain(
+        IncidentKind.ROLLING_RESTART,
+        "{restarted} members of group '{leading.group_id}' were restarted one after another: {count} rebalances.",
+        proof=(members_were_restarted_in_turn,),
+        source=_ADR,
+        cases=("groups/deployment-4.1 billing-deploy-9 01:45:27.117", "groups/storm-2.8 billing-storm-8 01:48:02.233"),
+    ),
+    Certain(
+        IncidentKind.STORM,
+        "Group '{leading.group_id}' rebalanced {count} times: {causes}.{rhythm}",
+        proof=(the_group_is_in_a_loop,),
+        source=_ADR,
+        cases=("groups/storm-2.8 billing-storm-8 01:48:02.233", "groups/deployment-4.1 billing-deploy-9 01:45:27.117"),
+    ),
+    Likely(
+        IncidentKind.COOPERATIVE_PAIR,
+        "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
+        " and no member left. The cooperative follow-up belongs to it.",
+        proof=(a_follow_up_belongs_to_it, the_group_only_grew),
+        source=_KIP_429,
+        cases=("made: a cooperative group grows", "groups/cooperative-2.8 fraud-coop-9 01:49:24.331"),
+    ),
+    Certain(
+        IncidentKind.COOPERATIVE_PAIR,
+        "{leading.explanation} The cooperative follow-up belongs to it.",
+        proof=(a_follow_up_belongs_to_it,),
+        source=_KIP_429,
+        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:24.331", "made: a cooperative group grows"),
+    ),
+    Likely(
+        IncidentKind.COORDINATOR_MOVE,
+        "{leading.explanation}",
+        proof=(the_coordinator_moved,),
+        source="GroupCoordinator.onElection and onResignation",
+        cases=("made: a coordinator moves without an outage", "made: a coordinator is away"),
+    ),
+    Likely(
+        IncidentKind.SINGLE,
+        "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
+        " and no member left.",
+        proof=(the_group_only_grew,),
+        source=_ADR,
+        cases=("made: an eager group grows", "made: an eager group grows, and a member leaves"),
+    ),
+    Certain(
+        IncidentKind.SINGLE,
+        "{leading.explanation}",
+        proof=(always,),
+        source=_ADR,
+        cases=("groups/cooperative-2.8 fraud-coop-9 01:49:20.330", "made: an eager group grows"),
+    ),
+)
+"""The confidence is that of the kind; the row's own is that of the cause (Gathered.confidence)."""
+
+
+BROKER_INDUCED_CAUSES = frozenset((Cause.UNKNOWN, *(c for c in Cause if c.noun.is_broker_induced)))
+"""What a member or a coordinator suffers when a broker goes, or what nothing else explains. A member that dies, leaves
+or is too slow does so by itself."""
+
+Loss = tuple[datetime, str]
+"""When the group's partition of `__consumer_offsets` lost its leader, and the outage behind that."""
+
+
+class OutageLookup:
+    """The outages that can have begun a rebalance, by instant."""
+
+    def __init__(self, outages: Sequence[BrokerOutage]) -> None:
+        self._by_broker = intervals(outages, lambda o: o.broker, _felt)
+        self._by_id = {o.outage_id: _felt(o) for o in outages}
+        self._out_of_sync = Intervals(_out_of_sync(o) for o in outages)
+
+    def behind(self, row: Rebalance, losses: Timeline[Loss]) -> BrokerOutage | None:
+        """The outage that began the rebalance itself: of several, the one that began last."""
+        if row.cause not in BROKER_INDUCED_CAUSES:
+            return None
+        at = row.started_at
+        lost = {outage_id for _, outage_id in losses.near(at, OUTAGE_SHADOW)}
+        hits = [self._by_id[i] for i in lost if i in self._by_id and self._by_id[i].holds(at)]
+        if row.coordinator in self._by_broker:
+            hits += self._by_broker[row.coordinator].at(at)
+        if row.cause == Cause.STORAGE_ERROR:
+            hits += self._out_of_sync.at(at)
+        return max((hit.value for hit in hits), key=lambda o: (o.down_at, o.outage_id), default=None)
+
+
+def _felt(outage: BrokerOutage) -> Interval[BrokerOutage]:
+    """How long the groups that the broker coordinated may suffer from its outage."""
+    end = outage.up_at or outage.detected_at or outage.down_at
+    return Interval(outage.down_at, end + OUTAGE_SHADOW, outage)
+
+
+def _out_of_sync(outage: BrokerOutage) -> Interval[BrokerOutage]:
+    """How long a coordinator may have been unable to write because this broker was away, or not yet in sync again.
+
+    Source: a write to `__consumer_offsets` fails where fewer than min.insync.replicas are in sync.
+    """
+    back = outage.isr_recovered_at or outage.up_at
+    return Interval(outage.down_at, back and back + CATCHING_UP, outage)
+
+
+def attribute_to_outages(
+    rebalances: Sequence[Rebalance], outages: OutageLookup, losses: Iterable[Loss]
+) -> dict[str, BrokerOutage]:
+    """The outage behind each rebalance of one group, by rebalance id, for those that an outage began.
+
+    Edge case: what restarts a rebalance that the outage cut short belongs to the outage too, and so does the return of
+    a member whose session expired in it.
+    """
+    lost = Timeline(losses, at=lambda loss: loss[0])
+    behind: dict[str, BrokerOutage] = {}
+    cut: set[str] = set()
+    gone: dict[str, tuple[datetime, BrokerOutage]] = {}
+    for row in rebalances:
+        outage = outages.behind(row, lost)
+        if outage is None and row.follows in cut:
+            outage = behind[row.follows]
+        if outage is None and row.cause == Cause.MEMBER_REJOINED and client_of(row) in gone:
+            expired_at, last = gone[client_of(row)]
+            outage = last if row.started_at - expired_at <= RETURN_WITHIN else None
+        if outage is None:
+            continue
+        behind[row.rebalance_id] = outage
+        if row.outcome == Outcome.INTERRUPTED:
+            cut.add(row.rebalance_id)
+        if row.cause == Cause.HEARTBEAT_EXPIRED and client_of(row):
+            gone[client_of(row)] = row.started_at, outage
+    return behind
+
 
 Chains = Mapping[str, tuple[Sequence[str], int]]
 """The chain that a rebalance belongs to, by rebalance id: the ids of its links in order, and its place among them."""
@@ -39,13 +490,14 @@ def group_incidents(
     for group_id, own in by_group.items():
         lost = [(m.moved_at, m.outage_id or "") for m in moved.get(group_id, ())]
         outage_of |= attribute_to_outages(own, lookup, [*lost, *(losses or {}).get(group_id, ())])
-    hit, others = _split(_in_turn(_flat(by_group.values())), outage_of)
+    hit, others = apart(_in_turn(_flat(by_group.values())), lambda r: r.rebalance_id in outage_of)
     by_outage = grouped(hit, lambda r: outage_of[r.rebalance_id].outage_id)
     cases = [gathered(rows, outage=outage_of[rows[0].rebalance_id]) for rows in by_outage.values()]
 
     hosts = find_silent_hosts(others, roster)
     cases += [gathered(_in_turn(host.rebalances), host=host) for host in hosts]
-    _, others = _split(others, {r.rebalance_id for r in _flat(host.rebalances for host in hosts)})
+    silenced = {r.rebalance_id for r in _flat(host.rebalances for host in hosts)}
+    others = [r for r in others if r.rebalance_id not in silenced]
     for own in grouped(others, lambda r: r.group_id).values():
         cases += _cases_of_group(own, gathered)
 
@@ -57,12 +509,6 @@ def group_incidents(
 
 def _in_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
     return sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
-
-
-def _split(rebalances: Iterable[Rebalance], ids: Container[str]) -> tuple[list[Rebalance], list[Rebalance]]:
-    """The rebalances with one of the ids, and the others."""
-    halves = grouped(rebalances, lambda r: r.rebalance_id in ids)
-    return halves.get(True, []), halves.get(False, [])
 
 
 def _cases_of_group(rebalances: Sequence[Rebalance], gathered: partial[Gathered]) -> list[Gathered]:
@@ -81,13 +527,7 @@ def _cases_of_group(rebalances: Sequence[Rebalance], gathered: partial[Gathered]
 
 def _units(rebalances: Sequence[Rebalance]) -> list[Unit]:
     """A cooperative follow-up belongs to the rebalance before it; every other rebalance is a unit of its own."""
-    units: list[list[Rebalance]] = []
-    for rebalance in rebalances:
-        if rebalance.cause == Cause.COOPERATIVE_FOLLOWUP and units:
-            units[-1].append(rebalance)
-        else:
-            units.append([rebalance])
-    return [*units]
+    return [*runs(rebalances, lambda _, r: r.cause == Cause.COOPERATIVE_FOLLOWUP)]
 
 
 def _flat(units: Iterable[Unit]) -> list[Rebalance]:

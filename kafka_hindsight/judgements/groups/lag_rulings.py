@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from kafka_hindsight.catalog.codes import LagStatus
 from kafka_hindsight.catalog.rows import LagVerdict, OffsetSnapshot
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
-from kafka_hindsight.judgements.reasoning.rulings import LIKELY, Proof, Ruling, always, judge, proof_if
+from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, judge
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
@@ -43,15 +44,8 @@ class Progress:
     @cached_property
     def waits(self) -> list[list[OffsetSnapshot]]:
         """Runs of readings in which the offset stood while there was something to read."""
-        waits: list[list[OffsetSnapshot]] = []
-        for before, reading in zip([None, *self.readings], self.readings, strict=False):
-            if not reading.lag:
-                continue
-            if before is not None and before.lag and before.committed_offset == reading.committed_offset:
-                waits[-1].append(reading)
-            else:
-                waits.append([reading])
-        return waits
+        stood = groupby(self.readings, lambda r: (bool(r.lag), r.committed_offset))
+        return [list(readings) for (has_lag, _), readings in stood if has_lag]
 
 
 def nothing_waits(progress: Progress) -> Proof | None:
@@ -99,74 +93,57 @@ def never_gained(progress: Progress) -> Proof | None:
 _SOURCE = "Burrow, core/internal/evaluator/caching.go"
 
 LAG_RULINGS: tuple[Ruling[Progress], ...] = (
-    Ruling(
+    Likely(
         LagStatus.OK,
-        LIKELY,
         "The consumer has read all records.",
         proof=(nothing_waits,),
         source=_SOURCE,
-        decides="made: it commits every end",
-        looks_alike="made: nothing waited at first",
+        cases=("made: it commits every end", "made: nothing waited at first"),
     ),
-    Ruling(
+    Likely(
         LagStatus.STOP,
-        LIKELY,
         "The consumer committed before, and has now stood for longer than ever while records wait.",
         proof=(commits_moved, stands_longer_than_ever),
         source=_SOURCE,
-        decides="made: it stops after eight commits",
-        looks_alike="made: it commits every eleven minutes",
+        cases=("made: it stops after eight commits", "made: it commits every eleven minutes"),
     ),
-    Ruling(
+    Likely(
         LagStatus.REWIND,
-        LIKELY,
         "The committed offset was set back, and has not come as far again.",
         proof=(was_set_back,),
         source=_SOURCE,
-        decides="made: it is set back for good",
-        looks_alike="made: it is set back and comes further",
+        cases=("made: it is set back for good", "made: it is set back and comes further"),
     ),
-    Ruling(
+    Likely(
         LagStatus.OK,
-        LIKELY,
         "The consumer had caught up within the last ten readings.",
         proof=(caught_up_lately,),
         source=_SOURCE,
-        decides="made: it is behind at every other reading",
-        looks_alike="made: it commits half of what arrives",
+        cases=("made: it is behind at every other reading", "made: it commits half of what arrives"),
     ),
-    Ruling(
+    Likely(
         LagStatus.STALL,
-        LIKELY,
         "The committed offset never changed while records wait.",
         proof=(never_moved,),
         source=_SOURCE,
-        decides="made: nothing waited at first",
-        looks_alike="made: it stops after eight commits",
+        cases=("made: nothing waited at first", "made: it stops after eight commits"),
     ),
-    Ruling(
+    Likely(
         LagStatus.WARN,
-        LIKELY,
         "The consumer commits, and its lag never became smaller.",
         proof=(never_gained,),
         source=_SOURCE,
-        decides="made: it commits half of what arrives",
-        looks_alike="made: it commits every eleven minutes",
+        cases=("made: it commits half of what arrives", "made: it commits every eleven minutes"),
     ),
-    Ruling(
+    Likely(
         LagStatus.OK,
-        LIKELY,
         "The consumer commits, and its lag became smaller at times.",
         proof=(always,),
         source=_SOURCE,
-        decides="made: it commits every eleven minutes",
-        looks_alike="made: it commits half of what arrives",
+        cases=("made: it commits every eleven minutes", "made: it commits half of what arrives"),
     ),
 )
 """For the readings of a window, instead of the last ten commits."""
-
-
-Key = tuple[str, str, str, int]
 
 
 def judge_lag(offset_snapshots: Iterable[OffsetSnapshot], window: Window) -> list[LagVerdict]:
@@ -178,7 +155,7 @@ def judge_lag(offset_snapshots: Iterable[OffsetSnapshot], window: Window) -> lis
     return [_row(key, readings[key], window) for key in sorted(readings)]
 
 
-def _row(key: Key, readings: Sequence[OffsetSnapshot], window: Window) -> LagVerdict:
+def _row(key: tuple[str, str, str, int], readings: Sequence[OffsetSnapshot], window: Window) -> LagVerdict:
     cluster, group_id, topic, partition = key
     known = [(r.lag, r) for r in readings if r.lag is not None]
     largest = max(known, key=lambda pair: pair[0], default=None)

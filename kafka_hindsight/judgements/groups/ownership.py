@@ -13,7 +13,6 @@ from kafka_hindsight.judgements.rebalances.records import Owned, Span, in_turn, 
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
-Group = tuple[str, str]
 MembersAt = Mapping[datetime, Sequence[MemberSnapshot]]
 
 _REBALANCING = ("preparing", "completing")
@@ -105,7 +104,7 @@ def _shown(reading: GroupSnapshot, owned: Owned, member_id: str) -> Quote:
     return quote_snapshot(reading, f"member {member_id} holds {owned[0]}-{owned[1]}")
 
 
-def _row(group: Group, span: Span, window: Window) -> Ownership | None:
+def _row(group: tuple[str, str], span: Span, window: Window) -> Ownership | None:
     """The part of a holding inside the window; None where no part is."""
     start = max(span.since, window.start)
     end = min(span.until or window.end, window.end)

@@ -1,18 +1,22 @@
-"""Storms, rolling restarts and scale-outs: the comings and goings of a group."""
+"""Storms, rolling restarts, scale-outs and busy hours: the comings and goings of a group."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import NamedTuple
 
-from kafka_hindsight.catalog.codes import Cause, Confidence
-from kafka_hindsight.catalog.rows import Contributor, Rebalance
+from kafka_hindsight.catalog.codes import Cause, Confidence, IncidentKind
+from kafka_hindsight.catalog.rows import Contributor, Incident, Rebalance
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
+from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.shared.durations import RETURN_WITHIN
+from kafka_hindsight.shared.grouping import grouped, runs
+from kafka_hindsight.shared.words import listed, verb
 
 Unit = Sequence[Rebalance]
 """A rebalance with its cooperative follow-ups."""
@@ -130,7 +134,7 @@ def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
             if back is not None and back.at <= left.at + RETURN_WITHIN and back_n not in broken:
                 restarts.append(_Restart(left.at, back.at, client, (n, back_n)))
     deployments = []
-    for chain in _chains(sorted(restarts)):
+    for chain in runs(sorted(restarts), lambda run, restart: restart.left_at - run[-1].back_at <= RETURN_WITHIN):
         times = Counter(r.client for r in chain)
         calm = [r for r in chain if times[r.client] < LOOP_LEAVES]
         if len({r.client for r in calm}) >= 2:
@@ -155,11 +159,53 @@ def _grows(row: Rebalance) -> bool:
     return causes == {Cause.MEMBER_JOINED} and is_known and 0 < (row.members_before or 0) < (row.members_after or 0)
 
 
-def _chains(restarts: Sequence[_Restart]) -> list[list[_Restart]]:
-    chains: list[list[_Restart]] = []
-    for restart in restarts:
-        if chains and restart.left_at - chains[-1][-1].back_at <= RETURN_WITHIN:
-            chains[-1].append(restart)
-        else:
-            chains.append([restart])
-    return chains
+RATE_RULES = ("rebalances_excessive", "rebalances_frequent")
+"""The worst first."""
+
+_NAMED = 3
+_HOUR = timedelta(minutes=RULE_BY_ID["rebalances_frequent"].thresholds["minutes"])
+
+
+def busiest_hours(rebalances: Iterable[Rebalance], incidents: Iterable[Incident]) -> dict[str, Sequence[Rebalance]]:
+    """The rebalances of the busiest 60 minutes of each group in which there were too many.
+
+    A cooperative pair counts once, rolling restarts of members not at all.
+    """
+    restarts = {i.incident_id for i in incidents if i.kind == IncidentKind.ROLLING_RESTART}
+    counted = (r for r in rebalances if r.incident_id not in restarts and r.cause != Cause.COOPERATIVE_FOLLOWUP)
+    by_group = grouped(sorted(counted, key=lambda r: (r.started_at, r.rebalance_id)), lambda r: r.group_id)
+    busiest: dict[str, Sequence[Rebalance]] = {}
+    for group_id, rows in sorted(by_group.items()):
+        starts = [r.started_at for r in rows]
+        spans = ((first, bisect_left(starts, start + _HOUR)) for first, start in enumerate(starts))
+        first, end = max(spans, key=lambda span: span[1] - span[0])
+        if rate_rule(rows[first:end]):
+            busiest[group_id] = rows[first:end]
+    return busiest
+
+
+def rate_rule(rows: Sequence[Rebalance]) -> str | None:
+    """The worst rule that this many rebalances within an hour break."""
+    return next((i for i in RATE_RULES if len(rows) >= RULE_BY_ID[i].thresholds["rebalances"]), None)
+
+
+def causes_of(rows: Iterable[Rebalance]) -> str:
+    """Causes with their counts, the most frequent first."""
+    causes = Counter(r.cause for r in rows)
+    return ", ".join(f"{n} × {c.label}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
+
+
+def advice_on(rows: Sequence[Rebalance], otherwise: str) -> str:
+    """The advice on each kind of removal, the most frequent first, with the clients that it is about.
+
+    Where members go and come in a loop, the going is what to mend.
+    """
+    removals = grouped((r for r in rows if r.cause in REMOVALS), lambda r: r.cause)
+    ordered = sorted(removals.values(), key=lambda of: (-len(of), of[0].cause))
+    advice = []
+    for of in ordered:
+        hosts = {f"'{r.client_id}'": f" on {r.host.removeprefix('/')}" if r.host else "" for r in of if r.client_id}
+        named = [f"{client}{host}" for client, host in hosts.items()]
+        clients = f"{verb(len(named), 'Client', 'Clients')} {listed(named, _NAMED)}: " if named else ""
+        advice.append(f"{clients}{of[0].advice}")
+    return " ".join(advice) or otherwise

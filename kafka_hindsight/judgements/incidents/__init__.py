@@ -11,9 +11,7 @@ from typing import Any
 from kafka_hindsight.catalog.codes import Confidence, Harm, IncidentKind, Intent
 from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Quote, Unavailability
 from kafka_hindsight.judgements.incidents.happenings import Found as Found
-from kafka_hindsight.judgements.incidents.happenings import Happening, gather
-from kafka_hindsight.judgements.incidents.headlines import headline_of
-from kafka_hindsight.judgements.incidents.impact import Impact
+from kafka_hindsight.judgements.incidents.happenings import Happening, Impact, gather, headline_of
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
 from kafka_hindsight.knowledge.harms import HARM_NOTES, OUTAGE_ADVICE

@@ -1,11 +1,11 @@
-"""What happened as one thing: absences of brokers, changes of leaders, rebalances and losses with one origin."""
+"""What happened as one thing: what has one origin, what it did, and all of it in one line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import TypeVar
 
@@ -13,8 +13,10 @@ from kafka_hindsight.catalog.causes import CauseFamily
 from kafka_hindsight.catalog.codes import (
     NOBODY,
     Cause,
+    Confidence,
     ControllerChangeCause,
     FailoverKind,
+    Harm,
     IncidentKind,
     LagStatus,
     OutOfSyncKind,
@@ -31,10 +33,12 @@ from kafka_hindsight.catalog.rows import (
     Truncation,
     Unavailability,
 )
-from kafka_hindsight.shared.absences import is_orderly
+from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
+from kafka_hindsight.shared import words
+from kafka_hindsight.shared.absences import away, is_lost, is_orderly, starts_exactly
 from kafka_hindsight.shared.durations import MS, NEVER
-from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.unavailability import NO_CONSUMER, NO_LEADER, NO_WRITES, is_noticed
+from kafka_hindsight.shared.grouping import apart, grouped, runs
+from kafka_hindsight.shared.unavailability import NO_CONSUMER, NO_LEADER, NO_WRITES, Unused, is_noticed, lasted, unused
 from kafka_hindsight.shared.windows import Window
 
 TOGETHER = timedelta(minutes=1)
@@ -211,27 +215,14 @@ def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
     shutdowns = together.pop("", [])
     yield from (list(act) for act in together.values())
     for stops in _within(shutdowns, lambda o: o.down_at):
-        act: list[BrokerOutage] = []
-        for stop in stops:
-            if act and all(o.up_at is not None and o.up_at <= stop.down_at for o in act):
-                yield act
-                act = []
-            act.append(stop)
-        yield act
+        yield from runs(stops, lambda act, stop: any(o.up_at is None or o.up_at > stop.down_at for o in act))
 
 
 def _within(
     rows: Iterable[R], at: Callable[[R], datetime], since: Callable[[R], datetime] | None = None
-) -> Iterator[list[R]]:
+) -> list[list[R]]:
     """Rows in order of time, cut where more than TOGETHER lies between two of them. `since`: when each began."""
-    together: list[R] = []
-    for row in rows:
-        if together and (since or at)(row) - at(together[-1]) > TOGETHER:
-            yield together
-            together = []
-        together.append(row)
-    if together:
-        yield together
+    return runs(rows, lambda run, row: (since or at)(row) - at(run[-1]) <= TOGETHER)
 
 
 def _with_outages(failovers: Sequence[Failover]) -> Iterator[tuple[str | None, Failover]]:
@@ -255,8 +246,8 @@ def _without_outage(
     stopped = [u for u in unused if u.kind in NO_WRITES and is_noticed(u)]
     missing = missing_broker(found.spans)
     for period in (p for p in found.periods if p.outage_id is None and p.kind in TROUBLED):
-        own, lost = _apart(lost, partial(_is_of, period))
-        through, stopped = _apart(stopped, partial(_began_in, period, missing))
+        own, lost = apart(lost, partial(_is_of, period))
+        through, stopped = apart(stopped, partial(_began_in, period, missing))
         yield Happening(
             kind=IncidentKind.REPLICAS_OUT,
             failovers=[f for h in own for f in h.failovers],
@@ -282,12 +273,6 @@ def missing_broker(spans: Iterable[IsrSpan]) -> Callable[[Unavailability], int]:
         return next((s.broker for s in own if s.happened_at <= row.started_at), NOBODY)
 
     return broker_of
-
-
-def _apart(rows: Iterable[R], holds: Callable[[R], bool]) -> tuple[list[R], list[R]]:
-    """The rows of which something holds, and the others."""
-    found = grouped(rows, holds)
-    return [*found.get(True, ())], [*found.get(False, ())]
 
 
 def _began_in(period: OutOfSyncPeriod, missing: Callable[[Unavailability], int], row: Unavailability) -> bool:
@@ -339,3 +324,280 @@ def _is_of(period: OutOfSyncPeriod, happening: Happening) -> bool:
     ends = period.ended_at or first.happened_at
     near = period.started_at - TOGETHER <= first.happened_at <= ends + TOGETHER
     return near and first.leader_from == period.broker
+
+
+_TROUBLE = frozenset({IncidentKind.STORM, IncidentKind.HOST_SILENT, IncidentKind.COORDINATOR_MOVE})
+"""Kinds of incidents that are not routine, whatever began them."""
+
+Place = tuple[str, int]
+"""A topic, and the number of a partition."""
+
+
+@dataclass(frozen=True)
+class Impact:
+    """The figures of one happening."""
+
+    of: Happening
+
+    @cached_property
+    def offline(self) -> Unused:
+        """The partitions that had no leader."""
+        return unused(self.of.unavailability, NO_LEADER)
+
+    @cached_property
+    def refusing(self) -> Unused:
+        """The partitions that had a leader, and took no write with acks=all."""
+        return unused(self.of.unavailability, NO_WRITES)
+
+    @cached_property
+    def idle(self) -> Unused:
+        """The groups none of whose members consumed, since something failed."""
+        return unused((u for u in self.of.unavailability if u.rebalance_id in self.of.failed), NO_CONSUMER)
+
+    @cached_property
+    def losses(self) -> dict[Place, tuple[int, int | None]]:
+        """The partitions that lost records, or may have, each with the bounds of its loss."""
+        found: dict[Place, tuple[int, int | None]] = {}
+        for f in self.of.failovers:
+            if f.records_lost_low is not None and f.records_lost_high != 0:
+                low, high = found.get((f.topic, f.partition), (0, 0))
+                most = None if high is None or f.records_lost_high is None else high + f.records_lost_high
+                found[f.topic, f.partition] = low + f.records_lost_low, most
+        for t in self.of.truncations:
+            cut = t.records_cut or 1
+            found.setdefault((t.topic, t.partition), (cut, t.records_cut))
+        return found
+
+    @property
+    def lost(self) -> tuple[int, int | None] | None:
+        """The bounds of all losses; None where nothing can be lost."""
+        if not self.losses:
+            return (0, 0) if any(f.records_lost_high == 0 for f in self.of.failovers) else None
+        highs = [high for _, high in self.losses.values()]
+        known = [high for high in highs if high is not None]
+        return sum(low for low, _ in self.losses.values()), sum(known) if len(known) == len(highs) else None
+
+    @property
+    def topics(self) -> list[str]:
+        """The topics that lost records, had no leader or took no writes: the worst hit first."""
+        places = (*self.losses, *self.offline.subjects, *self.refusing.subjects)
+        return list(dict.fromkeys(topic for topic, _ in places))
+
+    @property
+    def brokers(self) -> list[int]:
+        """The brokers that were away, or whose replicas were out of sync or cut."""
+        of = self.of
+        lost = (f.leader_from for f in of.failovers if not of.outages and f.leader_from is not None)
+        others = (*(p.broker for p in of.periods), *(t.broker for t in of.truncations if not of.outages), *lost)
+        return sorted({*(o.broker for o in of.outages), *(b for b in others if b >= 0)})
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups that rebalanced or fell behind."""
+        return sorted({g for i in self.of.of_groups for g in i.group_ids} | {v.group_id for v in self.of.lag})
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When all of it was over; None where a part was not."""
+        known = [end for end in self.of.ends if end is not None]
+        return max(known) if known and len(known) == len(self.of.ends) else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether each partition could be used again, each broker was back and there was a controller, by the end.
+
+        A group that a failure left without a consumer counts too; one whose members left does not.
+        """
+        is_led = all(c.controller_to != NOBODY for c in self.of.controllers[-1:])
+        is_usable = not (self.offline.still or self.refusing.still or self.idle.still)
+        return is_led and is_usable and all(o.up_at for o in self.of.outages)
+
+    @cached_property
+    def harm(self) -> Harm:
+        """The gravest thing that it did."""
+        return next(harm for harm, holds in _LEVELS if holds(self))
+
+
+_AT_RISK = frozenset({IncidentKind.REPLICAS_OUT, IncidentKind.LEADERS_LOST})
+_LEVELS: tuple[tuple[Harm, Callable[[Impact], object]], ...] = (
+    (Harm.RECORDS_LOST, lambda i: i.losses),
+    (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.subjects),
+    (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
+    (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.of.outages)),
+    (Harm.NO_CONTROLLER, lambda i: i.of.controllers),
+    (Harm.DATA_AT_RISK, lambda i: i.of.outages or i.of.kind in _AT_RISK),
+    (
+        Harm.CONSUMERS_STOPPED,
+        lambda i: any(g.kind in _TROUBLE or (g.cause is not None and has_failed(g.cause)) for g in i.of.of_groups),
+    ),
+    (Harm.LAG_GREW, lambda i: i.of.lag),
+    (Harm.ROUTINE, lambda i: True),
+)
+"""When each harm holds; the first that does is the incident's."""
+
+
+_NAMED = 3
+_HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
+_OUT_OF_SYNC = {
+    OutOfSyncKind.SLOW: "it was alive and fetched too late",
+    OutOfSyncKind.DISK: "a log directory failed",
+}
+
+
+def headline_of(impact: Impact) -> str:
+    """What happened, to what and for how long: one sentence without its full stop."""
+    origin = _ORIGINS.get(impact.of.kind, _groups)(impact.of)
+    effect = _EFFECTS[impact.harm](impact) if impact.harm in _EFFECTS else ""
+    if impact.harm == Harm.RECORDS_LOST and impact.offline.still:
+        effect = f"{effect}, and {_offline(impact)}"
+    if impact.harm == Harm.CONSUMERS_STOPPED and impact.idle.still:
+        origin = f"{origin}, and none consumed at the end"
+    return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
+
+
+def partitions_of(places: Sequence[Place]) -> str:
+    """Partitions in words, none of them cut off: by name where they are few, else by their number and their topics."""
+    topics = list(dict.fromkeys(topic for topic, _ in places))
+    if len(places) == 1:
+        return f"{places[0][0]}-{places[0][1]}"
+    count = words.counted(len(places), "partition")
+    return f"{count} of {words.counted(len(topics), 'topic')}" if len(topics) > 1 else f"{count} of {topics[0]}"
+
+
+def _lost(impact: Impact) -> str:
+    low, high = impact.lost or (0, None)
+    chosen = (f for f in impact.of.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION)
+    at = [f.happened_at for f in chosen if (f.topic, f.partition) in impact.losses]
+    election = f" (unclean election at {min(at):%H:%M:%S})" if at and impact.of.outages else ""
+    where = f"{partitions_of(list(impact.losses))}{election}"
+    if not low:
+        most = f"up to {words.counted(high, 'committed record')}" if high else "committed records"
+        return f"{most} may have been lost in {where}"
+    least = "at least " if high is None else "" if low == high else f"{words.number(low)} to "
+    return f"{least}{words.counted(low if high is None else high, 'committed record')} were lost in {where}"
+
+
+def _offline(impact: Impact) -> str:
+    return _unused(impact.offline, "had no leader")
+
+
+def _unused(unused: Unused, what: str) -> str:
+    """Partitions, what they suffered, and how long the longest of them could not be used."""
+    is_one = len(unused.subjects) == 1
+    length = ""
+    if unused.still:
+        few = f" for {len(unused.still)} of them" if len(unused.still) < len(unused.subjects) else ""
+        length = f", not over{few} when the logs end"
+    elif unused.longest:
+        length = f"{'' if is_one else ', the longest'} for {lasted(unused.longest)}"
+    return f"{'partition ' if is_one else ''}{partitions_of(unused.subjects)} {what}{length}"
+
+
+_EFFECTS: Mapping[Harm, Callable[[Impact], str]] = {
+    Harm.RECORDS_LOST: _lost,
+    Harm.PARTITIONS_OFFLINE: _offline,
+    Harm.WRITES_REFUSED: lambda impact: _unused(impact.refusing, "took no writes with acks=all"),
+}
+
+
+def fate(outage: BrokerOutage) -> str:
+    """What became of a broker, after its name. Where only its last sign of life is known, for how long is bounded."""
+    verb = f"{_HEDGES.get(outage.confidence, '')}{OUTAGE_VERBS[outage.kind]}"
+    at = f"{'at' if starts_exactly(outage) else 'about'} {outage.down_at:%H:%M:%S}"
+    gone = away(outage)
+    return f"{verb} {at}{f', away for {gone}' if gone else ' and had not come back by the end'}"
+
+
+def _away(happening: Happening) -> str:
+    rows = happening.outages
+    if len(rows) == 1:
+        return f"broker {rows[0].broker} {fate(rows[0])}"
+    names = sorted({o.broker for o in rows})
+    brokers = words.listed([str(b) for b in names], 8)
+    if happening.kind == IncidentKind.CLUSTER_RESTART:
+        return f"brokers {brokers} were restarted one after another from {rows[0].down_at:%H:%M:%S} on"
+    is_back = [o.up_at is not None for o in rows]
+    absent = "" if all(is_back) else f", and {'not all' if any(is_back) else 'none'} came back"
+    return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{absent}"
+
+
+def _out_of_sync(happening: Happening) -> str:
+    period: OutOfSyncPeriod = happening.periods[0]
+    gone = words.elapsed_ms(period.started_at, period.ended_at)
+    lasted = "and was not over by the end" if gone is None else f"for {words.duration(gone)}"
+    count = words.counted(period.partitions, "partition")
+    why = _OUT_OF_SYNC.get(period.kind, "no line shows why")
+    return f"broker {period.broker} was out of sync in {count} {lasted}: {why}"
+
+
+def _led_no_more(happening: Happening) -> str:
+    brokers = sorted({f.leader_from for f in happening.failovers if f.leader_from is not None} - {NOBODY})
+    led = _named("broker", brokers) if brokers else "the former leader"
+    clauses = {
+        FailoverKind.LOG_DIR_FAILED: f"a log directory of {led} failed",
+        FailoverKind.OFFLINE: f"no replica could take over from {led}",
+        FailoverKind.UNCLEAN_ELECTION: "a replica out of sync became the leader",
+    }
+    kinds = {f.kind for f in happening.failovers}
+    events = [clause for kind, clause in clauses.items() if kind in kinds]
+    return words.listed(events) if events else f"the leader moved from {led}, and no line shows why"
+
+
+def _behind(happening: Happening) -> str:
+    places = [(v.topic, v.partition) for v in happening.lag]
+    most = max((v.lag_max or 0 for v in happening.lag), default=0)
+    grown = f", at worst by {words.counted(most, 'record')}" if most else ""
+    return f"group {happening.lag[0].group_id} fell behind in {partitions_of(places)}{grown}"
+
+
+def _without_controller(happening: Happening) -> str:
+    first, last = happening.controllers[0], happening.controllers[-1]
+    is_open = last.controller_to == NOBODY
+    least, most = last.uncontrolled_low_ms, last.uncontrolled_high_ms
+    lasted = f" for {words.duration(most)} at most" if most and not is_open else ""
+    if least:
+        lasted = f" for {words.duration(least)}{' at least' if is_open else ''}"
+    if first is not last:
+        took = words.duration(last.happened_at - uncontrolled_since(first))
+        lasted = f" {words.times(len(happening.controllers))} within {took}"
+    if is_open:
+        lasted += ", and no line shows a controller afterwards"
+    return f"the controllers had no majority{lasted}: no leader could be elected, and no topic changed"
+
+
+def _named(noun: str, ids: Iterable[int]) -> str:
+    names = [str(i) for i in ids]
+    return f"{words.verb(len(names), noun, f'{noun}s')} {words.listed(names, 8)}"
+
+
+_GROUP_VERBS = {
+    IncidentKind.ROLLING_RESTART: "restarted its members one after another, in {}",
+    IncidentKind.HOST_SILENT: "lost all members on one host, in {}",
+}
+"""What groups went through, and in how many rebalances."""
+_GROUP_NOTES = {IncidentKind.STORM: ", in a storm", IncidentKind.BROKER_OUTAGE: ", because a broker was away"}
+
+
+def _groups(happening: Happening) -> str:
+    incident: Incident = happening.of_groups[0]
+    groups = [f"group {g}" for g in incident.group_ids]
+    who = groups[0] if len(groups) == 1 else words.counted(len(groups), "group")
+    count, gone = incident.rebalance_count, words.elapsed_ms(incident.started_at, incident.ended_at)
+    often = f"rebalanced{f' {words.times(count)}' if count > 1 else ''}"
+    verb = _GROUP_VERBS.get(incident.kind, often).format(words.counted(count, "rebalance"))
+    lasted = f" {'within' if count > 1 else 'for'} {words.duration(gone)}" if gone else ""
+    cause = None if incident.kind == IncidentKind.ROLLING_RESTART else incident.cause
+    why = "" if cause is None else f": {cause.label}"
+    return f"{who} {verb}{lasted}{_GROUP_NOTES.get(incident.kind, '')}{why}"
+
+
+_ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
+    IncidentKind.CLUSTER_RESTART: _away,
+    IncidentKind.REPLICAS_OUT: _out_of_sync,
+    IncidentKind.LEADERS_LOST: _led_no_more,
+    IncidentKind.LOG_CUT: lambda h: f"{_named('broker', sorted({t.broker for t in h.truncations}))} cut its log",
+    IncidentKind.LAG: _behind,
+    IncidentKind.QUORUM_LOST: _without_controller,
+    IncidentKind.WRITES_STOPPED: lambda _: "no line shows which broker was missing",
+    IncidentKind.BROKER_OUTAGE: lambda h: _away(h) if h.outages else _groups(h),
+}

@@ -256,7 +256,7 @@ def _losses(
         if outage:
             shown = quote_snapshot(row, f"{row.topic}-{row.partition} has no leader")
             yield _Loss(min(known_at(outage), at), (shown,), _isr_of(row))
-    failures = context.disk_failures_by_time.between(since, until or NEVER)
+    failures = context.disk_failures.between(since, until or NEVER)
     own = (f for f in failures if f.broker == leader and incarnation.name in on_failed_disk(f))
     loss = next((_Loss(f.happened_at, (quote(f),)) for f in own), None) or _broker_lost(leader, since, after, context)
     if loss and incarnation.replicas_at(loss.at) == (leader,):

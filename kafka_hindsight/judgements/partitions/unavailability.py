@@ -10,10 +10,9 @@ from kafka_hindsight.catalog.codes import NOBODY, Confidence, IsrChangeKind, Out
 from kafka_hindsight.catalog.rows import BrokerOutage, IsrChange, Unavailability
 from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.partitions.incarnations import by_partition
-from kafka_hindsight.judgements.partitions.leaders.leaderless import Reason
+from kafka_hindsight.judgements.partitions.leaders.failovers import Reason
 from kafka_hindsight.judgements.partitions.replicas.replica_states import History, State
-from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another, span
-from kafka_hindsight.judgements.reasoning.ledger import ledger_row
+from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, one_after_another, span
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
 from kafka_hindsight.shared.durations import CATCHING_UP, NEVER
 from kafka_hindsight.shared.windows import Window

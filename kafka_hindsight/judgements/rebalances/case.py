@@ -13,10 +13,10 @@ from functools import cached_property
 from kafka_hindsight.catalog.codes import Confidence, Protocol
 from kafka_hindsight.catalog.rows import Event, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
-from kafka_hindsight.judgements.reasoning.rulings import Proof, Verdict
+from kafka_hindsight.judgements.reasoning.proofs import Proof
+from kafka_hindsight.judgements.reasoning.rulings import Verdict
 from kafka_hindsight.judgements.reasoning.timelines import instants
-from kafka_hindsight.judgements.rebalances.client_logs import ProcessLog
-from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
+from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry, ProcessLog
 from kafka_hindsight.judgements.rebalances.model import Episode, Gap, GroupContext, MembershipChange
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind

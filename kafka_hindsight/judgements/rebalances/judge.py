@@ -1,19 +1,209 @@
-"""Each episode gets its cause, and each member that took part its own."""
+"""Each episode gets its cause, and each member that took part its own: the rulings on joins and on the coordinator's
+lines, and which table is asked when.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kafka_hindsight.catalog.codes import Confidence, Outcome, Protocol
+from kafka_hindsight.catalog.codes import Cause, Confidence, Outcome, Protocol
 from kafka_hindsight.judgements.reasoning import rulings
-from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
-from kafka_hindsight.judgements.rebalances.case import Case
-from kafka_hindsight.judgements.rebalances.coordinator_rulings import MOVE_RULINGS, REASON_RULINGS, REMOVAL_RULINGS
-from kafka_hindsight.judgements.rebalances.join_rulings import JOIN_RULINGS
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, Verdict
+from kafka_hindsight.judgements.rebalances.case import Case, shown
 from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
+from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
+from kafka_hindsight.shared.words import duration
+
+_HOW_IT_WENT = {
+    Change.LEFT: "after it had left",
+    Change.EXPIRED: "after its session had run out",
+    Change.NOT_REJOINED: "after it had been dropped for not rejoining in time",
+    Change.NOT_SYNCED: "after it had been dropped for not asking for its assignment",
+    Change.REPLACED: "in the place of its former process",
+}
+
+_BY_ITS_WORDS = {
+    LEFT_BEFORE: "it had left",
+    REMOVED_WHILE_ALIVE: "the coordinator had removed it while it was alive",
+}
+
+
+def former_self_was_not_removed(case: Case) -> Proof | None:
+    """The same client had joined within the look-back (24 h), and no line shows it removed."""
+    former = case.earlier
+    if former is None or former.gone_before(case.at) is not None:
+        return None
+    return shown(*former.introduced_by, *case.registry.first_line(former))
+
+
+def came_back_after_removal(case: Case) -> Proof | None:
+    """The same client was in the group within the look-back (24 h), and a line shows it leave or removed."""
+    gone = case.earlier and case.earlier.gone_before(case.at)
+    if not case.earlier or not gone:
+        return None
+    how = _HOW_IT_WENT[gone.how]
+    return shown(*case.earlier.introduced_by, gone.event, away=duration(case.at - gone.at), how=how)
+
+
+def was_there_by_its_words(case: Case) -> Proof | None:
+    """The client's reason on the coordinator's line: it had left, or it had been removed while it was alive."""
+    how = _BY_ITS_WORDS.get(case.client_reason or "")
+    return Proof(words={"how": how}) if how else None
+
+
+def is_surely_the_same(case: Case) -> Proof | None:
+    """The instance id, the member id or the host is the same as before."""
+    member, former = case.member, case.earlier
+    is_there = member.host is not None and former is not None and member.host == former.host
+    has_its_id = former is not None and member.member_id == former.member_id
+    return proof_if(member.instance_id or is_there or has_its_id)
+
+
+def client_id_is_shared(case: Case) -> Proof | None:
+    """Several members of the group held that client id at once."""
+    client_id = case.member.client_id
+    is_shared = client_id and not case.member.instance_id and case.registry.is_shared(client_id)
+    return proof_if(is_shared)
+
+
+def client_is_not_known(case: Case) -> Proof | None:
+    """No evidence shows the member's client id or instance id."""
+    return proof_if(case.member.client_id is None and case.member.instance_id is None)
+
+
+def history_has_holes(case: Case) -> Proof | None:
+    """Not every member that the group had within the look-back (24 h) is known."""
+    return proof_if(case.registry.had_unnamed(case.at) or not case.history.is_whole(case.at))
+
+
+def history_reaches_back(case: Case) -> Proof | None:
+    """The group's history is known from its first generation on, or for the whole look-back (24 h)."""
+    return proof_if(case.history.reaches_back(case.at))
+
+
+def history_is_short(case: Case) -> Proof | None:
+    """In every other case: the logs begin later than the look-back."""
+    return Proof(words={"covered": duration(case.at - case.history.observed_from)})
+
+
+_SAME_CLIENT = "the same instance id, else the same client id and, where known, host: KIP-345, KIP-394"
+
+# fmt: off
+JOIN_RULINGS: Sequence[Ruling[Case]] = (
+    Likely(Cause.MEMBER_REJOINED, "{who} came back while its former self was still waiting to be removed.",
+           proof=(former_self_was_not_removed,), source=_SAME_CLIENT,
+           cases=("made: joins again under another id", "groups/deployment-4.1 01:45:30.028")),
+    Certain(Cause.MEMBER_REJOINED, "{who} came back {away} {how}.",
+            proof=(came_back_after_removal, is_surely_the_same), source=_SAME_CLIENT,
+            cases=("groups/emptied-2.8 13:31:06.681", "groups/deployment-4.1 01:45:30.028")),
+    Likely(Cause.MEMBER_REJOINED, "{who} came back {away} {how}; its client id alone identifies it.",
+           proof=(came_back_after_removal,), source=_SAME_CLIENT,
+           cases=("groups/deployment-4.1 01:45:30.028", "groups/emptied-2.8 13:31:06.681")),
+    Likely(Cause.MEMBER_REJOINED, "{who} came back after {how}, by its own words.",
+           proof=(was_there_by_its_words,),
+           source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
+           cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996")),
+    Possible(Cause.MEMBER_JOINED, "{who} joined; several members hold that client id at once, so it is not"
+             " known whether it was there before.",
+             proof=(client_id_is_shared,), source="CommonClientConfigs client.id: nothing makes it unique",
+             cases=("made: two members hold one client id", "groups/pause-4.1 01:41:04.275")),
+    Possible(Cause.MEMBER_JOINED, "{who} joined; its client is not known, and may have been there before.",
+             proof=(client_is_not_known,), source="KIP-848: a member id is a bare uuid",
+             cases=("groups/kip848-4.1 01:46:05.182 (brokers only)", "groups/kip848-4.1 01:46:05.182")),
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group, which is not known to have had it; not every member"
+           " before is known.",
+           proof=(history_has_holes,), source=_SAME_CLIENT,
+           cases=("made: joins after a generation gap", "groups/pause-4.1 01:41:04.275")),
+    Certain(Cause.MEMBER_JOINED, "{who} joined the group, which had not had it before.",
+            proof=(history_reaches_back,), source=f"{_SAME_CLIENT}; the look-back is our own choice",
+            cases=("groups/pause-4.1 01:41:04.275", "groups/pause-4.1 01:41:18.996")),
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group, which had not had it in the {covered} that the logs"
+           " cover.",
+           proof=(history_is_short,), source=_SAME_CLIENT,
+           cases=("made: joins soon after the logs begin", "groups/pause-4.1 01:41:04.275")),
+)
+# fmt: on
+
+
+def reason_is(act: str, words: str) -> Predicate[Case]:
+    """The coordinator wrote this reason for the rebalance."""
+    return named(
+        f"The coordinator's reason for the rebalance: {words}.",
+        lambda case: proof_if(case.episode.reason.act == act),
+    )
+
+
+def lacks_start(case: Case) -> Proof | None:
+    """The line that starts the rebalance is missing."""
+    return proof_if(case.episode.lacks_start)
+
+
+def member_was(what: Change, words: str) -> Predicate[Case]:
+    """The coordinator did this to the member."""
+    return named(
+        f"The coordinator's line says: {words}.",
+        lambda case: proof_if(case.change is not None and case.change.what == what),
+    )
+
+
+def move_cut_it_short(case: Case) -> Proof | None:
+    """The coordinator moved while the rebalance ran, and no line shows that the generation was reached."""
+    return None if case.began is None else Proof(case.began.evidence, {"began": case.began.sentence})
+
+
+# fmt: off
+REASON_RULINGS: Sequence[Ruling[Case]] = (
+    Certain(Cause.STORAGE_ERROR, "The coordinator could not write the group's assignment to"
+            " __consumer_offsets.",
+            proof=(reason_is("storage_error", "an error when storing the group's assignment"),),
+            source="GroupCoordinator.scala propagateAssignment; GroupMetadataManager.java",
+            cases=("groups/storage-4.3 12:35:46.475", "groups/storm-2.8 01:48:17.257")),
+    Likely(Cause.GROUP_OVER_CAPACITY, "The group that the coordinator loaded has more members than"
+           " group.max.size.",
+           proof=(reason_is("over_capacity", "the freshly loaded group is over capacity"),),
+           source="KIP-389; GroupCoordinator.scala onGroupLoaded",
+           cases=("made: a loaded group is over capacity", "groups/storage-4.3 12:35:46.475")),
+    Certain(Cause.ASSIGNOR_CHANGED, "A static member came back with other assignors, and the group's assignor"
+            " changed.",
+            proof=(reason_is("static_protocol_changed", "the group's selectedProtocol will change"),),
+            source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345",
+            cases=("groups/assignor-4.3 12:17:54.972", "made: a static member returns with other metadata")),
+    Unknown(Cause.UNKNOWN, "The line that starts this rebalance is missing, and with it its reason.",
+            proof=(lacks_start,), source="GroupCoordinator.scala prepareRebalance writes it at INFO",
+            cases=("made: a join phase without its first line", "made: words that no coordinator writes")),
+    Unknown(Cause.UNKNOWN, "The coordinator gives no reason that shows the cause.",
+            proof=(always,), source="brokers before 2.1 write no reason",
+            cases=("made: words that no coordinator writes", "made: a join phase without its first line")),
+)
+
+REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
+    Certain(Cause.JOIN_TIMEOUT, "{who} was dropped because it did not rejoin within the rebalance timeout.",
+            proof=(member_was(Change.NOT_REJOINED, "the member had not rejoined, or had not left its epoch, in time"),),
+            source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
+            cases=("groups/dropped-4.3 12:19:21.879 (contributor)", "groups/kip848-4.1 01:47:08.865")),
+    Certain(Cause.SYNC_TIMEOUT, "{who} was dropped because it joined and never asked for its assignment.",
+            proof=(member_was(Change.NOT_SYNCED, "the member was removed on pending sync request expiration"),),
+            source="GroupCoordinator.scala onExpirePendingSync (3.0+); KAFKA-12890",
+            cases=("groups/unsynced-4.3 12:37:45.916", "groups/storm-2.8 01:48:17.257")),
+    Likely(Cause.STATIC_MEMBER_CHANGED, "{who} came back, or was replaced, with other metadata.",
+           proof=(member_was(Change.RETURNED, "it updates the metadata of a static member"),),
+           source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345, KIP-814",
+           cases=("made: a static member returns with other metadata", "groups/assignor-4.3 12:17:54.972")),
+)
+
+MOVE_RULINGS: Sequence[Ruling[Case]] = (
+    Likely(Cause.COORDINATOR_MOVED, "The coordinator moved while the group was rebalancing and cut the"
+           " rebalance short. {began}",
+           proof=(move_cut_it_short,),
+           source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
+           cases=("made: moved while the assignment was awaited", "made: rejoins after a move")),
+)
+# fmt: on
+
 
 RULINGS: Mapping[str, Sequence[Ruling[Case]]] = {
     "a member joined": JOIN_RULINGS,

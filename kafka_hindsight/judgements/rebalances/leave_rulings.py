@@ -12,28 +12,12 @@ from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import Cause, Protocol
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.judgements.reasoning.rulings import (
-    CERTAIN,
-    LIKELY,
-    POSSIBLE,
-    Predicate,
-    Proof,
-    Ruling,
-    named,
-    proof_if,
-)
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, named, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, shown
+from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.knowledge.reasons import (
-    CLOSED,
-    FREE_TEXT,
-    POLL_EXPIRED,
-    REMOVED_BY_ADMIN,
-    REMOVED_WHILE_ALIVE,
-    UNSUBSCRIBED,
-    read_client_reason,
-    read_coordinator_reason,
-)
+from kafka_hindsight.knowledge.reasons import read_client_reason, read_coordinator_reason
 from kafka_hindsight.shared.durations import NEXT_POLL, RETURN_WITHIN
 from kafka_hindsight.shared.words import duration
 
@@ -152,79 +136,81 @@ def did_not_come_back(case: Case) -> Proof | None:
 
 # fmt: off
 LEAVE_RULINGS: Sequence[Ruling[Case]] = (
-    Ruling(Cause.MAX_POLL_EXCEEDED, CERTAIN, "{who} did not poll {limit} and left; its request to leave says so.",
-           proof=(gave_reason(POLL_EXPIRED),), source="KIP-62, KIP-800; AbstractCoordinator.java HeartbeatThread",
-           decides="night-4.1/ledger-loader-14 01:49:25.678", looks_alike="groups/deployment-4.1 01:45:27.117"),
-    Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} closed its consumer; its request to leave says so.",
-           proof=(gave_reason(CLOSED),), source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
-           decides="groups/deployment-4.1 01:45:27.117", looks_alike="night-4.1/ledger-loader-14 01:49:25.678"),
-    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} unsubscribed its consumer; its request to leave says so.",
-           proof=(gave_reason(UNSUBSCRIBED),), source="KIP-800; KafkaConsumer.unsubscribe",
-           decides="made: unsubscribes", looks_alike="groups/deployment-4.1 01:45:27.117"),
-    Ruling(Cause.REMOVED_BY_ADMIN, CERTAIN, "{who} was removed by an administrator.",
-           proof=(gave_reason(REMOVED_BY_ADMIN),), source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-800",
-           decides="groups/removed-3.9 12:39:54.131", looks_alike="groups/deployment-4.1 01:45:27.117"),
-    Ruling(Cause.REMOVED_BY_ADMIN, LIKELY, "{who} was removed by an administrator: the request named its instance id"
+    Certain(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left; its request to leave says so.",
+            proof=(gave_reason(reasons.POLL_EXPIRED),),
+            source="KIP-62, KIP-800; AbstractCoordinator.java HeartbeatThread",
+            cases=("night-4.1/ledger-loader-14 01:49:25.678", "groups/deployment-4.1 01:45:27.117")),
+    Certain(Cause.MEMBER_LEFT, "{who} closed its consumer; its request to leave says so.",
+            proof=(gave_reason(reasons.CLOSED),), source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
+            cases=("groups/deployment-4.1 01:45:27.117", "night-4.1/ledger-loader-14 01:49:25.678")),
+    Likely(Cause.MEMBER_LEFT, "{who} unsubscribed its consumer; its request to leave says so.",
+           proof=(gave_reason(reasons.UNSUBSCRIBED),), source="KIP-800; KafkaConsumer.unsubscribe",
+           cases=("made: unsubscribes", "groups/deployment-4.1 01:45:27.117")),
+    Certain(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator.",
+            proof=(gave_reason(reasons.REMOVED_BY_ADMIN),),
+            source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-800",
+            cases=("groups/removed-3.9 12:39:54.131", "groups/deployment-4.1 01:45:27.117")),
+    Likely(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator: the request named its instance id"
            " alone, as no member does.",
            proof=(is_by_instance,),
            source="KIP-345, Admin.removeMembersFromConsumerGroup: a client that leaves names its member id, and a"
            " static one does not leave at all",
-           decides="groups/removed-2.8 12:24:06.058", looks_alike="groups/removed-3.9 12:39:54.131"),
-    Ruling(Cause.REMOVED_BY_ADMIN, POSSIBLE, "{who} left for a reason that no client writes by itself: an"
-           " administrator's words, or its own.",
-           proof=(gave_reason(FREE_TEXT),),
-           source="KIP-800: an administrator may give a reason of its own, and so may a client that is not Kafka's",
-           decides="made: leaves for a reason of its own", looks_alike="groups/removed-3.9 12:39:54.131"),
-    Ruling(Cause.MAX_POLL_EXCEEDED, CERTAIN, "{who} did not poll {limit} and left, as its own log shows.",
-           proof=(own_log_shows_poll_expired,),
-           source="KIP-62; AbstractCoordinator.java HeartbeatThread; rdkafka_cgrp.c",
-           decides="groups/chain-2.8 01:47:22.862", looks_alike="groups/chain-2.8 01:47:22.862 (brokers only)"),
-    Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} closed its consumer, as its own log shows.",
-           proof=(own_log_shows_close,), source="AbstractCoordinator.java maybeLeaveGroup; rdkafka_cgrp.c",
-           decides="groups/emptied-2.8 13:31:12.666", looks_alike="groups/emptied-2.8 13:31:05.783"),
-    Ruling(Cause.MAX_POLL_EXCEEDED, LIKELY, "{who} did not poll {limit} and left: by its own log it went on with"
+           cases=("groups/removed-2.8 12:24:06.058", "groups/removed-3.9 12:39:54.131")),
+    Possible(Cause.REMOVED_BY_ADMIN, "{who} left for a reason that no client writes by itself: an"
+             " administrator's words, or its own.",
+             proof=(gave_reason(reasons.FREE_TEXT),),
+             source="KIP-800: an administrator may give a reason of its own, and so may a client that is not Kafka's",
+             cases=("made: leaves for a reason of its own", "groups/removed-3.9 12:39:54.131")),
+    Certain(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left, as its own log shows.",
+            proof=(own_log_shows_poll_expired,),
+            source="KIP-62; AbstractCoordinator.java HeartbeatThread; rdkafka_cgrp.c",
+            cases=("groups/chain-2.8 01:47:22.862", "groups/chain-2.8 01:47:22.862 (brokers only)")),
+    Certain(Cause.MEMBER_LEFT, "{who} closed its consumer, as its own log shows.",
+            proof=(own_log_shows_close,), source="AbstractCoordinator.java maybeLeaveGroup; rdkafka_cgrp.c",
+            cases=("groups/emptied-2.8 13:31:12.666", "groups/emptied-2.8 13:31:05.783")),
+    Likely(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left: by its own log it went on with"
            " partitions that it still held, as no close does.",
            proof=(went_on_after_it_left,),
            source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
-           decides="groups/aiokafka-4.3 15:03:47.418", looks_alike="groups/aiokafka-4.3 15:05:05.510"),
-    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} closed its consumer: by its own log it left, and what follows is a"
+           cases=("groups/aiokafka-4.3 15:03:47.418", "groups/aiokafka-4.3 15:05:05.510")),
+    Likely(Cause.MEMBER_LEFT, "{who} closed its consumer: by its own log it left, and what follows is a"
            " new consumer.",
            proof=(ended_when_it_left,),
            source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
-           decides="groups/aiokafka-4.3 15:05:05.510", looks_alike="groups/aiokafka-4.3 15:03:47.418"),
-    Ruling(Cause.REMOVED_BY_ADMIN, LIKELY, "{who} did not leave by itself: it went on running until a refused"
+           cases=("groups/aiokafka-4.3 15:05:05.510", "groups/aiokafka-4.3 15:03:47.418")),
+    Likely(Cause.REMOVED_BY_ADMIN, "{who} did not leave by itself: it went on running until a refused"
            " heartbeat showed it that it was no longer a member. An administrator removed it.",
            proof=(was_surprised,), source="AbstractCoordinator.java maybeLeaveGroup, HeartbeatResponseHandler",
-           decides="groups/emptied-2.8 13:31:05.783", looks_alike="groups/emptied-2.8 13:31:12.666"),
-    Ruling(Cause.REMOVED_BY_ADMIN, LIKELY, "{who} was removed by an administrator: a static member does not leave by"
+           cases=("groups/emptied-2.8 13:31:05.783", "groups/emptied-2.8 13:31:12.666")),
+    Likely(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator: a static member does not leave by"
            " itself.",
            proof=(is_static_and_classic,),
            source="KIP-345; AbstractCoordinator.java maybeLeaveGroup: only dynamic members send LeaveGroup. In 3.0 and"
            " 3.1 the coordinator names the member id, and no reason",
-           decides="groups/removed-3.0 22:17:22.991", looks_alike="groups/removed-2.8 12:24:06.058"),
-    Ruling(Cause.MAX_POLL_EXCEEDED, LIKELY, "{who} left and came back under the same member id {later} later, as no"
+           cases=("groups/removed-3.0 22:17:22.991", "groups/removed-2.8 12:24:06.058")),
+    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left and came back under the same member id {later} later, as no"
            " close does: it did not poll {limit}, or it unsubscribed and subscribed again.",
            proof=(came_back_under_its_id,), source="KIP-848: a consumer keeps its member id for as long as it lives",
-           decides="groups/kip848-4.1 01:47:38.941 (brokers only)",
-           looks_alike="groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)"),
-    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} left {since_join} after it had last joined: its poll limit of"
+           cases=("groups/kip848-4.1 01:47:38.941 (brokers only)",
+                  "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)")),
+    Likely(Cause.MEMBER_LEFT, "{who} left {since_join} after it had last joined: its poll limit of"
            " {poll_limit} had not run out, so it was closed.",
            proof=(poll_limit_had_not_run_out,),
            source="KIP-62: the limit runs from one poll to the next, and a member polls when it joins",
-           decides="groups/chain-2.8 01:47:33.471", looks_alike="groups/chain-2.8 01:47:22.862 (brokers only)"),
-    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} left without a reason and did not come back: it was closed.",
+           cases=("groups/chain-2.8 01:47:33.471", "groups/chain-2.8 01:47:22.862 (brokers only)")),
+    Likely(Cause.MEMBER_LEFT, "{who} left without a reason and did not come back: it was closed.",
            proof=(did_not_come_back,), source="our own choice: a member that was too slow rejoins with its next poll",
-           decides="groups/cooperative-2.8 01:49:35.815 (brokers only)",
-           looks_alike="groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)"),
-    Ruling(Cause.MAX_POLL_EXCEEDED, POSSIBLE, "{who} left without a reason and came back {later} later: it did not"
-           " poll {limit}, or it was closed and started again. Its own log would show which.",
-           proof=(poll_limit_is_known, came_back), source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
-           decides="groups/chain-2.8 01:47:22.862 (brokers only)", looks_alike="groups/chain-2.8 01:47:33.471"),
-    Ruling(Cause.MEMBER_LEFT, POSSIBLE, "{who} left without a reason and came back {later} later: it was closed and"
-           " started again, or it did not poll {limit}, whose value is not known. Its own log would show which.",
-           proof=(came_back,), source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
-           decides="groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)",
-           looks_alike="groups/chain-2.8 01:47:22.862 (brokers only)"),
+           cases=("groups/cooperative-2.8 01:49:35.815 (brokers only)",
+                  "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)")),
+    Possible(Cause.MAX_POLL_EXCEEDED, "{who} left without a reason and came back {later} later: it did not"
+             " poll {limit}, or it was closed and started again. Its own log would show which.",
+             proof=(poll_limit_is_known, came_back), source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
+             cases=("groups/chain-2.8 01:47:22.862 (brokers only)", "groups/chain-2.8 01:47:33.471")),
+    Possible(Cause.MEMBER_LEFT, "{who} left without a reason and came back {later} later: it was closed and"
+             " started again, or it did not poll {limit}, whose value is not known. Its own log would show which.",
+             proof=(came_back,), source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
+             cases=("groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)",
+                    "groups/chain-2.8 01:47:22.862 (brokers only)")),
 )
 # fmt: on
 
@@ -295,8 +281,8 @@ def same_process_came_back(case: Case) -> Proof | None:
         return None
     line = case.back_line
     reason = read_coordinator_reason(line.reason).client_reason if line and line.reason else None
-    is_same = case.back[0].member_id == case.member.member_id or read_client_reason(reason) == REMOVED_WHILE_ALIVE
-    return _heard_back(case) if is_same else None
+    is_alive = read_client_reason(reason) == reasons.REMOVED_WHILE_ALIVE
+    return _heard_back(case) if is_alive or case.back[0].member_id == case.member.member_id else None
 
 
 def coordinator_was_away(case: Case) -> Proof | None:
@@ -333,60 +319,56 @@ _EXPIRES = "GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java;
 
 # fmt: off
 EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
-    Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} had closed its consumer, as its own log shows; a static member sends no"
-           " LeaveGroup, and its session{session} ran out.",
-           proof=(is_static, had_closed), source="KIP-345; AbstractCoordinator.java maybeLeaveGroup",
-           decides="groups/static-4.1 01:42:52.722", looks_alike="groups/static-4.1 01:42:32.822"),
-    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} had closed its consumer, as its own log shows, and its session{session}"
+    Certain(Cause.MEMBER_LEFT, "{who} had closed its consumer, as its own log shows; a static member sends no"
+            " LeaveGroup, and its session{session} ran out.",
+            proof=(is_static, had_closed), source="KIP-345; AbstractCoordinator.java maybeLeaveGroup",
+            cases=("groups/static-4.1 01:42:52.722", "groups/static-4.1 01:42:32.822")),
+    Likely(Cause.MEMBER_LEFT, "{who} had closed its consumer, as its own log shows, and its session{session}"
            " ran out.",
            proof=(had_closed,), source="AbstractCoordinator.java maybeLeaveGroup: its LeaveGroup did not arrive",
-           decides="made: had closed when its session expired", looks_alike="groups/static-4.1 01:42:52.722"),
-    Ruling(Cause.MAX_POLL_EXCEEDED, LIKELY, "{who} did not poll {limit}, stopped its heartbeats, and its"
+           cases=("made: had closed when its session expired", "groups/static-4.1 01:42:52.722")),
+    Likely(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit}, stopped its heartbeats, and its"
            " session{session} ran out.",
            proof=(is_static, poll_had_expired), source="KIP-345; AbstractCoordinator.java HeartbeatThread",
-           decides="made: static and too slow", looks_alike="groups/static-4.1 01:42:32.822"),
-    Ruling(Cause.HEARTBEAT_EXPIRED, CERTAIN, "{who} was not heard within its session{session}, and the same process"
-           " was heard again {later} later.",
-           proof=(log_names_starts, was_heard_again), source=f"{_EXPIRES}; KIP-735",
-           decides="groups/pause-4.1 01:41:13.807", looks_alike="groups/storm-2.8 01:48:17.257"),
-    Ruling(Cause.HEARTBEAT_EXPIRED, LIKELY, "{who} was not heard within its session{session}, and its log goes on"
+           cases=("made: static and too slow", "groups/static-4.1 01:42:32.822")),
+    Certain(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session}, and the same process"
+            " was heard again {later} later.",
+            proof=(log_names_starts, was_heard_again), source=f"{_EXPIRES}; KIP-735",
+            cases=("groups/pause-4.1 01:41:13.807", "groups/storm-2.8 01:48:17.257")),
+    Likely(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session}, and its log goes on"
            " {later} later.",
            proof=(was_heard_again, is_one_consumer),
            source=f"{_EXPIRES}; rdkafka_cgrp.c rd_kafka_cgrp_session_timeout_check",
-           decides="groups/librdkafka-python-4.3 15:20:45.038",
-           looks_alike="groups/librdkafka-python-4.3 15:21:36.315"),
-    Ruling(Cause.MEMBER_DEAD, LIKELY, "{who} fell silent without a close, its session{session} ran out, and a new"
+           cases=("groups/librdkafka-python-4.3 15:20:45.038", "groups/librdkafka-python-4.3 15:21:36.315")),
+    Likely(Cause.MEMBER_DEAD, "{who} fell silent without a close, its session{session} ran out, and a new"
            " process of it started.",
            proof=(new_process_started,), source=_EXPIRES,
-           decides="made: a new process started", looks_alike="groups/storm-2.8 01:48:17.257"),
-    Ruling(Cause.HEARTBEAT_EXPIRED, LIKELY, "{who} was not heard within its session{session}; the same process came"
+           cases=("made: a new process started", "groups/storm-2.8 01:48:17.257")),
+    Likely(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session}; the same process came"
            " back {later} later.",
            proof=(same_process_came_back,), source=f"{_EXPIRES}; KIP-800",
-           decides="made: comes back as itself", looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)"),
-    Ruling(Cause.HEARTBEAT_EXPIRED, LIKELY, "{who} was not heard within its session{session} while broker {broker},"
+           cases=("made: comes back as itself", "groups/pause-4.1 01:41:13.807 (brokers only)")),
+    Likely(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session} while broker {broker},"
            " its coordinator, was away; it came back {later} later.",
            proof=(coordinator_was_away,),
            source=f"{_EXPIRES}; a coordinator that was away finds sessions expired when it resumes",
-           decides="made: its coordinator was away", looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)"),
-    Ruling(Cause.HEARTBEAT_EXPIRED, POSSIBLE, "{who} was not heard within its session{session} and came back {later}"
-           " later: it was paused or cut off, or its process died and was started again. Its own log would show"
-           " which.",
-           proof=(came_back,), source=_EXPIRES,
-           decides="groups/pause-4.1 01:41:13.807 (brokers only)",
-           looks_alike="groups/static-4.1 01:42:32.822 (brokers only)"),
-    Ruling(Cause.MEMBER_DEAD, LIKELY, "{who} was not heard within its session{session}; its own log breaks off"
+           cases=("made: its coordinator was away", "groups/pause-4.1 01:41:13.807 (brokers only)")),
+    Possible(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session} and came back {later}"
+             " later: it was paused or cut off, or its process died and was started again. Its own log would show"
+             " which.",
+             proof=(came_back,), source=_EXPIRES,
+             cases=("groups/pause-4.1 01:41:13.807 (brokers only)", "groups/static-4.1 01:42:32.822 (brokers only)")),
+    Likely(Cause.MEMBER_DEAD, "{who} was not heard within its session{session}; its own log breaks off"
            " without a close.",
            proof=(log_breaks_off,), source=_EXPIRES,
-           decides="groups/storm-2.8 01:48:17.257", looks_alike="groups/pause-4.1 01:41:13.807"),
-    Ruling(Cause.MEMBER_DEAD, LIKELY, "{who} was not heard within its session{session} and did not come back within"
+           cases=("groups/storm-2.8 01:48:17.257", "groups/pause-4.1 01:41:13.807")),
+    Likely(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back within"
            " {watched}: its process was gone.",
            proof=(logs_cover_the_return,), source=f"{_EXPIRES}; the 10 minutes are our own choice",
-           decides="groups/static-4.1 01:42:32.822 (brokers only)",
-           looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)"),
-    Ruling(Cause.MEMBER_DEAD, POSSIBLE, "{who} was not heard within its session{session} and did not come back within"
-           " {watched}: its process was gone, or it was still cut off when the logs ended.",
-           proof=(logs_end_first,), source=_EXPIRES,
-           decides="groups/removed-3.9 12:40:14.081 (brokers only)",
-           looks_alike="groups/static-4.1 01:42:32.822 (brokers only)"),
+           cases=("groups/static-4.1 01:42:32.822 (brokers only)", "groups/pause-4.1 01:41:13.807 (brokers only)")),
+    Possible(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back within"
+             " {watched}: its process was gone, or it was still cut off when the logs ended.",
+             proof=(logs_end_first,), source=_EXPIRES,
+             cases=("groups/removed-3.9 12:40:14.081 (brokers only)", "groups/static-4.1 01:42:32.822 (brokers only)")),
 )
 # fmt: on

@@ -7,18 +7,8 @@ from datetime import timedelta
 
 from kafka_hindsight.catalog.codes import Cause, Outcome, Protocol
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.judgements.reasoning.rulings import (
-    CERTAIN,
-    LIKELY,
-    POSSIBLE,
-    UNKNOWN,
-    Predicate,
-    Proof,
-    Ruling,
-    always,
-    named,
-    proof_if,
-)
+from kafka_hindsight.judgements.reasoning.proofs import POSSIBLE, Predicate, Proof, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_its_words, shown
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
@@ -169,79 +159,76 @@ _TOPICS = "ConsumerCoordinator.java MetadataSnapshot, updatePatternSubscription;
 
 # fmt: off
 REJOIN_RULINGS: Sequence[Ruling[Case]] = (
-    Ruling(Cause.SCHEDULED_DELAY_OVER, LIKELY, "{who}, a Connect worker, rejoined when the delay of {delay} for a lost"
+    Likely(Cause.SCHEDULED_DELAY_OVER, "{who}, a Connect worker, rejoined when the delay of {delay} for a lost"
            " worker was over: its connectors and tasks are given to others.",
            proof=(delay_was_over,), source="KIP-415; IncrementalCooperativeAssignor.java handleLostAssignments",
-           decides="groups/connect-4.3 15:08:33.499", looks_alike="groups/connect-4.3 15:08:07.425"),
-    Ruling(Cause.COOPERATIVE_FOLLOWUP, LIKELY, "{who}, a Connect worker, gave back connectors or tasks and rejoined so"
+           cases=("groups/connect-4.3 15:08:33.499", "groups/connect-4.3 15:08:07.425")),
+    Likely(Cause.COOPERATIVE_FOLLOWUP, "{who}, a Connect worker, gave back connectors or tasks and rejoined so"
            " that others get them.",
            proof=(had_to_give_back,), source="KIP-415; IncrementalCooperativeAssignor.java",
-           decides="groups/connect-4.3 15:09:13.711", looks_alike="groups/connect-4.3 15:08:07.425"),
-    Ruling(Cause.CONNECTOR_CHANGED, LIKELY, "{who}, a Connect worker, rejoined after a change that its own log shows:"
+           cases=("groups/connect-4.3 15:09:13.711", "groups/connect-4.3 15:08:07.425")),
+    Likely(Cause.CONNECTOR_CHANGED, "{who}, a Connect worker, rejoined after a change that its own log shows:"
            " '{reason}'.",
            proof=(rejoins_because(reasons.CONNECTOR_CHANGED), asked_just_before, own_words),
            source="KIP-415; DistributedHerder.java",
-           decides="groups/connect-4.3 15:07:49.326", looks_alike="groups/connect-4.3 15:08:33.499"),
-    Ruling(Cause.COOPERATIVE_FOLLOWUP, CERTAIN, "{who} gave back partitions and rejoined so that others get them.",
-           proof=(rejoins_because(reasons.REVOKES),), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
-           decides="groups/cooperative-2.8 01:49:25.358", looks_alike="groups/subscribed-2.8 01:46:33.201"),
-    Ruling(Cause.SUBSCRIPTION_CHANGED, CERTAIN, "{who} subscribed to other topics.",
-           proof=(rejoins_because(reasons.SUBSCRIPTION_CHANGED),), source=_REASONS,
-           decides="groups/subscribed-2.8 01:46:33.201", looks_alike="groups/leaves-3.9 01:55:12.019"),
-    Ruling(Cause.TOPIC_CREATED, CERTAIN, "{who} rejoined because {change}{more}, as its own log shows.",
-           proof=(rejoins_because(reasons.METADATA_CHANGED), request_names_topics), source=_TOPICS, also=OTHER_CHANGES,
-           decides="groups/topics-3.9 01:55:52.661", looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)"),
-    Ruling(Cause.TOPIC_CREATED, LIKELY, "{who} rejoined over changed metadata {later} after {change}.",
+           cases=("groups/connect-4.3 15:07:49.326", "groups/connect-4.3 15:08:33.499")),
+    Certain(Cause.COOPERATIVE_FOLLOWUP, "{who} gave back partitions and rejoined so that others get them.",
+            proof=(rejoins_because(reasons.REVOKES),), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+            cases=("groups/cooperative-2.8 01:49:25.358", "groups/subscribed-2.8 01:46:33.201")),
+    Certain(Cause.SUBSCRIPTION_CHANGED, "{who} subscribed to other topics.",
+            proof=(rejoins_because(reasons.SUBSCRIPTION_CHANGED),), source=_REASONS,
+            cases=("groups/subscribed-2.8 01:46:33.201", "groups/leaves-3.9 01:55:12.019")),
+    Certain(Cause.TOPIC_CREATED, "{who} rejoined because {change}{more}, as its own log shows.",
+            proof=(rejoins_because(reasons.METADATA_CHANGED), request_names_topics), source=_TOPICS, also=OTHER_CHANGES,
+            cases=("groups/topics-3.9 01:55:52.661", "groups/topics-3.9 01:55:52.661 (brokers only)")),
+    Likely(Cause.TOPIC_CREATED, "{who} rejoined over changed metadata {later} after {change}.",
            proof=(rejoins_because(reasons.METADATA_CHANGED), one_change_fits), also=OTHER_CHANGES,
            source=f"{_TOPICS}; metadata.max.age.ms",
-           decides="night-4.1/ads-rx-13 01:48:19.758 (brokers only)",
-           looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)"),
-    Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; {count} changes of topics before it"
+           cases=("night-4.1/ads-rx-13 01:48:19.758 (brokers only)", "groups/topics-3.9 01:55:52.661 (brokers only)")),
+    Likely(Cause.METADATA_CHANGED, "{who} rejoined over changed metadata; {count} changes of topics before it"
            " fit.",
            proof=(rejoins_because(reasons.METADATA_CHANGED), several_changes_fit), source=_REASONS,
-           decides="made: metadata changed after two topics",
-           looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)"),
-    Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; no line shows which topic changed.",
+           cases=("made: metadata changed after two topics", "groups/topics-3.9 01:55:52.661 (brokers only)")),
+    Likely(Cause.METADATA_CHANGED, "{who} rejoined over changed metadata; no line shows which topic changed.",
            proof=(rejoins_because(reasons.METADATA_CHANGED),), source=_REASONS,
-           decides="groups/topics-3.9 01:55:52.661 (brokers only)", looks_alike="groups/topics-3.9 01:55:52.661"),
-    Ruling(Cause.CLIENT_REQUESTED, LIKELY, "{who} asked for a rebalance.",
+           cases=("groups/topics-3.9 01:55:52.661 (brokers only)", "groups/topics-3.9 01:55:52.661")),
+    Likely(Cause.CLIENT_REQUESTED, "{who} asked for a rebalance.",
            proof=(rejoins_because(reasons.ENFORCED),), source="Consumer.enforceRebalance; KIP-568, KIP-800",
-           decides="made: enforceRebalance", looks_alike="groups/leaves-3.9 01:55:12.019"),
-    Ruling(Cause.CLIENT_REQUESTED, CERTAIN, "{who} asked for a rebalance, and its own log shows its reason:"
-           " '{reason}'.",
-           proof=(own_log_shows_request, free_words), source="Consumer.enforceRebalance; KIP-568, KIP-800",
-           decides="groups/leaves-3.9 01:55:12.019", looks_alike="groups/leaves-3.9 01:55:12.019 (brokers only)"),
-    Ruling(Cause.CLIENT_REQUESTED, LIKELY, "{who} asked for a rebalance, with a reason of its own: '{reason}'.",
+           cases=("made: enforceRebalance", "groups/leaves-3.9 01:55:12.019")),
+    Certain(Cause.CLIENT_REQUESTED, "{who} asked for a rebalance, and its own log shows its reason:"
+            " '{reason}'.",
+            proof=(own_log_shows_request, free_words), source="Consumer.enforceRebalance; KIP-568, KIP-800",
+            cases=("groups/leaves-3.9 01:55:12.019", "groups/leaves-3.9 01:55:12.019 (brokers only)")),
+    Likely(Cause.CLIENT_REQUESTED, "{who} asked for a rebalance, with a reason of its own: '{reason}'.",
            proof=(free_words,), source="Consumer.enforceRebalance; KIP-568, KIP-800",
-           decides="groups/leaves-3.9 01:55:12.019 (brokers only)", looks_alike="groups/subscribed-2.8 01:46:33.201"),
-    Ruling(Cause.COORDINATOR_MOVED, LIKELY, "{who} rejoined at the new coordinator: the move had cut its rebalance"
+           cases=("groups/leaves-3.9 01:55:12.019 (brokers only)", "groups/subscribed-2.8 01:46:33.201")),
+    Likely(Cause.COORDINATOR_MOVED, "{who} rejoined at the new coordinator: the move had cut its rebalance"
            " short.",
            proof=(had_trouble, move_had_cut_the_one_before),
            source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
-           decides="made: rejoins after a move", looks_alike="made: rejoins while the group rebalances"),
-    Ruling(Cause.UNKNOWN, UNKNOWN, "{who} rejoined ('{reason}'), which does not show what began the rebalance.",
-           proof=(had_trouble,), source="AbstractCoordinator.java JoinGroupResponseHandler",
-           decides="made: rejoins while the group rebalances", looks_alike="groups/subscribed-2.8 01:46:33.201"),
-    Ruling(Cause.COOPERATIVE_FOLLOWUP, LIKELY, "{who}, a cooperative member, rejoined at once after the rebalance"
+           cases=("made: rejoins after a move", "made: rejoins while the group rebalances")),
+    Unknown(Cause.UNKNOWN, "{who} rejoined ('{reason}'), which does not show what began the rebalance.",
+            proof=(had_trouble,), source="AbstractCoordinator.java JoinGroupResponseHandler",
+            cases=("made: rejoins while the group rebalances", "groups/subscribed-2.8 01:46:33.201")),
+    Likely(Cause.COOPERATIVE_FOLLOWUP, "{who}, a cooperative member, rejoined at once after the rebalance"
            " before: it gave partitions back.",
            proof=(follows_at_once_and_is_cooperative,), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
-           decides="made: a cooperative member rejoins at once",
-           looks_alike="groups/cooperative-2.8 01:49:25.358 (brokers only)"),
-    Ruling(Cause.TOPIC_CREATED, LIKELY, "{who}, the leader, rejoined {later} after {change}{which}. That fits; so would"
+           cases=("made: a cooperative member rejoins at once", "groups/cooperative-2.8 01:49:25.358 (brokers only)")),
+    Likely(Cause.TOPIC_CREATED, "{who}, the leader, rejoined {later} after {change}{which}. That fits; so would"
            " a request of the application.",
            proof=(is_leader, one_change_fits, likely_if_topic_is_read), also=OTHER_CHANGES,
            source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
-           decides="made: the leader rejoins after topic_created, which it reads",
-           looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)"),
-    Ruling(Cause.METADATA_CHANGED, POSSIBLE, "{who}, the leader, rejoined without a reason: the topics changed, the"
-           " application asked for it, or a Connect worker's connectors changed.",
-           proof=(is_leader,), source="GroupCoordinator.scala: coordinators before 3.2 log no reason of the client",
-           decides="groups/grown-2.8 01:46:51.810 (brokers only)", looks_alike="groups/grown-2.8 01:46:51.810"),
-    Ruling(Cause.SUBSCRIPTION_CHANGED, POSSIBLE, "{who} rejoined with other metadata, without a reason: it reads"
-           " other topics, its assignors changed, or a Connect worker's connectors did.",
-           proof=(always,), source="GroupCoordinator.scala updateMemberAndRebalance",
-           decides="groups/subscribed-2.8 01:46:33.201 (brokers only)",
-           looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)"),
+           cases=("made: the leader rejoins after topic_created, which it reads",
+                  "groups/grown-2.8 01:46:51.810 (brokers only)")),
+    Possible(Cause.METADATA_CHANGED, "{who}, the leader, rejoined without a reason: the topics changed, the"
+             " application asked for it, or a Connect worker's connectors changed.",
+             proof=(is_leader,), source="GroupCoordinator.scala: coordinators before 3.2 log no reason of the client",
+             cases=("groups/grown-2.8 01:46:51.810 (brokers only)", "groups/grown-2.8 01:46:51.810")),
+    Possible(Cause.SUBSCRIPTION_CHANGED, "{who} rejoined with other metadata, without a reason: it reads"
+             " other topics, its assignors changed, or a Connect worker's connectors did.",
+             proof=(always,), source="GroupCoordinator.scala updateMemberAndRebalance",
+             cases=("groups/subscribed-2.8 01:46:33.201 (brokers only)",
+                    "groups/grown-2.8 01:46:51.810 (brokers only)")),
 )
 # fmt: on
 
@@ -285,28 +272,27 @@ _EPOCHS = "GroupMetadataManager.java; KIP-848"
 
 # fmt: off
 EPOCH_RULINGS: Sequence[Ruling[Case]] = (
-    Ruling(Cause.SUBSCRIPTION_CHANGED, LIKELY, "Client '{client}' subscribed to other topics, as its own log shows.",
+    Likely(Cause.SUBSCRIPTION_CHANGED, "Client '{client}' subscribed to other topics, as its own log shows.",
            proof=(client_subscribed_again,), source="KIP-848; AsyncKafkaConsumer.java subscribe",
-           decides="made: a KIP-848 client subscribes again", looks_alike="made: an epoch that shows nothing"),
-    Ruling(Cause.SUBSCRIPTION_CHANGED, LIKELY, "A member changed its subscription: no member joined or left, and the"
+           cases=("made: a KIP-848 client subscribes again", "made: an epoch that shows nothing")),
+    Likely(Cause.SUBSCRIPTION_CHANGED, "A member changed its subscription: no member joined or left, and the"
            " topics stayed the same.",
            proof=(topics_stayed_the_same, is_of_consumers), source=_EPOCHS,
-           decides="made: an epoch with the same topics", looks_alike="made: an epoch with other topics"),
-    Ruling(Cause.SHARE_PARTITIONS_INITIALIZED, LIKELY, "No member joined or left, and the topics stayed the same: the"
+           cases=("made: an epoch with the same topics", "made: an epoch with other topics")),
+    Likely(Cause.SHARE_PARTITIONS_INITIALIZED, "No member joined or left, and the topics stayed the same: the"
            " coordinator assigns partitions of the share group that are initialized now.",
            proof=(topics_stayed_the_same, is_share_group),
            source="GroupMetadataManager.java shareGroupHeartbeat, initializedAssignmentPending; KIP-932",
-           decides="groups/share-4.3 15:14:55.835", looks_alike="made: an epoch with the same topics"),
-    Ruling(Cause.TOPIC_CREATED, LIKELY, "No member joined or left{topics}; {later} before, {change}.",
+           cases=("groups/share-4.3 15:14:55.835", "made: an epoch with the same topics")),
+    Likely(Cause.TOPIC_CREATED, "No member joined or left{topics}; {later} before, {change}.",
            proof=(one_change_fits, likely_if_topics_changed), source=_EPOCHS, also=OTHER_CHANGES,
-           decides="made: an epoch with other topics after partitions_added",
-           looks_alike="made: an epoch with other topics"),
-    Ruling(Cause.METADATA_CHANGED, LIKELY, "No member joined or left, and the subscribed topics changed; no line"
+           cases=("made: an epoch with other topics after partitions_added", "made: an epoch with other topics")),
+    Likely(Cause.METADATA_CHANGED, "No member joined or left, and the subscribed topics changed; no line"
            " shows which.",
            proof=(topics_changed,), source=_EPOCHS,
-           decides="made: an epoch with other topics", looks_alike="made: an epoch with the same topics"),
-    Ruling(Cause.UNKNOWN, UNKNOWN, "No member joined or left, and no line shows what changed.",
-           proof=(always,), source=_EPOCHS,
-           decides="made: an epoch that shows nothing", looks_alike="made: an epoch with the same topics"),
+           cases=("made: an epoch with other topics", "made: an epoch with the same topics")),
+    Unknown(Cause.UNKNOWN, "No member joined or left, and no line shows what changed.",
+            proof=(always,), source=_EPOCHS,
+            cases=("made: an epoch that shows nothing", "made: an epoch with the same topics")),
 )
 # fmt: on

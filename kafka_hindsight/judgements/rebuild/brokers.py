@@ -9,8 +9,7 @@ from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.brokers.broker_settings import settings_of
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
-from kafka_hindsight.judgements.brokers.missing_broker_logs import find_missing_broker_logs, find_unobserved_spans
-from kafka_hindsight.judgements.brokers.observed import observe
+from kafka_hindsight.judgements.brokers.observed import find_missing_broker_logs, find_unobserved_spans, observe
 from kafka_hindsight.judgements.brokers.outages import find_outages
 from kafka_hindsight.judgements.rebalances import GroupContext
 from kafka_hindsight.judgements.rebalances.topics import topic_changes

@@ -10,10 +10,14 @@ from typing import TypeVar
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import IncidentKind
 from kafka_hindsight.catalog.rows import Finding
-from kafka_hindsight.judgements.brokers.aftermath import add_impact, add_rebalances, explain_outages
+from kafka_hindsight.judgements.brokers.aftermath import (
+    add_impact,
+    add_rebalances,
+    explain_outages,
+    rebuild_rolling_restarts,
+)
 from kafka_hindsight.judgements.brokers.broker_settings import settings_of
-from kafka_hindsight.judgements.brokers.cluster_restarts import rebuild_rolling_restarts
-from kafka_hindsight.judgements.brokers.missing_broker_logs import cut_to
+from kafka_hindsight.judgements.brokers.observed import cut_to
 from kafka_hindsight.judgements.findings import Facts, judge_each, judge_findings
 from kafka_hindsight.judgements.groups.coordinators import losses_of_groups
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents

@@ -10,12 +10,10 @@ from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.groups.coordinators import rebuild_coordinator_moves
-from kafka_hindsight.judgements.groups.costs import Witnesses, price, stops_of
+from kafka_hindsight.judgements.groups.coordinators import add_effects, rebuild_coordinator_moves
+from kafka_hindsight.judgements.groups.costs import Witnesses, price, rebuild_unavailability, stops_of
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
-from kafka_hindsight.judgements.groups.move_rulings import add_effects
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
-from kafka_hindsight.judgements.groups.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from kafka_hindsight.judgements.rebalances.records import events_of_records
 from kafka_hindsight.judgements.rebalances.topics import topic_changes

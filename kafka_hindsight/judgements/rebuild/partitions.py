@@ -9,8 +9,7 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_lead
 from kafka_hindsight.judgements.partitions.readings import TopicReadings
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import spans_of
-from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of
-from kafka_hindsight.judgements.partitions.replicas.risks import rebuild_risks
+from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of, rebuild_risks
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
 from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
-from kafka_hindsight.judgements.partitions.leaders.balance import rebuild_balance
-from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance
+from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_balance, rebuild_imbalance
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import count_out_of_sync
 from kafka_hindsight.judgements.rebuild.scope import Scope
 

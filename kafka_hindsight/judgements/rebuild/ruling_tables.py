@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_hindsight.judgements.brokers.controller_rulings import CONTROLLER_RULINGS
+from kafka_hindsight.judgements.brokers.controller_changes import CONTROLLER_RULINGS
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
-from kafka_hindsight.judgements.groups import remedy_rulings as remedies
-from kafka_hindsight.judgements.groups.incident_rulings import INCIDENTS
+from kafka_hindsight.judgements.groups import remedies
+from kafka_hindsight.judgements.groups.coordinators import MOVE_RULINGS
+from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
-from kafka_hindsight.judgements.groups.move_rulings import MOVE_RULINGS
-from kafka_hindsight.judgements.groups.storm_rulings import FINGERPRINTS
-from kafka_hindsight.judgements.partitions.leaders.election_trigger_rulings import ELECTION_TRIGGER_RULINGS
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import FAILOVER_RULINGS
-from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
-from kafka_hindsight.judgements.partitions.replicas.isr_shrink_rulings import SHRINK_RULINGS
-from kafka_hindsight.judgements.partitions.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS
-from kafka_hindsight.judgements.partitions.replicas.truncation_rulings import TRUNCATION_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.failovers import ELECTION_TRIGGER_RULINGS
+from kafka_hindsight.judgements.partitions.leaders.imbalance import IMBALANCE_END_RULINGS
+from kafka_hindsight.judgements.partitions.replicas.isr import SHRINK_RULINGS
+from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import OUT_OF_SYNC_RULINGS
+from kafka_hindsight.judgements.partitions.replicas.truncations import TRUNCATION_RULINGS
 from kafka_hindsight.judgements.reasoning.rulings import Ruling
 from kafka_hindsight.judgements.rebalances.judge import RULINGS as CAUSE_RULINGS
 

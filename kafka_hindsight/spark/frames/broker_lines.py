@@ -8,8 +8,13 @@ from pyspark.sql import functions as F
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.controller_changes import WHY_CONTROLLERS_CHANGE
 from kafka_hindsight.judgements.brokers.controllers import CONTROLLER_KINDS
-from kafka_hindsight.judgements.brokers.liveness import PRESENCE_KINDS, SIGNAL_KINDS
-from kafka_hindsight.judgements.brokers.signs_of_life import ACTIVE_KINDS, MEMBER_KINDS, SERVING_KINDS
+from kafka_hindsight.judgements.brokers.liveness import (
+    ACTIVE_KINDS,
+    MEMBER_KINDS,
+    PRESENCE_KINDS,
+    SERVING_KINDS,
+    SIGNAL_KINDS,
+)
 from kafka_hindsight.judgements.rebalances.topics import TOPIC_CHANGE_KINDS
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.knowledge.kinds import Kind

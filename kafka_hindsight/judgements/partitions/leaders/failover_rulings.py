@@ -1,19 +1,217 @@
-"""Why a partition's leader changed: the rulings, in order. The first that holds decides."""
+"""From one leadership of a partition to the next: gaps in the epochs, and why the leader changed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
 
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, FailoverKind, OutageKind
-from kafka_hindsight.catalog.rows import BrokerOutage, Event
-from kafka_hindsight.judgements.brokers.cluster_context import disk_owners, known_at, on_failed_disk
-from kafka_hindsight.judgements.partitions.leaders.leadership_steps import PREFERRED, LeaderChange
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, LeadershipGap, Quote
+from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, disk_owners, known_at, on_failed_disk
+from kafka_hindsight.judgements.partitions.incarnations import Incarnation
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
-from kafka_hindsight.judgements.reasoning.evidence import quote
-from kafka_hindsight.judgements.reasoning.rulings import Predicate, Proof, Ruling, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown
 from kafka_hindsight.shared.durations import CLOCK_SKEW
+
+PREFERRED = ("PREFERRED", "electPreferred", "maybeBalancePartitionLeaders")
+UNCLEAN = ("UNCLEAN", "electUnclean", "maybeElectUncleanLeaders")
+"""What lines call elections of these types, and Kafka's own tasks that hold them."""
+
+
+@dataclass(frozen=True)
+class LeaderChange:
+    """One change of leader of one partition, and what is known around it.
+
+    `last_leader` is the last broker that led, also where no broker led in between; `isr_is_last` says that no commit
+    lies between `isr_before` and the change.
+    """
+
+    incarnation: Incarnation
+    before: Leadership
+    after: Leadership
+    at: datetime
+    last_leader: int | None
+    isr_before: tuple[int, ...] | None
+    isr_is_last: bool
+    context: ClusterContext
+
+    @property
+    def former(self) -> int:
+        """The leader before the change."""
+        return self.before.leader
+
+    @property
+    def new(self) -> int:
+        """The leader after the change."""
+        return self.after.leader
+
+    @property
+    def partition(self) -> str:
+        """Topic and partition, as Kafka writes them."""
+        return self.incarnation.name
+
+    @property
+    def eligible(self) -> set[int]:
+        """The replicas that could lead without a loss: those of the last known ISR and of the ELR."""
+        return {*(self.isr_before or ()), *self.before.elr}
+
+    @cached_property
+    def replicas(self) -> tuple[int, ...] | None:
+        """The partition's replicas at that time, the preferred leader first."""
+        return self.incarnation.replicas_at(self.at)
+
+    @cached_property
+    def outage(self) -> BrokerOutage | None:
+        """The outage of the former leader in which the change happened."""
+        if self.after.is_exact or self.before.at is None:
+            return self.context.outage_at(self.former, self.at)
+        return self.context.outage_between(self.former, self.before.at, self.at)
+
+    @cached_property
+    def is_by_zookeeper(self) -> bool:
+        """Whether a line of the partition is one that only controllers in ZooKeeper mode print."""
+        return any(e.kind in ("partition_state_changed", "replica_removed_from_isr") for e in self.incarnation.events)
+
+    def nearby(self, kind: str) -> list[Event]:
+        """The partition's events of a kind at that time, as far as the clocks of two brokers may differ."""
+        return [e for e in self.incarnation.events_by_time.near(self.at, CLOCK_SKEW) if e.kind == kind]
+
+    def elections(self, reasons: Sequence[str]) -> list[Event]:
+        """The lines of a controller that starts elections for these reasons, this partition's among them. KRaft's
+        periodic task names no partition.
+        """
+        near = self.context.elections.near(self.at, CLOCK_SKEW)
+        is_in = (e for e in near if e.kind == "periodic_election" or self.partition in (e.members or "").split(","))
+        return [e for e in is_in if e.reason in reasons]
+
+
+_HIDDEN_CHANGES = 2
+"""A failover and a return, or one leader between two others, take two changes: a single rise hides nothing."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A gap between two leaderships. `explained_by` is None where a change of leader may lie in it."""
+
+    before: Leadership
+    after: Leadership
+    at: datetime
+    explained_by: str | None
+    quotes: tuple[Quote, ...]
+
+    @property
+    def hides_leaders(self) -> bool:
+        """Whether another broker may have led in it."""
+        return self.explained_by is None
+
+    @property
+    def skipped(self) -> str:
+        """The epochs that no witness shows, in words."""
+        first, last = self.before.epoch + 1, self.after.epoch - 1
+        return f"leader epoch {first}" if first == last else f"leader epochs {first} to {last}"
+
+
+def gap_between(
+    before: Leadership, after: Leadership, at: datetime, incarnation: Incarnation, context: ClusterContext
+) -> Gap | None:
+    """The gap between two leaderships that follow each other as far as is known; None where there is none.
+
+    Takes: `at`, when the later one was seen.
+    Source: a leader epoch also rises without a change of leader: in ZooKeeper mode when the controller removes a
+    replica from the ISR (ReplicaStateMachine.doRemoveReplicasFromIsr) and when replicas are reassigned
+    (KafkaController.updateLeaderEpoch); in KRaft when replicas are (PartitionChangeBuilder.
+    triggerLeaderEpochBumpForReplicaReassignmentIfNeeded) and, below metadata.version 3.6, with every shrink of the ISR
+    (triggerLeaderEpochBumpForIsrShrinkIfNeeded, KAFKA-15021).
+    """
+    skipped = after.epoch - before.epoch - 1
+    if after.step_quotes and skipped == 1:
+        return Gap(before, after, at, "one election in two steps of a new controller", after.step_quotes)
+    if skipped == 0:
+        # The epoch and its leader are known, only the instant is not.
+        is_lost = after.at is None and before.leader != after.leader
+        return Gap(before, after, at, None, after.quotes) if is_lost else None
+    raised = list(_raised_without_change(before, at, incarnation, context))
+    if skipped + 1 - len(raised) < _HIDDEN_CHANGES:
+        reasons = "; ".join(dict.fromkeys(reason for reason, _ in raised))
+        return Gap(before, after, at, reasons, tuple(q for _, q in raised))
+    own = _own_commits(before, after, incarnation)
+    if own:
+        reason = "the leader itself committed all that changed in between, but for one change at most"
+        return Gap(before, after, at, reason, tuple(map(quote, own)))
+    return Gap(before, after, at, None, after.quotes)
+
+
+def _raised_without_change(
+    before: Leadership, at: datetime, incarnation: Incarnation, context: ClusterContext
+) -> Iterator[tuple[str, Quote]]:
+    """What raised the epoch once each, and left the leader as it was: why, and a line that proves it."""
+    if before.at is None:
+        return
+    between = incarnation.events_by_time.between(before.at, at)
+    moved = next((e for e in between if e.kind == "reassignment_changed"), None)
+    if moved:
+        yield "its replicas were reassigned", quote(moved)
+    others = {*(incarnation.replicas_at(at) or ())} - {before.leader} if context.uses_zookeeper else set()
+    for replica in others:
+        outage = context.outage_between(replica, before.at, at)
+        if outage and before.at <= outage.down_at:
+            yield f"the controller took broker {replica}, which was away, out of the ISR", outage.evidence[0]
+
+
+def _own_commits(before: Leadership, after: Leadership, incarnation: Incarnation) -> list[Event]:
+    """The leader's own commits between two of its epochs, where they leave no room for two changes of leader.
+
+    Edge case: each change of leader, and each commit of an ISR, raises the partition epoch by one.
+    Source: PartitionRegistration.merge; ZooKeeper's version of the partition's state.
+    """
+    known = [(e.leader_epoch, e.partition_epoch) for e in incarnation.events if e.leader_epoch is not None]
+    since = max((version for epoch, version in known if version is not None and epoch <= before.epoch), default=None)
+    until = min((version for epoch, version in known if version is not None and epoch >= after.epoch), default=None)
+    if since is None or until is None or before.leader == NOBODY or before.leader != after.leader:
+        return []
+    committed = (e for e in incarnation.events if e.kind == "isr_updated" and e.broker == before.leader)
+    own = {e.partition_epoch: e for e in committed if since < (e.partition_epoch or 0) <= until}
+    return list(own.values()) if until - since - len(own) < _HIDDEN_CHANGES else []
+
+
+def gap_row(incarnation: Incarnation, gap: Gap) -> LeadershipGap:
+    """A row of quality.leadership_gaps."""
+    cluster, topic, partition = incarnation.key
+    return LeadershipGap(
+        cluster=cluster,
+        topic=topic,
+        partition=partition,
+        topic_incarnation=incarnation.number,
+        after_epoch=gap.before.epoch,
+        next_epoch=gap.after.epoch,
+        leader_before=gap.before.leader,
+        leader_after=gap.after.leader,
+        seen_at=gap.at,
+        explained_by=gap.explained_by,
+        explanation=_explanation(gap),
+        evidence=evidence_of([*gap.before.quotes[:1], *gap.quotes, *gap.after.quotes[:1]]),
+    )
+
+
+def _explanation(gap: Gap) -> str:
+    before, after = _leader(gap.before), _leader(gap.after)
+    if gap.after.epoch == gap.before.epoch + 1:
+        return f"{after} after {before}, as a later line shows; when that began is not known."
+    if gap.before.leader == gap.after.leader:
+        leaders, hidden = f"{before} before and after {gap.skipped}", "a failover and a return are possible"
+    else:
+        leaders, hidden = f"{before} before {gap.skipped}, and {after} after", "more changes of leader are possible"
+    return f"{leaders}; no line shows the leader in between: {gap.explained_by or hidden}."
+
+
+def _leader(leadership: Leadership) -> str:
+    return "the partition had no leader" if leadership.leader == NOBODY else f"broker {leadership.leader} led"
+
 
 _SAME_LEADER = "leader=-2,"
 """How a record of KRaft writes that the leader stays."""
@@ -37,7 +235,7 @@ def some_disk_failed(change: LeaderChange) -> Proof | None:
 
 
 def _failed_disks(change: LeaderChange) -> list[Event]:
-    near = change.context.disk_failures_by_time.between(change.at - _DISK_FAILED_BEFORE, change.at + CLOCK_SKEW)
+    near = change.context.disk_failures.between(change.at - _DISK_FAILED_BEFORE, change.at + CLOCK_SKEW)
     # The former leader may have been started again since its disk failed, in a start that failed too, and lead.
     ended = [o.up_at for o in change.context.outages_of(change.former) if o.kind is not OutageKind.UNRESPONSIVE]
     returns = [at for at in ended if at and at <= change.at]
@@ -279,195 +477,155 @@ _PREFERRED = (
 _OUTAGES = "gold.broker_outages; ReplicationControlManager.handleBrokerFenced, KafkaController.onBrokerFailure."
 
 FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
-    Ruling(
+    Certain(
         FailoverKind.LOG_DIR_FAILED,
-        Confidence.CERTAIN,
         "The log directory of broker {former} that held the partition failed, so the broker could not lead it.",
         proof=[disk_of_partition_failed],
         source=_DISKS,
-        decides="disk-4.3 disk-t-9 epoch 1",
-        looks_alike="disk-4.3 disk-t-9 epoch 2",
+        cases=("disk-4.3 disk-t-9 epoch 1", "disk-4.3 disk-t-9 epoch 2"),
     ),
-    Ruling(
+    Likely(
         FailoverKind.LOG_DIR_FAILED,
-        Confidence.LIKELY,
         "A log directory of broker {former} failed; it probably held the partition, but no line names the partitions.",
         proof=[some_disk_failed],
         source=_DISKS,
-        decides="made: only the controller reports the failed directory",
-        looks_alike="disk-4.3 disk-t-10 epoch 1",
+        cases=("made: only the controller reports the failed directory", "disk-4.3 disk-t-10 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.UNCLEAN_ELECTION,
-        Confidence.CERTAIN,
         "Broker {new} was made leader although it was not in sync: the last ISR was {isr}, and the partition was marked"
         " RECOVERING. The records that broker {new} had not copied are lost.",
         proof=[another_broker_leads, not_in_last_isr, marked_recovering, alone_in_isr],
         source=_UNCLEAN,
-        decides="unclean-4.1 fraud-risky-19-0 epoch 1",
-        looks_alike="offline-4.1 crm-single-20-0 epoch 2",
+        cases=("unclean-4.1 fraud-risky-19-0 epoch 1", "offline-4.1 crm-single-20-0 epoch 2"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.UNCLEAN_ELECTION,
-        Confidence.CERTAIN,
         "Broker {new} was made leader although it was not in sync: the last ISR was {isr}. The records that broker"
         " {new} had not copied are lost.",
         proof=[another_broker_leads, not_in_last_isr, changed_in_zookeeper_mode, alone_in_isr],
         source=_UNCLEAN,
-        decides="unclean-2.8 ads-risky-18-0 epoch 3",
-        looks_alike="crash-2.8 shop-events-2 epoch 1",
+        cases=("unclean-2.8 ads-risky-18-0 epoch 3", "crash-2.8 shop-events-2 epoch 1"),
     ),
-    Ruling(
+    Likely(
         FailoverKind.UNCLEAN_ELECTION,
-        Confidence.LIKELY,
         "The partition was marked RECOVERING when broker {new} was made leader; {known}. The records that broker {new}"
         " had not copied are lost.",
         proof=[another_broker_leads, isr_may_lack_leader, marked_recovering, alone_in_isr],
         source=_UNCLEAN,
-        decides="made: no ISR is known",
-        looks_alike="offline-4.1 crm-single-20-0 epoch 2",
+        cases=("made: no ISR is known", "offline-4.1 crm-single-20-0 epoch 2"),
     ),
-    Ruling(
+    Possible(
         FailoverKind.UNCLEAN_ELECTION,
-        Confidence.POSSIBLE,
         "Broker {new} was made leader, and is not in the last ISR that is known, {isr}: it was not in sync, or it had"
         " caught up unseen. Where it was not, the records that it had not copied are lost.",
         proof=[another_broker_leads, last_leader_was_away, not_in_known_isr, in_zookeeper_mode, alone_in_isr],
         source=_UNCLEAN,
-        decides="made: an ISR of two epochs before in ZooKeeper mode",
-        looks_alike="unclean-2.8 ads-risky-18-0 epoch 3",
+        cases=("made: an ISR of two epochs before in ZooKeeper mode", "unclean-2.8 ads-risky-18-0 epoch 3"),
     ),
-    Ruling(
+    Possible(
         FailoverKind.OFFLINE,
-        Confidence.POSSIBLE,
         "The partition had no leader, and no outage of broker {former} is known: the deletion of the topic looks the"
         " same.",
         proof=[no_leader, changed_in_zookeeper_mode],
         unless=[former_leader_was_away],
         source="TopicDeletionManager.onTopicDeletion sets the leaders of a topic to -1 on the way.",
-        decides="made: a leader of -1 in ZooKeeper mode",
-        looks_alike="offline-3.9 mobile-single-19-0 epoch 1",
+        cases=("made: a leader of -1 in ZooKeeper mode", "offline-3.9 mobile-single-19-0 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.OFFLINE,
-        Confidence.CERTAIN,
         "The partition had no leader: broker {former} {gone}, and no replica could take over.",
         proof=[no_leader, former_leader_gone],
         source="A leader of -1 in the metadata of the partition; gold.broker_outages.",
-        decides="offline-3.9 mobile-single-19-0 epoch 1",
-        looks_alike="disk-3.9 disk-single-4 epoch 1",
+        cases=("offline-3.9 mobile-single-19-0 epoch 1", "disk-3.9 disk-single-4 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.LEADER_RESTORED,
-        Confidence.CERTAIN,
         "Broker {new} leads the partition, which had no leader; broker {new} had every record.",
         proof=[had_no_leader, had_every_record],
         source="PartitionChangeBuilder.electLeader: the ISR, the ELR, and the last known leader.",
-        decides="offline-4.1 crm-single-20-0 epoch 2",
-        looks_alike="unclean-4.1 fraud-risky-19-0 epoch 1",
+        cases=("offline-4.1 crm-single-20-0 epoch 2", "unclean-4.1 fraud-risky-19-0 epoch 1"),
     ),
-    Ruling(
+    Possible(
         FailoverKind.LEADER_RESTORED,
-        Confidence.POSSIBLE,
         "Broker {new} leads the partition, which had no leader; whether broker {new} had every record is not known.",
         proof=[had_no_leader],
         source="PartitionChangeBuilder.electLeader: the ISR, the ELR, and the last known leader.",
-        decides="made: another broker leads again, and no ISR is known",
-        looks_alike="offline-4.1 crm-single-20-0 epoch 2",
+        cases=("made: another broker leads again, and no ISR is known", "offline-4.1 crm-single-20-0 epoch 2"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.REASSIGNMENT,
-        Confidence.CERTAIN,
         "Leadership moved from broker {former} to broker {new} by a reassignment of the partition's replicas.",
         proof=[reassignment_changed_leader],
         source=_REASSIGNED,
-        decides="reassignment-4.3 crm-6-tracker-t-0 epoch 1",
-        looks_alike="cancelled-4.1 parcels.83-t-0 epoch 4",
+        cases=("reassignment-4.3 crm-6-tracker-t-0 epoch 1", "cancelled-4.1 parcels.83-t-0 epoch 4"),
     ),
-    Ruling(
+    Likely(
         FailoverKind.REASSIGNMENT,
-        Confidence.LIKELY,
         "Leadership moved from broker {former} to broker {new} while the partition's replicas were reassigned.",
         proof=[replicas_reassigned],
         unless=[preferred_election_shown, former_leader_was_away],
         source=_REASSIGNED,
-        decides="cancelled-4.1 parcels.83-t-0 epoch 2",
-        looks_alike="elections-3.9 search-34-sink-t-0 epoch 5",
+        cases=("cancelled-4.1 parcels.83-t-0 epoch 2", "elections-3.9 search-34-sink-t-0 epoch 5"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.CONTROLLED_SHUTDOWN,
-        Confidence.CERTAIN,
         "Leadership moved from broker {former} to broker {new}, because broker {former} was shut down in order.",
         proof=[former_leader_shut_down],
         source=_OUTAGES,
-        decides="metadata-4.3 orders-0 epoch 1",
-        looks_alike="metadata-4.3 orders-1 epoch 1",
+        cases=("metadata-4.3 orders-0 epoch 1", "metadata-4.3 orders-1 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.BROKER_UNRESPONSIVE,
-        Confidence.CERTAIN,
         "Leadership moved from broker {former} to broker {new}, because the controller did not hear broker {former},"
         " which was alive.",
         proof=[former_leader_unresponsive],
         source=_OUTAGES,
-        decides="pause-4.1 shop-events-5 epoch 5",
-        looks_alike="crash-2.8 shop-events-2 epoch 1",
+        cases=("pause-4.1 shop-events-5 epoch 5", "crash-2.8 shop-events-2 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.BROKER_CRASH,
-        Confidence.CERTAIN,
         "Leadership moved from broker {former} to broker {new}, because broker {former} had crashed.",
         proof=[former_leader_crashed],
         source=_OUTAGES,
-        decides="crash-2.8 shop-events-2 epoch 1",
-        looks_alike="pause-4.1 shop-events-5 epoch 5",
+        cases=("crash-2.8 shop-events-2 epoch 1", "pause-4.1 shop-events-5 epoch 5"),
     ),
-    Ruling(
+    Unknown(
         FailoverKind.UNKNOWN,
-        Confidence.UNKNOWN,
         "Leadership moved from broker {former} to broker {new}, because broker {former} was down; the evidence does not"
         " show whether it was shut down, crashed or was cut off.",
         proof=[former_leader_lost],
         source=_OUTAGES,
-        decides="made: an outage of unknown kind",
-        looks_alike="crash-2.8 shop-events-2 epoch 1",
+        cases=("made: an outage of unknown kind", "crash-2.8 shop-events-2 epoch 1"),
     ),
-    Ruling(
+    Certain(
         FailoverKind.PREFERRED_ELECTION,
-        Confidence.CERTAIN,
         "Leadership moved from broker {former} to broker {new}, the first replica, in a preferred election.",
         proof=[preferred_election_shown],
         source=_PREFERRED,
-        decides="preferred-2.8 shop-events-3 epoch 5",
-        looks_alike="preferred-2.8 shop-events-3 epoch 3",
+        cases=("preferred-2.8 shop-events-3 epoch 5", "preferred-2.8 shop-events-3 epoch 3"),
     ),
-    Ruling(
+    Likely(
         FailoverKind.PREFERRED_ELECTION,
-        Confidence.LIKELY,
         "Leadership moved from broker {former}, which was alive, to broker {new}, the first replica: only a preferred"
         " election does that.",
         proof=[first_replica_leads, controller_is_heard],
         source=_PREFERRED,
-        decides="metadata-4.3 orders-0 epoch 3",
-        looks_alike="metadata-4.3 orders-0 epoch 2",
+        cases=("metadata-4.3 orders-0 epoch 3", "metadata-4.3 orders-0 epoch 2"),
     ),
-    Ruling(
+    Possible(
         FailoverKind.PREFERRED_ELECTION,
-        Confidence.POSSIBLE,
         "Leadership moved from broker {former} to broker {new}, the first replica, in a preferred election or because"
         " broker {former} was away: no log of the controller shows which.",
         proof=[first_replica_leads],
         source=_PREFERRED,
-        decides="made: preferred-2.8 without the controllers' logs",
-        looks_alike="preferred-2.8 shop-events-3 epoch 5",
+        cases=("made: preferred-2.8 without the controllers' logs", "preferred-2.8 shop-events-3 epoch 5"),
     ),
-    Ruling(
+    Unknown(
         FailoverKind.UNKNOWN,
-        Confidence.UNKNOWN,
         "Leadership moved from broker {former} to broker {new}; the evidence does not show why.",
         proof=[always],
         source="Every change that no ruling above explains.",
-        decides="preferred-2.8 shop-events-3 epoch 3",
-        looks_alike="preferred-2.8 shop-events-3 epoch 5",
+        cases=("preferred-2.8 shop-events-3 epoch 3", "preferred-2.8 shop-events-3 epoch 5"),
     ),
 )

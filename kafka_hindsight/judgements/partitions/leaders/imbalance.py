@@ -1,4 +1,4 @@
-"""How far leadership has drifted from the preferred leaders, broker by broker."""
+"""How far leadership has drifted from the preferred leaders, broker by broker, and how evenly leaders are spread."""
 
 from __future__ import annotations
 
@@ -6,14 +6,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import product
 from operator import attrgetter
 
 from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
-from kafka_hindsight.catalog.rows import BrokerSnapshot, Failover, ImbalancePeriod, LeaderImbalance, PartitionSnapshot
-from kafka_hindsight.judgements.partitions.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
+from kafka_hindsight.catalog.rows import (
+    BrokerSnapshot,
+    Failover,
+    GroupSnapshot,
+    ImbalancePeriod,
+    LeaderBalance,
+    LeaderImbalance,
+    PartitionSnapshot,
+)
+from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
-from kafka_hindsight.judgements.reasoning.rulings import judge
+from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Ruling, judge
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Timeline, by_instant
 from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
 from kafka_hindsight.shared.durations import CLOCK_SKEW
@@ -25,7 +35,7 @@ THRESHOLD = 0.10
 KRaft moves any partition back and ignores the percentage."""
 
 _NAMED = 5
-_READING = attrgetter("cluster", "snapshot_id")
+_READING, _PREFERRED = attrgetter("cluster", "snapshot_id"), attrgetter("preferred_leader")
 
 
 def rebuild_imbalance(
@@ -41,7 +51,7 @@ def rebuild_imbalance(
     listed = grouped(broker_snapshots, _READING)
     rows = []
     for key, partitions in known.items():
-        preferred = grouped(partitions, attrgetter("preferred_leader"))
+        preferred = grouped(partitions, _PREFERRED)
         hosting = {broker for p in partitions for broker in p.replicas or ()}
         for broker in {*preferred, *hosting, *(b.broker for b in listed.get(key, ()))}:
             rows.append(_row(partitions[0], broker, preferred.get(broker, ())))
@@ -53,7 +63,8 @@ def _row(reading: PartitionSnapshot, broker: int, partitions: Sequence[Partition
     ratio = len(elsewhere) / len(partitions) if partitions else None
     shows = f"broker {broker} is the first replica of {len(partitions)} partitions and leads all but {len(elsewhere)}"
     if elsewhere:
-        named = ", ".join(f"{p.topic}-{p.partition} ({_led_by(p)})" for p in elsewhere[:_NAMED])
+        shown = [(p, "no leader" if p.leader is None else f"led by {p.leader}") for p in elsewhere[:_NAMED]]
+        named = ", ".join(f"{p.topic}-{p.partition} ({led})" for p, led in shown)
         shows += f": {named}{', ...' if len(elsewhere) > _NAMED else ''}"
     return LeaderImbalance(
         cluster=reading.cluster,
@@ -65,10 +76,6 @@ def _row(reading: PartitionSnapshot, broker: int, partitions: Sequence[Partition
         over_threshold=ratio is not None and ratio > THRESHOLD,
         evidence=[quote_snapshot(reading, shows)],
     )
-
-
-def _led_by(partition: PartitionSnapshot) -> str:
-    return "no leader" if partition.leader is None else f"led by {partition.leader}"
 
 
 _STARTED: Mapping[FailoverKind, str] = {
@@ -84,8 +91,6 @@ _STARTED: Mapping[FailoverKind, str] = {
     FailoverKind.UNKNOWN: "when leaders left it for an unknown reason",
 }
 """How a period starts, as its sentence goes on: one phrase for each kind, which the rulings on failovers decided."""
-
-_PREFERRED_LEADER = attrgetter("preferred_leader")
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ def rebuild_imbalance_periods(
     rows = sorted(imbalance, key=lambda r: r.snapshot_at)
     instants = sorted({r.snapshot_at for r in rows})
     in_order = sorted(failovers, key=lambda f: (f.happened_at, f.topic, f.partition, f.epoch_to))
-    moved = grouped((f for f in in_order if f.preferred_leader in (f.leader_from, f.leader_to)), _PREFERRED_LEADER)
+    moved = grouped((f for f in in_order if f.preferred_leader in (f.leader_from, f.leader_to)), _PREFERRED)
     periods = []
     for broker, own in sorted(grouped(rows, lambda r: r.broker).items()):
         changes, seen = by_instant(moved.get(broker, ())), {r.snapshot_at: r for r in own}
@@ -283,3 +288,150 @@ def _ended(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: 
         return f"No election had ended it at {last.snapshot_at:%H:%M:%S}, the last reading."
     unknown = "No change of leader explains that: topics may have been created or deleted."
     return f"It ended after {duration(end.at - start.at)}. {how or unknown}"
+
+
+def is_not_preferred_election(change: Failover) -> Proof | None:
+    """The change of leader that brought the broker below the threshold is not a preferred election."""
+    return proof_if(change.kind != FailoverKind.PREFERRED_ELECTION)
+
+
+def is_requested(change: Failover) -> Proof | None:
+    """An operator or a tool requested the election."""
+    return proof_if(change.requested_by_operator)
+
+
+def is_automatic(change: Failover) -> Proof | None:
+    """A task of Kafka's own made the election."""
+    return proof_if(change.requested_by_operator is False)
+
+
+_SOURCE = "gold.failovers, columns kind and requested_by_operator."
+
+IMBALANCE_END_RULINGS: tuple[Ruling[Failover], ...] = (
+    Certain(
+        ImbalanceEnd.FAILOVER,
+        "Another change of leader brought leaders back.",
+        proof=[is_not_preferred_election],
+        source=_SOURCE,
+        cases=("crash-2.8 shop-events-2 epoch 1", "preferred-2.8 shop-events-3 epoch 5"),
+    ),
+    Certain(
+        ImbalanceEnd.REQUESTED_ELECTION,
+        "A preferred election that an operator requested brought leaders back.",
+        proof=[is_requested],
+        source=_SOURCE,
+        cases=("reordered-2.8 billing.46-t-0 epoch 2", "cancelled-4.1 parcels.83-t-0 epoch 4"),
+    ),
+    Certain(
+        ImbalanceEnd.AUTOMATIC_ELECTION,
+        "A preferred election of Kafka's own brought leaders back.",
+        proof=[is_automatic],
+        source=_SOURCE,
+        cases=("cancelled-4.1 parcels.83-t-0 epoch 4", "reordered-2.8 billing.46-t-0 epoch 2"),
+    ),
+    Certain(
+        ImbalanceEnd.PREFERRED_ELECTION,
+        "A preferred election brought leaders back; the evidence does not show who requested it.",
+        proof=[always],
+        source=_SOURCE,
+        cases=("metadata-4.3 orders-0 epoch 3", "cancelled-4.1 parcels.83-t-0 epoch 4"),
+    ),
+)
+
+
+_BAND = 0.09
+"""Source: Cruise Control, leader.replica.count.balance.threshold 1.10 and BALANCE_MARGIN 0.9."""
+_SHOWN = 10
+
+
+def rebuild_balance(
+    partition_snapshots: Iterable[PartitionSnapshot],
+    broker_snapshots: Iterable[BrokerSnapshot] = (),
+    group_snapshots: Iterable[GroupSnapshot] = (),
+) -> list[LeaderBalance]:
+    """Rows of gold.leader_balance: one for each scope of each reading, in this order.
+
+    The leaders of all brokers in scope `all` are the partitions that have one, unless a broker that leads is not
+    listed; the racks' partitions add up to those of the brokers whose rack is known. A broker that leads nothing counts
+    in the mean; one that is gone does not. Without a list of brokers those that hold replicas are taken.
+    """
+    readings = grouped((row for row in partition_snapshots if row.preferred_leader is not None), _READING)
+    listed, groups = grouped(broker_snapshots, _READING), grouped(group_snapshots, _READING)
+    rows = [
+        row
+        for key, partitions in readings.items()
+        for row in _balance_rows(partitions, listed.get(key, ()), groups.get(key, ()))
+    ]
+    return sorted(rows, key=lambda r: (r.cluster, r.snapshot_at, r.scope))
+
+
+def _balance_rows(
+    partitions: Sequence[PartitionSnapshot], listed: Sequence[BrokerSnapshot], groups: Sequence[GroupSnapshot]
+) -> Iterator[LeaderBalance]:
+    brokers = sorted({b.broker for b in listed} or {b for p in partitions for b in p.replicas or ()})
+    own = [p for p in partitions if not p.is_internal]
+    row = partial(_balance_row, partitions[0])
+    yield row("all", partitions, partitions, brokers, groups)
+    yield row("without_internal", own, own, brokers, ())
+    racks = grouped(sorted((b for b in listed if b.rack), key=lambda b: b.broker), lambda b: str(b.rack))
+    for rack, hosts in sorted(racks.items()):
+        brokers = [b.broker for b in hosts]
+        preferred = [p for p in partitions if p.preferred_leader in brokers]
+        yield row(f"rack:{rack}", preferred, partitions, brokers, groups)
+
+
+def _balance_row(
+    reading: PartitionSnapshot,
+    scope: str,
+    partitions: Sequence[PartitionSnapshot],
+    load: Sequence[PartitionSnapshot],
+    brokers: Sequence[int],
+    groups: Sequence[GroupSnapshot],
+) -> LeaderBalance:
+    """The row of one scope. `load`: the partitions that count as its brokers' load."""
+    led = [p for p in partitions if p.leader is not None]
+    elsewhere = [p for p in led if p.leader != p.preferred_leader]
+    leaders = _count((p.leader for p in load), brokers)
+    coordinators = _count((p.leader for p in load if p.topic == OFFSETS_TOPIC), brokers)
+    mean = _mean(leaders)
+    return LeaderBalance(
+        cluster=reading.cluster,
+        snapshot_at=reading.snapshot_at,
+        scope=scope,
+        partitions=len(partitions),
+        leaderless=len(partitions) - len(led),
+        non_preferred=len(elsewhere),
+        non_preferred_share=len(elsewhere) / len(led) if led else None,
+        brokers=len(brokers),
+        leaders_max=max(leaders.values(), default=None),
+        leaders_min=min(leaders.values(), default=None),
+        leader_spread=_spread(leaders),
+        leader_excess=max(leaders.values()) / mean - 1 if mean else None,
+        brokers_off_band=sum(abs(n - mean) > _BAND * mean for n in leaders.values()) if mean else 0,
+        coordinator_spread=_spread(coordinators),
+        group_spread=_spread(_count((g.coordinator for g in groups), brokers)),
+        most_loaded_broker=min(leaders, key=lambda b: (-leaders[b], b), default=None),
+        least_loaded_broker=min(leaders, key=lambda b: (leaders[b], b), default=None),
+        evidence=[quote_snapshot(reading, _shows(leaders))],
+    )
+
+
+def _count(brokers: Iterable[int | None], among: Sequence[int]) -> dict[int, int]:
+    """How often each of the brokers is named; those never named count 0."""
+    counted = Counter(brokers)
+    return {broker: counted[broker] for broker in among}
+
+
+def _mean(counts: dict[int, int]) -> float:
+    return sum(counts.values()) / len(counts) if counts else 0.0
+
+
+def _spread(counts: dict[int, int]) -> float | None:
+    mean = _mean(counts)
+    return (max(counts.values()) - min(counts.values())) / mean if mean else None
+
+
+def _shows(leaders: dict[int, int]) -> str:
+    most = sorted(leaders.items(), key=lambda b: (-b[1], b[0]))[:_SHOWN]
+    more = ", ..." if len(leaders) > _SHOWN else ""
+    return f"leaders by broker: {', '.join(f'{broker}: {count}' for broker, count in most)}{more}"

@@ -1,13 +1,19 @@
-"""Each time in which one broker was out of ISRs, over all its partitions, as one row."""
+"""Each time in which one broker was out of ISRs, over all its partitions, as one row.
+
+Source: each leader judges its own followers by what they fetch from it (Partition.isFollowerOutOfSync). So a follower
+that several leaders remove is slow itself; a leader that alone removes several followers is what they have in common.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import accumulate
 
-from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
+from kafka_hindsight.catalog.codes import Confidence, IsrChangeKind, OutOfSyncKind
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     IsrChange,
@@ -16,23 +22,191 @@ from kafka_hindsight.catalog.rows import (
     OutOfSyncPeriod,
     PartitionSnapshot,
 )
-from kafka_hindsight.judgements.partitions.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS, Period, PeriodCase
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
-from kafka_hindsight.judgements.reasoning.rulings import judge
+from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, named, proof_if
+from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, instants, timelines
 from kafka_hindsight.knowledge.isr import CALM_AFTER, CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, REPLICA_LAG
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, elapsed_ms
-from kafka_hindsight.shared.words import counted
+from kafka_hindsight.shared.words import counted, duration
+
+_WEAK = (OutOfSyncKind.REASSIGNMENT, OutOfSyncKind.UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Period:
+    """The spans in which one broker was out of ISRs and that belong together, in order of time; see `merge_spans`.
+
+    `outage`: the one behind it; `followers_removed`: those that its only leader removed about then, with no other
+    leader removing them.
+    """
+
+    spans: Sequence[IsrSpan]
+    outage: BrokerOutage | None = None
+    followers_removed: frozenset[int] = frozenset()
+
+    @property
+    def broker(self) -> int:
+        """The broker that was out."""
+        return self.spans[0].broker
+
+    @cached_property
+    def kind(self) -> OutOfSyncKind:
+        """The cause of its first shrink; a moved replica and an unknown cause give way to any other."""
+        causes = [s.shrink_cause or OutOfSyncKind.UNKNOWN for s in self.spans]
+        return next((c for c in causes if c not in _WEAK), causes[0])
+
+    @cached_property
+    def by_partition(self) -> dict[tuple[str, int], list[IsrSpan]]:
+        """Its spans by partition."""
+        return grouped(self.spans, lambda s: (s.topic, s.partition))
+
+    @cached_property
+    def ended_at(self) -> datetime | None:
+        """When the broker was back in every ISR; None while it is not."""
+        end = max(s.out_of_sync_until or NEVER for s in self.spans)
+        return None if end == NEVER else end
+
+    @property
+    def slow_spans(self) -> list[IsrSpan]:
+        """The spans in which the broker lagged."""
+        return [s for s in self.spans if s.shrink_cause == OutOfSyncKind.SLOW]
+
+    @cached_property
+    def removed_by(self) -> list[int]:
+        """The leaders that removed it because it lagged."""
+        return sorted({s.removed_by_leader for s in self.slow_spans if s.removed_by_leader is not None})
+
+    @cached_property
+    def outage_ids(self) -> list[str]:
+        """The outages in it, each once, in order of the shrinks."""
+        return list(dict.fromkeys(s.outage_id for s in self.spans if s.outage_id))
+
+    @cached_property
+    def records_behind(self) -> int | None:
+        """How far it was behind a leader at most."""
+        return max((s.records_behind for s in self.spans if s.records_behind is not None), default=None)
+
+    @cached_property
+    def lasted(self) -> str:
+        """How long, in words."""
+        if self.ended_at is None:
+            return "and is not back in all"
+        ends = accumulate((s.out_of_sync_until or NEVER for s in self.spans), max)
+        has_gaps = any(end < after.happened_at for end, after in zip(ends, self.spans[1:], strict=False))
+        return f"{'again and again ' if has_gaps else ''}for {duration(self.ended_at - self.spans[0].happened_at)}"
+
+    @property
+    def partitions(self) -> str:
+        """How many partitions, in words."""
+        return counted(len(self.by_partition), "partition")
+
+    @property
+    def leaders(self) -> str:
+        """The leaders that removed it, in words."""
+        return f"Leader{'s' if len(self.removed_by) > 1 else ''} {', '.join(map(str, self.removed_by))}"
+
+    @property
+    def behind(self) -> str:
+        """How far it was behind, in words."""
+        return f", up to {self.records_behind} records behind" if self.records_behind else ""
+
+
+def is_of(kind: OutOfSyncKind) -> Predicate[Period]:
+    """A predicate: the period is of the kind, and its own broker is the suspect."""
+    says = f"The first shrink with a known cause has the cause `{kind}`."
+    return named(says, lambda case: Proof(facts={"suspect": case.broker}) if case.kind is kind else None)
+
+
+def outage_is_judged(case: Period) -> Proof | None:
+    """The outage is as sure as its own row says."""
+    return Proof(confidence=case.outage.confidence if case.outage else Confidence.LIKELY)
+
+
+def points_to_no_broker(case: Period) -> Proof | None:
+    """That points to no broker."""
+    return Proof(facts={"suspect": None})
+
+
+def several_leaders_removed_it(case: Period) -> Proof | None:
+    """More than one leader removed the broker."""
+    return proof_if(len(case.removed_by) > 1)
+
+
+def its_leader_removed_others_too(case: Period) -> Proof | None:
+    """Within a minute its only leader removed other followers too, which no other leader removed."""
+    leader = next(iter(case.removed_by), None)
+    return Proof(words={"leader": leader}, facts={"suspect": leader}) if len(case.followers_removed) > 1 else None
+
+
+_OUT = "Broker {broker} was out of the ISR of {partitions} {lasted}"
+_SLOW = (
+    f"{_OUT}, alive, but too slow to keep up with its leaders. {{leaders}} removed it{{behind}}: it had not caught up"
+    " for replica.lag.time.max.ms (30 s by default). "
+)
+_SHRINKS = "The cause of the shrinks: the rulings on gold.isr_changes"
+_LAG = "Partition.isFollowerOutOfSync; ReplicaManager looks at every follower each half of replica.lag.time.max.ms"
+
+OUT_OF_SYNC_RULINGS: tuple[Ruling[Period], ...] = (
+    Certain(
+        OutOfSyncKind.OUTAGE,
+        f"{_OUT}, because it was away.",
+        proof=(is_of(OutOfSyncKind.OUTAGE), outage_is_judged),
+        source=_SHRINKS,
+        cases=("crash-2.8 broker 1 01:52:31.810", "slow-4.1 broker 1 15:36:56.383"),
+    ),
+    Likely(
+        OutOfSyncKind.DISK,
+        f"{_OUT}, because one of its log directories had failed.",
+        proof=(is_of(OutOfSyncKind.DISK),),
+        source=_SHRINKS,
+        cases=("disk-4.3 broker 2 11:57:10.498", "disk-4.3 broker 3 11:57:45.041"),
+    ),
+    Likely(
+        OutOfSyncKind.REASSIGNMENT,
+        "Broker {broker} left the ISR of {partitions}, because its replicas were moved to other brokers.",
+        proof=(is_of(OutOfSyncKind.REASSIGNMENT), points_to_no_broker),
+        source=_SHRINKS,
+        cases=("cancelled-4.1 broker 1 15:35:14.780", "cancelled-4.1 broker 1 15:36:13.214"),
+    ),
+    Likely(
+        OutOfSyncKind.SLOW,
+        f"{_SLOW}Several leaders removed it: broker {{broker}} itself is slow.",
+        proof=(is_of(OutOfSyncKind.SLOW), several_leaders_removed_it),
+        source=_LAG,
+        cases=("made: two leaders remove one follower", "slow-4.1 broker 1 15:36:56.383"),
+    ),
+    Likely(
+        OutOfSyncKind.SLOW,
+        f"{_SLOW}Leader {{leader}}, and no other, removed several followers at the same time: that leader is slow.",
+        proof=(is_of(OutOfSyncKind.SLOW), its_leader_removed_others_too),
+        source=_LAG,
+        cases=("made: one leader removes two followers", "slow-4.1 broker 1 15:36:56.383"),
+    ),
+    Possible(
+        OutOfSyncKind.SLOW,
+        f"{_SLOW}Only one leader removed it: broker {{broker}}, that leader, or the network between them is slow.",
+        proof=(is_of(OutOfSyncKind.SLOW),),
+        source=_LAG,
+        cases=("slow-4.1 broker 1 15:36:56.383", "made: two leaders remove one follower"),
+    ),
+    Unknown(
+        OutOfSyncKind.UNKNOWN,
+        f"{_OUT}; the evidence does not show why.",
+        proof=(points_to_no_broker,),
+        source=_SHRINKS,
+        cases=("preferred-2.8 broker 2 01:53:08.842", "crash-2.8 broker 1 01:52:31.810"),
+    ),
+)
+"""By the kind of the period; among those that lagged, the surest first."""
+
 
 _SAME_TIME = 2 * REPLICA_LAG
 """A slow leader removes its followers within this: it looks at them every half of replica.lag.time.max.ms."""
 
 _MOST_TOPICS = 10
-
-Removals = Mapping[int, Timeline[tuple[int, IsrSpan]]]
-"""By leader, each time that it removed a follower because the follower lagged."""
 
 
 def spans_of(changes: Sequence[IsrChange]) -> list[IsrSpan]:
@@ -96,8 +270,11 @@ def rebuild_out_of_sync_periods(
     by_broker = sorted(grouped(_thinned(spans), lambda s: s.broker).items())
     periods = [Period(merged) for _, own in by_broker for merged in merge_spans(own)]
     known = {o.outage_id: o for o in outages}
-    removals = _removals(periods)
-    cases = (PeriodCase(p, known.get(next(iter(p.outage_ids), "")), _followers_removed(p, removals)) for p in periods)
+    # By leader, each time that it, and no other in the same period, removed a follower because the follower lagged.
+    alone = ((p.removed_by[0], span) for p in periods if len(p.removed_by) == 1 for span in p.slow_spans)
+    removals = timelines(alone, lambda r: r[0], lambda r: r[1].happened_at)
+    outages_of = ((p, known.get(next(iter(p.outage_ids), ""))) for p in periods)
+    cases = (Period(p.spans, outage, _followers_removed(p, removals)) for p, outage in outages_of)
     rows = [_row(case, window.end) for case in cases]
     return sorted((r for r in rows if window.holds(r.started_at)), key=lambda r: (r.started_at, r.broker))
 
@@ -118,23 +295,16 @@ def merge_spans(spans: Iterable[IsrSpan], calm: timedelta = CALM_AFTER) -> list[
     return periods
 
 
-def _removals(periods: Iterable[Period]) -> Removals:
-    """Those of followers that no other leader removed in the same period."""
-    alone = ((period.leaders[0], span) for period in periods if len(period.leaders) == 1 for span in period.slow_spans)
-    return timelines(alone, lambda r: r[0], lambda r: r[1].happened_at)
-
-
-def _followers_removed(period: Period, removals: Removals) -> frozenset[int]:
+def _followers_removed(period: Period, removals: Mapping[int, Timeline[tuple[int, IsrSpan]]]) -> frozenset[int]:
     """The followers that the leaders of a period removed about then."""
     start, end = period.spans[0].happened_at - _SAME_TIME, period.spans[-1].happened_at + _SAME_TIME
-    removed = (removals[leader] for leader in period.leaders if leader in removals)
+    removed = (removals[leader] for leader in period.removed_by if leader in removals)
     return frozenset(span.broker for own in removed for _, span in own.between(start, end))
 
 
-def _row(case: PeriodCase, window_end: datetime) -> OutOfSyncPeriod:
-    period, first = case.period, case.period.spans[0]
-    verdict = judge(OUT_OF_SYNC_RULINGS, case)
-    flaps = len(period.spans) - len(period.partitions)
+def _row(period: Period, window_end: datetime) -> OutOfSyncPeriod:
+    first, verdict = period.spans[0], judge(OUT_OF_SYNC_RULINGS, period)
+    flaps = len(period.spans) - len(period.by_partition)
     out_ms: Counter[str] = Counter()
     for span in period.spans:
         out_ms[span.topic] += elapsed_ms(span.happened_at, span.out_of_sync_until or max(window_end, span.happened_at))
@@ -147,13 +317,13 @@ def _row(case: PeriodCase, window_end: datetime) -> OutOfSyncPeriod:
         kind=period.kind,
         outage_id=next(iter(period.outage_ids), None),
         suspected_broker=verdict.facts["suspect"],
-        removed_by_leader=period.leaders,
-        partitions=len(period.partitions),
-        partitions_out=sum(any(s.out_of_sync_until is None for s in own) for own in period.partitions.values()),
+        removed_by_leader=period.removed_by,
+        partitions=len(period.by_partition),
+        partitions_out=sum(any(s.out_of_sync_until is None for s in own) for own in period.by_partition.values()),
         shrinks=len(period.spans),
         expands=sum(s.is_back for s in period.spans),
         flaps=flaps,
-        cycles=max(map(_cycles, period.partitions.values())),
+        cycles=max(map(_cycles, period.by_partition.values())),
         partition_ms=sum(out_ms.values()),
         records_behind=period.records_behind,
         worst_topics=sorted(out_ms, key=lambda t: (-out_ms[t], t))[:_MOST_TOPICS],

@@ -1,8 +1,8 @@
-"""What is known of a partition over time: its ISR, its leader, its settings and the number of its replicas."""
+"""What is known of a partition over time: its ISR, its leader, its settings, its replicas, and what that risked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -10,18 +10,18 @@ from itertools import pairwise
 from typing import Any
 
 from kafka_hindsight.catalog.codes import NOBODY
-from kafka_hindsight.catalog.rows import Event, PartitionSnapshot, Quote
+from kafka_hindsight.catalog.rows import Event, Failover, PartitionRisk, PartitionSnapshot, Quote
 from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, Course, Setting, at_instant
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
-from kafka_hindsight.judgements.partitions.incarnations import Partition, deletions_of, lives_of
+from kafka_hindsight.judgements.partitions.incarnations import Partition, by_partition, deletions_of, lives_of
 from kafka_hindsight.judgements.partitions.leaderships import eligible_in
 from kafka_hindsight.judgements.partitions.readings import PartitionReadings, Readings, TopicReadings
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
-from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
+from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, instants
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR, UNCLEAN
-from kafka_hindsight.shared.durations import CATCHING_UP
+from kafka_hindsight.shared.durations import CATCHING_UP, MS
 from kafka_hindsight.shared.windows import Window, broker_ids
 
 _AFTER_CATCHING_UP = CATCHING_UP + timedelta.resolution
@@ -32,19 +32,10 @@ _NEAR = 4
 
 @dataclass(frozen=True)
 class KnownIsr:
-    """These replicas were in sync, and no evidence contradicts it.
+    """An ISR that a line or a reading shows; one that no line explains is doubtful.
 
     `has_eligible`: evidence shows eligible leader replicas (KIP-966), which could lead without loss.
     """
-
-    isr: frozenset[int]
-    quote: Quote
-    has_eligible: bool = False
-
-
-@dataclass(frozen=True)
-class _Observation:
-    """An ISR that a line or a reading shows; one that no line explains is doubtful."""
 
     at: datetime
     isr: frozenset[int]
@@ -68,16 +59,16 @@ def known_isrs(commits: Sequence[Commit], readings: PartitionReadings, until: da
     for now, after in zip(observations, [*observations[1:], None], strict=False):
         end = after.at if after else until
         if now.at < end and (after is None or _follows(now, after)):
-            known.append(Interval(now.at, end, KnownIsr(now.isr, now.quote, now.has_eligible)))
+            known.append(Interval(now.at, end, now))
     return known
 
 
-def _observations(commits: Sequence[Commit], readings: PartitionReadings) -> list[_Observation]:
+def _observations(commits: Sequence[Commit], readings: PartitionReadings) -> list[KnownIsr]:
     """In order of time; a reading that only lags behind the lines, or runs ahead, is left out."""
     committed = _in_time(commits)
     telling = readings.telling(at for o in committed for at in (o.at - CATCHING_UP, o.at, o.at + _AFTER_CATCHING_UP))
-    read = [_Observation(r.snapshot_at, frozenset(r.isr), _quote(r), False) for r in telling if r.isr is not None]
-    merged: list[_Observation] = []
+    read = [KnownIsr(r.snapshot_at, frozenset(r.isr), _quote(r), False) for r in telling if r.isr is not None]
+    merged: list[KnownIsr] = []
     passed = 0
     for observed in sorted([*committed, *read], key=lambda o: (o.at, not o.is_commit)):
         if observed.is_commit:
@@ -90,27 +81,27 @@ def _observations(commits: Sequence[Commit], readings: PartitionReadings) -> lis
     return merged
 
 
-def _in_time(commits: Iterable[Commit]) -> list[_Observation]:
+def _in_time(commits: Iterable[Commit]) -> list[KnownIsr]:
     """Commits as observations. Their order counts, not the clocks of the brokers that log them."""
-    observed: list[_Observation] = []
+    observed: list[KnownIsr] = []
     has_eligible = False
     for commit in commits:
         at = max(commit.at, observed[-1].at) if observed else commit.at
         eligible = eligible_in(commit.line)
         has_eligible = has_eligible if eligible is None else bool(eligible)
         isr, line = frozenset(commit.isr), quote(commit.line)
-        observed.append(_Observation(at, isr, line, version=commit.version, has_eligible=has_eligible))
+        observed.append(KnownIsr(at, isr, line, version=commit.version, has_eligible=has_eligible))
     return observed
 
 
-def _is_lag(reading: _Observation, around: Sequence[_Observation]) -> bool:
+def _is_lag(reading: KnownIsr, around: Sequence[KnownIsr]) -> bool:
     """Whether the reading shows a state that a commit within seconds of it ended or started."""
     starts = [o.at for o in around if o.isr == reading.isr]
     ends = [after.at for now, after in pairwise(around) if now.isr == reading.isr]
     return any(abs(at - reading.at) <= CATCHING_UP for at in (*starts, *ends))
 
 
-def _follows(now: _Observation, after: _Observation) -> bool:
+def _follows(now: KnownIsr, after: KnownIsr) -> bool:
     """Whether no other ISR can have been between the two."""
     if now.isr == after.isr:
         return True
@@ -122,10 +113,6 @@ def _follows(now: _Observation, after: _Observation) -> bool:
 def _quote(reading: PartitionSnapshot) -> Quote:
     shown = f"{reading.topic}-{reading.partition}: isr {reading.isr}, replicas {reading.replicas}"
     return quote_snapshot(reading, shown)
-
-
-ReplicaCounts = Timeline[tuple[datetime, int]]
-"""How many replicas a partition had, each number at an instant that shows it."""
 
 
 @dataclass(frozen=True)
@@ -190,12 +177,13 @@ class State:
 class History:
     """What is known of one partition.
 
-    `leaders`: who led, where that is known; `leaderless`: when no broker led.
+    `replicas`: how many it had, each number at an instant that shows it; `leaders`: who led, where that is known;
+    `leaderless`: when no broker led.
     """
 
     key: Partition
     known: Intervals[KnownIsr]
-    replicas: ReplicaCounts
+    replicas: Timeline[tuple[datetime, int]]
     min_isr: Course
     unclean: Course
     leaders: Intervals[int]
@@ -279,8 +267,73 @@ def _known(
         yield from known_isrs(commits_of(life), own.within(None, until + timedelta.resolution), until)
 
 
-def _replica_counts(lives: Sequence[Sequence[Event]], readings: PartitionReadings) -> ReplicaCounts:
+def _replica_counts(lives: Sequence[Sequence[Event]], readings: PartitionReadings) -> Timeline[tuple[datetime, int]]:
     listed = [(e.happened_at, broker_ids(e.replicas) or ()) for life in lives for e in life if e.replicas]
     telling = readings.telling(at for at, _ in listed)
     listed += [(r.snapshot_at, tuple(r.replicas)) for r in telling if r.replicas]
     return Timeline(sorted((at, len(set(replicas))) for at, replicas in listed), lambda count: count[0])
+
+
+def rebuild_risks(
+    histories: Iterable[History], failovers: Iterable[Failover], logs_end: datetime, window: Window
+) -> list[PartitionRisk]:
+    """Rows of gold.partition_risks: one for each partition that risked anything, in order.
+
+    Each time lies within the window, and the times of two windows that touch add up to those of both together.
+    """
+    led = by_partition(failovers, "happened_at")
+    rows = (_row(history, led[history.key], logs_end, window) for history in histories)
+    return [row for row in rows if row]
+
+
+def _row(history: History, failovers: Sequence[Failover], logs_end: datetime, window: Window) -> PartitionRisk | None:
+    """What one partition risked in the window; None where that is nothing."""
+    states, seen_until = history.states(window), min(max(logs_end, window.start), window.end)
+
+    def until_logs_end(spans: Iterable[Interval[None] | None]) -> Intervals[None]:
+        return Intervals(s for s in spans if s).clip(window.start, seen_until).union()
+
+    def ms(spans: Intervals[Any]) -> int:
+        return spans.total(window.start, window.end) // MS
+
+    def risky_ms(holds: Callable[[State], bool], is_known: bool) -> int | None:
+        return ms(Intervals(s for s in states if holds(s.value))) if is_known else None
+
+    leaderless = until_logs_end(i.proven for i in history.leaderless)
+    # Not known where no evidence bounds one of the elections.
+    is_bounded = all(f.leader_to == NOBODY or f.leaderless_high_ms is not None for f in failovers)
+    at_most = until_logs_end(i.possible or i.proven for i in history.leaderless) if is_bounded else None
+    risky = [s for s in states if s.value.is_risky()]
+    elections = [f for f in failovers if f.leader_to != NOBODY and window.holds(f.happened_at)]
+    lost = [f for f in failovers if f.leader_to == NOBODY]
+    ends = (at for span in (*risky, *(at_most or leaderless)) for at in (span.start, span.end) if at is not None)
+    instants = [*(f.happened_at for f in elections), *ends]
+    if not instants:
+        return None
+    min_isr = states.intervals[-1].value.min_isr if states else at_instant(history.min_isr, window.end)
+    knows_replicas = any(s.value.replicas is not None for s in states)
+    knows_least = any(s.value.least is not None for s in states)
+    return PartitionRisk(
+        cluster=history.key[0],
+        topic=history.key[1],
+        partition=history.key[2],
+        window_from=window.start,
+        window_to=window.end,
+        replication_factor=history.replicas_at(window.end),
+        min_insync_replicas=min_isr.number if min_isr else None,
+        elections=len(elections),
+        leaderless_low_ms=ms(leaderless),
+        leaderless_high_ms=None if at_most is None else ms(at_most),
+        under_replicated_ms=risky_ms(State.is_under_replicated, knows_replicas),
+        under_min_isr_ms=risky_ms(State.is_under_min_isr, knows_least),
+        at_min_isr_ms=risky_ms(State.is_at_min_isr, knows_least),
+        one_from_offline_ms=risky_ms(State.is_one_from_offline, knows_replicas),
+        one_from_unclean_ms=risky_ms(State.is_one_from_unclean, knows_replicas),
+        worst_isr_size=min((s.value.isr_size for s in states), default=None),
+        first_at=min(instants),
+        last_at=max(instants),
+        known_ms=ms(states),
+        evidence=evidence_of(
+            [*(q for s in risky for q in s.value.quotes), *(f.evidence[0] for f in (*elections, *lost))]
+        ),
+    )
