@@ -8,9 +8,9 @@ from importlib.metadata import version
 from typing import Any
 
 from kafka_hindsight.lake import landing
-from kafka_hindsight.report.build import read_rows, report_of
+from kafka_hindsight.report.build import night_of, report_of
 from kafka_hindsight.report.html import render_html
-from kafka_hindsight.report.nights import night_of
+from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.page_names import NEWEST, page_name
@@ -40,7 +40,7 @@ def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
         history, is_newest = report_rows.nights_before(connection, cluster, window)
     own = f"{store.lake}/report/{page_name(cluster, window.start, window.end)}"
     place = f"{store.lake}/report/{NEWEST}" if is_newest else own
-    rows = read_rows(
+    rows = PageRows.read(
         tables,
         {
             **run,

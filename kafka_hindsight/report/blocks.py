@@ -29,7 +29,7 @@ class Name:
 class Link:
     """Words that lead to another place of the page."""
 
-    text: str
+    text: Words
     anchor: str
 
 
@@ -52,10 +52,9 @@ class Strip:
 
 @dataclass(frozen=True)
 class Address:
-    """The sign that carries the address of the row it stands in. `noun` says what the row is."""
+    """The sign that carries the address of the row it stands in."""
 
     anchor: str
-    noun: str
 
 
 @dataclass(frozen=True)
@@ -81,14 +80,6 @@ class Quiet:
 
 
 @dataclass(frozen=True)
-class Extent:
-    """The part of the window that something covers: a bar, from and to in percent."""
-
-    begins: float
-    ends: float
-
-
-@dataclass(frozen=True)
 class Curve:
     """A number through the window: points of (place, height), both in percent. `says` describes it."""
 
@@ -96,9 +87,7 @@ class Curve:
     says: str
 
 
-Words = (
-    str | At | Name | Link | PageLink | Strip | Address | Badge | Strong | Quiet | Extent | Curve | tuple["Words", ...]
-)
+Words = str | At | Name | Link | PageLink | Strip | Address | Badge | Strong | Quiet | Curve | tuple["Words", ...]
 
 
 @dataclass(frozen=True)
@@ -123,13 +112,12 @@ class Item:
     words: Words
     tone: str = ""
     anchor: str = ""
-    noun: str = ""
     blocks: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True)
 class List:
-    """A list: `statements`, `names`, `refusals`, or plain."""
+    """A list: `statements`, `names`, `tiles`, `refusals`, or plain."""
 
     items: tuple[Item, ...]
     style: str = ""
@@ -166,7 +154,6 @@ class TableRow:
 
     cells: tuple[Content, ...]
     anchor: str = ""
-    noun: str = ""
     tone: str = ""
     is_declared: bool = False
     detail: Expandable | None = None
@@ -229,7 +216,6 @@ class Entry:
     headline: str
     blocks: tuple[Block, ...]
     anchor: str = ""
-    noun: str = ""
     style: str = "incident"
     tone: str = ""
     note: str = ""
@@ -243,43 +229,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Box:
-    """Blocks that belong together: `advice`, `refusal`, `verdict`."""
+    """Blocks that belong together: `advice`, `lead act`, `refusal`, `verdict`."""
 
     style: str
     blocks: tuple[Block, ...]
-
-
-@dataclass(frozen=True)
-class Step:
-    """A moment of something that lasted; `after` says how long since it began. `at` is None where it did not come."""
-
-    label: str
-    at: At | None
-    after: str = ""
-
-
-@dataclass(frozen=True)
-class Steps:
-    """Moments, one after the other."""
-
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True)
-class Tile:
-    """A number that a reader looks for first. `tone` is bad, warn, good or plain."""
-
-    value: str
-    label: str
-    tone: str
-    anchor: str
-
-
-@dataclass(frozen=True)
-class Tiles:
-    """The numbers that a reader looks for first."""
-
-    tiles: tuple[Tile, ...]
 
 
 @dataclass(frozen=True)
@@ -307,8 +260,8 @@ class Filter:
 
 
 Block = (
-    Paragraph | Heading | List | Facts | Table | Expandable | Evidence | Quotation | Entry | Box | Steps | Tiles
-    | Trends | Filter | Timeline
+    Paragraph | Heading | List | Facts | Table | Expandable | Evidence | Quotation | Entry | Box | Trends | Filter
+    | Timeline
 )  # fmt: skip
 
 Content = Words | Block | Cell | tuple["Content", ...]
@@ -362,9 +315,9 @@ def head(content: Content, style: str = "") -> Cell:
     return Cell(content, style, is_head=True)
 
 
-def said(words: Words, wanted: object = True, style: str = "quiet") -> tuple[Paragraph, ...]:
-    """A paragraph where it is wanted and has words, to be spliced into blocks."""
-    return (Paragraph(words, style),) if wanted and words else ()
+def said(words: Words, wanted: object = True) -> tuple[Paragraph, ...]:
+    """A quiet paragraph where it is wanted and has words, to be spliced into blocks."""
+    return (Paragraph(words, "quiet"),) if wanted and words else ()
 
 
 def statements(said: Sequence[tuple[str, str]]) -> tuple[List, ...]:

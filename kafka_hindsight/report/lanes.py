@@ -1,38 +1,22 @@
-"""The picture of a window as blocks: lanes with marks on one axis of time."""
+"""The picture of a window as blocks: lanes on one axis of time. The page's script draws them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 
 @dataclass(frozen=True)
-class Mark:
-    """Something on a lane: its place and length in percent of the axis, and what part of the lane's height it fills.
+class Span:
+    """Something that lasted, on a lane. `says` is its text alone, `short` where several are drawn as one.
 
     `shape` is bar, tail or tick; `tone` its colour; `anchor` the place with more, empty where there is none.
     """
 
     shape: str
-    left: float
-    width: float
-    top: float
-    height: float
-    tone: str
-    says: str
-    anchor: str
-
-
-@dataclass(frozen=True)
-class Item:
-    """One thing that lasted, for whoever zooms: milliseconds from the window's first instant, and what it was.
-
-    `says` is its text alone, `short` where several are drawn as one. `anchor` may be empty.
-    """
-
-    shape: str
-    start_ms: int
-    length_ms: int
+    start: datetime
+    end: datetime
     tone: str
     says: str
     short: str
@@ -41,18 +25,14 @@ class Item:
 
 @dataclass(frozen=True)
 class Lane:
-    """One broker, partition or group, or the controller, through the window. `says` is the same in words.
-
-    `marks` are drawn where nothing can zoom; `items` are all that the lane holds.
-    """
+    """One broker, partition or group, or the controller, through the window. `says` is the same in words."""
 
     kind: str
     label: str
     note: str
     says: str
     anchor: str
-    marks: tuple[Mark, ...]
-    items: tuple[Item, ...]
+    spans: Sequence[Span]
 
 
 @dataclass(frozen=True)
@@ -71,15 +51,6 @@ class CurveLane:
 
 
 @dataclass(frozen=True)
-class Tick:
-    """A line of the time axis. A greater `level` is drawn only where there is room for it."""
-
-    at: float
-    label: str
-    level: int
-
-
-@dataclass(frozen=True)
 class Timeline:
     """The picture of the window.
 
@@ -88,9 +59,7 @@ class Timeline:
 
     begins: datetime
     ends: datetime
-    ticks: tuple[Tick, ...]
-    bands: tuple[Mark, ...]
-    absences: tuple[Item, ...]
+    absences: Sequence[Span]
     curves: tuple[CurveLane, ...]
     lanes: tuple[Lane, ...]
     left_out: tuple[str, ...]

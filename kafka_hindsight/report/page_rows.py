@@ -54,24 +54,13 @@ QUOTES_PER_PAGE = 14_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierWindow(Row):
-    """What a window that was published before holds, in numbers."""
+    """A window that was published before, in numbers."""
 
     window_from: datetime
     rebalances: float
     partition_seconds: float
     failovers: float
     leaderless_ms: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EarlierFinding(Row):
-    """What a rule found in the window before."""
-
-    rule_id: str
-    subject_kind: str
-    subject: str
-    severity: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +79,12 @@ class History(Row):
 
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {
         "windows": EarlierWindow,
-        "findings": EarlierFinding,
+        "findings": Finding,
         "incidents": EarlierIncident,
     }
 
     windows: Sequence[EarlierWindow] = ()
-    findings: Sequence[EarlierFinding] = ()
+    findings: Sequence[Finding] = ()
     incidents: Sequence[EarlierIncident] = ()
 
 
@@ -103,7 +92,7 @@ class History(Row):
 class PageRun(Row):
     """The run that made a page."""
 
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"history": History, "owners": Owner}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"history": History}
 
     cluster: str
     window_from: datetime
@@ -119,12 +108,12 @@ class PageRun(Row):
     warnings: Sequence[str] | None = None
     inputs: Sequence[str] | None = None
     history: History | None = None
-    owners: Sequence[Owner] | None = None
+    owners: Sequence[Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineShape(Row):
-    """Lines of one shape that no pattern claims."""
+    """Lines of one shape that no pattern claims, in numbers."""
 
     TABLE = UnparsedLine.TABLE
 
@@ -132,14 +121,6 @@ class LineShape(Row):
     records: int
     lines: int
     sample: str
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> LineShape:
-        """The shape of these values, or of one line of quality.unparsed_lines."""
-        if "records" in values:
-            return cls(**{name: values[name] for name in cls.__slots__})
-        line = UnparsedLine.of(values)
-        return cls(template=line.template, records=1, lines=line.line_count, sample=line.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,12 +150,16 @@ class PageRows:
     run: PageRun
 
     @classmethod
-    def read(cls, tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any]) -> PageRows:
-        """The rows of READS, of rows by full table name."""
-        return cls(
-            {kind: [kind.of(_harmless(row)) for row in tables.get(kind.TABLE.full_name, ())] for kind in READS},
-            PageRun.of(_harmless(run)),
-        )
+    def read(cls, tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping[str, Any]) -> PageRows:
+        """The rows of READS, every text of them harmless: printable, on one line but for quotations, of bounded length.
+
+        Args:
+            tables: Rows by full table name, those of this window and of one cluster; of quality.unparsed_lines and of
+                bronze.offset_snapshots what LineShape and LagReading hold, of validation results those of one run.
+            run: The columns of PageRun.
+        """
+        rows = {kind: [kind.of(plain.harmless(row)) for row in tables.get(kind.TABLE.full_name, ())] for kind in READS}
+        return cls(rows, PageRun.of(plain.harmless(run)))
 
     def of(self, kind: type[R]) -> Sequence[R]:
         """The rows of a class. Raises KeyError for one that is not in READS."""
@@ -256,10 +241,14 @@ class PageRows:
         incident = self.incidents.get(rebalance.incident_id)
         return incident is not None and incident.intent == Intent.DECLARED
 
+    @cached_property
+    def _owners(self) -> list[Owner]:
+        return [Owner(**owner) for owner in self.run.owners or ()]
+
     def whose(self, groups: Iterable[str], topics: Iterable[str]) -> tuple[str, str]:
         """Who owns the cluster, or one of these groups and topics: `Owners` and the names; none where none is known."""
         named = [*groups], [*topics]
-        owners = [owner.name for owner in self.run.owners or () if owner.owns(self.run.cluster, *named)]
+        owners = [owner.name for owner in self._owners if owner.owns(self.run.cluster, *named)]
         return words.verb(len(owners), "Owner", "Owners"), words.listed(owners, OWNERS)
 
     def outage_link(self, outage_id: str | None) -> Link | None:
@@ -293,8 +282,3 @@ class Section:
     nav: str
     blocks: Callable[[PageRows], Iterable[Block]]
     counts: type[Row] | None = None
-
-
-def _harmless(row: Mapping[str, Any] | Row) -> Mapping[str, Any]:
-    safe: Mapping[str, Any] = plain.harmless(row.as_dict() if isinstance(row, Row) else row)
-    return safe

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
@@ -13,7 +11,6 @@ from kafka_hindsight.catalog.rows import (
     Delay,
     Incident,
     Rebalance,
-    RollingRestart,
 )
 from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
 from kafka_hindsight.knowledge.layouts import folder_of
@@ -33,17 +30,12 @@ def outage_words(outage: BrokerOutage) -> str:
     return f"broker {outage.broker} {vocabulary.HEDGES[outage.confidence]}{OUTAGE_VERBS[outage.kind]}"
 
 
-def outage_at(page: PageRows, outage: BrokerOutage) -> str:
-    """What became of a broker, and when: `broker 2 was cut off at 02:13`."""
-    return f"{outage_words(outage)} at {words.minute(outage.down_at, page.day)}"
-
-
 def incident_headline(incident: Incident) -> str:
     """An incident in one line. Edge case: rows of an earlier version have no headline."""
     return plain.shortened(incident.headline or incident.explanation.rstrip("."), 220)
 
 
-def declared(row: BrokerOutage | Incident | RollingRestart) -> str:
+def declared(row: Incident) -> str:
     """The label of what was declared, after its headline; empty for anything else."""
     return " (declared)" if row.intent == Intent.DECLARED else ""
 
@@ -77,12 +69,6 @@ def lost_records(low: int | None, high: int | None) -> str:
 def change(before: object, after: object) -> str:
     """A value before and after: `3 → 4`, with `?` for what is not known."""
     return f"{'?' if before is None else before} → {'?' if after is None else after}"
-
-
-def brokers_named(brokers: Iterable[int], at_most: int) -> str:
-    """Brokers in a sentence: `broker 1`, `brokers 1 and 3`."""
-    ids = sorted(brokers)
-    return f"{words.verb(len(ids), 'broker', 'brokers')} {words.listed([str(b) for b in ids], at_most)}"
 
 
 def controller_anchor(row: ControllerChange) -> str:

@@ -13,8 +13,9 @@ import duckdb
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.blocks import Page
-from kafka_hindsight.report.build import read_rows, report_of
+from kafka_hindsight.report.build import report_of
 from kafka_hindsight.report.html import render_html
+from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.story import Story, Subject, as_data, as_lines
 from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared.arrow_rows import rows_of
@@ -209,7 +210,7 @@ class Lake:
             "history": history,
             "warnings": cut,
         }
-        return Report(report_of(read_rows(tables, run)))
+        return Report(report_of(PageRows.read(tables, run)))
 
     def _all_of(self, name: str) -> duckdb.DuckDBPyConnection:
         table = BY_NAME.get(name)

@@ -75,7 +75,7 @@ _NUMBERS = """
             AND coalesce(date_diff('millisecond', started_at, ended_at), low_ms) >= $noticed_ms) AS u ON true
     ORDER BY w.window_from"""
 _FINDINGS = """
-    SELECT rule_id, subject_kind, subject, severity, message FROM gold.findings
+    SELECT * REPLACE ([] AS evidence) FROM gold.findings
     WHERE cluster = $cluster AND first_at >= $start AND first_at < $end"""
 _INCIDENTS = """
     SELECT recurrence_id, count(DISTINCT w.window_from) AS nights, min(started_at) AS first_at,
@@ -99,7 +99,7 @@ def window_rows(
         run_id: The run whose validation results are shown.
 
     Returns:
-        Rows by full table name, as `report.build.read_rows` takes them, at most `MOST_ROWS` of each table; and a
+        Rows by full table name, as `PageRows.read` takes them, at most `MOST_ROWS` of each table; and a
         sentence for each table of which rows were left out.
     """
     tables: dict[str, Rows] = {}

@@ -26,10 +26,11 @@ from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.remedies import REMEDIES
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.vocabulary import FAILOVER_LABELS, OUT_OF_SYNC_LABELS
-from kafka_hindsight.settings.alerts import AlertSettings, OwnerTable, Receiver
+from kafka_hindsight.settings.alerts import AlertSettings, Receiver
 from kafka_hindsight.settings.clusters import ClustersFile, ClusterTable
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import MEANINGS, param_name, variable
+from kafka_hindsight.settings.owners import Owner
 from kafka_hindsight.spark.apply import in_order
 from kafka_hindsight.spark.judgements import PUBLISHED
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
@@ -255,7 +256,7 @@ def settings_page() -> str:
         " the params above too, but for `cluster`, `from` and `to`:"
     )
     tables: dict[str, type[BaseModel]] = {"": ClustersFile, "clusters": ClusterTable, "alerts": AlertSettings}
-    tables |= {"alerts.receivers": Receiver, "alerts.owners": OwnerTable}
+    tables |= {"alerts.receivers": Receiver, "alerts.owners": Owner}
     keys = [
         (code(table) if table else "", code(key), prose(of.description or ""))
         for table, model in tables.items()

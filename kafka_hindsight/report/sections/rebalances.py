@@ -46,7 +46,7 @@ def _row(page: PageRows, row: Rebalance) -> ui.TableRow:
         (ui.Paragraph(row.advice, "advice"), ui.Facts(_facts(page, row)), page.evidence(row.evidence)),
         "",
     )
-    return ui.TableRow(cells, plain.anchor("rebalance", row.rebalance_id), "rebalance", look.tone, is_declared, detail)
+    return ui.TableRow(cells, plain.anchor("rebalance", row.rebalance_id), look.tone, is_declared, detail)
 
 
 def _named(name: str, beside: str) -> ui.Words:
