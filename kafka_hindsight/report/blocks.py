@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from kafka_hindsight.catalog.codes import Intent
-from kafka_hindsight.report.lanes import Timeline
 
 
 @dataclass(frozen=True)
@@ -51,13 +50,6 @@ class Strip:
 
 
 @dataclass(frozen=True)
-class Address:
-    """The sign that carries the address of the row it stands in."""
-
-    anchor: str
-
-
-@dataclass(frozen=True)
 class Badge:
     """Words with a look of their own: `tag`, `sure certain`, `cause t-lost`, `severity`, `lead`, `code`."""
 
@@ -87,7 +79,7 @@ class Curve:
     says: str
 
 
-Words = str | At | Name | Link | PageLink | Strip | Address | Badge | Strong | Quiet | Curve | tuple["Words", ...]
+Words = str | At | Name | Link | PageLink | Strip | Badge | Strong | Quiet | Curve | tuple["Words", ...]
 
 
 @dataclass(frozen=True)
@@ -257,6 +249,66 @@ class Filter:
     """The controls that filter the rows of the table of rebalances; `tones` are (tone, label)."""
 
     tones: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Something that lasted, on a lane. `says` is its text alone, `short` where several are drawn as one.
+
+    `shape` is bar, tail or tick; `tone` its colour; `anchor` the place with more, empty where there is none.
+    """
+
+    shape: str
+    start: datetime
+    end: datetime
+    tone: str
+    says: str
+    short: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One broker, partition or group, or the controller, through the window. `says` is the same in words."""
+
+    kind: str
+    label: str
+    note: str
+    says: str
+    anchor: str
+    spans: Sequence[Span]
+
+
+@dataclass(frozen=True)
+class CurveLane:
+    """A number through the window: points of (milliseconds from its first instant, value from there on).
+
+    `top` is the greatest value, `span_ms` the length of the window. `says` is the same in words.
+    """
+
+    label: str
+    note: str
+    says: str
+    points: tuple[tuple[int, int], ...]
+    top: int
+    span_ms: int
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The picture of the window.
+
+    `focus` is where most of it happened, in percent of the axis; `legend` what the colours mean: (tone, label).
+    """
+
+    begins: datetime
+    ends: datetime
+    absences: Sequence[Span]
+    curves: tuple[CurveLane, ...]
+    lanes: tuple[Lane, ...]
+    left_out: tuple[str, ...]
+    focus: float
+    legend: tuple[tuple[str, str], ...]
 
 
 Block = (

@@ -14,8 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kafka_hindsight.report.blocks import At, Cell, Content, Page, TableRow
-from kafka_hindsight.report.lanes import CurveLane, Span
+from kafka_hindsight.report.blocks import At, Cell, Content, CurveLane, Page, Span, TableRow
 from kafka_hindsight.shared import words
 
 # A browser lays out a part of a long table only when it comes near the screen; a whole one it would lay out at once.

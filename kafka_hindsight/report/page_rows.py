@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
-from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
@@ -229,17 +228,6 @@ class PageRows:
     def failovers_of(self) -> Mapping[str | None, Sequence[Failover]]:
         """The changes of leaders of each incident, in order of time."""
         return grouped(self.failovers, lambda r: r.incident_id)
-
-    @cached_property
-    def incidents_before(self) -> Mapping[str | None, EarlierIncident]:
-        """What happened on earlier windows, by its recurrence."""
-        history = self.run.history
-        return {row.recurrence_id: row for row in history.incidents} if history else {}
-
-    def is_declared(self, rebalance: Rebalance) -> bool:
-        """Whether a rebalance belongs to what was declared."""
-        incident = self.incidents.get(rebalance.incident_id)
-        return incident is not None and incident.intent == Intent.DECLARED
 
     @cached_property
     def _owners(self) -> list[Owner]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_hindsight.catalog.codes import Intent
+from kafka_hindsight.catalog.codes import Confidence, Intent
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     Contributor,
@@ -14,10 +14,12 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
 from kafka_hindsight.knowledge.layouts import folder_of
-from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
+
+_HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
+"""How a claim begins that is not certain. One whose reason is unknown claims nothing to hedge."""
 
 WORTH_A_SENTENCE = 10
 """One line of so many must be unread before most of a broker's lines can be."""
@@ -27,7 +29,7 @@ NAMED = 5
 
 def outage_words(outage: BrokerOutage) -> str:
     """What became of a broker, as sure as that is: `broker 2 was cut off`, `broker 3 probably crashed`."""
-    return f"broker {outage.broker} {vocabulary.HEDGES[outage.confidence]}{OUTAGE_VERBS[outage.kind]}"
+    return f"broker {outage.broker} {_HEDGES.get(outage.confidence, '')}{OUTAGE_VERBS[outage.kind]}"
 
 
 def incident_headline(incident: Incident) -> str:

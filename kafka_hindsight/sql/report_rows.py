@@ -10,7 +10,7 @@ import duckdb
 
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
-from kafka_hindsight.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, REBALANCES, UNAVAILABILITY
+from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.quality import PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.report.page_rows import READS
@@ -24,19 +24,7 @@ MOST_ROWS = 20_000
 
 NIGHTS = 30
 
-READ: tuple[Table, ...] = tuple(
-    dict.fromkeys(
-        [
-            *(kind.TABLE for kind in READS),
-            PUBLICATIONS,
-            FAILOVERS,
-            FINDINGS,
-            INCIDENTS,
-            REBALANCES,
-            UNAVAILABILITY,
-        ]
-    )
-)
+READ: tuple[Table, ...] = tuple(dict.fromkeys((*(kind.TABLE for kind in READS), PUBLICATIONS)))
 """The tables that a report is made of."""
 
 Rows = list[dict[str, Any]]
@@ -127,9 +115,12 @@ def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: W
         their numbers, the findings of the last of them, and the incidents that recurred on them. Empty where there is
         none. And whether the cluster has no later window.
     """
-    windows = _published_since(connection, cluster, window)
+    length = window.end - window.start
+    of_thirty = {"cluster": cluster, "table": REBALANCES.full_name, "first": window.start - (NIGHTS - 1) * length}
+    windows = [Window(r["window_from"], r["window_to"]) for r in _rows(connection, _PUBLISHED, of_thirty)]
     is_newest = all(w.end <= window.end for w in windows)
-    before = apart(w for w in windows if w.end <= window.start and _as_long(w, window))
+    as_long = (w for w in windows if abs(w.end - w.start - length) <= timedelta(seconds=1))
+    before = apart(w for w in as_long if w.end <= window.start)
     if not before:
         return {}, is_newest
     of_all = {"cluster": cluster, "starts": [w.start for w in before], "ends": [w.end for w in before]}
@@ -149,17 +140,6 @@ def apart(windows: Iterable[Window]) -> list[Window]:
         if not chosen or window.end <= chosen[-1].start:
             chosen.append(window)
     return chosen[::-1]
-
-
-def _published_since(connection: duckdb.DuckDBPyConnection, cluster: str, window: Window) -> list[Window]:
-    """The windows of a cluster that were published, from thirty such nights before this one on; later ones too."""
-    first = window.start - (NIGHTS - 1) * (window.end - window.start)
-    rows = _rows(connection, _PUBLISHED, {"cluster": cluster, "table": REBALANCES.full_name, "first": first})
-    return [Window(row["window_from"], row["window_to"]) for row in rows]
-
-
-def _as_long(window: Window, other: Window) -> bool:
-    return abs((window.end - window.start) - (other.end - other.start)) <= timedelta(seconds=1)
 
 
 def _query(table: Table, cluster: str, window: Window, run_id: str) -> tuple[str, dict[str, Any]]:

@@ -18,9 +18,9 @@ from kafka_hindsight.report.blocks import (
     Paragraph,
     Table,
     TableRow,
+    Timeline,
 )
 from kafka_hindsight.report.build import report_of
-from kafka_hindsight.report.lanes import Timeline
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.terminal import Terminal
 from tests.support.report_rows import DAY

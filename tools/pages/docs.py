@@ -25,7 +25,7 @@ from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.remedies import REMEDIES
 from kafka_hindsight.knowledge.rules import RULES
-from kafka_hindsight.report.vocabulary import FAILOVER_LABELS, OUT_OF_SYNC_LABELS
+from kafka_hindsight.report.vocabulary import FAILOVERS, OUT_OF_SYNC, Look
 from kafka_hindsight.settings.alerts import AlertSettings, Receiver
 from kafka_hindsight.settings.clusters import ClustersFile, ClusterTable
 from kafka_hindsight.settings.home import HOME
@@ -193,12 +193,12 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
         ("Findings: what happened", "findings_worst_first", ("Finding", "Severity", "What to do"), happened),
         ("Findings: how things are set up", "durability", ("Finding", "Severity", "What to do"), standing),
         ("Causes of rebalances", "rebalances_by_cause", ("Cause", "In words", "What to do"), why),
-        ("Changes of leaders", "leader_timeline", in_words, _advised(FAILOVER_ADVICE, FAILOVER_LABELS)),
+        ("Changes of leaders", "leader_timeline", in_words, _advised(FAILOVER_ADVICE, FAILOVERS)),
         (
             "Brokers out of in-sync replicas",
             "isr_trouble_by_broker",
             in_words,
-            _advised(OUT_OF_SYNC_ADVICE, OUT_OF_SYNC_LABELS),
+            _advised(OUT_OF_SYNC_ADVICE, OUT_OF_SYNC),
         ),
         (
             "Leaders that are not where they are preferred",
@@ -225,9 +225,9 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     return page("Runbook", "kafka_hindsight/knowledge/ and kafka_hindsight/alerts/sightings.py", parts)
 
 
-def _advised(advice: Mapping[Any, str], labels: Mapping[Any, str]) -> list[tuple[str, ...]]:
+def _advised(advice: Mapping[Any, str], looks: Mapping[Any, Look]) -> list[tuple[str, ...]]:
     """A row for each code: how it is called, and what to do about it."""
-    return [(code(kind), prose(labels[kind]), prose(do)) for kind, do in advice.items()]
+    return [(code(kind), prose(looks[kind].label), prose(do)) for kind, do in advice.items()]
 
 
 def queries_page(queries: Sequence[NamedQuery]) -> str:

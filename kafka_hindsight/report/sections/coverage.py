@@ -96,14 +96,14 @@ def broken_expectations(page: PageRows) -> list[ValidationResult]:
 def expectations_sentence(page: PageRows) -> str:
     """How many expectations on the tables were evaluated and held, and how many had no row to judge."""
     vacuous = sum(bool(r.is_vacuous) for r in page.of(ValidationResult))
-    evaluated = len(page.of(ValidationResult)) - vacuous
-    broken = words.number(len(broken_expectations(page)))
+    evaluated, broken = len(page.of(ValidationResult)) - vacuous, len(broken_expectations(page))
     without_row = f" {words.counted(vacuous, 'further expectation')} had no row to judge." if vacuous else ""
     if not evaluated:
         return f"No expectation was evaluated.{without_row}"
-    if not broken_expectations(page):
-        return f"All {words.counted(evaluated, 'evaluated expectation')} on the tables held.{without_row}"
-    return f"{broken} of {words.counted(evaluated, 'evaluated expectation')} on the tables did not hold.{without_row}"
+    how_many = words.counted(evaluated, "evaluated expectation")
+    if broken:
+        return f"{words.number(broken)} of {how_many} on the tables did not hold.{without_row}"
+    return f"All {how_many} on the tables held.{without_row}"
 
 
 def _lines(page: PageRows) -> Iterator[Statement]:

@@ -74,8 +74,7 @@ def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
     """What it did: its harm, its time, the groups and topics concerned."""
     harm = figures.harm_of(row)
     kind = vocabulary.INCIDENT_LABELS[row.kind]
-    address = ui.Address(plain.anchor("incident", row.incident_id))
-    yield ui.Fact("Kind of harm", (ui.Strong(harm.meaning), " ", address), is_wide=True)
+    yield ui.Fact("Kind of harm", ui.Strong(harm.meaning), is_wide=True)
     lasted = (" (", words.duration(words.elapsed_ms(row.started_at, row.ended_at)), ")")
     until: ui.Words = (" to ", ui.At(row.ended_at), lasted) if row.ended_at else ", and it was not over by the end"
     yield ui.Fact("From, to", (ui.At(row.started_at), until))
@@ -101,7 +100,8 @@ def _earlier(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
     history = page.run.history
     if history is None or not history.windows or figures.needs(row) == "calm":
         return
-    count, before = len(history.windows), page.incidents_before.get(row.recurrence_id)
+    count = len(history.windows)
+    before = next((e for e in history.incidents if e.recurrence_id == row.recurrence_id), None)
     if before is None:
         yield ui.Fact("Nights before", f"new: on none of the {words.counted(count, 'night')} before")
         return

@@ -18,8 +18,8 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report.blocks import Lane, Span, Timeline
 from kafka_hindsight.report.curves import curves
-from kafka_hindsight.report.lanes import Lane, Span, Timeline
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import absence, controller_anchor, outage_words
 from kafka_hindsight.shared import plain, words
