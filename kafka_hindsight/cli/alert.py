@@ -35,6 +35,10 @@ PATIENCE = timedelta(minutes=2)
 Write = Callable[[Ledger], None]
 
 
+class LakeUnreadable(RuntimeError):
+    """What lies in a lake could not be read, or not all of it. Alerts that do not need that lake were sent."""
+
+
 def command(
     lake: Lake = str(LAKE),
     at: At = None,
@@ -228,7 +232,7 @@ def _seen(order: Order) -> tuple[list[Sighting], list[Night], list[Exception]]:
     lake = masked(order.lake)
     reason = f"The lake {lake} could not be read, or not all of it: {' '.join(rows.unread)}"
     told = sightings.of_look("lake_unreadable", lake, reason, order.at)
-    return [*found, told], [], [RuntimeError(reason)]
+    return [*found, told], [], [LakeUnreadable(reason)]
 
 
 def _read(lake: str) -> tuple[Ledger, int]:

@@ -17,8 +17,8 @@ from kafka_hindsight.shared.page_names import page_name
 from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, unused
 
 
-def report_of(page: PageRows) -> Page:
-    """The report of rows. Order: none that the rows come in; the same rows give the same report."""
+def report_of(page: PageRows, place: str = "") -> Page:
+    """The report of rows, which will lie at `place`. The same rows give the same report, in whatever order they come."""
     shown = (
         ShownSection(s.name, s.title, s.nav, len(page.of(s.counts)) if s.counts else None, tuple(s.blocks(page)))
         for s in SECTIONS
@@ -31,7 +31,7 @@ def report_of(page: PageRows) -> Page:
         day=day,
         sections=tuple(section for section in shown if section.blocks),
         log=about.log_path or "",
-        place=about.report_path or "",
+        place=place,
         own=page_name(about.cluster, *page.window),
     )
 

@@ -99,7 +99,6 @@ class PageRun(Row):
     run_id: str | None = None
     lake: str | None = None
     log_path: str | None = None
-    report_path: str | None = None
     started_at: datetime | None = None
     took_seconds: float | None = None
     versions: Mapping[str, str] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
 from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.quality import PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
-from kafka_hindsight.report.page_rows import READS
+from kafka_hindsight.report.page_rows import READS, PageRows
 from kafka_hindsight.report.sections.danger import WORST_RISK
 from kafka_hindsight.shared.unavailability import NOTICED_MS
 from kafka_hindsight.shared.windows import Window
@@ -75,31 +75,29 @@ _INCIDENTS = """
     GROUP BY recurrence_id"""
 
 
-def window_rows(
-    connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, run_id: str
-) -> tuple[dict[str, Rows], list[str]]:
-    """Read the rows that the report of one window shows.
+def page_rows(connection: duckdb.DuckDBPyConnection, run: Mapping[str, Any]) -> tuple[PageRows, bool]:
+    """Read what the report of a window shows: its rows, at most `MOST_ROWS` of each table, and the nights before it.
 
     Args:
         connection: A lake that `open_views` opened with the tables of `READ`.
-        cluster: The cluster's name in the lake.
-        window: The window of the report.
-        run_id: The run whose validation results are shown.
+        run: The columns of PageRun; the validation results are those of its run_id.
 
     Returns:
-        Rows by full table name, as `PageRows.read` takes them, at most `MOST_ROWS` of each table; and a
-        sentence for each table of which rows were left out.
+        The rows, with a warning for each table that has more; and whether the cluster has no later window.
     """
+    cluster, window = run["cluster"], Window(run["window_from"], run["window_to"])
     tables: dict[str, Rows] = {}
+    warnings = [*run.get("warnings", ())]
     for table in dict.fromkeys(kind.TABLE for kind in READS):
-        query, values = _query(table, cluster, window, run_id)
-        tables[table.full_name] = _rows(connection, f"{query} LIMIT {MOST_ROWS + 1}", values)
-    cut = [
-        f"{name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all."
-        for name, rows in tables.items()
-        if len(rows) > MOST_ROWS
-    ]
-    return {name: rows[:MOST_ROWS] for name, rows in tables.items()}, cut
+        query, values = _query(table, cluster, window, run["run_id"])
+        rows = _rows(connection, f"{query} LIMIT {MOST_ROWS + 1}", values)
+        tables[table.full_name] = rows[:MOST_ROWS]
+        if len(rows) > MOST_ROWS:
+            warnings.append(
+                f"{table.full_name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all."
+            )
+    history, is_newest = nights_before(connection, cluster, window)
+    return PageRows.read(tables, {**run, "history": history, "warnings": warnings}), is_newest
 
 
 def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: Window) -> tuple[dict[str, Any], bool]:

@@ -1,7 +1,7 @@
 """What `hindsight explain` asks a lake for.
 
-A row of gold by its id, with the rows that it names and those that name it; a group or a partition with the rows that are
-about it; the worst and the latest incident.
+A row of gold by its id, with the rows that it names and those that name it; a group or a partition with the rows that
+are about it; the worst and the latest incident.
 """
 
 from __future__ import annotations
