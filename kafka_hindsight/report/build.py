@@ -18,7 +18,7 @@ from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, unused
 
 
 def report_of(page: PageRows, place: str = "") -> Page:
-    """The report of rows, which will lie at `place`. The same rows give the same report, in whatever order they come."""
+    """The report of rows, which will lie at `place`. The same rows give the same report, in whatever order."""
     shown = (
         ShownSection(s.name, s.title, s.nav, len(page.of(s.counts)) if s.counts else None, tuple(s.blocks(page)))
         for s in SECTIONS

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
-from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     ControllerChange,
@@ -51,7 +51,7 @@ OWNERS = 4
 QUOTES_PER_PAGE = 14_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@struct
 class EarlierWindow(Row):
     """A window that was published before, in numbers."""
 
@@ -62,7 +62,7 @@ class EarlierWindow(Row):
     leaderless_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@struct
 class EarlierIncident(Row):
     """What happened on windows before: on how many of them, and when it began there first and last."""
 
@@ -72,19 +72,13 @@ class EarlierIncident(Row):
     last_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@struct
 class History(Row):
     """The windows before this one, in any order, the findings of the last of them, and what happened on them."""
 
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {
-        "windows": EarlierWindow,
-        "findings": Finding,
-        "incidents": EarlierIncident,
-    }
-
-    windows: Sequence[EarlierWindow] = ()
-    findings: Sequence[Finding] = ()
-    incidents: Sequence[EarlierIncident] = ()
+    windows: list[EarlierWindow] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    incidents: list[EarlierIncident] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +94,6 @@ class PageRun(Row):
     lake: str | None = None
     log_path: str | None = None
     started_at: datetime | None = None
-    took_seconds: float | None = None
     versions: Mapping[str, str] | None = None
     files_not_read: Sequence[str] | None = None
     warnings: Sequence[str] | None = None
