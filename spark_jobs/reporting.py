@@ -8,9 +8,8 @@ from importlib.metadata import version
 from typing import Any
 
 from kafka_hindsight.lake import landing
-from kafka_hindsight.report.build import read_rows, report_of
+from kafka_hindsight.report.build import night_of, report_of
 from kafka_hindsight.report.html import render_html
-from kafka_hindsight.report.nights import night_of
 from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.page_names import NEWEST, page_name
@@ -35,23 +34,12 @@ def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
         `report`, where the page lies, and `terminal`, the summary in plain text.
     """
     cluster, window = run["cluster"], Window(run["window_from"], run["window_to"])
+    versions = {name: version(package) for name, package in _VERSIONS.items()}
     with open_views(store.lake, report_rows.READ) as connection:
-        tables, cut = report_rows.window_rows(connection, cluster, window, run["run_id"])
-        history, is_newest = report_rows.nights_before(connection, cluster, window)
+        rows, is_newest = report_rows.page_rows(connection, {**run, "lake": store.lake, "versions": versions})
     own = f"{store.lake}/report/{page_name(cluster, window.start, window.end)}"
     place = f"{store.lake}/report/{NEWEST}" if is_newest else own
-    rows = read_rows(
-        tables,
-        {
-            **run,
-            "history": history,
-            "lake": store.lake,
-            "report_path": place,
-            "versions": {name: version(package) for name, package in _VERSIONS.items()},
-            "warnings": [*run.get("warnings", ()), *cut],
-        },
-    )
-    report = report_of(rows)
+    report = report_of(rows, place)
     page = render_html(report)
     at_once(
         *(partial(landing.write_atomically, path, page) for path in {own, place}),

@@ -170,10 +170,15 @@ def _is_former(other: Night, night: Night) -> bool:
 def _of_logs(night: Night, sources: Mapping[str, Row], former: Sequence[Mapping[str, Row]]) -> Iterator[Sighting]:
     """The logs that every former night had: first those that are missing now, then those that fell silent."""
     usual = sorted(set.intersection(*(set(logs) for logs in former)))
-    yield from (_missing(night, s) for s in usual if s not in sources)
+    for s in usual:
+        if s not in sources:
+            reason = f"The log {s} was there on every former night: not now."
+            yield _of_log("log_missing", night, s, night[1], reason)
     for s in usual:
         if s in sources and _is_silent(sources[s], [logs[s] for logs in former]):
-            yield _silent(night, s, sources[s])
+            last = sources[s]["last_at"]
+            reason = f"The log {s} said nothing in the last {duration(night[2] - last)} of the night."
+            yield _of_log("log_silent", night, s, last, reason)
 
 
 def of_look(rule: str, subject: str, reason: str, now: datetime) -> Sighting:
@@ -233,20 +238,6 @@ def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
         reason=whole + " ".join(sentences),
         advice=OWN[rule],
         page=VALIDATION_PAGE,
-    )
-
-
-def _missing(night: Night, source: str) -> Sighting:
-    return _of_log(
-        "log_missing", night, source, night[1], f"The log {source} was there on every former night: not now."
-    )
-
-
-def _silent(night: Night, source: str, row: Row) -> Sighting:
-    last = row["last_at"]
-    silence = duration(night[2] - last)
-    return _of_log(
-        "log_silent", night, source, last, f"The log {source} said nothing in the last {silence} of the night."
     )
 
 

@@ -35,10 +35,6 @@ PATIENCE = timedelta(minutes=2)
 Write = Callable[[Ledger], None]
 
 
-def _say(text: str) -> None:
-    print(text, flush=True)  # before the problems, which are the last words on stderr
-
-
 class LakeUnreadable(RuntimeError):
     """What lies in a lake could not be read, or not all of it. Alerts that do not need that lake were sent."""
 
@@ -68,7 +64,7 @@ class Order:
     event: Sighting | None = None
 
 
-def order_of(lake: str, environment: Mapping[str, str], given: TextIO | None, at: datetime | None = None) -> Order:
+def order_of(lake: str, environment: Mapping[str, str], given: TextIO | None, at: datetime) -> Order:
     """The order of a command. Takes: a stream whose first line may hold `urls` by receiver and an `event`, as JSON.
 
     Raises: BadInput where the line cannot be used.
@@ -81,10 +77,10 @@ def order_of(lake: str, environment: Mapping[str, str], given: TextIO | None, at
     if not isinstance(added, dict):
         raise BadInput("What came on stdin is not a JSON object. Needed: one line with urls and event.")
     event = sightings.of_event(added["event"]) if added.get("event") else None
-    return Order(lake, at or datetime.now(UTC), environment, added.get("urls", {}), event)
+    return Order(lake, at, environment, added.get("urls", {}), event)
 
 
-def run(order: Order, say: Callable[[str], None] = _say) -> int:
+def run(order: Order) -> int:
     """Keeps the event, looks, sends the alerts that are due, and remembers them.
 
     Gives: 0; 2 where the settings or a receiver cannot be used; 1 where the lake or the ledger cannot be read or
@@ -98,11 +94,11 @@ def run(order: Order, say: Callable[[str], None] = _say) -> int:
         with held(order.lake, "alerts", f"{os.getpid()}", PATIENCE):
             state = _keep(order)
             is_kept = True
-            problems = _look(order, state, say)
+            problems = _look(order, state)
     except (OSError, LakeBusy, BadInput) as problem:
         problems = [problem]
         if order.event and not is_kept:
-            problems += _send_unkept(order, order.event, say)
+            problems += _send_unkept(order, order.event)
     for sentence in dict.fromkeys(sentence for problem in problems for sentence in sentences_of(problem)):
         print(visible(masked(sentence)), file=sys.stderr)
     codes = {exit_code(problem) for problem in problems}
@@ -141,7 +137,7 @@ def _keep(order: Order) -> Ledger:
     return state
 
 
-def _look(order: Order, kept: Ledger, say: Callable[[str], None]) -> list[Exception]:
+def _look(order: Order, kept: Ledger) -> list[Exception]:
     """Sends what is kept already, then what the lake holds. Gives: what could not be used or read."""
     settings, write = alert_settings(), partial(_write, order.lake)
     before = _send(order, kept, settings, write) if order.event else _Sent(kept)
@@ -151,7 +147,7 @@ def _look(order: Order, kept: Ledger, say: Callable[[str], None]) -> list[Except
         lake = masked(order.lake)
         state = {k: ledger.ended(e, order.at) if _is_unread(e.sighting, lake) else e for k, e in state.items()}
     after = _send(order, state, settings, write)
-    say(f"{before.count + after.count} messages went out, {after.waiting} wait for their receiver")
+    print(f"{before.count + after.count} messages went out, {after.waiting} wait for their receiver", flush=True)
     return [*after.problems, *unread]
 
 
@@ -159,14 +155,14 @@ def _is_unread(seen: Sighting, lake: str) -> bool:
     return (seen.rule, seen.subject) == ("lake_unreadable", lake)
 
 
-def _send_unkept(order: Order, event: Sighting, say: Callable[[str], None]) -> list[Exception]:
+def _send_unkept(order: Order, event: Sighting) -> list[Exception]:
     """Sends an event for which there is no ledger: it goes out now or never. Gives: what could not be used."""
     try:
         settings = alert_settings()
     except BadInput as problem:
         return [problem]
     sent = _send(order, ledger.seen({}, [event], order.at), settings, lambda _: None)
-    say(f"{sent.count} messages went out, {sent.waiting} are lost: the ledger cannot be written")
+    print(f"{sent.count} messages went out, {sent.waiting} are lost: the ledger cannot be written", flush=True)
     return sent.problems
 
 

@@ -137,11 +137,8 @@ def audit(settings: Settings, live: Connection | None = None) -> int:
                     follow(_start_airflow(settings, {**said, **ahead}, noise), told, screen)
             else:
                 print("There is no Airflow beside us: the steps run in one process, one after another.", flush=True)
-                follow(
-                    start_alone(launch.AUDIT, settings.model_copy(update={"read_to_end": True}), said, noise),
-                    told,
-                    screen,
-                )
+                to_end = settings.model_copy(update={"read_to_end": True})
+                follow(start_alone(launch.AUDIT, to_end, said, noise), told, screen)
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
         return FAULT
@@ -197,15 +194,7 @@ def _start_airflow(settings: Settings, variables: Mapping[str, str], noise: IO[b
         "run_id": settings.run_id,
     }
     return subprocess.Popen(
-        [
-            str(embedded_airflow.PROGRAM),
-            "dags",
-            "test",
-            DAG,
-            settings.run_at.isoformat(),
-            "--conf",
-            json.dumps(conf),
-        ],
+        [str(embedded_airflow.PROGRAM), "dags", "test", DAG, settings.run_at.isoformat(), "--conf", json.dumps(conf)],
         env={**without_theirs(), **embedded_airflow.environment(), **variables},
         stdout=noise,
         stderr=subprocess.STDOUT,

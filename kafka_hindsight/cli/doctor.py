@@ -38,8 +38,14 @@ _LOGS = (("LOGS", "--logs", "PATTERN"), ("CLIENT_LOGS", "--client-logs", "CLIENT
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Looks around. Gives: 0, or 2 where something is missing."""
-    return run(parser().parse_args(arguments))
+    """Prints what was found. 0: nothing is missing; 2: something is, and the line says what to do."""
+    given = parser().parse_args(arguments)
+    found = list(_found(given))
+    if given.json:
+        print(json.dumps([told._asdict() for told in found], indent=2))
+    else:
+        _print(found)
+    return 2 if any(told.state == "missing" for told in found) else 0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -54,16 +60,6 @@ def parser() -> argparse.ArgumentParser:
         )
     options.add_argument("--json", action="store_true", help="print what was found as JSON")
     return options
-
-
-def run(given: argparse.Namespace) -> int:
-    """Prints what was found. 0: nothing is missing; 2: something is, and the line says what to do."""
-    found = list(_found(given))
-    if given.json:
-        print(json.dumps([told._asdict() for told in found], indent=2))
-    else:
-        _print(found)
-    return 2 if any(told.state == "missing" for told in found) else 0
 
 
 def _found(given: argparse.Namespace) -> Iterator[Told]:

@@ -5,7 +5,6 @@ Prints what it finds as JSON: state, what, and what to do.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -20,16 +19,12 @@ from kafka_hindsight.shared.exits import sentences_of
 from kafka_hindsight.start import launch
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Checks one lake. Gives: 0; what was found is in what is printed."""
-    parser = argparse.ArgumentParser(prog="hindsight doctor --lake", description=__doc__.splitlines()[0])
-    parser.add_argument("lake")
-    given = parser.parse_args(arguments)
+def main(named: str) -> None:
+    """Checks one lake, and prints what was found."""
     launch.keep_private()
-    lake = given.lake.rstrip("/") if is_uri(given.lake) else os.path.abspath(given.lake)
+    lake = named.rstrip("/") if is_uri(named) else os.path.abspath(named)
     state.require_version(lake)
     print(json.dumps(list(_checked(lake))))
-    return 0
 
 
 def _checked(lake: str) -> Iterator[tuple[str, str, str]]:
@@ -55,6 +50,6 @@ def _of_table(lake: str, table: Table, version: int) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    code = main()
+    main(sys.argv[1])
     sys.stdout.flush()
-    os._exit(code)  # Threads of delta-rs may outlive the interpreter, and abort the process as it ends.
+    os._exit(0)  # Threads of delta-rs may outlive the interpreter, and abort the process as it ends.

@@ -136,7 +136,7 @@ def metrics(lake: Lake = str(LAKE)) -> int:
     """Prints the newest night of each cluster as OpenMetrics."""
     from kafka_hindsight.sql import fleet_rows
 
-    print(metrics_text(fleet_rows.read_nights(lake)), end="")
+    print(metrics_text(fleet_rows.read_fleet(lake, datetime.now(UTC)).nights), end="")
     return DONE
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kafka_hindsight.settings.maintenance import instant_of
 from kafka_hindsight.shared.exits import BadInput
 
 Lake = Annotated[
@@ -24,7 +25,6 @@ def instant(text: str | None) -> datetime:
     if not text:
         return datetime.now(UTC)
     try:
-        at = datetime.fromisoformat(text)
+        return instant_of(text)
     except ValueError:
         raise BadInput(f"AT is {text!r}. Needed: an ISO instant, such as 2026-11-20T00:05Z.") from None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)

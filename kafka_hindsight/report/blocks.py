@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from kafka_hindsight.catalog.codes import Intent
-from kafka_hindsight.report.lanes import Timeline
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Name:
 class Link:
     """Words that lead to another place of the page."""
 
-    text: str
+    text: Words
     anchor: str
 
 
@@ -48,14 +47,6 @@ class Strip:
 
     squares: tuple[tuple[str, str], ...]
     says: str
-
-
-@dataclass(frozen=True)
-class Address:
-    """The sign that carries the address of the row it stands in. `noun` says what the row is."""
-
-    anchor: str
-    noun: str
 
 
 @dataclass(frozen=True)
@@ -81,14 +72,6 @@ class Quiet:
 
 
 @dataclass(frozen=True)
-class Extent:
-    """The part of the window that something covers: a bar, from and to in percent."""
-
-    begins: float
-    ends: float
-
-
-@dataclass(frozen=True)
 class Curve:
     """A number through the window: points of (place, height), both in percent. `says` describes it."""
 
@@ -96,9 +79,7 @@ class Curve:
     says: str
 
 
-Words = (
-    str | At | Name | Link | PageLink | Strip | Address | Badge | Strong | Quiet | Extent | Curve | tuple["Words", ...]
-)
+Words = str | At | Name | Link | PageLink | Strip | Badge | Strong | Quiet | Curve | tuple["Words", ...]
 
 
 @dataclass(frozen=True)
@@ -123,13 +104,12 @@ class Item:
     words: Words
     tone: str = ""
     anchor: str = ""
-    noun: str = ""
     blocks: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True)
 class List:
-    """A list: `statements`, `names`, `refusals`, or plain."""
+    """A list: `statements`, `names`, `tiles`, `refusals`, or plain."""
 
     items: tuple[Item, ...]
     style: str = ""
@@ -166,7 +146,6 @@ class TableRow:
 
     cells: tuple[Content, ...]
     anchor: str = ""
-    noun: str = ""
     tone: str = ""
     is_declared: bool = False
     detail: Expandable | None = None
@@ -229,7 +208,6 @@ class Entry:
     headline: str
     blocks: tuple[Block, ...]
     anchor: str = ""
-    noun: str = ""
     style: str = "incident"
     tone: str = ""
     note: str = ""
@@ -243,43 +221,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Box:
-    """Blocks that belong together: `advice`, `refusal`, `verdict`."""
+    """Blocks that belong together: `advice`, `lead act`, `refusal`, `verdict`."""
 
     style: str
     blocks: tuple[Block, ...]
-
-
-@dataclass(frozen=True)
-class Step:
-    """A moment of something that lasted; `after` says how long since it began. `at` is None where it did not come."""
-
-    label: str
-    at: At | None
-    after: str = ""
-
-
-@dataclass(frozen=True)
-class Steps:
-    """Moments, one after the other."""
-
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True)
-class Tile:
-    """A number that a reader looks for first. `tone` is bad, warn, good or plain."""
-
-    value: str
-    label: str
-    tone: str
-    anchor: str
-
-
-@dataclass(frozen=True)
-class Tiles:
-    """The numbers that a reader looks for first."""
-
-    tiles: tuple[Tile, ...]
 
 
 @dataclass(frozen=True)
@@ -306,9 +251,69 @@ class Filter:
     tones: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True)
+class Span:
+    """Something that lasted, on a lane. `says` is its text alone, `short` where several are drawn as one.
+
+    `shape` is bar, tail or tick; `tone` its colour; `anchor` the place with more, empty where there is none.
+    """
+
+    shape: str
+    start: datetime
+    end: datetime
+    tone: str
+    says: str
+    short: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One broker, partition or group, or the controller, through the window. `says` is the same in words."""
+
+    kind: str
+    label: str
+    note: str
+    says: str
+    anchor: str
+    spans: Sequence[Span]
+
+
+@dataclass(frozen=True)
+class CurveLane:
+    """A number through the window: points of (milliseconds from its first instant, value from there on).
+
+    `top` is the greatest value, `span_ms` the length of the window. `says` is the same in words.
+    """
+
+    label: str
+    note: str
+    says: str
+    points: tuple[tuple[int, int], ...]
+    top: int
+    span_ms: int
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The picture of the window.
+
+    `focus` is where most of it happened, in percent of the axis; `legend` what the colours mean: (tone, label).
+    """
+
+    begins: datetime
+    ends: datetime
+    absences: Sequence[Span]
+    curves: tuple[CurveLane, ...]
+    lanes: tuple[Lane, ...]
+    left_out: tuple[str, ...]
+    focus: float
+    legend: tuple[tuple[str, str], ...]
+
+
 Block = (
-    Paragraph | Heading | List | Facts | Table | Expandable | Evidence | Quotation | Entry | Box | Steps | Tiles
-    | Trends | Filter | Timeline
+    Paragraph | Heading | List | Facts | Table | Expandable | Evidence | Quotation | Entry | Box | Trends | Filter
+    | Timeline
 )  # fmt: skip
 
 Content = Words | Block | Cell | tuple["Content", ...]
@@ -362,9 +367,9 @@ def head(content: Content, style: str = "") -> Cell:
     return Cell(content, style, is_head=True)
 
 
-def said(words: Words, wanted: object = True, style: str = "quiet") -> tuple[Paragraph, ...]:
-    """A paragraph where it is wanted and has words, to be spliced into blocks."""
-    return (Paragraph(words, style),) if wanted and words else ()
+def said(words: Words, wanted: object = True) -> tuple[Paragraph, ...]:
+    """A quiet paragraph where it is wanted and has words, to be spliced into blocks."""
+    return (Paragraph(words, "quiet"),) if wanted and words else ()
 
 
 def statements(said: Sequence[tuple[str, str]]) -> tuple[List, ...]:

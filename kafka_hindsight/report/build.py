@@ -1,55 +1,77 @@
-"""Rows in, a page of blocks out."""
+"""Rows in: a page of blocks out, and the window in figures, for the page of all clusters, for metrics and for SQL."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import Counter
+from datetime import datetime
 
-from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.codes import FindingSeverity
+from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Night, Unavailability
+from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.sections import SECTIONS
+from kafka_hindsight.report.phrases import incident_headline
+from kafka_hindsight.report.sections import SECTIONS, coverage
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.page_names import page_name
+from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, unused
 
 
-def build_report(tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any]) -> Page:
-    """The report of one window. Takes: what read_rows takes. Gives: what report_of gives."""
-    return report_of(read_rows(tables, run))
-
-
-def read_rows(tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any]) -> PageRows:
-    """The rows of one window as its report reads them.
-
-    Takes: rows by full table name, as the catalog has them, those of this window and of one cluster; page_rows.READS
-        are looked at. quality.unparsed_lines may be counted by template instead: rows of LineShape; readings of lag may
-        be sums over all groups: rows of LagReading. quality.validation_results are those of one run. `run` holds the
-        columns of PageRun.
-    Gives: rows whose every text is harmless: printable, on one line but for quotations, of bounded length.
-    Raises: ValueError for a table that the catalog does not hold.
-    """
-    unknown = sorted(set(tables) - set(BY_NAME))
-    if unknown:
-        raise ValueError(f"the catalog holds no table {', '.join(unknown)}; a report takes rows by full table name")
-    return PageRows.read(tables, run)
-
-
-def report_of(page: PageRows) -> Page:
-    """The report of rows. Order: none that the rows come in; the same rows give the same report."""
+def report_of(page: PageRows, place: str = "") -> Page:
+    """The report of rows, which will lie at `place`. The same rows give the same report, in whatever order."""
     shown = (
         ShownSection(s.name, s.title, s.nav, len(page.of(s.counts)) if s.counts else None, tuple(s.blocks(page)))
         for s in SECTIONS
     )
     about, day = page.run, page.day
-    end = At(page.window[1])
     return Page(
         title=f"{about.cluster}, {day or page.window[0].date()}: Kafka Hindsight",
         heading=about.cluster,
-        subtitle=(words.instant(page.window[0]), " to ", end, " ", Quiet("· all times in UTC")),
+        subtitle=(words.instant(page.window[0]), " to ", At(page.window[1]), " ", Quiet("· all times in UTC")),
         day=day,
         sections=tuple(section for section in shown if section.blocks),
         log=about.log_path or "",
-        place=about.report_path or "",
+        place=place,
         own=page_name(about.cluster, *page.window),
+    )
+
+
+def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
+    """The figures of a window. Takes: the run that wrote its report, and when."""
+    incidents, findings = page.of(Incident), page.of(Finding)
+    asking = figures.urgent_first(incidents)
+    worst = asking[0] if asking else None
+    lost, away = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
+    offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))
+    severities, lines = Counter(f.severity for f in findings), coverage.totals(page)
+    return Night(
+        cluster=page.run.cluster,
+        window_from=page.run.window_from,
+        window_to=page.run.window_to,
+        state=figures.state_of(incidents, findings),
+        harm=figures.harm_of(worst) if worst else None,
+        headline=incident_headline(worst) if worst else None,
+        incident_id=worst.incident_id if worst else None,
+        incidents=len(asking),
+        records_lost_low=lost.low,
+        records_lost_high=lost.high,
+        partitions_offline=len(offline.subjects),
+        partitions_still_offline=len(offline.still),
+        offline_ms=offline.longest_ms,
+        offline_partition_seconds=offline.total_ms / 1000,
+        partitions_refusing=len(refusing.subjects),
+        sudden_absences=away.sudden,
+        orderly_absences=away.orderly,
+        groups_stopped=len(figures.groups_stopped(incidents, page.of(Unavailability)).subjects),
+        findings_critical=severities[FindingSeverity.CRITICAL],
+        findings_warning=severities[FindingSeverity.WARNING],
+        findings_info=severities[FindingSeverity.INFO],
+        gaps=len(figures.unseen(findings)),
+        lines_in=lines.lines_in,
+        lines_unread=lines.lost,
+        rebalances=len(page.rebalances),
+        partition_seconds=figures.partition_seconds(page.rebalances),
+        page=page_name(page.run.cluster, page.run.window_from, page.run.window_to),
+        run_id=run_id,
+        run_published_at=at,
     )

@@ -76,8 +76,8 @@ def _checked(rows: Sequence[ValidationResult]) -> Iterator[ui.Block]:
 
 
 def _row(verdict: ValidationResult) -> ui.TableRow:
-    outcome = "no row to judge" if verdict.is_vacuous else "outcome"
-    result = outcome if verdict.success else verdict.observed or "did not hold"
+    kept = "no row to judge" if verdict.is_vacuous else "held"
+    result = kept if verdict.success else verdict.observed or "did not hold"
     style = "" if verdict.success else _tone(verdict)
     return ui.TableRow((verdict.expectation, verdict.description, verdict.severity, ui.Cell(result, style)))
 

@@ -8,7 +8,7 @@ from itertools import accumulate, groupby, pairwise
 
 from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
 from kafka_hindsight.catalog.rows import IsrChange, Unavailability
-from kafka_hindsight.report.lanes import CurveLane
+from kafka_hindsight.report.blocks import CurveLane
 from kafka_hindsight.report.page_rows import LagReading, PageRows
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped

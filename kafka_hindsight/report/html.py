@@ -6,7 +6,7 @@ import base64
 import hashlib
 import zlib
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -14,8 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kafka_hindsight.report.blocks import At, Cell, Content, Page, TableRow
-from kafka_hindsight.report.lanes import CurveLane, Item
+from kafka_hindsight.report.blocks import At, Cell, Content, CurveLane, Page, Span, TableRow
 from kafka_hindsight.shared import words
 
 # A browser lays out a part of a long table only when it comes near the screen; a whole one it would lay out at once.
@@ -129,8 +128,14 @@ def _stepped(curve: CurveLane) -> str:
     return f"M{curve.points[0][0]} 98{steps}H{curve.span_ms}V98Z"
 
 
-def _packed(items: Sequence[Item]) -> str:
-    """Items as lines of fields: texts of a page hold neither tab nor line break."""
-    return "\n".join(
-        "\t".join((i.shape, str(i.start_ms), str(i.length_ms), i.tone, i.anchor, i.short, i.says)) for i in items
+def _packed(spans: Sequence[Span], begins: datetime, ends: datetime) -> str:
+    """Spans in order of time, as lines of fields: texts of a page hold neither tab nor line break."""
+
+    def since(at: datetime) -> int:
+        return round((min(ends, max(begins, at)) - begins) / timedelta(milliseconds=1))
+
+    ordered = sorted(spans, key=lambda s: (s.start, s.shape, s.anchor))
+    fields = (
+        (s.shape, since(s.start), since(s.end) - since(s.start), s.tone, s.anchor, s.short, s.says) for s in ordered
     )
+    return "\n".join("\t".join(map(str, of_one)) for of_one in fields)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
-from kafka_hindsight.catalog.codes import Intent
-from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     ControllerChange,
@@ -52,9 +51,9 @@ OWNERS = 4
 QUOTES_PER_PAGE = 14_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@struct
 class EarlierWindow(Row):
-    """What a window that was published before holds, in numbers."""
+    """A window that was published before, in numbers."""
 
     window_from: datetime
     rebalances: float
@@ -63,18 +62,7 @@ class EarlierWindow(Row):
     leaderless_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EarlierFinding(Row):
-    """What a rule found in the window before."""
-
-    rule_id: str
-    subject_kind: str
-    subject: str
-    severity: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@struct
 class EarlierIncident(Row):
     """What happened on windows before: on how many of them, and when it began there first and last."""
 
@@ -84,26 +72,20 @@ class EarlierIncident(Row):
     last_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@struct
 class History(Row):
     """The windows before this one, in any order, the findings of the last of them, and what happened on them."""
 
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {
-        "windows": EarlierWindow,
-        "findings": EarlierFinding,
-        "incidents": EarlierIncident,
-    }
-
-    windows: Sequence[EarlierWindow] = ()
-    findings: Sequence[EarlierFinding] = ()
-    incidents: Sequence[EarlierIncident] = ()
+    windows: list[EarlierWindow] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    incidents: list[EarlierIncident] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRun(Row):
     """The run that made a page."""
 
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"history": History, "owners": Owner}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"history": History}
 
     cluster: str
     window_from: datetime
@@ -111,20 +93,18 @@ class PageRun(Row):
     run_id: str | None = None
     lake: str | None = None
     log_path: str | None = None
-    report_path: str | None = None
     started_at: datetime | None = None
-    took_seconds: float | None = None
     versions: Mapping[str, str] | None = None
     files_not_read: Sequence[str] | None = None
     warnings: Sequence[str] | None = None
     inputs: Sequence[str] | None = None
     history: History | None = None
-    owners: Sequence[Owner] | None = None
+    owners: Sequence[Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineShape(Row):
-    """Lines of one shape that no pattern claims."""
+    """Lines of one shape that no pattern claims, in numbers."""
 
     TABLE = UnparsedLine.TABLE
 
@@ -132,14 +112,6 @@ class LineShape(Row):
     records: int
     lines: int
     sample: str
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> LineShape:
-        """The shape of these values, or of one line of quality.unparsed_lines."""
-        if "records" in values:
-            return cls(**{name: values[name] for name in cls.__slots__})
-        line = UnparsedLine.of(values)
-        return cls(template=line.template, records=1, lines=line.line_count, sample=line.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,12 +141,16 @@ class PageRows:
     run: PageRun
 
     @classmethod
-    def read(cls, tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any]) -> PageRows:
-        """The rows of READS, of rows by full table name."""
-        return cls(
-            {kind: [kind.of(_harmless(row)) for row in tables.get(kind.TABLE.full_name, ())] for kind in READS},
-            PageRun.of(_harmless(run)),
-        )
+    def read(cls, tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping[str, Any]) -> PageRows:
+        """The rows of READS, every text of them harmless: printable, on one line but for quotations, of bounded length.
+
+        Args:
+            tables: Rows by full table name, those of this window and of one cluster; of quality.unparsed_lines and of
+                bronze.offset_snapshots what LineShape and LagReading hold, of validation results those of one run.
+            run: The columns of PageRun.
+        """
+        rows = {kind: [kind.of(plain.harmless(row)) for row in tables.get(kind.TABLE.full_name, ())] for kind in READS}
+        return cls(rows, PageRun.of(plain.harmless(run)))
 
     def of(self, kind: type[R]) -> Sequence[R]:
         """The rows of a class. Raises KeyError for one that is not in READS."""
@@ -246,20 +222,13 @@ class PageRows:
         return grouped(self.failovers, lambda r: r.incident_id)
 
     @cached_property
-    def incidents_before(self) -> Mapping[str | None, EarlierIncident]:
-        """What happened on earlier windows, by its recurrence."""
-        history = self.run.history
-        return {row.recurrence_id: row for row in history.incidents} if history else {}
-
-    def is_declared(self, rebalance: Rebalance) -> bool:
-        """Whether a rebalance belongs to what was declared."""
-        incident = self.incidents.get(rebalance.incident_id)
-        return incident is not None and incident.intent == Intent.DECLARED
+    def _owners(self) -> list[Owner]:
+        return [Owner(**owner) for owner in self.run.owners or ()]
 
     def whose(self, groups: Iterable[str], topics: Iterable[str]) -> tuple[str, str]:
         """Who owns the cluster, or one of these groups and topics: `Owners` and the names; none where none is known."""
         named = [*groups], [*topics]
-        owners = [owner.name for owner in self.run.owners or () if owner.owns(self.run.cluster, *named)]
+        owners = [owner.name for owner in self._owners if owner.owns(self.run.cluster, *named)]
         return words.verb(len(owners), "Owner", "Owners"), words.listed(owners, OWNERS)
 
     def outage_link(self, outage_id: str | None) -> Link | None:
@@ -293,8 +262,3 @@ class Section:
     nav: str
     blocks: Callable[[PageRows], Iterable[Block]]
     counts: type[Row] | None = None
-
-
-def _harmless(row: Mapping[str, Any] | Row) -> Mapping[str, Any]:
-    safe: Mapping[str, Any] = plain.harmless(row.as_dict() if isinstance(row, Row) else row)
-    return safe

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from kafka_hindsight.catalog.codes import Intent
+from kafka_hindsight.catalog.codes import Confidence, Intent
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     Contributor,
@@ -13,14 +11,15 @@ from kafka_hindsight.catalog.rows import (
     Delay,
     Incident,
     Rebalance,
-    RollingRestart,
 )
 from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
 from kafka_hindsight.knowledge.layouts import folder_of
-from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
+
+_HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
+"""How a claim begins that is not certain. One whose reason is unknown claims nothing to hedge."""
 
 WORTH_A_SENTENCE = 10
 """One line of so many must be unread before most of a broker's lines can be."""
@@ -30,12 +29,7 @@ NAMED = 5
 
 def outage_words(outage: BrokerOutage) -> str:
     """What became of a broker, as sure as that is: `broker 2 was cut off`, `broker 3 probably crashed`."""
-    return f"broker {outage.broker} {vocabulary.HEDGES[outage.confidence]}{OUTAGE_VERBS[outage.kind]}"
-
-
-def outage_at(page: PageRows, outage: BrokerOutage) -> str:
-    """What became of a broker, and when: `broker 2 was cut off at 02:13`."""
-    return f"{outage_words(outage)} at {words.minute(outage.down_at, page.day)}"
+    return f"broker {outage.broker} {_HEDGES.get(outage.confidence, '')}{OUTAGE_VERBS[outage.kind]}"
 
 
 def incident_headline(incident: Incident) -> str:
@@ -43,7 +37,7 @@ def incident_headline(incident: Incident) -> str:
     return plain.shortened(incident.headline or incident.explanation.rstrip("."), 220)
 
 
-def declared(row: BrokerOutage | Incident | RollingRestart) -> str:
+def declared(row: Incident) -> str:
     """The label of what was declared, after its headline; empty for anything else."""
     return " (declared)" if row.intent == Intent.DECLARED else ""
 
@@ -77,12 +71,6 @@ def lost_records(low: int | None, high: int | None) -> str:
 def change(before: object, after: object) -> str:
     """A value before and after: `3 → 4`, with `?` for what is not known."""
     return f"{'?' if before is None else before} → {'?' if after is None else after}"
-
-
-def brokers_named(brokers: Iterable[int], at_most: int) -> str:
-    """Brokers in a sentence: `broker 1`, `brokers 1 and 3`."""
-    ids = sorted(brokers)
-    return f"{words.verb(len(ids), 'broker', 'brokers')} {words.listed([str(b) for b in ids], at_most)}"
 
 
 def controller_anchor(row: ControllerChange) -> str:

@@ -12,27 +12,23 @@ from kafka_hindsight.shared import words
 INCIDENTS, FINDINGS = 10, 5
 """How many of them a terminal shows."""
 
-BOLD, RED, YELLOW, GREY, END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[2m", "\x1b[0m"
 _MARKS = {"good": "✓ ", "plain": "· ", "warn": "! ", "act": "! ", "look": "· "}
-_COLOURS = {"critical": RED, "warning": YELLOW, "info": GREY, "warn": YELLOW, "act": RED, "look": YELLOW}
 
 
-def render_terminal(page: ui.Page, width: int = 100, colours: bool = False) -> str:
-    """The summary of a report as lines of at most `width` columns, with ANSI colours only where asked for.
+def render_terminal(page: ui.Page, width: int = 100) -> str:
+    """The summary of a report as lines of at most `width` columns.
 
-    Keeps: without colours nothing but printable characters and line ends, whatever names clients chose.
+    Keeps: nothing but printable characters and line ends, whatever names clients chose.
     """
-    terminal = Terminal(max(40, width), page.day, colours)
-    return "\n".join(_summary(terminal, page)) + "\n"
+    return "\n".join(_summary(Terminal(max(40, width), page.day), page)) + "\n"
 
 
 class Terminal:
     """Shows blocks as lines. The same advice is written once."""
 
-    def __init__(self, width: int, day: date | None = None, colours: bool = False) -> None:
+    def __init__(self, width: int, day: date | None = None) -> None:
         self.width = width
         self.day = day
-        self.colours = colours
         self.advised: set[str] = set()
 
     def plain(self, content: ui.Content) -> str:
@@ -46,9 +42,9 @@ class Terminal:
                 return words.instant(instant, self.day, precise)
             case ui.Badge(text, style) if style.startswith("state"):
                 return f"{text.upper()}."
-            case ui.Name(text) | ui.Link(text) | ui.PageLink(text) | ui.Badge(text):
+            case ui.Name(text) | ui.PageLink(text) | ui.Badge(text):
                 return text
-            case ui.Strong(inner) | ui.Quiet(inner):
+            case ui.Strong(inner) | ui.Quiet(inner) | ui.Link(inner):
                 return self.plain(inner)
         return ""
 
@@ -59,7 +55,7 @@ class Terminal:
                 case ui.Paragraph(inner):
                     yield from self.text(self.plain(inner), indent)
                 case ui.Heading(inner):
-                    yield from self.title(self.plain(inner))
+                    yield from ("", self.plain(inner))
                 case ui.List(items):
                     yield from (line for item in items for line in self.item(item, indent))
                 case ui.Facts(facts):
@@ -73,20 +69,16 @@ class Terminal:
 
     def item(self, item: ui.Item, indent: int) -> Iterator[str]:
         """One item of a list, with the mark of its tone."""
-        mark, colour = _MARKS.get(item.tone, ""), _COLOURS.get(item.tone, "")
-        yield from self.text(self.plain(item.words), indent, colour, 2, mark)
+        yield from self.text(_MARKS.get(item.tone, "") + self.plain(item.words), indent, hang=2)
         yield from self.blocks(item.blocks, indent + 2)
 
     def box(self, box: ui.Box, indent: int) -> Iterator[str]:
-        """The paragraphs of a box as one, then what else it holds; the first screen block by block."""
-        said = " ".join(self.plain(block.words) for block in box.blocks if isinstance(block, ui.Paragraph))
+        """What to do with an arrow before it; any other box block by block."""
         if box.style == "advice":
-            yield from self.advice(said, indent)
-        elif box.style.startswith("lead"):
-            yield from self.blocks(box.blocks, indent)
+            advice = " ".join(self.plain(block.words) for block in box.blocks if isinstance(block, ui.Paragraph))
+            yield from self.advice(advice, indent)
         else:
-            yield from self.text(said, indent, RED if box.style == "refusal" else "")
-            yield from self.blocks((block for block in box.blocks if isinstance(block, ui.List)), indent)
+            yield from self.blocks(box.blocks, indent)
 
     def quotation(self, quote: ui.Quotation, indent: int) -> Iterator[str]:
         """A quoted line below where it was read."""
@@ -99,9 +91,7 @@ class Terminal:
             facts = ", ".join([entry.cost, *(badge.text for badge in entry.badges)])
             yield from self.text(f"{self.plain(entry.when)}  {entry.headline} ({facts})", 2, hang=10)
         else:
-            first, *rest = self.text(entry.brief, 12)
-            yield "  " + self.paint(_COLOURS[entry.tone], entry.tone) + first[2 + len(entry.tone) :]
-            yield from rest
+            yield from self.text(f"{entry.tone:10}{entry.brief}", 2, hang=10)
             yield from self.advice(entry.advice, 12)
 
     def advice(self, advice: str, indent: int) -> Iterator[str]:
@@ -122,51 +112,34 @@ class Terminal:
                 break_on_hyphens=False,
             ) or [f"{margin}{fact.label}"]
 
-    def title(self, text: str) -> Iterator[str]:
-        """A heading, with an empty line before it."""
-        yield ""
-        yield self.paint(BOLD, text)
-
-    def text(self, text: str, indent: int = 0, colour: str = "", hang: int = 0, mark: str = "") -> Iterator[str]:
+    def text(self, text: str, indent: int = 0, hang: int = 0) -> list[str]:
         """Words in lines that keep to the width."""
         margin = " " * indent
-        wrapped = textwrap.wrap(
-            mark + text,
-            self.width,
-            initial_indent=margin,
-            subsequent_indent=margin + " " * hang,
-            break_on_hyphens=False,
-        )
-        return (self.paint(colour, line) for line in wrapped)
-
-    def paint(self, colour: str, text: str) -> str:
-        """The text in a colour, where there are colours."""
-        return f"{colour}{text}{END}" if self.colours and colour else text
+        rest = margin + " " * hang
+        return textwrap.wrap(text, self.width, initial_indent=margin, subsequent_indent=rest, break_on_hyphens=False)
 
 
 def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:
     blocks = {section.name: section.blocks for section in page.sections}
-    verdict = [block for block in blocks["verdict"] if isinstance(block, ui.Box)]
-    yield from terminal.text(f"{page.heading}, {terminal.plain(page.subtitle)}", colour=BOLD)
-    yield from terminal.blocks([box for box in verdict if box.style == "refusal"])
+    yield from terminal.text(f"{page.heading}, {terminal.plain(page.subtitle)}")
     yield ""
-    yield from terminal.blocks([box for box in verdict if box.style.startswith("lead")])
+    yield from terminal.blocks([block for block in blocks["verdict"] if isinstance(block, ui.Box)])
     yield from _entries(
         terminal, "Incidents, the most harmful first", blocks["incidents"], INCIDENTS, "lesser incident"
     )
     yield from _entries(terminal, "Findings", blocks["findings"], FINDINGS, "further rule")
-    yield from terminal.title("Coverage")
+    yield from ("", "Coverage")
     yield from terminal.blocks([block for block in blocks["coverage"] if isinstance(block, ui.List)], 2)
     yield ""
     for label, place in (("Report", page.place), ("Log", page.log)):
         if place:
-            yield f"{terminal.paint(BOLD, label)}{' ' * (8 - len(label))}{place}"
+            yield f"{label:8}{place}"
 
 
 def _entries(terminal: Terminal, title: str, blocks: Iterable[ui.Block], most: int, others: str) -> Iterator[str]:
     entries = [block for block in blocks if isinstance(block, ui.Entry)]
     if entries:
-        yield from terminal.title(title)
+        yield from ("", title)
         yield from terminal.blocks(entries[:most])
     if len(entries) > most:
-        yield from terminal.text(f"and {words.counted(len(entries) - most, others)} in the report", 2, GREY)
+        yield from terminal.text(f"and {words.counted(len(entries) - most, others)} in the report", 2)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from kafka_hindsight.catalog.causes import Cause, CauseFamily
 from kafka_hindsight.catalog.codes import (
-    Confidence,
     FailoverKind,
     Harm,
     IncidentKind,
@@ -137,14 +136,3 @@ REMEDY_LABELS: Mapping[RemedySetting, str] = {
     RemedySetting.SESSION_TIMEOUT: "a longer session timeout",
     RemedySetting.MAX_POLL_INTERVAL: "a longer poll interval",
 }
-HEDGES: Mapping[Confidence, str] = {
-    Confidence.CERTAIN: "",
-    Confidence.LIKELY: "probably ",
-    Confidence.POSSIBLE: "possibly ",
-    Confidence.UNKNOWN: "",
-}
-"""How a claim begins that is not certain, inside a sentence. One whose reason is unknown claims nothing to hedge."""
-
-CAUSE_LABELS: Mapping[str, str] = {code: look.label for code, look in CAUSES.items()}
-FAILOVER_LABELS: Mapping[str, str] = {code: look.label for code, look in FAILOVERS.items()}
-OUT_OF_SYNC_LABELS: Mapping[str, str] = {code: look.label for code, look in OUT_OF_SYNC.items()}

@@ -15,15 +15,6 @@ from kafka_hindsight.settings.owners import Owner
 from kafka_hindsight.shared.exits import BadInput
 
 
-class OwnerTable(Table):
-    """A team and what it owns."""
-
-    name: Text = Field(description="the owner, as receivers and pages name it")
-    clusters: list[Text] = Field(default=[], description="names of clusters, with * for any text")
-    groups: list[Text] = Field(default=[], description="groups, with * for any text")
-    topics: list[Text] = Field(default=[], description="topics, with * for any text")
-
-
 class Receiver(Table):
     """Who gets alerts: one URL of Apprise, in HINDSIGHT_ALERTS_<NAME> or the connection hindsight_alerts_<name>."""
 
@@ -54,7 +45,7 @@ class AlertSettings(Table):
 
     link: Text = Field(default="", description="the address of a report's page, with {cluster} and {page}")
     receivers: list[Receiver] = Field(default=[DEFAULT], description="who gets alerts; each has one URL of Apprise")
-    owners: list[OwnerTable] = Field(default=[], description="who owns which clusters, groups and topics")
+    owners: list[Owner] = Field(default=[], description="who owns which clusters, groups and topics")
 
     @model_validator(mode="after")
     def _names_are_known_and_unique(self) -> Self:
@@ -81,7 +72,7 @@ class AlertSettings(Table):
         self, receiver: Receiver, severity: str, cluster: str, groups: Iterable[str], topics: Iterable[str]
     ) -> bool:
         """Whether a receiver gets an alert of this severity about these."""
-        owner = next((Owner(**o.model_dump()) for o in self.owners if o.name == receiver.owner), None)
+        owner = next((o for o in self.owners if o.name == receiver.owner), None)
         return severity in receiver.severities and (owner is None or owner.owns(cluster, groups, topics))
 
 

@@ -36,7 +36,7 @@ def maintenance_of(text: str | None) -> tuple[MaintenanceWindow, ...]:
     for part in filter(None, map(str.strip, (text or "").split(";"))):
         interval, _, reason = part.partition(" ")
         try:
-            start, end = (_instant(at) for at in interval.split("/"))
+            start, end = (instant_of(at) for at in interval.split("/"))
         except ValueError:
             problems.append(f"MAINTENANCE has {part!r}. Needed: two instants with / between, such as {EXAMPLE}.")
             continue
@@ -49,6 +49,7 @@ def maintenance_of(text: str | None) -> tuple[MaintenanceWindow, ...]:
     return tuple(windows)
 
 
-def _instant(text: str) -> datetime:
+def instant_of(text: str) -> datetime:
+    """An instant in UTC; without a zone it is UTC already. Raises: ValueError, OverflowError."""
     at = datetime.fromisoformat(text)
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)

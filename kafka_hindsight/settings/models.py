@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar, get_args
 from zoneinfo import ZoneInfo
@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from kafka_hindsight.settings.config import has_secret, is_dated, is_uri, masked
-from kafka_hindsight.settings.maintenance import EXAMPLE, maintenance_of
+from kafka_hindsight.settings.maintenance import EXAMPLE, instant_of, maintenance_of
 from kafka_hindsight.shared.exits import BadInput
 
 LOOK_AHEAD_HOURS = 2
@@ -63,8 +63,7 @@ def _zone(name: str) -> str:
 
 def _instant(given: Any) -> datetime:
     try:
-        at = given if isinstance(given, datetime) else datetime.fromisoformat(str(given).strip())
-        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+        return instant_of(given.isoformat() if isinstance(given, datetime) else str(given).strip())
     except (ValueError, OverflowError):
         raise ValueError("an ISO instant, such as 2026-11-20T00:00Z; without a zone it is UTC") from None
 

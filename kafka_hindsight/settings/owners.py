@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-from kafka_hindsight.catalog.row import Row
+from pydantic import Field
+
+from kafka_hindsight.settings.models import Table, Text
 from kafka_hindsight.shared.words import MORE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owner(Row):
-    """A team and what it owns: names with `*` for any text, of which one has to fit."""
+class Owner(Table):
+    """A team and what it owns."""
 
-    name: str
-    clusters: Sequence[str] = ()
-    groups: Sequence[str] = ()
-    topics: Sequence[str] = ()
+    name: Text = Field(description="the owner, as receivers and pages name it")
+    clusters: list[Text] = Field(default=[], description="names of clusters, with * for any text")
+    groups: list[Text] = Field(default=[], description="groups, with * for any text")
+    topics: list[Text] = Field(default=[], description="topics, with * for any text")
 
     def owns(self, cluster: str, groups: Iterable[str], topics: Iterable[str]) -> bool:
         """Whether one of the names is this owner's."""

@@ -95,9 +95,9 @@ FORMATS: Mapping[str, Callable[[Names, Rows, TextIO], None]] = {
 }
 
 
-def write_rows(names: Names, rows: Rows, format_: str, out: TextIO) -> None:
-    """Write rows in one of FORMATS. Instants are in UTC; a null is empty in a table and in CSV."""
-    FORMATS[format_]([visible(name) for name in names], rows, out)
+def write_rows(names: Names, rows: Rows, format_: str) -> None:
+    """Print rows in one of FORMATS. Instants are in UTC; a null is empty in a table and in CSV."""
+    FORMATS[format_]([visible(name) for name in names], rows, sys.stdout)
 
 
 def rows_of(answer: duckdb.DuckDBPyConnection) -> Iterator[Sequence[Any]]:

@@ -7,7 +7,6 @@ from datetime import datetime
 
 from kafka_hindsight.catalog.gold import INCIDENTS
 from kafka_hindsight.catalog.quality import NIGHTS
-from kafka_hindsight.catalog.rows import Night
 from kafka_hindsight.report.fleet import DAYS, HARMS, OF_LATE, Fleet
 from kafka_hindsight.sql.lake_views import dicts_of, open_views
 
@@ -17,12 +16,6 @@ _NIGHTS = f"""
 _INCIDENTS = """
     SELECT cluster, incident_id, headline, started_at FROM gold.incidents
     WHERE list_contains($harms, harm) AND started_at >= (SELECT max(window_to) FROM quality.nights) - $late"""
-
-
-def read_nights(lake: str) -> list[Night]:
-    """The nights of the last days, as they are in the lake. Raises: BadInput where there is no lake."""
-    with open_views(lake, (NIGHTS,)) as connection:
-        return [Night.of(row) for row in dicts_of(connection.execute(_NIGHTS))]
 
 
 def read_fleet(lake: str, at: datetime, expected: Sequence[str] = ()) -> Fleet:

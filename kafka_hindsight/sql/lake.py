@@ -13,7 +13,7 @@ import duckdb
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.blocks import Page
-from kafka_hindsight.report.build import read_rows, report_of
+from kafka_hindsight.report.build import report_of
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.story import Story, Subject, as_data, as_lines
 from kafka_hindsight.report.terminal import render_terminal
@@ -25,7 +25,7 @@ from kafka_hindsight.shared.words import did_you_mean
 from kafka_hindsight.sql.duck_types import one_sentence, view_name
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries, named_question, variables_set
-from kafka_hindsight.sql.report_rows import nights_before, window_rows
+from kafka_hindsight.sql.report_rows import page_rows
 from kafka_hindsight.sql.subjects import story_of
 
 if TYPE_CHECKING:
@@ -198,18 +198,14 @@ class Lake:
         if not self.nights:
             raise BadInput(f"The lake {self.uri} holds no published night. Needed: a finished audit of it.")
         night = night or self.nights[0]
-        tables, cut = window_rows(self._connection, night.cluster, night.window, night.run_id)
-        history, _ = nights_before(self._connection, night.cluster, night.window)
         run = {
             "cluster": night.cluster,
             "window_from": night.window.start,
             "window_to": night.window.end,
             "run_id": night.run_id,
             "lake": self.uri,
-            "history": history,
-            "warnings": cut,
         }
-        return Report(report_of(read_rows(tables, run)))
+        return Report(report_of(page_rows(self._connection, run)[0]))
 
     def _all_of(self, name: str) -> duckdb.DuckDBPyConnection:
         table = BY_NAME.get(name)

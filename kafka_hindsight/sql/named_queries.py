@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_hindsight.settings.home import HOME
@@ -35,9 +34,9 @@ class NamedQuery:
     sql: str
 
 
-def named_queries(folder: Path = FOLDER) -> dict[str, NamedQuery]:
+def named_queries() -> dict[str, NamedQuery]:
     """All named queries, by name."""
-    return {p.stem: read_query(p.stem, p.read_text(encoding="utf-8")) for p in sorted(folder.glob("*.sql"))}
+    return {p.stem: read_query(p.stem, p.read_text(encoding="utf-8")) for p in sorted(FOLDER.glob("*.sql"))}
 
 
 def read_query(name: str, text: str) -> NamedQuery:

@@ -199,7 +199,7 @@ class Session:
             answer = self.connection.execute(statement)
             if statement.expected_result_type == [duckdb.ExpectedResultType.QUERY_RESULT]:
                 names = [column[0] for column in answer.description or ()]
-                write_rows(names, rows_of(answer), self.format, sys.stdout)
+                write_rows(names, rows_of(answer), self.format)
 
     def _command(self, text: str) -> None:
         word, _, rest = text.rstrip(";").partition(" ")
@@ -229,7 +229,7 @@ class Session:
                 counted = None
             rows.append((table.full_name, *(counted or (None, None)), f"One row: {table.grain}"))
         rows += [(view.full_name, None, None, f"One row: {view.grain}") for view in VIEWS]
-        write_rows(("table", "rows", "newest", "meaning"), rows, self.format, sys.stdout)
+        write_rows(("table", "rows", "newest", "meaning"), rows, self.format)
 
     def _describe(self, name: str) -> None:
         table = BY_NAME.get(name) or VIEW_BY_NAME.get(name)
@@ -237,4 +237,4 @@ class Session:
             near = did_you_mean(name, [*BY_NAME, *VIEW_BY_NAME])
             raise BadInput(f"There is no table {visible(name)!r}. Needed: layer.table as .tables lists them.{near}")
         rows = [(c.name, re.sub(r"\(.*\)", "(…)", duck_type(c.kind)), c.described) for c in table.columns]
-        write_rows(("column", "type", "meaning"), rows, self.format, sys.stdout)
+        write_rows(("column", "type", "meaning"), rows, self.format)

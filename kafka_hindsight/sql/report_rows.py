@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -10,10 +10,10 @@ import duckdb
 
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS
-from kafka_hindsight.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, REBALANCES, UNAVAILABILITY
+from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.quality import PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS
 from kafka_hindsight.knowledge.harms import HARM_NOTES
-from kafka_hindsight.report.page_rows import READS
+from kafka_hindsight.report.page_rows import READS, PageRows
 from kafka_hindsight.report.sections.danger import WORST_RISK
 from kafka_hindsight.shared.unavailability import NOTICED_MS
 from kafka_hindsight.shared.windows import Window
@@ -24,19 +24,7 @@ MOST_ROWS = 20_000
 
 NIGHTS = 30
 
-READ: tuple[Table, ...] = tuple(
-    dict.fromkeys(
-        [
-            *(kind.TABLE for kind in READS),
-            PUBLICATIONS,
-            FAILOVERS,
-            FINDINGS,
-            INCIDENTS,
-            REBALANCES,
-            UNAVAILABILITY,
-        ]
-    )
-)
+READ: tuple[Table, ...] = tuple(dict.fromkeys((*(kind.TABLE for kind in READS), PUBLICATIONS)))
 """The tables that a report is made of."""
 
 Rows = list[dict[str, Any]]
@@ -75,7 +63,7 @@ _NUMBERS = """
             AND coalesce(date_diff('millisecond', started_at, ended_at), low_ms) >= $noticed_ms) AS u ON true
     ORDER BY w.window_from"""
 _FINDINGS = """
-    SELECT rule_id, subject_kind, subject, severity, message FROM gold.findings
+    SELECT * REPLACE ([] AS evidence) FROM gold.findings
     WHERE cluster = $cluster AND first_at >= $start AND first_at < $end"""
 _INCIDENTS = """
     SELECT recurrence_id, count(DISTINCT w.window_from) AS nights, min(started_at) AS first_at,
@@ -87,31 +75,29 @@ _INCIDENTS = """
     GROUP BY recurrence_id"""
 
 
-def window_rows(
-    connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, run_id: str
-) -> tuple[dict[str, Rows], list[str]]:
-    """Read the rows that the report of one window shows.
+def page_rows(connection: duckdb.DuckDBPyConnection, run: Mapping[str, Any]) -> tuple[PageRows, bool]:
+    """Read what the report of a window shows: its rows, at most `MOST_ROWS` of each table, and the nights before it.
 
     Args:
         connection: A lake that `open_views` opened with the tables of `READ`.
-        cluster: The cluster's name in the lake.
-        window: The window of the report.
-        run_id: The run whose validation results are shown.
+        run: The columns of PageRun; the validation results are those of its run_id.
 
     Returns:
-        Rows by full table name, as `report.build.read_rows` takes them, at most `MOST_ROWS` of each table; and a
-        sentence for each table of which rows were left out.
+        The rows, with a warning for each table that has more; and whether the cluster has no later window.
     """
+    cluster, window = run["cluster"], Window(run["window_from"], run["window_to"])
     tables: dict[str, Rows] = {}
+    warnings = [*run.get("warnings", ())]
     for table in dict.fromkeys(kind.TABLE for kind in READS):
-        query, values = _query(table, cluster, window, run_id)
-        tables[table.full_name] = _rows(connection, f"{query} LIMIT {MOST_ROWS + 1}", values)
-    cut = [
-        f"{name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all."
-        for name, rows in tables.items()
-        if len(rows) > MOST_ROWS
-    ]
-    return {name: rows[:MOST_ROWS] for name, rows in tables.items()}, cut
+        query, values = _query(table, cluster, window, run["run_id"])
+        rows = _rows(connection, f"{query} LIMIT {MOST_ROWS + 1}", values)
+        tables[table.full_name] = rows[:MOST_ROWS]
+        if len(rows) > MOST_ROWS:
+            warnings.append(
+                f"{table.full_name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all."
+            )
+    history, is_newest = nights_before(connection, cluster, window)
+    return PageRows.read(tables, {**run, "history": history, "warnings": warnings}), is_newest
 
 
 def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: Window) -> tuple[dict[str, Any], bool]:
@@ -127,9 +113,12 @@ def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: W
         their numbers, the findings of the last of them, and the incidents that recurred on them. Empty where there is
         none. And whether the cluster has no later window.
     """
-    windows = _published_since(connection, cluster, window)
+    length = window.end - window.start
+    of_thirty = {"cluster": cluster, "table": REBALANCES.full_name, "first": window.start - (NIGHTS - 1) * length}
+    windows = [Window(r["window_from"], r["window_to"]) for r in _rows(connection, _PUBLISHED, of_thirty)]
     is_newest = all(w.end <= window.end for w in windows)
-    before = apart(w for w in windows if w.end <= window.start and _as_long(w, window))
+    as_long = (w for w in windows if abs(w.end - w.start - length) <= timedelta(seconds=1))
+    before = apart(w for w in as_long if w.end <= window.start)
     if not before:
         return {}, is_newest
     of_all = {"cluster": cluster, "starts": [w.start for w in before], "ends": [w.end for w in before]}
@@ -149,17 +138,6 @@ def apart(windows: Iterable[Window]) -> list[Window]:
         if not chosen or window.end <= chosen[-1].start:
             chosen.append(window)
     return chosen[::-1]
-
-
-def _published_since(connection: duckdb.DuckDBPyConnection, cluster: str, window: Window) -> list[Window]:
-    """The windows of a cluster that were published, from thirty such nights before this one on; later ones too."""
-    first = window.start - (NIGHTS - 1) * (window.end - window.start)
-    rows = _rows(connection, _PUBLISHED, {"cluster": cluster, "table": REBALANCES.full_name, "first": first})
-    return [Window(row["window_from"], row["window_to"]) for row in rows]
-
-
-def _as_long(window: Window, other: Window) -> bool:
-    return abs((window.end - window.start) - (other.end - other.start)) <= timedelta(seconds=1)
 
 
 def _query(table: Table, cluster: str, window: Window, run_id: str) -> tuple[str, dict[str, Any]]:

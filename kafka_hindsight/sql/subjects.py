@@ -1,20 +1,37 @@
-"""A group or a partition with all rows of gold that are about it; and the worst and the latest incident."""
+"""What `hindsight explain` asks a lake for.
+
+A row of gold by its id, with the rows that it names and those that name it; a group or a partition with the rows that
+are about it; the worst and the latest incident.
+"""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from itertools import chain
+from typing import Any
 
 import duckdb
 
-from kafka_hindsight.catalog import Table
+from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.catalog.gold import FINDINGS, INCIDENTS
+from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.report.story import RelatedRows, Story, Subject
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.plain import visible
 from kafka_hindsight.shared.words import did_you_mean
-from kafka_hindsight.sql.related_rows import TOLD, counted, id_in, row_with_relations, where_readable
+from kafka_hindsight.sql.duck_types import CANNOT_BE_READ, one_sentence, view_name
+from kafka_hindsight.sql.lake_views import dicts_of
 
+TOLD = tuple(t for t in TABLES if t.layer == "gold" and len(t.key) == 1)
+"""The tables whose rows have an id."""
+
+_ID = re.compile(r"(?:.*#)?(?:[a-z_-]+-)?([0-9a-f]{6,32})")
+_ROWS = 10
+_AMBIGUOUS = 5
 _FIRST = (INCIDENTS, FINDINGS)
 _OTHERS = tuple(t for t in TOLD if t not in _FIRST)
 _SUBJECTS = {
@@ -51,14 +68,14 @@ def story_of(connection: duckdb.DuckDBPyConnection, asked: str) -> Story | Subje
     """
     asked = asked.strip()
     if asked in _INCIDENT_OF_WORD:
-        return row_with_relations(connection, _incident_of(connection, asked))
+        return _row_with_relations(connection, _incident_of(connection, asked))
     names = {kind: _names(connection, queries) for kind, queries in _SUBJECTS.items()}
     kind = next((kind for kind, known in names.items() if asked in known), None)
     if kind:
         return Subject(kind, asked, [r for t in (*_FIRST, *_OTHERS) for r in _rows(connection, t, kind, asked)])
-    row_id = id_in(asked)
+    row_id = _id_in(asked)
     if row_id:
-        return row_with_relations(connection, row_id)
+        return _row_with_relations(connection, row_id)
     near = visible(did_you_mean(asked, chain.from_iterable(names.values())))
     raise BadInput(
         f"{visible(asked)!r} is not an id, a group or a partition of this lake.{near} Needed: the id of a row of gold"
@@ -78,7 +95,7 @@ def _incident_of(connection: duckdb.DuckDBPyConnection, word: str) -> str:
 def _names(connection: duckdb.DuckDBPyConnection, queries: Iterable[str]) -> set[str]:
     found: set[str] = set()
     for query in queries:
-        with where_readable(connection, query.rpartition("FROM ")[2]):
+        with _where_readable(connection, query.rpartition("FROM ")[2]):
             found |= {name for (name,) in connection.execute(query).fetchall() if name}
     return found
 
@@ -90,7 +107,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, table: Table, kind: str, name: 
     topic, _, partition = name.rpartition("-")
     value = {"name": name, "topic": topic, "partition": partition}
     used = {key: text for key, text in value.items() if f"${key}" in condition}
-    yield from counted(connection, table, condition, used)
+    yield from _counted(connection, table, condition, used)
 
 
 def _about(table: Table, kind: str) -> str:
@@ -103,3 +120,92 @@ def _about(table: Table, kind: str) -> str:
         of_topic = "list_contains(topics, $topic)" if "topics" in columns else ""
         return held if {"topic", "partition"} <= columns else of_topic
     return "group_id = $name" if "group_id" in columns else "list_contains(group_ids, $name)" * ("group_ids" in columns)
+
+
+def _id_in(asked: str) -> str | None:
+    """The id of a row, or its beginning: the text itself, or the end of an address. None where it is neither."""
+    matched = _ID.fullmatch(asked)
+    return matched[1] if matched else None
+
+
+def _row_with_relations(connection: duckdb.DuckDBPyConnection, row_id: str) -> Story:
+    """The row whose id was asked for.
+
+    Takes: an id, or the first six characters of one or more.
+    Raises: BadInput where no row has it, or where several have.
+    """
+    found = [(t, row) for t in TOLD for row in _rows_where(connection, t, f"starts_with({t.key[0]}, ?)", [row_id])]
+    if not found:
+        raise BadInput(
+            f"No row of gold has the id {row_id}. Needed: an id of {', '.join(t.name for t in TOLD)}; or name the"
+            " lake that holds it with --lake."
+        )
+    if len(found) > 1:
+        which = "; ".join(f"{t.name} {getattr(row, t.key[0])}" for t, row in found[:_AMBIGUOUS])
+        raise BadInput(f"{row_id} begins the ids of {len(found)} rows or more: {which}. Needed: more of the id.")
+    table, row = found[0]
+    return Story(table, row, list(_part_of(connection, table, row)), list(_parts(connection, table, row)))
+
+
+def _part_of(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Iterator[RelatedRows]:
+    """The rows that a row names by their ids."""
+    for other in TOLD:
+        key = other.key[0]
+        named = [getattr(row, key, None), *(getattr(row, f"{key}s", None) or ())]
+        ids = [] if other is table else [i for i in named if i]
+        rows = _rows_where(connection, other, f"list_contains(?, {key})", [ids]) if ids else []
+        if rows:
+            yield RelatedRows(other, len(ids), rows)
+
+
+def _parts(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Iterator[RelatedRows]:
+    """The rows that name a row by its id."""
+    key = table.key[0]
+    for other in TOLD:
+        names = {c.name for c in other.columns} if other is not table else set()
+        holds = [f"{key} = ?"] if key in names else [f"list_contains({key}s, ?)"] if f"{key}s" in names else []
+        for condition in holds:
+            yield from _counted(connection, other, condition, [getattr(row, key)])
+
+
+def _counted(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, values: Any) -> Iterator[RelatedRows]:
+    """How many rows of a table meet a condition, and the first of them; nothing where none does."""
+    with _where_readable(connection, table.full_name):
+        count = connection.execute(f"SELECT count(*) FROM {view_name(table)} WHERE {condition}", values).fetchone()
+        if count and count[0]:
+            yield RelatedRows(table, count[0], _rows_where(connection, table, condition, values))
+
+
+@contextmanager
+def _where_readable(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[None]:
+    """Leaves the block where a table cannot be read, and says so.
+
+    Edge case: what the table's log shows was said as the lake was opened. A file that is missing or damaged is found
+    only as its rows are read.
+    """
+    try:
+        yield
+    except duckdb.Error as problem:
+        if CANNOT_BE_READ not in str(problem):
+            _say_once(connection, f"The table {table}{CANNOT_BE_READ}{one_sentence(problem)}. {_TO_DO}")
+
+
+_TO_DO = "What to do: `hindsight doctor` with --lake names each table that is not whole."
+
+
+@lru_cache(16)
+def _say_once(_: duckdb.DuckDBPyConnection, line: str) -> None:
+    """Several queries meet the same file."""
+    print(line, file=sys.stderr)
+
+
+def _rows_where(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, values: Any) -> list[Row]:
+    """The first rows of a table, in order of time, for which a condition holds. Takes: the values of its parameters."""
+    order = ", ".join(filter(None, (table.time_column, table.key[0])))
+    rows: list[Row] = []
+    with _where_readable(connection, table.full_name):
+        answer = connection.execute(
+            f"SELECT * FROM {view_name(table)} WHERE {condition} ORDER BY {order} LIMIT {_ROWS}", values
+        )
+        rows += map(table.row_class.of, dicts_of(answer))
+    return rows

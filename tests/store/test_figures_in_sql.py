@@ -9,8 +9,8 @@ import pytest
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.rows import Night
-from kafka_hindsight.report.build import read_rows
-from kafka_hindsight.report.nights import night_of
+from kafka_hindsight.report.build import night_of
+from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import named_queries
@@ -44,7 +44,7 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     if request.param == "empty":
         tables = {name: [] for name in tables}
     lake = published(tables, tmp_path_factory.mktemp("lake") / "lake")
-    row = night_of(read_rows(tables, about), "run", END)
+    row = night_of(PageRows.read(tables, about), "run", END)
     return row, sql.Session(open_views(str(lake)), named_queries(), "json")
 
 

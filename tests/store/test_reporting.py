@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from kafka_hindsight.report.build import read_rows
-from kafka_hindsight.report.nights import night_of
+from kafka_hindsight.report.build import night_of
+from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.tables.store import Store
 from kafka_hindsight.sql import fleet_rows
@@ -29,11 +29,13 @@ def test_a_page_is_written_from_the_lake_beside_the_night_before(spark: SparkSes
     )
     for row in tables["quality.validation_results"]:
         row["run_id"] = about["run_id"]
+    tables["quality.unparsed_lines"] = [made("quality.unparsed_lines", template="Something <n>", text="Something 1")]
     lake = write_lake(tmp_path / "lake", tables)
     run = about | {"window_from": DAY, "window_to": END, "run_at": END + timedelta(hours=2)}
     written = write_report(Store(spark, str(lake)), run)
     page = Path(written["report"]).read_text(encoding="utf-8")
     assert page.count(' id="rebalance-') == 73
+    assert "Something &lt;n&gt;" in page
     for kind in ("restart", "outofsync", "truncation", "risk", "simulation", "imbalance", "break", "controller"):
         assert f' id="{kind}-' in page
     assert "73 rebalances, 72 more and 62 leader changes, 62 more." in page
@@ -58,7 +60,7 @@ def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(spark:
     tables, about = night()
     lake = write_lake(tmp_path / "lake", {"gold.incidents": tables["gold.incidents"]})
     store, window = Store(spark, str(lake)), Window(DAY, END)
-    own = night_of(read_rows(tables, about), "first", END)
+    own = night_of(PageRows.read(tables, about), "first", END)
     other = replace(own, cluster="other", state="calm", harm=None, headline=None)
     earlier = replace(own, window_from=DAY - timedelta(days=1), window_to=DAY)
     write_fleet(store, other, window)

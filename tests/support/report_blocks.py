@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from kafka_hindsight.report.blocks import (
-    Box,
     Cell,
     Entry,
     Evidence,
@@ -19,14 +18,21 @@ from kafka_hindsight.report.blocks import (
     Paragraph,
     Table,
     TableRow,
+    Timeline,
 )
-from kafka_hindsight.report.lanes import Timeline
+from kafka_hindsight.report.build import report_of
+from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.terminal import Terminal
 from tests.support.report_rows import DAY
 
 T = TypeVar("T")
 
 _TERMINAL = Terminal(100, DAY.date())
+
+
+def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], about: Mapping[str, Any]) -> Page:
+    """The report of rows by full table name."""
+    return report_of(PageRows.read(tables, about), about.get("report_path", ""))
 
 
 def section(page: Page, name: str) -> Any:
@@ -78,21 +84,6 @@ def statements(page: Page, name: str) -> list[tuple[str, str]]:
     """The statements of a section: tone and words."""
     lists = [block for block in section(page, name) if isinstance(block, List) and block.style == "statements"]
     return [(item.tone, text(item.words).strip()) for each in lists for item in each.items]
-
-
-def paragraphs(page: Page) -> list[tuple[str, ...]]:
-    """The verdict, paragraph by paragraph, each as its sentences."""
-    (box,) = [b for b in found(Box, section(page, "verdict")) if b.style == "verdict"]
-    return [
-        tuple(t for word in cast("Sequence[Any]", each.words) if (t := text(word)) != " ")
-        for each in box.blocks
-        if isinstance(each, Paragraph)
-    ]
-
-
-def sentences(page: Page) -> tuple[str, ...]:
-    """The verdict as its sentences."""
-    return tuple(sentence for paragraph in paragraphs(page) for sentence in paragraph)
 
 
 def first_paragraph(page: Page, name: str) -> str:

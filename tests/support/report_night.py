@@ -309,11 +309,10 @@ def _quality(tables: Tables) -> None:
                 longest_silence_ms=266_000 if "broker-2" in source else 41_000,
             )
         )
-    unread = {"source": "broker-2/server.log", "template": "Something nobody has seen about group <name>"}
-    tables["quality.unparsed_lines"] += [
-        made("quality.unparsed_lines", line_id=f"{i}", line_count=1, text=f"Something nobody has seen: g{i}", **unread)
-        for i in range(2)
-    ]
+    template = "Something nobody has seen about group <name>"
+    tables["quality.unparsed_lines"].append(
+        {"template": template, "records": 2, "lines": 2, "sample": "Something nobody has seen: g0"}
+    )
     tables["quality.quarantine"].append(
         made(
             "quality.quarantine",

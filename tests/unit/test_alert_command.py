@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -112,10 +113,10 @@ def look(
         "pager": f"json://u:{SECRET}@127.0.0.1:{pager.port}/hook?retry=0",
         "mail": of_mail or f"mailto://127.0.0.1:{mail.port}?from=night@example.org&to=ops@example.org&mode=insecure",
     }
-    said: list[str] = []
     line = io.StringIO(json.dumps({"urls": urls, "event": event}) + "\n")
-    assert alert.run(alert.order_of(lake, {}, line, now), said.append) == code
-    return said
+    with redirect_stdout(io.StringIO()) as said:
+        assert alert.run(alert.order_of(lake, {}, line, now)) == code
+    return said.getvalue().splitlines()
 
 
 def subjects(mail: Box) -> list[str]:
@@ -163,7 +164,7 @@ def look_at_night(lake: str, number: int, findings: list[dict[str, Any]], url: s
     for layer in ("gold", "quality"):
         shutil.rmtree(Path(lake, layer), ignore_errors=True)
     write_lake(Path(lake), {n: [values(BY_NAME[n], **{"cluster": "prod", **r}) for r in g] for n, g in rows.items()})
-    assert alert.run(alert.order_of(lake, {"HINDSIGHT_ALERTS_PAGER": url}, None, NOW + later), lambda _: None) == DONE
+    assert alert.run(alert.order_of(lake, {"HINDSIGHT_ALERTS_PAGER": url}, None, NOW + later)) == DONE
 
 
 @pytest.mark.parametrize("url", ["pagerduty://key@token?action=map&image=no", f"opsgenie://{'a' * 36}?action=map"])
@@ -239,7 +240,7 @@ def test_without_receivers_nobody_is_told_and_nothing_is_lost(lake: str, pager: 
 def test_what_comes_on_stdin_must_be_an_object(lake: str) -> None:
     for line in ("{", "[]"):
         with pytest.raises(BadInput, match="on stdin is not"):
-            alert.order_of(lake, {}, io.StringIO(line))
+            alert.order_of(lake, {}, io.StringIO(line), NOW)
 
 
 def titles(pager: Box) -> list[str]:

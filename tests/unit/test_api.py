@@ -49,6 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for row in tables["quality.validation_results"]:
         row["run_id"] = about["run_id"]
     tables["gold.rebalances"][0]["cause"] = "member_dead"
+    tables["quality.unparsed_lines"] = [made("quality.unparsed_lines", template="Something <n>", text="Something 1")]
     write_lake(folder / "lake", tables)
     unpack_night(folder)
     (folder / ".samples").mkdir()

@@ -16,13 +16,12 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Unavai
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import INCIDENT_RULES
 from kafka_hindsight.report import figures
-from kafka_hindsight.report.blocks import Tile
-from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.phrases import lost_records
 from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.unavailability import NO_LEADER, unused
 from tests.support import report_blocks as seen
+from tests.support.report_blocks import build_report
 from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END
 from tests.support.rows import AT, row
@@ -37,18 +36,16 @@ def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
     lost, away = figures.lost_records(incidents), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
     rows = [Unavailability.of(r) for r in tables["gold.unavailability"]]
     offline, critical = unused(rows, NO_LEADER), figures.critical(findings)
-    assert [(t.value, t.label) for t in seen.found(Tile, seen.section(page, "verdict"))] == [
-        (lost.number, "committed records lost"),
-        (
-            f"{len(offline.subjects)}",
-            f"partitions without a leader, the longest for {words.duration(offline.longest_ms)},"
-            f" {round(offline.total_ms / 1000)} partition-seconds",
-        ),
-        ("0", "partitions without writes (acks=all)"),
-        (f"{away.sudden + away.orderly}", f"absences of brokers, {away.orderly} shut down in order"),
-        (f"{len(figures.groups_stopped(incidents, rows).subjects)}", "groups stopped by a failure"),
-        (f"{len(critical)}", "critical findings"),
-        (f"{len(figures.unseen(findings))}", "gap in what was seen"),
+    (tiles,) = [each for each in seen.section(page, "verdict") if getattr(each, "style", "") == "tiles"]
+    assert [seen.text(tile) for tile in tiles.items] == [
+        f"{lost.number} committed records lost",
+        f"{len(offline.subjects)} partitions without a leader, the longest for {words.duration(offline.longest_ms)},"
+        f" {round(offline.total_ms / 1000)} partition-seconds",
+        "0 partitions without writes (acks=all)",
+        f"{away.sudden + away.orderly} absences of brokers, {away.orderly} shut down in order",
+        f"{len(figures.groups_stopped(incidents, rows).subjects)} groups stopped by a failure",
+        f"{len(critical)} critical findings",
+        f"{len(figures.unseen(findings))} gap in what was seen",
     ]
     window = {"cluster": CLUSTER, "window_from": DAY, "window_to": END}
     of_rules = sightings.of_findings([f.as_dict() for f in findings], [window], [])

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from kafka_hindsight.catalog.quality import NIGHTS
-from kafka_hindsight.report.build import read_rows
-from kafka_hindsight.report.nights import night_of
+from kafka_hindsight.report.build import night_of
+from kafka_hindsight.report.page_rows import PageRows
 from spark_jobs.fleet_page import plain_values
 from tests.support.report_night import night
 
@@ -17,7 +17,7 @@ KINDS = {"STRING": str, "INT": int, "BIGINT": int, "DOUBLE": float, "TIMESTAMP":
 def test_each_value_is_of_the_plain_type_of_its_column(is_empty: bool) -> None:
     tables, about = night()
     shown = {name: [] for name in tables} if is_empty else tables
-    values = plain_values(night_of(read_rows(shown, about), "run", datetime(2026, 10, 4, tzinfo=UTC)))
+    values = plain_values(night_of(PageRows.read(shown, about), "run", datetime(2026, 10, 4, tzinfo=UTC)))
     assert set(values) == set(NIGHTS.column_names)
     for column in NIGHTS.columns:
         value = values[column.name]

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight.report.blocks import Fact, Item
-from kafka_hindsight.report.build import build_report
 from kafka_hindsight.settings.alerts import owners as owners_of
 from kafka_hindsight.settings.files import FILE_VARIABLE
 from kafka_hindsight.settings.models import Settings
 from tests.support import report_blocks as seen
+from tests.support.report_blocks import build_report
 from tests.support.report_night import night
 from tests.support.rows import AT
 

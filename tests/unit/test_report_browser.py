@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.html import render_html
+from tests.support.report_blocks import build_report
 from tests.support.report_browser import Browser, found
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import HOSTILE, Night, night, poisoned_night

@@ -1,8 +1,8 @@
 """What a report says of its input: what was read, what was not, and which expectations were evaluated."""
 
 from kafka_hindsight.report.blocks import Item, Paragraph
-from kafka_hindsight.report.build import build_report
 from tests.support import report_blocks as seen
+from tests.support.report_blocks import build_report
 from tests.support.report_rows import coverage, made, run
 
 

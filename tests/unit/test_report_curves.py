@@ -5,9 +5,8 @@ from datetime import timedelta
 import pytest
 
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.curves import MOST_POINTS, joined, thinned
-from tests.support.report_blocks import timeline
+from tests.support.report_blocks import build_report, timeline
 from tests.support.report_rows import DAY, END, at, empty, failover, made, rebalance, run
 
 SECOND = 1_000

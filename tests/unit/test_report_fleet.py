@@ -11,7 +11,7 @@ from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.catalog.rows import Incident, Night
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
-from kafka_hindsight.report.build import read_rows, report_of
+from kafka_hindsight.report.build import night_of, report_of
 from kafka_hindsight.report.fleet import (
     Fleet,
     fleet_lines,
@@ -22,10 +22,10 @@ from kafka_hindsight.report.fleet import (
     together,
 )
 from kafka_hindsight.report.html import render_html
-from kafka_hindsight.report.lead import tiles
 from kafka_hindsight.report.metrics import metrics_text
-from kafka_hindsight.report.nights import night_of
-from tests.support.report_blocks import cells, found, rows
+from kafka_hindsight.report.page_rows import PageRows
+from kafka_hindsight.report.sections.verdict import tiles
+from tests.support.report_blocks import cells, found, rows, text
 from tests.support.report_night import HOSTILE, night
 from tests.support.report_rows import DAY, END
 
@@ -33,7 +33,7 @@ AT = END + timedelta(hours=3)
 
 
 def a_night(**columns):
-    page = read_rows(*night())
+    page = PageRows.read(*night())
     return {**night_of(page, "run", AT).as_dict(), **columns}
 
 
@@ -49,9 +49,9 @@ def shifted(row, days):
 
 
 def test_a_nights_row_has_the_figures_of_the_first_screen():
-    page = read_rows(*night())
+    page = PageRows.read(*night())
     row = night_of(page, "run", AT)
-    lost, offline, refusing, away, stopped, critical, gaps = (tile.value for tile in tiles(page))
+    lost, offline, refusing, away, stopped, critical, gaps = (text(tile).split()[0] for tile in tiles(page))
     assert (row.records_lost_low, row.records_lost_high) == (40, 52)
     assert lost == figures.Lost(row.records_lost_low, row.records_lost_high).number
     assert refusing == str(row.partitions_refusing) == "0" and row.offline_partition_seconds > 72

@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from kafka_hindsight.report.blocks import Fact, Link, Trend
-from kafka_hindsight.report.build import build_report
 from tests.support import report_blocks as seen
+from tests.support.report_blocks import build_report
 from tests.support.report_rows import DAY, at, empty, failover, made, rebalance, run
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from kafka_hindsight.report.blocks import Page
-from kafka_hindsight.report.build import build_report, read_rows
+from kafka_hindsight.report.build import night_of
 from kafka_hindsight.report.fleet import Fleet, fleet_page
 from kafka_hindsight.report.html import render_html
-from kafka_hindsight.report.nights import night_of
+from kafka_hindsight.report.page_rows import PageRows
+from tests.support.report_blocks import build_report
 from tests.support.report_browser import Browser, found
 from tests.support.report_night import night
 from tests.support.report_rows import END
@@ -44,7 +45,7 @@ UNFOLDED = "document.querySelectorAll('details').forEach(e => { e.open = true; }
 
 
 def test_no_table_is_cut_on_a_small_desk_screen(browser, tmp_path):
-    page = read_rows(*night())
+    page = PageRows.read(*night())
     fleet = Fleet.of([night_of(page, "run", END).as_dict() | {"cluster": "M3qSc9eLQMSD2A9RXcqTKA"}], [], END)
     for shown in (build_report(*night()), fleet_page(fleet)):
         browser.open(_written(tmp_path, shown), 1280)

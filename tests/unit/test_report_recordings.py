@@ -14,9 +14,9 @@ from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_lead
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
 from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
-from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.html import render_html
 from tests.support.nights import WHOLE, events
+from tests.support.report_blocks import build_report
 from tests.support.report_browser import Browser, found
 from tests.support.report_rows import END
 
@@ -76,8 +76,9 @@ def page_of(excerpt: str) -> str:
         "gold.failovers": failovers,
         "gold.unavailability": judged.name_unavailability(unused),
     }
+    plain = {name: [row.as_dict() for row in rows] for name, rows in tables.items()}
     window = {"window_from": WHOLE.start, "window_to": WHOLE.end}
-    return render_html(build_report(tables, {"cluster": excerpt, "run_id": "run", "run_at": END, **window}))
+    return render_html(build_report(plain, {"cluster": excerpt, "run_id": "run", "run_at": END, **window}))
 
 
 @pytest.mark.parametrize("excerpt", SAID)

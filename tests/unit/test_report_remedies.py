@@ -1,9 +1,9 @@
 """What a report says of settings that would have helped: rows in, a block out."""
 
 from kafka_hindsight.report.blocks import Fact, Link
-from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.sections import remedies as section
 from tests.support import report_blocks as seen
+from tests.support.report_blocks import build_report
 from tests.support.report_night import night
 from tests.support.report_rows import at, empty, made, rebalance, run
 

@@ -7,9 +7,9 @@ from datetime import timedelta
 from kafka_hindsight.catalog.gold import MEMBER_SETTINGS, REBALANCES
 from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.report.blocks import Item, Page
-from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.terminal import render_terminal
 from tests.support import report_blocks as seen
+from tests.support.report_blocks import build_report
 from tests.support.report_rows import DAY, empty, run
 from tests.support.rows import row
 

@@ -1,11 +1,9 @@
 """The last words of a run in a terminal."""
 
-import re
-
 import pytest
 
-from kafka_hindsight.report.build import build_report
 from kafka_hindsight.report.terminal import Terminal, render_terminal
+from tests.support.report_blocks import build_report
 from tests.support.report_night import HOSTILE, night, poisoned_night
 
 
@@ -40,12 +38,6 @@ def test_the_same_advice_is_given_once(report):
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_lines_keep_to_the_width(report, width):
     assert max(map(len, render_terminal(report, width).splitlines())) <= width
-
-
-def test_colours_come_only_when_asked_for_and_change_no_word(report):
-    painted = render_terminal(report, colours=True)
-    assert "\x1b[31mcritical\x1b[0m" in painted
-    assert re.sub(r"\x1b\[\d+m", "", painted) == render_terminal(report)
 
 
 def test_strangers_names_cannot_command_the_terminal():

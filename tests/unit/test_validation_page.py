@@ -31,7 +31,7 @@ def test_a_night_without_a_breach() -> None:
     page = validation_page([held(expectation="key_unique")], RUN)
     assert "No expectation is broken" in page
     assert "prod, 2026-10-01 03:00:00 to 2026-10-02 03:00:00 UTC, run run-1" in page
-    assert "key_unique" in page
+    assert "key_unique" in page and ">held<" in page
     assert "What does not hold" not in page
 
 

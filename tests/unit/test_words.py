@@ -112,7 +112,6 @@ def test_a_hash_of_ours_stands_in_the_address_as_it_is():
         (vocabulary.MOVE_LABELS, codes.MoveEffect),
         (vocabulary.LAG, codes.LagStatus),
         (vocabulary.REMEDY_LABELS, codes.RemedySetting),
-        (vocabulary.HEDGES, codes.Confidence),
     ],
 )
 def test_every_code_of_the_catalog_has_its_words(told, declared):

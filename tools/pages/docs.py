@@ -25,11 +25,12 @@ from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.remedies import REMEDIES
 from kafka_hindsight.knowledge.rules import RULES
-from kafka_hindsight.report.vocabulary import FAILOVER_LABELS, OUT_OF_SYNC_LABELS
-from kafka_hindsight.settings.alerts import AlertSettings, OwnerTable, Receiver
+from kafka_hindsight.report.vocabulary import FAILOVERS, OUT_OF_SYNC, Look
+from kafka_hindsight.settings.alerts import AlertSettings, Receiver
 from kafka_hindsight.settings.clusters import ClustersFile, ClusterTable
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import MEANINGS, param_name, variable
+from kafka_hindsight.settings.owners import Owner
 from kafka_hindsight.spark.apply import in_order
 from kafka_hindsight.spark.judgements import PUBLISHED
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
@@ -192,12 +193,12 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
         ("Findings: what happened", "findings_worst_first", ("Finding", "Severity", "What to do"), happened),
         ("Findings: how things are set up", "durability", ("Finding", "Severity", "What to do"), standing),
         ("Causes of rebalances", "rebalances_by_cause", ("Cause", "In words", "What to do"), why),
-        ("Changes of leaders", "leader_timeline", in_words, _advised(FAILOVER_ADVICE, FAILOVER_LABELS)),
+        ("Changes of leaders", "leader_timeline", in_words, _advised(FAILOVER_ADVICE, FAILOVERS)),
         (
             "Brokers out of in-sync replicas",
             "isr_trouble_by_broker",
             in_words,
-            _advised(OUT_OF_SYNC_ADVICE, OUT_OF_SYNC_LABELS),
+            _advised(OUT_OF_SYNC_ADVICE, OUT_OF_SYNC),
         ),
         (
             "Leaders that are not where they are preferred",
@@ -224,9 +225,9 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     return page("Runbook", "kafka_hindsight/knowledge/ and kafka_hindsight/alerts/sightings.py", parts)
 
 
-def _advised(advice: Mapping[Any, str], labels: Mapping[Any, str]) -> list[tuple[str, ...]]:
+def _advised(advice: Mapping[Any, str], looks: Mapping[Any, Look]) -> list[tuple[str, ...]]:
     """A row for each code: how it is called, and what to do about it."""
-    return [(code(kind), prose(labels[kind]), prose(do)) for kind, do in advice.items()]
+    return [(code(kind), prose(looks[kind].label), prose(do)) for kind, do in advice.items()]
 
 
 def queries_page(queries: Sequence[NamedQuery]) -> str:
@@ -255,7 +256,7 @@ def settings_page() -> str:
         " the params above too, but for `cluster`, `from` and `to`:"
     )
     tables: dict[str, type[BaseModel]] = {"": ClustersFile, "clusters": ClusterTable, "alerts": AlertSettings}
-    tables |= {"alerts.receivers": Receiver, "alerts.owners": OwnerTable}
+    tables |= {"alerts.receivers": Receiver, "alerts.owners": Owner}
     keys = [
         (code(table) if table else "", code(key), prose(of.description or ""))
         for table, model in tables.items()

@@ -32,7 +32,7 @@ NOT_READ = 60
 LAYOUTS_SHOWN = 6
 SOURCE_HEADINGS = (
     "Source", "Lines", "With information", "Nothing of use", "No pattern", "Broken", "Longest silence", "First", "Last",
-    "Layouts", "In the window",
+    "Layouts",
 )  # fmt: skip
 
 
@@ -88,55 +88,22 @@ def unread_sentence(page: PageRows) -> str:
     return f"{words.counted(total.lost, 'line')} of {words.number(total.lines_in)} could not be read."
 
 
-def unexplained_gaps(page: PageRows) -> list[GenerationGap]:
-    """Breaks in the generations of a group that nothing explains: evidence is lost there."""
-    return [row for row in page.of(GenerationGap) if row.explained_by is None]
-
-
-def generations_sentence(page: PageRows) -> str:
-    """Whether rebalances are known to be missing; empty where no group was seen."""
-    gaps = unexplained_gaps(page)
-    if not gaps:
-        return "No generation of a group is missing." if page.of(Rebalance) else ""
-    groups = words.counted(len({row.group_id for row in gaps}), "group")
-    missing = sum(max(0, row.next_generation - row.after_generation - 1) for row in gaps)
-    least = f": at least {words.counted(missing, 'rebalance')} {words.verb(missing, 'is', 'are')} missing here"
-    has = words.verb(len(gaps), "has", "have")
-    breaks = f"{words.counted(len(gaps), 'break')} in the generations of {groups}"
-    return f"{breaks} {has} no explanation{least if missing else ''}."
-
-
-def leaders_sentence(page: PageRows) -> str:
-    """How many breaks in the leader epochs nothing explains; empty where every leader epoch is accounted for."""
-    unknown = [row for row in page.of(LeadershipGap) if row.explained_by is None]
-    if not unknown:
-        return ""
-    partitions = words.counted(len({(row.topic, row.partition) for row in unknown}), "partition")
-    has = words.verb(len(unknown), "has", "have")
-    return (
-        f"{words.counted(len(unknown), 'break')} in the leader epochs of {partitions} {has} no explanation:"
-        " the leader in between is unknown."
-    )
-
-
-def broken_expectations(page: PageRows, severity: str = "") -> list[ValidationResult]:
-    """Expectations that did not hold, all of them or those of one severity."""
-    return [r for r in page.of(ValidationResult) if not r.success and severity in ("", r.severity)]
+def broken_expectations(page: PageRows) -> list[ValidationResult]:
+    """Expectations that did not hold."""
+    return [r for r in page.of(ValidationResult) if not r.success]
 
 
 def expectations_sentence(page: PageRows) -> str:
     """How many expectations on the tables were evaluated and held, and how many had no row to judge."""
     vacuous = sum(bool(r.is_vacuous) for r in page.of(ValidationResult))
-    evaluated = len(page.of(ValidationResult)) - vacuous
-    broken, critical = len(broken_expectations(page)), len(broken_expectations(page, "critical"))
+    evaluated, broken = len(page.of(ValidationResult)) - vacuous, len(broken_expectations(page))
     without_row = f" {words.counted(vacuous, 'further expectation')} had no row to judge." if vacuous else ""
     if not evaluated:
         return f"No expectation was evaluated.{without_row}"
-    if not broken:
-        return f"All {words.counted(evaluated, 'evaluated expectation')} on the tables held.{without_row}"
-    gate = f"; {words.number(critical)} of them {words.verb(critical, 'gates', 'gate')} the publication"
-    of = f"{words.number(broken)} of {words.counted(evaluated, 'evaluated expectation')}"
-    return f"{of} on the tables did not hold{gate if critical else ''}.{without_row}"
+    how_many = words.counted(evaluated, "evaluated expectation")
+    if broken:
+        return f"{words.number(broken)} of {how_many} on the tables did not hold.{without_row}"
+    return f"All {how_many} on the tables held.{without_row}"
 
 
 def _lines(page: PageRows) -> Iterator[Statement]:
@@ -169,17 +136,29 @@ def _layouts(page: PageRows) -> Iterator[Statement]:
 
 
 def _generations(page: PageRows) -> Iterator[Statement]:
-    said, gaps = generations_sentence(page), unexplained_gaps(page)
+    """Whether rebalances are known to be missing; nothing where no group was seen."""
+    gaps = [row for row in page.of(GenerationGap) if row.explained_by is None]
     explained = len(page.of(GenerationGap)) - len(gaps)
     also = f" {words.counted(explained, 'further break')} {words.verb(explained, 'is', 'are')} explained."
-    if said:
-        yield "warn" if gaps else "good", said + (also if explained else "")
+    if gaps:
+        groups = words.counted(len({row.group_id for row in gaps}), "group")
+        missing = sum(max(0, row.next_generation - row.after_generation - 1) for row in gaps)
+        least = f": at least {words.counted(missing, 'rebalance')} {words.verb(missing, 'is', 'are')} missing here"
+        breaks = f"{words.counted(len(gaps), 'break')} in the generations of {groups}"
+        has = words.verb(len(gaps), "has", "have")
+        yield "warn", f"{breaks} {has} no explanation{least if missing else ''}.{also if explained else ''}"
+    elif page.of(Rebalance):
+        yield "good", f"No generation of a group is missing.{also if explained else ''}"
 
 
 def _leaders(page: PageRows) -> Iterator[Statement]:
-    said = leaders_sentence(page)
-    if said:
-        yield "warn", said
+    """How many breaks in the leader epochs nothing explains."""
+    unknown = [row for row in page.of(LeadershipGap) if row.explained_by is None]
+    if unknown:
+        partitions = words.counted(len({(row.topic, row.partition) for row in unknown}), "partition")
+        breaks = f"{words.counted(len(unknown), 'break')} in the leader epochs of {partitions}"
+        has = words.verb(len(unknown), "has", "have")
+        yield "warn", f"{breaks} {has} no explanation: the leader in between is unknown."
     elif page.failovers:
         yield "good", "Every leader epoch that was seen follows from the one before."
 
@@ -274,7 +253,6 @@ def _leader_gap(page: PageRows, row: LeadershipGap) -> ui.TableRow:
             ui.Cell(page.evidence(row.evidence, row.explanation), "wide" if row.explained_by else "wide warn"),
         ),
         plain.anchor("break", f"{row.topic}-{row.partition} {row.topic_incarnation} {row.next_epoch}"),
-        "break",
     )
 
 
@@ -284,12 +262,11 @@ def _sources(page: PageRows) -> Iterator[ui.Block]:
         page.of(Coverage), key=lambda r: (-(r.unparsed + r.quarantined), -(r.longest_silence_ms or 0), r.source)
     )
     if rows:
-        table = ui.Table("Sources", SOURCE_HEADINGS, tuple(_source(page, row) for row in rows), "numbers")
+        table = ui.Table("Sources", SOURCE_HEADINGS, tuple(map(_source, rows)), "numbers")
         yield ui.Expandable(f"{words.counted(len(rows), 'source')}, line by line", (table,))
 
 
-def _source(page: PageRows, row: Coverage) -> ui.TableRow:
-    begins, ends = (page.place(at) if at else 0.0 for at in (row.first_at, row.last_at))
+def _source(row: Coverage) -> ui.TableRow:
     return ui.TableRow(
         (
             ui.head((ui.Name(plain.shortened(row.source)), " ", ui.Quiet(row.origin)), "id"),
@@ -302,7 +279,6 @@ def _source(page: PageRows, row: Coverage) -> ui.TableRow:
             ui.At(row.first_at),
             ui.At(row.last_at),
             ui.separated([ui.Name(plain.shortened(name)) for name in (row.layouts or ())[:LAYOUTS_SHOWN]]),
-            ui.Extent(begins, ends),
         )
     )
 

@@ -45,7 +45,7 @@ def danger(page: PageRows) -> Iterator[ui.Block]:
         page.of(PartitionRisk),
         key=lambda r: (*(-(getattr(r, column) or 0) for column in WORST_RISK), r.topic, r.partition),
     )
-    said = [*_losses_say(page), *exposure(page)]
+    said = [*_losses_say(page), *_exposure(page)]
     if unknown := sum(row.one_from_offline_ms is None for row in risks):
         partitions, risked = words.counted(unknown, "partition"), words.verb(unknown, "it", "they")
         what = (
@@ -102,7 +102,6 @@ def _cut(page: PageRows, row: Truncation) -> ui.TableRow:
             ui.Cell((why, " ", _failover(row.failover_id)) if row.failover_id and is_known else why, "wide"),
         ),
         plain.anchor("truncation", row.truncation_id),
-        "truncation",
     )
 
 
@@ -125,7 +124,7 @@ def _losses_say(page: PageRows) -> Iterator[tuple[str, str]]:
         yield "warn", f"How many records {words.counted(unbounded, 'unclean election')} lost at most is not known."
 
 
-def exposure(page: PageRows) -> Iterator[tuple[str, str]]:
+def _exposure(page: PageRows) -> Iterator[tuple[str, str]]:
     """How many partitions were one failure from harm, or could not be written, and which one most."""
     for exposed, harm in EXPOSED:
         met = [row for row in page.of(PartitionRisk) if exposed(row)]
@@ -137,13 +136,8 @@ def exposure(page: PageRows) -> Iterator[tuple[str, str]]:
             yield "warn", f"{count} {happened}: {most}, for {lasted} in all."
 
 
-def worst_simulation(page: PageRows) -> LossSimulation | None:
-    """The broker or rack whose loss would do most harm, by the last reading."""
-    return min(page.of(LossSimulation), key=_worst_simulation, default=None)
-
-
 def _simulations_say(page: PageRows) -> Iterator[tuple[str, str]]:
-    worst = worst_simulation(page)
+    worst = min(page.of(LossSimulation), key=_worst_simulation, default=None)
     if worst is None:
         return
     if worst.partitions_offline or worst.partitions_unclean:
@@ -188,7 +182,6 @@ def _simulation(page: PageRows, row: LossSimulation) -> ui.TableRow:
             ui.Cell(ui.Expandable(row.explanation, more, "proof"), "left wide"),
         ),
         plain.anchor("simulation", f"{row.scope_kind} {row.scope}"),
-        "simulation",
     )
 
 
@@ -221,7 +214,6 @@ def _risk(page: PageRows, row: PartitionRisk) -> ui.TableRow:
             ui.Cell(page.evidence(row.evidence), "left"),
         ),
         plain.anchor("risk", f"{row.topic}-{row.partition}"),
-        "risk",
     )
 
 

@@ -81,7 +81,7 @@ def _row(page: PageRows, row: Failover, has_lost: bool) -> ui.TableRow:
         ui.sure(row.confidence),
         ui.Cell(page.evidence(row.evidence, row.explanation), "wide"),
     )
-    return ui.TableRow(cells, plain.anchor("failover", row.failover_id), "failover")
+    return ui.TableRow(cells, plain.anchor("failover", row.failover_id))
 
 
 def _replicas(brokers: Sequence[int] | None) -> str | None:
@@ -97,7 +97,7 @@ def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
         ui.sure(row.confidence),
         ui.Cell((page.evidence(row.evidence, row.explanation), (" ", outage) if outage else ""), "wide"),
     )
-    return ui.TableRow(cells, controller_anchor(row), "change of the controller")
+    return ui.TableRow(cells, controller_anchor(row))
 
 
 SECTION = Section(80, "failovers", "Failovers without an outage", "Failovers", failovers)

@@ -68,7 +68,6 @@ def _item(page: PageRows, row: Finding) -> ui.Item:
     return ui.Item(
         (row.message, when, whose),
         anchor=plain.anchor("finding", row.finding_id),
-        noun="finding",
         blocks=(page.evidence(row.evidence),),
     )
 

@@ -8,7 +8,7 @@ from statistics import median
 from kafka_hindsight.catalog.rows import Finding, Unavailability
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
-from kafka_hindsight.report.page_rows import EarlierFinding, EarlierWindow, PageRows, Section
+from kafka_hindsight.report.page_rows import EarlierWindow, PageRows, Section
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.unavailability import NO_LEADER, unused
 
@@ -55,7 +55,7 @@ def _compared(now: float, before: float, noun: str) -> str:
     return f"{counted}, {words.number(abs(now - before))} {'more' if now > before else 'fewer'}"
 
 
-def _changes(page: PageRows, before: Sequence[EarlierFinding]) -> Iterator[ui.Item]:
+def _changes(page: PageRows, before: Sequence[Finding]) -> Iterator[ui.Item]:
     """Findings that came, worst first, then those that went."""
     now = {_key(row): row for row in sorted(page.of(Finding), key=_order) if row.severity in SEVERE}
     then = {_key(row): row for row in sorted(before, key=_order) if row.severity in SEVERE}
@@ -73,12 +73,12 @@ def _changes(page: PageRows, before: Sequence[EarlierFinding]) -> Iterator[ui.It
             yield ui.Item(f"{words.number(len(items) - CHANGES)} more {what}.", "plain")
 
 
-def _order(row: Finding | EarlierFinding) -> tuple[str, str, str]:
+def _order(row: Finding) -> tuple[str, str, str]:
     # The severities come by their order in the alphabet, which is that of SEVERE.
     return row.severity, row.rule_id, row.subject
 
 
-def _key(finding: Finding | EarlierFinding) -> tuple[str, str, str]:
+def _key(finding: Finding) -> tuple[str, str, str]:
     return finding.rule_id, finding.subject_kind, finding.subject
 
 

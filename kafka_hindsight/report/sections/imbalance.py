@@ -136,7 +136,7 @@ def _periods(page: PageRows) -> Iterator[ui.Block]:
             f"Broker {row.broker} {'is' if lasts else 'was'} over the threshold, at worst"
             f" {words.percent(row.max_ratio)}",
             (
-                ui.Paragraph((row.explanation, " ", ui.Address(anchor, "imbalance"))),
+                ui.Paragraph(row.explanation),
                 ui.what_to_do(row.advice),
                 ui.Paragraph((ui.At(row.started_at), " to ", ended, f"; {'; '.join(facts)}.", behind), "quiet"),
                 page.evidence(row.evidence),

@@ -9,15 +9,7 @@ from kafka_hindsight.catalog.rows import Incident, Rebalance, Remedy
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import (
-    absence,
-    declared,
-    incident_headline,
-    lost_records,
-    outage_at,
-    outage_words,
-    who,
-)
+from kafka_hindsight.report.phrases import absence, declared, incident_headline, lost_records, outage_words, who
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -68,7 +60,6 @@ def _incident(page: PageRows, row: Incident, is_open: bool) -> ui.Entry:
         incident_headline(row),
         parts,
         anchor=anchor,
-        noun="incident",
         tone=look.tone,
         when=ui.At(row.started_at),
         badges=ui.badges(row.intent, row.confidence),
@@ -83,8 +74,7 @@ def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
     """What it did: its harm, its time, the groups and topics concerned."""
     harm = figures.harm_of(row)
     kind = vocabulary.INCIDENT_LABELS[row.kind]
-    address = ui.Address(plain.anchor("incident", row.incident_id), "incident")
-    yield ui.Fact("Kind of harm", (ui.Strong(harm.meaning), " ", address), is_wide=True)
+    yield ui.Fact("Kind of harm", ui.Strong(harm.meaning), is_wide=True)
     lasted = (" (", words.duration(words.elapsed_ms(row.started_at, row.ended_at)), ")")
     until: ui.Words = (" to ", ui.At(row.ended_at), lasted) if row.ended_at else ", and it was not over by the end"
     yield ui.Fact("From, to", (ui.At(row.started_at), until))
@@ -110,7 +100,8 @@ def _earlier(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
     history = page.run.history
     if history is None or not history.windows or figures.needs(row) == "calm":
         return
-    count, before = len(history.windows), page.incidents_before.get(row.recurrence_id)
+    count = len(history.windows)
+    before = next((e for e in history.incidents if e.recurrence_id == row.recurrence_id), None)
     if before is None:
         yield ui.Fact("Nights before", f"new: on none of the {words.counted(count, 'night')} before")
         return
@@ -192,7 +183,7 @@ def _prevention(page: PageRows, row: Incident) -> Iterator[ui.Block]:
 def _parts(page: PageRows, row: Incident) -> Iterator[ui.Block]:
     """The rows that it is made of, folded."""
     outages = [
-        ui.Link(outage_at(page, o), plain.anchor("outage", o.outage_id))
+        ui.Link(f"{outage_words(o)} at {words.minute(o.down_at, page.day)}", plain.anchor("outage", o.outage_id))
         for o in page.outages_of.get(row.incident_id, ())
     ]
     if outages:
@@ -219,7 +210,7 @@ def _table(page: PageRows, rows: Sequence[Incident], noun: str) -> ui.Expandable
         first = ui.Link(count, plain.anchor("rebalance", rebalances[0].rebalance_id)) if rebalances else count
         headline = ui.Badge(incident_headline(row), f"cause t-{vocabulary.HARMS[figures.harm_of(row)].tone}")
         cells = (ui.At(row.started_at), headline, row.confidence, (first, declared(row)))
-        shown.append(ui.TableRow(cells, plain.anchor("incident", row.incident_id), "incident"))
+        shown.append(ui.TableRow(cells, plain.anchor("incident", row.incident_id)))
     table = ui.Table("Lesser incidents", ("Start", "What", "Confidence", "Rebalances"), tuple(shown))
     return ui.Expandable(words.counted(len(rows), noun), (table,))
 

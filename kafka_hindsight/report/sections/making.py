@@ -34,7 +34,6 @@ def _facts(page: PageRows) -> Iterator[ui.Fact]:
         ("Lake", run.lake),
         ("Knowledge", words.listed(sorted(v for v in versions if v), at_most=4)),
         ("Started", words.instant(run.started_at)),
-        ("Took", words.duration(None if run.took_seconds is None else 1_000 * run.took_seconds)),
         *sorted((run.versions or {}).items()),
     )
     for label, value in facts:

@@ -15,9 +15,6 @@ from kafka_hindsight.report.sections.restarts import restart_link
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.absences import away, is_orderly, starts_exactly
 
-# The one moment of an outage that is shown even where it did not come.
-BACK = "Back"
-
 
 def outages(page: PageRows) -> Iterator[ui.Block]:
     """The outages, those that were not in order first, then in order of time."""
@@ -29,7 +26,7 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Entry(
             words.sentence(outage_words(row)),
             (
-                ui.Steps(tuple(_steps(row))),
+                ui.Facts(tuple(_moments(row))),
                 ui.Paragraph(row.explanation),
                 ui.Paragraph(f"{label}; {'; '.join(_facts(page, row))}.", "quiet"),
                 *_relations(page, row),
@@ -37,7 +34,6 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
                 *by_kind(page, [f for f in page.of(Failover) if f.outage_id == row.outage_id], most_open=0),
             ),
             anchor=plain.anchor("outage", row.outage_id),
-            noun="outage",
             tone=vocabulary.OUTAGES[row.kind].tone,
             when=ui.At(row.down_at),
             badges=ui.badges(row.intent, row.confidence),
@@ -45,20 +41,22 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
         )
 
 
-def _steps(row: BrokerOutage) -> Iterator[ui.Step]:
+def _moments(row: BrokerOutage) -> Iterator[ui.Fact]:
+    """When it went, was noticed and was whole again, and how long after; that it did not come back is said too."""
     moments = (
         ("Gone" if starts_exactly(row) else "Last sign of life", row.down_at),
         ("Out of reach of others", row.unreachable_at if row.unreachable_at != row.down_at else None),
         ("Noticed", row.detected_at),
-        (BACK, row.up_at),
+        ("Back", row.up_at),
         ("In every ISR again", row.isr_recovered_at),
         ("Leads again what it led", row.leadership_restored_at),
     )
-    for i, (label, at) in enumerate(moments):
-        if at or label == BACK:
-            yield ui.Step(
-                label, ui.At(at) if at else None, words.duration(words.elapsed_ms(row.down_at, at)) if i else ""
-            )
+    for label, at in moments:
+        after = f" after {words.duration(words.elapsed_ms(row.down_at, at))}" if at != row.down_at else ""
+        if at:
+            yield ui.Fact(label, (ui.At(at), ui.Quiet(after)))
+        elif label == "Back":
+            yield ui.Fact(label, "not in this window")
 
 
 def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:

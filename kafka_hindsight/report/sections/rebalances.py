@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafka_hindsight.catalog.causes import Cause
+from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.catalog.rows import Incident, Rebalance
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
@@ -27,7 +29,8 @@ def rebalances(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _row(page: PageRows, row: Rebalance) -> ui.TableRow:
-    look, is_declared = vocabulary.CAUSES[row.cause], page.is_declared(row)
+    look, incident = vocabulary.CAUSES[row.cause], page.incidents.get(row.incident_id)
+    is_declared = incident is not None and incident.intent == Intent.DECLARED
     took = words.duration(row.duration_ms) or "not known"
     cells = (
         ui.At(row.started_at),
@@ -46,7 +49,7 @@ def _row(page: PageRows, row: Rebalance) -> ui.TableRow:
         (ui.Paragraph(row.advice, "advice"), ui.Facts(_facts(page, row)), page.evidence(row.evidence)),
         "",
     )
-    return ui.TableRow(cells, plain.anchor("rebalance", row.rebalance_id), "rebalance", look.tone, is_declared, detail)
+    return ui.TableRow(cells, plain.anchor("rebalance", row.rebalance_id), look.tone, is_declared, detail)
 
 
 def _named(name: str, beside: str) -> ui.Words:
@@ -61,7 +64,7 @@ def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
     incident = page.incidents.get(row.incident_id)
     seconds, members = row.partition_seconds, (row.members_before, row.members_after)
     fell = [
-        (ui.Name(who(m)), f" ({vocabulary.CAUSE_LABELS.get(m.cause, '')}", (", ", ui.At(m.at)) if m.at else "", ")")
+        (ui.Name(who(m)), f" ({Cause(m.cause).label}", (", ", ui.At(m.at)) if m.at else "", ")")
         for m in row.contributors or ()
     ]
     facts = (

@@ -34,7 +34,7 @@ def _period(page: PageRows, row: OutOfSyncPeriod, is_open: bool) -> ui.Entry:
     return ui.Entry(
         f"Broker {row.broker} out of sync for {words.counted(row.partitions, 'partition')}: {look.label}",
         (
-            ui.Paragraph((row.explanation, " ", ui.Address(anchor, "outofsync"))),
+            ui.Paragraph(row.explanation),
             ui.what_to_do(row.advice),
             ui.Paragraph((ui.At(row.started_at), " to ", ended, f"; {'; '.join(facts)}.", behind), "quiet"),
             *ui.said("Topics, those first that were without it longest:", topics),

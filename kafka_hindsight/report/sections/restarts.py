@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kafka_hindsight.catalog.codes import OutageKind
 from kafka_hindsight.catalog.rows import RestartStep, RollingRestart
@@ -17,19 +17,6 @@ HEADINGS = (
 )  # fmt: skip
 
 
-def in_order(page: PageRows) -> Sequence[RollingRestart]:
-    """The rolling restarts, in order of time."""
-    return sorted(page.of(RollingRestart), key=lambda r: (r.started_at, r.restart_id))
-
-
-def headline(row: RollingRestart) -> str:
-    """Which brokers were restarted."""
-    count = len(row.brokers)
-    some = f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
-    subject = "The cluster was" if row.is_complete else some
-    return f"{subject} restarted broker by broker: {words.listed([str(b) for b in row.brokers], at_most=12)}"
-
-
 def restart_link(page: PageRows, restart_id: str | None) -> ui.Link | None:
     """The way to a rolling restart; None where it is not in this window."""
     is_here = restart_id in {row.restart_id for row in page.of(RollingRestart)}
@@ -38,10 +25,13 @@ def restart_link(page: PageRows, restart_id: str | None) -> ui.Link | None:
 
 def restarts(page: PageRows) -> Iterator[ui.Block]:
     """The rolling restarts, in order of time."""
-    for row in in_order(page):
+    for row in sorted(page.of(RollingRestart), key=lambda r: (r.started_at, r.restart_id)):
+        count = len(row.brokers)
+        some = f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
+        subject = "The cluster was" if row.is_complete else some
         ended = ui.At(row.ended_at) if row.ended_at else "not over in this window"
         yield ui.Entry(
-            headline(row),
+            f"{subject} restarted broker by broker: {words.listed([str(b) for b in row.brokers], at_most=12)}",
             (
                 ui.Paragraph(row.explanation),
                 ui.Paragraph((ui.At(row.started_at), " to ", ended, f"; {'; '.join(_facts(row))}."), "quiet"),
@@ -52,7 +42,6 @@ def restarts(page: PageRows) -> Iterator[ui.Block]:
                 page.evidence(row.evidence),
             ),
             anchor=plain.anchor("restart", row.restart_id),
-            noun="rolling restart",
             style="outage",
             tone="protocol" if {s.kind for s in row.scorecard} == {OutageKind.CONTROLLED_SHUTDOWN} else "broker",
             badges=ui.badges(row.intent, row.confidence),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import NOBODY, FailoverKind
@@ -18,9 +18,8 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report.blocks import Lane, Span, Timeline
 from kafka_hindsight.report.curves import curves
-from kafka_hindsight.report.lanes import Lane, Timeline
-from kafka_hindsight.report.marks import Span, items, marks, tallied, ticks
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import absence, controller_anchor, outage_words
 from kafka_hindsight.shared import plain, words
@@ -41,14 +40,12 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
     if not lanes:
         yield ui.Paragraph(absence(page, "Nothing happened that could be drawn.", "Nothing to be drawn"))
         return
-    tones = {mark.tone for lane in lanes for mark in lane.marks}
+    tones = {span.tone for lane in lanes for span in lane.spans}
     worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) != "calm"), None)
     yield Timeline(
         begins=page.window[0],
         ends=page.window[1],
-        ticks=ticks(*page.window),
-        bands=tuple(mark for absence in absences for mark in marks(page, [absence])),
-        absences=items(page, absences),
+        absences=absences,
         curves=tuple(curves(page)),
         lanes=lanes,
         left_out=tuple(s for s in (brokers_left_out, partitions_left_out, groups_left_out) if s),
@@ -56,10 +53,6 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
         focus=round(page.place(worst.started_at), 3) if worst else 50.0,
         legend=tuple((tone, label) for tone, label in vocabulary.TONES.items() if tone in tones),
     )
-
-
-def _lane(page: PageRows, kind: str, label: str, note: str, says: str, anchor: str, spans: Sequence[Span]) -> Lane:
-    return Lane(kind, label, note, says, anchor, marks(page, spans), items(page, spans))
 
 
 def _controller_lane(page: PageRows) -> tuple[Lane, ...]:
@@ -74,19 +67,20 @@ def _controller_lane(page: PageRows) -> tuple[Lane, ...]:
         spans.append(Span("tick", at, at, "protocol", said, short, controller_anchor(row)))
     note = words.counted(len(rows), "change")
     said = words.listed([s.says for s in spans], 6)
-    return (_lane(page, "controller", "Controller", note, f"{note}: {said}", spans[0].anchor, spans),)
+    return (Lane("controller", "Controller", note, f"{note}: {said}", spans[0].anchor, spans),)
 
 
 def _broker_lanes(page: PageRows) -> tuple[list[Lane], str]:
     outages = grouped(page.outages.values(), lambda r: r.broker)
     failovers: defaultdict[int, list[Failover]] = defaultdict(list)
-    for row in page.of(Failover):
+    for row in page.failovers:
         # A change of leader stands with the broker that lost it; a partition that had none, with the one that took it.
         broker = row.leader_to if row.leader_from in (None, NOBODY) else row.leader_from
         if broker is not None and broker >= 0:
             failovers[broker].append(row)
     # A period that an outage explains lasts as long as the tail of that outage.
-    out_of_sync = grouped((r for r in page.of(OutOfSyncPeriod) if r.outage_id is None), lambda r: r.broker)
+    periods = sorted(page.of(OutOfSyncPeriod), key=lambda r: (r.started_at, r.out_of_sync_period_id))
+    out_of_sync = grouped((r for r in periods if r.outage_id is None), lambda r: r.broker)
     known = {*outages, *failovers, *out_of_sync, *(row.broker for row in page.of(LeaderImbalance))}
     trouble = {b: tuple(len(rows.get(b, ())) for rows in (outages, out_of_sync, failovers)) for b in known}
     worst = sorted(known, key=lambda b: (*(-count for count in trouble[b]), b))
@@ -120,9 +114,7 @@ def _broker_lane(
     says = "; ".join([*(span.says for span in shown[:6]), *troubles, *changed]) or "nothing happened to it"
     anchor = shown[0].anchor if shown else ""
     spans = (*recoveries, *shown, *changes)
-    return _lane(
-        page, "broker", f"Broker {broker}", ", ".join(troubles or changed) or "undisturbed", says, anchor, spans
-    )
+    return Lane("broker", f"Broker {broker}", ", ".join(troubles or changed) or "undisturbed", says, anchor, spans)
 
 
 def _absence(page: PageRows, row: BrokerOutage) -> Span:
@@ -179,6 +171,12 @@ def _topic_lanes(page: PageRows) -> tuple[list[Lane], str]:
     return [_topic_lane(page, topic, by_topic[topic]) for topic in worst[:PARTITION_LANES]], left_out
 
 
+def _tallied(labels: Iterable[str]) -> str:
+    """What there was how often, the most frequent first: `a member left (4) and a member joined (1)`."""
+    ordered = sorted(Counter(labels).items(), key=lambda item: (-item[1], item[0]))
+    return words.listed([f"{label} ({words.number(count)})" for label, count in ordered], at_most=5)
+
+
 def _longest(rows: Sequence[Failover]) -> int:
     return max((row.leaderless_ms or 0 for row in rows), default=0)
 
@@ -189,11 +187,8 @@ def _topic_lane(page: PageRows, topic: str, rows: Sequence[Failover]) -> Lane:
     count = len({row.partition for row in rows})
     note = words.counted(count, "partition")
     said = f", up to {words.duration(_longest(rows))}" if _longest(rows) else ""
-    causes = Counter(vocabulary.FAILOVERS[row.kind].label for row in rows)
-    says = f"{note}{said} without a leader: {tallied(causes)}"
-    return _lane(
-        page, "partition", plain.shortened(topic, 48), f"{note}{said}", says, changes[0].anchor, (*gaps, *changes)
-    )
+    says = f"{note}{said} without a leader: {_tallied(vocabulary.FAILOVERS[row.kind].label for row in rows)}"
+    return Lane("partition", plain.shortened(topic, 48), f"{note}{said}", says, changes[0].anchor, (*gaps, *changes))
 
 
 def _leaderless(page: PageRows, row: Failover) -> Span | None:
@@ -226,7 +221,6 @@ def _group_lane(page: PageRows, group: str, rows: Sequence[Rebalance]) -> Lane:
     first, last = rows[0].started_at, rows[-1].started_at
     since, until = words.instant(first, page.day), words.instant(last, page.day)
     when = f"at {since}" if len(rows) == 1 else f"from {since} to {until}"
-    causes = Counter(vocabulary.CAUSES[row.cause].label for row in rows)
     spans = []
     for row in rows:
         look, start = vocabulary.CAUSES[row.cause], row.started_at
@@ -234,8 +228,8 @@ def _group_lane(page: PageRows, group: str, rows: Sequence[Rebalance]) -> Lane:
         what = f"{words.instant(start, page.day)}{lasted}: {look.label}"
         anchor = plain.anchor("rebalance", row.rebalance_id)
         spans.append(Span("bar", start, row.ended_at or start, look.tone, what, look.label, anchor))
-    says = f"{note} {when}: {tallied(causes)}"
-    return _lane(page, "group", plain.shortened(group, 64), note, says, spans[0].anchor, spans)
+    says = f"{note} {when}: {_tallied(vocabulary.CAUSES[row.cause].label for row in rows)}"
+    return Lane("group", plain.shortened(group, 64), note, says, spans[0].anchor, spans)
 
 
 SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline)

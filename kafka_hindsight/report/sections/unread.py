@@ -9,7 +9,6 @@ from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import LineShape, PageRows, Section
 from kafka_hindsight.report.sections.coverage import unread_sentence
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.grouping import grouped
 
 SHAPES = 40
 REFUSALS = 40
@@ -18,17 +17,7 @@ REFUSALS = 40
 def unread(page: PageRows) -> Iterator[ui.Block]:
     """Shapes that no pattern claims, most frequent first, then what is in quarantine."""
     yield ui.Paragraph(unread_sentence(page))
-    by_template = grouped(page.of(LineShape), lambda s: s.template).items()
-    summed = (
-        LineShape(
-            template=template,
-            records=sum(s.records for s in of),
-            lines=sum(s.lines for s in of),
-            sample=min(s.sample for s in of),
-        )
-        for template, of in by_template
-    )
-    shapes = sorted(summed, key=lambda s: (-s.lines, s.template))
+    shapes = sorted(page.of(LineShape), key=lambda s: (-s.lines, s.template))
     if shapes:
         yield ui.Heading("Lines that matter and that no pattern claims")
         rows = tuple(_shape(shape) for shape in shapes[:SHAPES])

@@ -128,7 +128,7 @@ const zone = (() => {
     const lines = [`## ${row.querySelector(".what b").textContent.trim()}`, "", `${lasting(location.href.split("#")[0])}#${row.querySelector(".body").id}`, "", `All times in ${zone.name()}.`, ""];
     for (const part of row.querySelectorAll(".body :is(h3, p, dt, code, q, .moments li)")) {
       const text = part.textContent.trim();
-      if (part.tagName === "DT") lines.push(`- ${text}: ${part.nextElementSibling.innerText.trim().replace(/\s*#$/, "").replaceAll("\n", ", ")}`);
+      if (part.tagName === "DT") lines.push(`- ${text}: ${part.nextElementSibling.innerText.trim().replaceAll("\n", ", ")}`);
       else lines.push(FORMS[part.tagName](text));
     }
     return `${lines.join("\n")}\n`;

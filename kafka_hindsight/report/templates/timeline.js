@@ -1,5 +1,5 @@
 (() => {
-  // The picture at rest is drawn by the page; here it is drawn again for whatever part of the window one looks at.
+  // The picture is drawn for whatever part of the window one looks at.
   const lanes = document.querySelector(".lanes");
   if (!lanes) return;
   const STRIPS = { "broker tick": [20, 9], "broker tail": [9, 3], "broker bar": [5, 10], "partition bar": [7, 7], "partition tick": [16, 13] };
@@ -217,8 +217,6 @@
     act();
   });
 
-  figure.classList.add("live");
-  figure.querySelector(".zoom").hidden = true;
   for (const each of [figure.querySelector(".glass"), figure.querySelector(".keys")]) each.hidden = false;
   figure.querySelector(".glass").addEventListener("click", (event) => moves[event.target.dataset.move]?.());
   for (const track of tracks) track.svg.removeAttribute("data-items");
