@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -54,20 +55,25 @@ class File:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of a cluster: all of them; or those of a span of instants, its end left out, and those without an instant,
-    as far as either is asked for. Of these, those that have some values in other columns.
+    """Rows of a cluster, or of all clusters: all of them; or those of a span of instants, its end left out, and those
+    without an instant, as far as either is asked for. Of these, those that have some values in other columns.
     """
 
-    cluster: str
+    cluster: str | None
     time: str = ""
     span: Span | None = None
     timeless: bool = False
     values: tuple[tuple[str, Any], ...] = ()
 
+    def __str__(self) -> str:
+        span = " to ".join(at.isoformat() for at in self.span or ())
+        values = {"cluster": self.cluster, self.time: span, **dict(self.values)}
+        return ", ".join(f"{name} {value}" for name, value in values.items() if value)
+
     def may_be_in(self, file: File) -> bool:
         """Whether a file may hold one of the rows."""
         named = file.bounds("cluster")
-        if named and not named[0] <= self.cluster <= named[1]:
+        if self.cluster is not None and named and not named[0] <= self.cluster <= named[1]:
             return False
         if not self.time or (self.timeless and file.nulls(self.time) != 0):
             return True
@@ -83,15 +89,15 @@ class Part:
 
     def holds(self, rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
         """For each of these rows, whether it is of the part."""
-        is_wanted = pc.equal(rows["cluster"], self.cluster)
+        laws = [pc.equal(rows[name], pa.scalar(value, rows[name].type)) for name, value in self.values]
+        if self.cluster is not None:
+            laws.append(pc.equal(rows["cluster"], self.cluster))
         if self.time:
             at = rows[self.time]
-            bounds = [pa.scalar(bound, at.type) for bound in self.span or (_NEVER, _NEVER)]
-            is_within = pc.and_(pc.greater_equal(at, bounds[0]), pc.less(at, bounds[1]))
-            is_wanted = pc.and_(is_wanted, pc.fill_null(is_within, self.timeless))
-        for name, value in self.values:
-            is_wanted = pc.and_(is_wanted, pc.equal(rows[name], pa.scalar(value, rows[name].type)))
-        return pc.fill_null(is_wanted, False)
+            start, end = (pa.scalar(bound, at.type) for bound in self.span or (_NEVER, _NEVER))
+            is_within = pc.and_(pc.greater_equal(at, start), pc.less(at, end))
+            laws.append(pc.fill_null(is_within, self.timeless))
+        return pc.fill_null(reduce(pc.and_, laws), False)
 
     def of(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Those of these rows that are of the part."""
