@@ -9,6 +9,9 @@ from typing import Any
 
 FOLDER = "_delta_log"
 
+DELETES = "deletes"
+"""The parameter of a commit of delta-rs that takes rows away for good, and adds none. Spark has an operation for it."""
+
 _COMMIT = re.compile(r"(\d{20})[.](?:json|checkpoint[.][^#]+)")
 
 

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -222,19 +222,12 @@ def write_atomically(place: str, content: str | bytes) -> None:
     """Writes a file so that whoever lists the folder sees it whole or not at all; what was there is replaced."""
     data = content.encode() if isinstance(content, str) else content
     system, path = _opened(place)
-    folder, _, name = path.rpartition("/")
-    coming = f"{folder}/.{name}.{os.getpid()}"
     if system is None:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        try:
-            with Path(coming).open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(coming).replace(path)
-        finally:
-            Path(coming).unlink(missing_ok=True)
+        with _coming(path, data) as coming:
+            coming.replace(path)
     elif place.partition(":")[0] in _RENAMING:
+        folder, _, name = path.rpartition("/")
+        coming = f"{folder}/.{name}.{os.getpid()}"
         system.create_dir(folder, recursive=True)
         _put(system, coming, data)
         if system.get_file_info(path).is_file:  # HDFS renames onto nothing
@@ -245,9 +238,31 @@ def write_atomically(place: str, content: str | bytes) -> None:
 
 
 def write_new(place: str, text: str) -> None:
-    """Writes a file as `write_atomically` does, where there is none; what is there stays as it is."""
-    if not is_there(place):
+    """Writes a file as `write_atomically` does, where there is none; what is there stays as it is.
+
+    Edge case: of two that write one file of a store at once, the last one wins. A lake there has one writer.
+    """
+    system, path = _opened(place)
+    if system is None:
+        with _coming(path, text.encode()) as coming, suppress(FileExistsError):
+            os.link(coming, path)
+    elif not is_there(place):
         write_atomically(place, text)
+
+
+@contextmanager
+def _coming(path: str, data: bytes) -> Iterator[Path]:
+    """A file of this machine that holds the bytes, beside where it is wanted; what is left of it goes."""
+    coming = Path(path).with_name(f".{Path(path).name}.{os.getpid()}")
+    coming.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with coming.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        yield coming
+    finally:
+        coming.unlink(missing_ok=True)
 
 
 def _put(system: Any, path: str, data: bytes) -> None:

@@ -142,9 +142,9 @@ def _commits(lake: str, table: Table, first: int, last: int) -> Iterator[Mapping
             yield delta_log.info(text) or (_UNREADABLE if delta_log.is_cut(text) else {})
 
 
-_UNREADABLE: Mapping[str, Any] = {"operation": "WRITE", "operationParameters": {"mode": "Append"}}
+_UNREADABLE: Mapping[str, Any] = {"operation": "WRITE"}
 
 
 def _writes_a_window(commit: Mapping[str, Any]) -> bool:
-    said = commit.get("operationParameters") or {}
-    return commit.get("operation") == "WRITE" and ("predicate" in said or said.get("mode") == "Append")
+    """Whether a commit has rows of a run: a WRITE, by whichever engine, that does not only delete."""
+    return commit.get("operation") == "WRITE" and delta_log.DELETES not in (commit.get("operationParameters") or {})

@@ -1,0 +1,187 @@
+"""Files of tables: rows of Arrow become Parquet with the statistics by which windows are found, and Parquet rows.
+
+A commit names a file later. A file that no commit ever names goes when the table is put in order.
+
+Source: PROTOCOL.md of Delta Lake, Per-file Statistics.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.ddl import found_by
+from kafka_hindsight.lake.landing import open_file, write_atomically
+from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.shared.instants import of_micros
+
+_GROUP = 32 * 1024 * 1024
+"""Bytes of Arrow that become one row group."""
+
+_FILE = 16 * 1024 * 1024
+"""Bytes of Parquet after which another file begins: its writer keeps them in memory."""
+
+_BATCH = 64 * 1024
+"""Rows that are read at once."""
+
+
+def write_files(folder: str, table: Table, batches: Iterable[pa.RecordBatch]) -> list[File]:
+    """Write rows as files of a table that no commit names yet.
+
+    Args:
+        folder: Where the table lies.
+        table: The table.
+        batches: Its rows, with its columns in their order.
+
+    Raises:
+        ValueError: A row has nothing in a column that is never null.
+    """
+    return list(files_written(table, batches, folder))
+
+
+def files_written(table: Table, batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[File]:
+    """Write rows as `write_files` does, and give each file as soon as it is in its place."""
+    file: _Open | None = None
+    for rows in _groups(batches, arrow_schema(table)):
+        file = file or _Open(rows.schema, found_by(table))
+        file.writer.write_table(rows, row_group_size=len(rows))
+        if file.sink.tell() >= _FILE:
+            yield file.closed(folder)
+            file = None
+    if file:
+        yield file.closed(folder)
+
+
+def read_file(
+    folder: str, file: File, part: Part | None, table: Table, columns: Sequence[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read the rows of a part that a file has. A file that is older than a column has nothing there.
+
+    Args:
+        folder: Where the table lies.
+        file: A file of the table.
+        part: Which rows; None: all.
+        table: The table.
+        columns: The columns to give, in this order; None: all.
+
+    Raises:
+        RuntimeError: The file is not there, or not whole.
+    """
+    schema = arrow_schema(table)
+    names = tuple(schema.names if columns is None else columns)
+    needed = {*names, *(part.columns if part else ())}
+    parquet = pq.ParquetFile(_opened(folder, file, table), coerce_int96_timestamp_unit="us", pre_buffer=True)
+    stored = [name for name in schema.names if name in needed and name in parquet.schema_arrow.names]
+    for batch in parquet.iter_batches(_BATCH, columns=stored):
+        completed = _completed(batch, pa.schema([field for field in schema if field.name in needed]))
+        rows = part.of(completed) if part else completed
+        if len(rows):
+            yield rows.select(names)
+
+
+def conform(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
+    """Give rows exactly the columns of a table, in their order and types.
+
+    Args:
+        rows: Rows, their columns in any order.
+        table: The table.
+        schema: Its columns, with or without the law that some are never null.
+
+    Raises:
+        ValueError: A column is missing or is not the table's, each of which is named; or a row has nothing in a column
+            that is never null.
+    """
+    missing = [n for n in table.column_names if n not in rows.column_names]
+    extra = [n for n in rows.column_names if n not in table.column_names]
+    if missing or extra:
+        raise ValueError(
+            f"{table.full_name} was given other columns than it has: missing {missing or 'none'}, "
+            f"not declared {extra or 'none'}. Needed: {', '.join(table.column_names)}."
+        )
+    if empty := [f.name for f in schema if not f.nullable and rows[f.name].null_count]:
+        raise ValueError(
+            f"{table.full_name} was given rows without a value in {', '.join(empty)}. Needed: a value in each row."
+        )
+    return rows.select(table.column_names).cast(schema)
+
+
+def _opened(folder: str, file: File, table: Table) -> Any:
+    size = 0
+    with suppress(FileNotFoundError):
+        opened = open_file(f"{folder}/{file.path}")
+        size = opened.size()
+    if size < file.size:
+        raise RuntimeError(
+            f"{file.path} of {table.full_name} has {size} of the {file.size} bytes that its commit names. Needed: every"
+            " file of the lake. `hindsight doctor --lake` names those that are damaged or missing."
+        )
+    return opened
+
+
+def _completed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    stored = dict(zip(batch.schema.names, batch.columns, strict=True))
+    columns = [stored[f.name].cast(f.type) if f.name in stored else pa.nulls(len(batch), f.type) for f in schema]
+    return pa.record_batch(columns, schema)
+
+
+def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Give the batches in row groups, those without a row left out."""
+    group: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        group.append(batch.cast(schema))
+        size += batch.nbytes
+        if size >= _GROUP:
+            yield pa.Table.from_batches(group)
+            group, size = [], 0
+    if any(map(len, group)):
+        yield pa.Table.from_batches(group)
+
+
+class _Open:
+    """A file that is being written."""
+
+    def __init__(self, schema: pa.Schema, described: list[str]) -> None:
+        self.described, self.sink = described, io.BytesIO()
+        self.writer = pq.ParquetWriter(
+            self.sink, schema, compression="zstd", write_statistics=described, store_schema=False
+        )
+
+    def closed(self, folder: str) -> File:
+        """Put the file in its place."""
+        self.writer.close()
+        name, content = f"part-{uuid4()}.zstd.parquet", self.sink.getvalue()
+        write_atomically(f"{folder}/{name}", content)
+        return File(name, len(content), self._stats())
+
+    def _stats(self) -> dict[str, Any]:
+        footer = pq.read_metadata(self.sink)
+        stats: dict[str, Any] = {"numRecords": footer.num_rows, "minValues": {}, "maxValues": {}, "nullCount": {}}
+        for name in self.described:
+            at = footer.schema.names.index(name)
+            of_groups = [footer.row_group(n).column(at).statistics for n in range(footer.num_row_groups)]
+            stats["nullCount"][name] = sum(s.null_count for s in of_groups)
+            filled = [s for s in of_groups if s.has_min_max]
+            with suppress(ValueError, OverflowError):
+                stats["minValues"][name] = _bound(min(s.min_raw for s in filled))
+                stats["maxValues"][name] = _bound(max(s.max_raw for s in filled))
+        return stats
+
+
+def _bound(value: Any) -> str:
+    """Write a bound as Delta does.
+
+    Raises:
+        OverflowError: The instant is of a year that Python does not have.
+    """
+    if isinstance(value, int):
+        return of_micros(value).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return str(value, "utf-8")
