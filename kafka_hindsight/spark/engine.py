@@ -1,0 +1,212 @@
+"""Judgements run by Spark's workers: they read the files of a lake themselves, and a reducer judges a bucket of keys.
+
+What is shuffled are tables, packed: (judgement, bucket, input, rows). So a rebuild is a few jobs of small plans,
+whatever the tables look like, and what a worker runs is what runs in one process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial, reduce
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.engine.rebuild import Narrowing
+from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
+from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Source, inputs_of
+from kafka_hindsight.lake.store import Share, Store
+from kafka_hindsight.shared.arrow_tables import completed, inside
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.spark.session import for_judgements
+
+_PACKED = pa.schema([("judgement", pa.string()), ("bucket", pa.int32()), ("name", pa.string()), ("rows", pa.binary())])
+"""A packed table: an input or an output of a judgement, of one bucket."""
+
+_SCHEMA = "judgement string, bucket int, name string, rows binary"
+
+_LZ4 = pa.ipc.IpcWriteOptions(compression="lz4")
+
+_BUCKET = 4 * 1024 * 1024
+"""Bytes of Parquet that are judged in one bucket: as rows of Python they take some hundred megabytes."""
+
+_TASK = 32 * 1024 * 1024
+"""Bytes of Parquet that one task reads: they hold some 240 MB of logs."""
+
+
+class SparkEngine:
+    """Runs a rebuild over a lake, in the workers of a session. A context manager: at its end what it kept is freed."""
+
+    def __init__(self, spark: SparkSession, store: Store) -> None:
+        self._spark, self._store = spark, store
+        self._narrowed, self._judged = list[DataFrame](), list[DataFrame]()
+        self._buckets = 1
+
+    def __enter__(self) -> SparkEngine:
+        self._settings = for_judgements(self._spark)
+        self._settings.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for frame in (*self._narrowed, *self._judged):
+            frame.unpersist()
+        self._settings.__exit__(None, None, None)
+
+    def has(self, table: Table) -> bool:
+        """See Engine."""
+        return self._store.has(table)
+
+    def narrow(self, narrowings: Sequence[Narrowing], values: Values) -> None:
+        """See Engine."""
+        scope: Scope = values[SCOPE]
+        of_tables = [n for n in narrowings if n.leaf.table]
+        shares = [s for name in {n.leaf.table: 0 for n in of_tables} for s in self._store.shares(BY_NAME[name], scope.cluster)]
+        self._buckets = max(self._buckets, self._cores, -(-sum(s.size for s in shares) // _BUCKET))
+        frames = []
+        if shares:
+            work = partial(_narrow_shares, narrowings=of_tables, values=values, count=self._buckets)
+            frames.append(_spread(self._spark, _in_tasks(shares, self._cores), work))
+        if of_outputs := [n for n in narrowings if n.leaf.judgement is not None]:
+            work = partial(_narrow_outputs, narrowings=of_outputs, values=values, count=self._buckets)
+            outputs = {(n.leaf.judgement.name, n.leaf.output) for n in of_outputs if n.leaf.judgement}
+            frames += [rows.mapInArrow(work, _SCHEMA) for rows in map(partial(_named, names=outputs), self._judged)]
+        self._narrowed += [frame.persist() for frame in frames]
+
+    def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
+        """See Engine."""
+        names = [j.name for j in judgements]
+        alone = [(j.name, 0, "", b"") for j in judgements if not key_of(j)]
+        frames = [frame.where(F.col("judgement").isin(names)) for frame in self._narrowed]
+        if alone:
+            frames.append(self._spark.createDataFrame(alone, _SCHEMA))
+        work = partial(_judge_bucket, judgements={j.name: j for j in judgements}, values=values)
+        rows = reduce(DataFrame.union, frames).groupBy("judgement", "bucket").applyInArrow(work, _SCHEMA)
+        self._judged.append(rows.persist())
+
+    def evaluate(self, judgement: Judgement, values: Values) -> Any:
+        """See Engine."""
+        parts: dict[str, list[pa.Table]] = {name: [] for name in judgement.reads}
+        for frame in self._narrowed:
+            for row in frame.where(F.col("judgement") == judgement.name).select("name", "rows").collect():
+                parts[row["name"]].append(_unpacked(row["rows"]))
+        return evaluate(judgement, parts, values)
+
+    def table(self, source: Source, values: Values) -> pa.Table:
+        """See Engine."""
+        made = [leaf_schema(next(source.leaves())[0]).empty_table()]
+        for leaf, functions in source.leaves():
+            if leaf.judgement is not None:
+                for frame in self._judged:
+                    rows = _named(frame, {(leaf.judgement.name, leaf.output)}).select("rows").collect()
+                    made += [narrow(functions, completed(_unpacked(row["rows"]), leaf_schema(leaf)), values) for row in rows]
+        return pa.concat_tables(made, promote_options="default")
+
+    @property
+    def _cores(self) -> int:
+        return int(self._spark.sparkContext.defaultParallelism)
+
+
+def _named(frame: DataFrame, names: Iterable[tuple[str, str]]) -> DataFrame:
+    return frame.where(reduce(lambda a, b: a | b, ((F.col("judgement") == j) & (F.col("name") == n) for j, n in names)))
+
+
+def _spread(spark: SparkSession, tasks: Sequence[Any], work: Callable[[Any], Iterator[pa.RecordBatch]]) -> DataFrame:
+    """Run work on tasks, each by a worker."""
+    return spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(partial(_run, tasks=tasks, work=work), _SCHEMA)
+
+
+def _run(
+    batches: Iterable[pa.RecordBatch], tasks: Sequence[Any], work: Callable[[Any], Iterator[pa.RecordBatch]]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for number in batch["id"].to_pylist():
+            yield from work(tasks[number])
+
+
+def _in_tasks(shares: Sequence[Share], cores: int) -> list[list[Share]]:
+    """Shares of files in tasks of about one size, as many as there are cores at least."""
+    most = max(1, min(_TASK, sum(s.size for s in shares) // cores))
+    tasks: list[list[Share]] = [[]]
+    size = 0
+    for share in shares:
+        if size >= most:
+            tasks.append([])
+            size = 0
+        tasks[-1].append(share)
+        size += share.size
+    return tasks
+
+
+def _narrow_shares(
+    shares: Sequence[Share], narrowings: Sequence[Narrowing], values: Values, count: int
+) -> Iterator[pa.RecordBatch]:
+    """What a worker makes of files: each is read once, for all that is made of it."""
+    scope: Scope = values[SCOPE]
+    of_tables = grouped(narrowings, lambda n: n.leaf.table)
+    for share in shares:
+        for part in share.read(scope.cluster):
+            own = of_tables[share.table.full_name]
+            spans = {s: _within(part, share.table, scope, s) for s in {n.leaf.span for n in own}}
+            for narrowing in own:
+                yield from _kept(narrowing, spans[narrowing.leaf.span], values, count)
+
+
+def _within(part: pa.Table, table: Table, scope: Scope, span: str) -> pa.Table:
+    return inside(part, getattr(scope, span), str(table.time_column)) if span else part
+
+
+def _narrow_outputs(
+    batches: Iterable[pa.RecordBatch], narrowings: Sequence[Narrowing], values: Values, count: int
+) -> Iterator[pa.RecordBatch]:
+    of_outputs = grouped(narrowings, lambda n: (n.leaf.judgement and n.leaf.judgement.name, n.leaf.output))
+    for batch in batches:
+        for row in batch.to_pylist():
+            for narrowing in of_outputs[row["judgement"], row["name"]]:
+                rows = completed(_unpacked(row["rows"]), leaf_schema(narrowing.leaf))
+                yield from _kept(narrowing, rows, values, count)
+
+
+def _kept(narrowing: Narrowing, part: pa.Table, values: Values, count: int) -> Iterator[pa.RecordBatch]:
+    if not part.num_rows:
+        return
+    judgement, name = narrowing.judgement, narrowing.parameter
+    rows = narrow(narrowing.functions, part, values)
+    is_table = inputs_of(judgement.function)[name] is None
+    for bucket, own in in_buckets(rows, key_of(judgement), count):
+        yield _row(judgement.name, bucket, name, _packed(own, keep=own.column_names if is_table else ()))
+
+
+def _judge_bucket(table: pa.Table, judgements: Mapping[str, Judgement], values: Values) -> pa.Table:
+    judgement = judgements[table["judgement"][0].as_py()]
+    parts: dict[str, list[pa.Table]] = {name: [] for name in judgement.reads}
+    for name, rows in zip(table["name"].to_pylist(), table["rows"], strict=True):
+        if name:
+            parts[name].append(_unpacked(rows.as_buffer()))
+    bucket = table["bucket"][0].as_py()
+    outputs = judge(judgement, parts, values)
+    rows = [_row(judgement.name, bucket, name, _packed(own)) for name, own in outputs.items() if own.num_rows]
+    return pa.Table.from_batches(rows, _PACKED)
+
+
+def _row(judgement: str, bucket: int, name: str, rows: pa.Buffer) -> pa.RecordBatch:
+    packed = pa.array([rows.to_pybytes()], pa.binary())
+    return pa.record_batch([pa.array([judgement]), pa.array([bucket], pa.int32()), pa.array([name]), packed], _PACKED)
+
+
+def _packed(table: pa.Table, keep: Iterable[str] = ()) -> pa.Buffer:
+    """A table as bytes, without the columns that hold nothing."""
+    names = [n for n in table.column_names if n in keep or table[n].null_count < table.num_rows]
+    sink = pa.BufferOutputStream()
+    slim = table.select(names).replace_schema_metadata(None)
+    with pa.ipc.new_stream(sink, slim.schema, options=_LZ4) as stream:
+        stream.write_table(slim)
+    return sink.getvalue()
+
+
+def _unpacked(rows: bytes | pa.Buffer) -> pa.Table:
+    return pa.ipc.open_stream(rows).read_all()
