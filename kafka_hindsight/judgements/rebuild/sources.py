@@ -111,8 +111,8 @@ class Judgement:
     name: str
     function: Callable[..., Any]
     key: tuple[str, ...]
-    reads: Mapping[str, Source] = field(default_factory=dict)
-    needs: tuple[Judgement, ...] = ()
+    reads: Mapping[str, Source] = field(default_factory=dict, repr=False)
+    needs: tuple[Judgement, ...] = field(default=(), repr=False)
 
     def output(self, name: str) -> Source:
         """One output, as a source."""
