@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.knowledge.conversion import NotAPattern, compiled
+from kafka_hindsight.lake.parts import Span
 from kafka_hindsight.logs.facts import FileFacts, refuse_foreign, warnings_about
 from kafka_hindsight.logs.files import Listing, Place
 from kafka_hindsight.settings.models import Settings
@@ -35,7 +36,6 @@ from kafka_hindsight.spark.frames import group_record_rows as group_records
 from kafka_hindsight.spark.frames import snapshot_rows as snapshots
 from kafka_hindsight.spark.session import for_few_rows
 from kafka_hindsight.spark.tables.store import Store
-from kafka_hindsight.spark.tables.table_state import Span
 
 _FEW_BYTES = 16 * 1024 * 1024
 """As little takes longer to plan than to read."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,12 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.parts import File
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.tables import table_batches
 from kafka_hindsight.spark.tables.store import Store
 from kafka_hindsight.spark.tables.table_commit import commit_rows
-from kafka_hindsight.spark.tables.table_state import File
 from tests.support.logs import Row, conf
 from tests.support.rows import AT, values
 
@@ -82,8 +80,7 @@ def add(store: Store, *files: list[Row]) -> None:
     for n, rows in enumerate(files):
         file = folder(store) / f"part {n}%.parquet"
         pq.write_table(pa.Table.from_pylist(rows, arrow_schema(LOG_RECORDS)), file, row_group_size=2)
-        told = {"path": quote(file.name), "partitionValues": {}, "size": file.stat().st_size, "modificationTime": 0}
-        added.append(File(file.name, file.stat().st_size, {}, json.dumps({"add": told | {"dataChange": True}})))
+        added.append(File(file.name, file.stat().st_size, {}))
     commit_rows(store.spark, str(folder(store)), added, "")
 
 

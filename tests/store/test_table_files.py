@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -15,13 +14,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import silver
+from kafka_hindsight.lake import table_files
 from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
+from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.batches import Batches
 from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.tables import table_files
 from kafka_hindsight.spark.tables.store import Store
-from kafka_hindsight.spark.tables.table_state import Part, newest_state
+from kafka_hindsight.spark.tables.table_state import newest_state
 from tests.support.rows import AT, values
 
 EVENTS = silver.EVENTS
@@ -130,8 +130,8 @@ def in_files(at: Iterable[int | None], monkeypatch: pytest.MonkeyPatch, size: in
     schema = arrow_schema(EVENTS)
     rows = [{**values(EVENTS, happened_at=None), "happened_at": pa.scalar(n, pa.int64()).cast(INSTANT)} for n in at]
     batches = [pa.record_batch([pa.array([row[f.name]], f.type) for f in schema], schema) for row in rows]
-    found = table_files._files(batches, as_they_are, EVENTS, lambda name, content: None)
-    return [json.loads(stats) for file in found for stats in file["stats"].to_pylist()]
+    monkeypatch.setattr(table_files, "write_atomically", lambda place, content: None)
+    return [dict(file.stats) for file in table_files.write_files("", EVENTS, batches)]
 
 
 def test_a_long_task_makes_several_files(monkeypatch: pytest.MonkeyPatch) -> None:

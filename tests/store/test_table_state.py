@@ -18,11 +18,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog import quality, silver
+from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.tables import table_order
 from kafka_hindsight.spark.tables.store import Store, forget_snapshots
-from kafka_hindsight.spark.tables.table_state import File, Part, newest_state
+from kafka_hindsight.spark.tables.table_state import newest_state
 from tests.support.rows import AT, values
 
 HOUR = timedelta(hours=1)
@@ -182,7 +183,7 @@ def test_a_table_that_another_writer_changed_meanwhile_is_not_replaced(
 def file(low: str | None, high: str | None, nulls: int | None = 0, cluster: str = "prod") -> File:
     least, most = ({"cluster": cluster, **({"at": at} if at else {})} for at in (low, high))
     counts = {"cluster": 0, **({} if nulls is None else {"at": nulls})}
-    return File("part-0", 1, {"numRecords": 3, "minValues": least, "maxValues": most, "nullCount": counts}, "")
+    return File("part-0", 1, {"numRecords": 3, "minValues": least, "maxValues": most, "nullCount": counts})
 
 
 @pytest.mark.parametrize(
@@ -201,7 +202,7 @@ def file(low: str | None, high: str | None, nulls: int | None = 0, cluster: str 
         (file("+11226-10-01T03:00:00.000Z", "+11226-10-01T03:10:00.000Z"), False, True, False),
         (file("2026-10-01T03:00:00.000Z", "9999-12-31T23:59:59.999Z"), False, True, False),
         (file("2026-10-01T03:00:00.000Z", "2026-10-01T03:10:00.000Z", cluster="other"), False, False, False),
-        (File("part-0", 1, {}, ""), False, True, False),
+        (File("part-0", 1, {}), False, True, False),
     ],
 )
 def test_statistics_say_what_a_file_may_hold_and_what_it_holds_alone(

@@ -14,13 +14,13 @@ from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.lake.landing import SNAPSHOTS, landed_of, landing_folder
+from kafka_hindsight.lake.parts import Span
 from kafka_hindsight.logs.files import escaped, instant
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.spark.files.log_files import is_read_failure
 from kafka_hindsight.spark.frames import snapshot_rows as snapshots
 from kafka_hindsight.spark.tables.store import Store
-from kafka_hindsight.spark.tables.table_state import Span
 
 
 @dataclass(frozen=True)

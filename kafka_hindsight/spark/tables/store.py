@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.ddl import instant_literal, literal, quoted
+from kafka_hindsight.lake.parts import Part, Span
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
@@ -30,7 +31,7 @@ from kafka_hindsight.spark.tables.table_content import NO_CONTENT, Content, cont
 from kafka_hindsight.spark.tables.table_creation import create_table
 from kafka_hindsight.spark.tables.table_files import write_files
 from kafka_hindsight.spark.tables.table_order import put_in_order
-from kafka_hindsight.spark.tables.table_state import Part, Span, State, newest_state, open_files
+from kafka_hindsight.spark.tables.table_state import State, newest_state, open_files, predicate_of
 
 _RESTORES = """
 import os, sys
@@ -146,7 +147,7 @@ class Store:
             if kept is not None:
                 kept = kept.join(rows.select(*table.key), list(table.key), "left_anti")
                 rows = rows.unionByName(kept.select(*map(quoted, table.column_names)))
-        self._replace(table, rows, part, part.sql, known)
+        self._replace(table, rows, part, predicate_of(part), known)
 
     def renew_window(
         self, table: Table, frame: DataFrame, cluster: str, window: Window, given: Content | None = None
@@ -170,7 +171,7 @@ class Store:
         For the tables that keep what every run did: they name their window in `window_from` and `window_to`.
         """
         predicate = (
-            f"{Part(cluster).sql} AND run_id = {literal(run_id)}"
+            f"{predicate_of(Part(cluster))} AND run_id = {literal(run_id)}"
             f" AND window_from = {instant_literal(window.start)} AND window_to = {instant_literal(window.end)}"
         )
         self._replace(table, conform(frame, table), Part(cluster), predicate)
@@ -229,7 +230,7 @@ class Store:
         path, state = self._path(table), self._state(table)
         rows = open_files(self.spark, path, state, state.near(part)) if state else None
         rows = self.spark.read.format("delta").load(path) if rows is None else rows
-        return rows.where(part.sql) if part else rows
+        return rows.where(predicate_of(part)) if part else rows
 
     def _held(self, table: Table, part: Part | None = None) -> DataFrame | None:
         """The rows of a part, or of the whole table; None where none is known to be there."""
@@ -271,7 +272,7 @@ class Store:
             return
         files = write_files(path, rows)
         if part and not all(map(part.is_all_of, files)):
-            raise ValueError(_outside(table, part.sql))
+            raise ValueError(_outside(table, predicate_of(part)))
         commit_rows(self.spark, path, files, told, gone)
 
     def _replace(
@@ -281,7 +282,7 @@ class Store:
         if isinstance(rows, DataFrame):
             strange = F.raise_error(F.lit(_outside(table, predicate)))
             rows = rows.where(F.expr(f"coalesce({predicate}, false)") | strange.cast("boolean"))
-        if predicate == part.sql and (gone := self._whole_files(table, part)):
+        if predicate == predicate_of(part) and (gone := self._whole_files(table, part)):
             self._commit(table, rows, known, part, gone)
         elif (known and known.is_empty) or self._is_without(table, part, predicate):
             self._write(table, rows, known, part)
@@ -294,7 +295,7 @@ class Store:
         state = self._state(table)
         near = state.near(part) if state and state.has_columns(table.column_names) else ()
         is_known = state and near and all(map(part.is_all_of, near))
-        return Gone(near, part.sql, state.version) if state and is_known else None
+        return Gone(near, predicate_of(part), state.version) if state and is_known else None
 
     def _is_without(self, table: Table, part: Part, predicate: str) -> bool:
         held = self._held(table, part)

@@ -15,12 +15,13 @@ from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.logs.file_bytes import Bytes
 from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.spark.batches import Batches, as_batches
 from kafka_hindsight.spark.byte_work import spread_units, worked
-from kafka_hindsight.spark.tables.table_state import File, Part, State, all_files, listed_state
+from kafka_hindsight.spark.tables.table_state import State, all_files, listed_state, predicate_of
 
 _MOST = 64 * 1024 * 1024
 """Bytes of a file that a worker reads whole. OPTIMIZE makes files of a gigabyte: Spark splits those."""
@@ -38,13 +39,13 @@ def batches_of(spark: SparkSession, path: str, table: Table, part: Part, known: 
     """The rows of a part, all columns. Takes: the state of the table, where it is known."""
     state = known or listed_state(spark, path)
     if state is None:
-        return [as_batches(spark.read.format("delta").load(path).where(part.sql), table)]
+        return [as_batches(spark.read.format("delta").load(path).where(predicate_of(part)), table)]
     near = state.near(part)
     small = [file for file in near if file.size <= _MOST]
     large = [file for file in near if file.size > _MOST]
     found = [_read_by_workers(spark, path, table, part, small)] if small else []
     if large or not found:
-        found.append(as_batches(all_files(spark, path, state, large).where(part.sql), table))
+        found.append(as_batches(all_files(spark, path, state, large).where(predicate_of(part)), table))
     return found
 
 

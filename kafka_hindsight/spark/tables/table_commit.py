@@ -9,13 +9,17 @@ Source: WriteIntoDelta, OptimisticTransaction of Delta Lake.
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 
+from kafka_hindsight.lake.parts import File
 from kafka_hindsight.spark.tables.table_creation import SCALA
-from kafka_hindsight.spark.tables.table_state import DELTA, File, is_plain, transaction
+from kafka_hindsight.spark.tables.table_state import DELTA, is_plain, transaction
 
 _LEFT_OUT = 5
 """Fields of the operation that say of other ways to write than these."""
@@ -43,14 +47,27 @@ def commit_rows(
         raise RuntimeError(f"{path} had version {gone.version}, and another writer has changed it since.")
     action, others = getattr(jvm, f"{DELTA}.actions.Action"), jvm.java.util.ArrayList()
     for file in gone.files if gone else ():
-        others.add(action.fromJson(file.action).remove())
+        others.add(action.fromJson(_added(file)).remove())
     for file in () if isinstance(rows, DataFrame) else rows:
-        others.add(action.fromJson(file.action))
+        others.add(action.fromJson(_added(file)))
     actions = getattr(jvm, SCALA).asScala(others).toSeq()
     if isinstance(rows, DataFrame):
         actions = begun.writeFiles(rows._jdf).appendedAll(actions)
     if not actions.isEmpty():
         begun.commit(actions, _operation(jvm, told, gone))
+
+
+def _added(file: File) -> str:
+    """The action that adds a file, as JSON."""
+    add = {
+        "path": quote(file.path),
+        "partitionValues": {},
+        "size": file.size,
+        "modificationTime": time.time_ns() // 1_000_000,
+        "dataChange": True,
+        "stats": json.dumps(file.stats),
+    }
+    return json.dumps({"add": add})
 
 
 def takes_files(spark: SparkSession, path: str, columns: Iterable[str]) -> bool:

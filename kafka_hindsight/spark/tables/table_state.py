@@ -10,18 +10,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import unquote
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.ddl import instant_literal, literal, quoted
+from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.logs.files import escaped
 
 DELTA = "org.apache.spark.sql.delta"
@@ -31,97 +29,6 @@ _PLAIN = 1
 
 _MOST = 16
 """Files that are opened without Delta. Spark asks for each of them by itself, and a store takes a moment to answer."""
-
-Span = tuple[datetime, datetime]
-
-_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-"""Both bounds of a span that holds nothing."""
-
-_STEP = timedelta(milliseconds=1)
-"""Statistics of an instant are cut to a millisecond."""
-
-
-@dataclass(frozen=True)
-class File:
-    """A file of a table, with what is known of the values of its columns, and the action that added it."""
-
-    path: str
-    size: int
-    stats: Mapping[str, Any]
-    action: str
-
-    def bounds(self, column: str) -> tuple[Any, Any] | None:
-        """Between which values all that are not null lie; None where that is not known."""
-        low, high = (self.stats.get(side, {}).get(column) for side in ("minValues", "maxValues"))
-        return None if low is None or high is None else (low, high)
-
-    def span(self, column: str) -> Span | None:
-        """From when to when the instants of the column lie, the end left out; None where that is not known.
-
-        Edge case: a broken line may name a year that Python does not have.
-        """
-        try:
-            held = self.bounds(column)
-            return (datetime.fromisoformat(held[0]), datetime.fromisoformat(held[1]) + _STEP) if held else None
-        except (ValueError, OverflowError):
-            return None
-
-    def nulls(self, column: str) -> int | None:
-        """How many rows have no value in the column; None where that is not known."""
-        found: int | None = self.stats.get("nullCount", {}).get(column)
-        return found
-
-
-@dataclass(frozen=True)
-class Part:
-    """Rows of a cluster: all of them; or those of a span of instants, its end left out, and those without an instant,
-    as far as either is asked for.
-    """
-
-    cluster: str
-    time: str = ""
-    span: Span | None = None
-    timeless: bool = False
-
-    @property
-    def sql(self) -> str:
-        """The predicate of the rows."""
-        told, time = f"cluster = {literal(self.cluster)}", quoted(self.time)
-        kinds = [f"{told} AND {time} IS NULL"] if self.timeless else []
-        if self.span:
-            start, end = map(instant_literal, self.span)
-            kinds.append(f"{told} AND {time} >= {start} AND {time} < {end}")
-        return " OR ".join(f"({kind})" for kind in kinds) if kinds else told
-
-    def may_be_in(self, file: File) -> bool:
-        """Whether a file may hold one of the rows."""
-        named = file.bounds("cluster")
-        if named and not named[0] <= self.cluster <= named[1]:
-            return False
-        if not self.time or (self.timeless and file.nulls(self.time) != 0):
-            return True
-        held, span = file.span(self.time), self.span
-        return span is not None and (held is None or (held[0] < span[1] and span[0] < held[1]))
-
-    def of(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Those of these rows that are of the part."""
-        is_wanted = pc.equal(rows["cluster"], self.cluster)
-        if self.time:
-            at = rows[self.time]
-            bounds = [pa.scalar(bound, at.type) for bound in self.span or (_NEVER, _NEVER)]
-            is_within = pc.and_(pc.greater_equal(at, bounds[0]), pc.less(at, bounds[1]))
-            is_wanted = pc.and_(is_wanted, pc.fill_null(is_within, self.timeless))
-        return rows if pc.all(is_wanted).as_py() else rows.filter(is_wanted)
-
-    def is_all_of(self, file: File) -> bool:
-        """Whether a file is known to hold such rows alone."""
-        if file.bounds("cluster") != (self.cluster, self.cluster) or file.nulls("cluster") != 0:
-            return False
-        if not self.time:
-            return True
-        held, span, has_timeless = file.span(self.time), self.span, file.nulls(self.time) != 0
-        is_within = bool(held and span and span[0] <= held[0] and held[1] <= span[1])
-        return is_within and (self.timeless or not has_timeless)
 
 
 @dataclass(frozen=True)
@@ -139,6 +46,16 @@ class State:
     def near(self, part: Part | None) -> tuple[File, ...]:
         """The files that may hold some of these rows; all files where no part is given."""
         return tuple(f for f in self.files if part is None or part.may_be_in(f))
+
+
+def predicate_of(part: Part) -> str:
+    """The rows of a part, in SQL."""
+    of_cluster, time = f"cluster = {literal(part.cluster)}", quoted(part.time)
+    kinds = [f"{of_cluster} AND {time} IS NULL"] if part.timeless else []
+    if part.span:
+        start, end = map(instant_literal, part.span)
+        kinds.append(f"{of_cluster} AND {time} >= {start} AND {time} < {end}")
+    return " OR ".join(f"({kind})" for kind in kinds) if kinds else of_cluster
 
 
 def newest_state(folder: str, version: int) -> State | None:
@@ -199,8 +116,7 @@ def all_files(spark: SparkSession, path: str, state: State, files: Sequence[File
 
 
 def _file(add: Mapping[str, Any]) -> File:
-    stats = json.loads(add.get("stats") or "{}")
-    return File(unquote(add["path"]), add["size"], stats, json.dumps({"add": add}))
+    return File(unquote(add["path"]), add["size"], json.loads(add.get("stats") or "{}"))
 
 
 def _is_plain(said: Mapping[str, Any]) -> bool:
