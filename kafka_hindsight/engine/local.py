@@ -40,7 +40,7 @@ class LocalEngine:
         of_tables = grouped((n for n in narrowings if n.leaf.table), lambda n: n.leaf.table)
         for name, own in of_tables.items():
             table = BY_NAME[name]
-            for part in self._store.read_parts(table, scope.cluster):
+            for part in self._store.read_in_parts(table, scope.cluster):
                 spans = {span: _within(part, table, scope, span) for span in {n.leaf.span for n in own}}
                 for narrowing in own:
                     self._keep(narrowing, spans[narrowing.leaf.span], values)
@@ -92,5 +92,3 @@ def _buckets(judgement: Judgement, parts: dict[str, list[pa.Table]], count: int)
                 buckets[bucket][name].append(rows)
     while buckets:
         yield buckets.popitem()[1]
-
-

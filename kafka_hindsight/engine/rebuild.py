@@ -85,8 +85,23 @@ def rebuild(engine: Engine, scope: Scope, wanted: Iterable[str] = WANTED) -> Ite
         Each wanted table with its rows of the window; but those of which the lake holds no input.
     """
     published = {name: PUBLISHED[name] for name in wanted}
-    values: dict[str, Any] = {SCOPE: scope}
     order = check_published(published, published)
+    available = _available(engine, order)
+    values = run_judgements(engine, scope, order)
+    for name, source in published.items():
+        if is_available(engine, available, source):
+            yield BY_NAME[name], _published(BY_NAME[name], engine.table(source, values), scope)
+
+
+def run_judgements(engine: Engine, scope: Scope, order: Sequence[Judgement]) -> Values:
+    """Run judgements, each after those that it reads; all that can run together at once.
+
+    A judgement of which the lake holds no input is not run.
+
+    Returns:
+        The value of each judgement without a key, by its name; None of one that was not run.
+    """
+    values: dict[str, Any] = {SCOPE: scope}
     available = _available(engine, order)
     pending = [n for judgement in order if judgement in available for n in _narrowings(engine, available, judgement)]
     judged: list[Judgement] = []
@@ -103,16 +118,16 @@ def rebuild(engine: Engine, scope: Scope, wanted: Iterable[str] = WANTED) -> Ite
         values |= {j.name: engine.evaluate(j, values) if j in available else None for j in together if not j.key}
         if ready:
             progress.say(f"Judged: {', '.join(j.name for j in ready)}")
-    for name, source in published.items():
-        if is_available(engine, available, source):
-            yield BY_NAME[name], _published(BY_NAME[name], engine.table(source, values), scope)
+    return values
 
 
 def is_available(engine: Engine, available: Collection[Judgement], source: Source) -> bool:
     """Whether the lake has what the first of the tables holds that a source is made of."""
     if source.sources:
         return is_available(engine, available, source.sources[0])
-    return source.judgement in available if source.judgement else not source.optional or engine.has(BY_NAME[source.table])
+    return (
+        source.judgement in available if source.judgement else not source.optional or engine.has(BY_NAME[source.table])
+    )
 
 
 def _available(engine: Engine, order: Iterable[Judgement]) -> set[Judgement]:

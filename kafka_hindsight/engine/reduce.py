@@ -17,7 +17,15 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.catalog.row import Row
-from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Narrow, Source, inputs_of, outputs_of, values_of
+from kafka_hindsight.judgements.rebuild.sources import (
+    SCOPE,
+    Judgement,
+    Narrow,
+    Source,
+    inputs_of,
+    outputs_of,
+    values_of,
+)
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_rows import array_of, rows_of
 from kafka_hindsight.shared.arrow_tables import completed, with_columns
@@ -149,5 +157,3 @@ def _output(rows: Sequence[Row], cls: type[Row], values: Values) -> pa.Table:
         return table
     is_certain = pc.equal(table["confidence"], str(Confidence.CERTAIN))
     return with_columns(table, confidence=pc.if_else(is_certain, str(Confidence.LIKELY), table["confidence"]))
-
-

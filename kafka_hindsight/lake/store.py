@@ -34,6 +34,9 @@ from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
 
+_AT_ONCE = 200_000
+"""Rows that are read at once where all of them might not fit into memory."""
+
 Rows = pa.Table | Sequence[File]
 """Rows to write, or the files of `write_files` that hold them already."""
 
@@ -71,6 +74,18 @@ class Store:
     def read(self, table: Table, part: Part | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows of a part, or of the whole table. Takes: the columns to read; all where none are named."""
         return self._rows(table, self.files(table, part), part, columns)
+
+    def read_in_parts(self, table: Table, cluster: str) -> Iterator[pa.Table]:
+        """A cluster's rows, so many at once that they take little memory."""
+        part, batches = Part(cluster), list[pa.RecordBatch]()
+        for file in self.files(table, part):
+            for batch in read_file(self.path(table), file, part, table):
+                batches.append(batch)
+                if sum(map(len, batches)) >= _AT_ONCE:
+                    yield pa.Table.from_batches(batches)
+                    batches = []
+        if batches:
+            yield pa.Table.from_batches(batches)
 
     def read_cluster(self, table: Table, cluster: str) -> pa.Table:
         """A cluster's rows."""
@@ -112,11 +127,12 @@ class Store:
         for other in set(landing.names_in(folder)) - {_STAGED}:
             landing.remove(f"{folder}/{other}")
 
-    def _path(self, table: Table) -> str:
+    def path(self, table: Table) -> str:
+        """The folder of a table."""
         return f"{self.lake}/{table.layer}/{table.name}"
 
     def _log(self, table: Table) -> str:
-        return f"{self._path(table)}/{delta_log.FOLDER}"
+        return f"{self.path(table)}/{delta_log.FOLDER}"
 
     def _staging(self, table: Table) -> str:
         return f"{self.lake}/staging/{table.name}"
@@ -126,11 +142,11 @@ class Store:
 
     def _opened(self, table: Table) -> DeltaTable:
         self.version(table)
-        return DeltaTable(self._path(table))
+        return DeltaTable(self.path(table))
 
     def _create(self, table: Table) -> None:
         """Edge case: a creation that was cut short leaves temporary files alone."""
-        path = self._path(table)
+        path = self.path(table)
         names = (name.rpartition("/")[2] for name in landing.files_below(path))
         held = next((name for name in names if not delta_log.is_temporary(name)), None)
         if held is not None:
@@ -147,14 +163,14 @@ class Store:
         """The rows of a part that are in these files."""
         schema = arrow_schema(table)
         wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns])
-        read = (list(read_file(self._path(table), file, part, table, columns)) for file in files)
+        read = (list(read_file(self.path(table), file, part, table, columns)) for file in files)
         return pa.Table.from_batches(chain.from_iterable(read), wanted)
 
     def _written(self, table: Table, rows: Rows) -> list[File]:
         """The files that hold these rows."""
         if not isinstance(rows, pa.Table):
             return [*rows]
-        return write_files(self._path(table), table, conform(rows, table, arrow_schema(table)).to_batches())
+        return write_files(self.path(table), table, conform(rows, table, arrow_schema(table)).to_batches())
 
     def _replace(self, table: Table, rows: Rows, part: Part, says: Mapping[str, Any] | None = None) -> None:
         """Puts rows in the place of those of a part, which they are of themselves."""
@@ -168,7 +184,7 @@ class Store:
         whole = [file for file in near if part.is_all_of(file)]
         mixed = [file for file in near if file not in whole and self._rows(table, [file], part, part.columns)]
         others = chain.from_iterable(self._others(table, file, part) for file in mixed)
-        added = [*self._written(table, rows), *write_files(self._path(table), table, others)]
+        added = [*self._written(table, rows), *write_files(self.path(table), table, others)]
         self._commit(delta, added, [*whole, *mixed], says)
 
     def _with_timeless(self, table: Table, rows: Rows, near: Sequence[File], timeless: Part) -> pa.Table:
@@ -184,7 +200,7 @@ class Store:
 
     def _others(self, table: Table, file: File, part: Part) -> Iterator[pa.RecordBatch]:
         """The rows of a file that are not of a part."""
-        for batch in read_file(self._path(table), file, None, table):
+        for batch in read_file(self.path(table), file, None, table):
             yield batch.filter(pc.invert(part.holds(batch)))
 
     def _commit(

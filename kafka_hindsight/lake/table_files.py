@@ -55,9 +55,16 @@ def files_written(table: Table, batches: Iterable[pa.RecordBatch], folder: str) 
 
 
 def read_file(
-    folder: str, file: File, part: Part | None, table: Table, columns: Sequence[str] | None = None
+    folder: str,
+    file: File,
+    part: Part | None,
+    table: Table,
+    columns: Sequence[str] | None = None,
+    share: tuple[int, int] = (0, 1),
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a part that a file holds, with the columns of the table, or some of them.
+
+    Takes: `share`, which of how many shares of its row groups to read.
 
     Edge case: a file that is older than a column of the table has none of its values.
     Raises: RuntimeError where the file is not there, or not whole.
@@ -67,7 +74,8 @@ def read_file(
     needed = {*wanted.names, *(part.columns if part else ())}
     held = pq.ParquetFile(_opened(folder, file, table), coerce_int96_timestamp_unit="us", pre_buffer=True)
     names = [name for name in schema.names if name in needed and name in held.schema_arrow.names]
-    for batch in held.iter_batches(_BATCH, columns=names):
+    begin, end = (held.num_row_groups * n // share[1] for n in (share[0], share[0] + 1))
+    for batch in held.iter_batches(_BATCH, row_groups=list(range(begin, end)), columns=names):
         conformed = _conformed(batch, pa.schema([field for field in schema if field.name in needed]))
         rows = part.of(conformed) if part else conformed
         if len(rows):

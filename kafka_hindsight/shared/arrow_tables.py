@@ -41,9 +41,7 @@ def before(table: pa.Table, instant: datetime, time: str) -> pa.Table:
     return table.filter(pc.less(table[time], as_scalar(table[time], instant)))
 
 
-def ends(
-    table: pa.Table, by: Sequence[str], order: Sequence[str], which: Sequence[str] = (FIRST, LAST)
-) -> pa.Table:
+def ends(table: pa.Table, by: Sequence[str], order: Sequence[str], which: Sequence[str] = (FIRST, LAST)) -> pa.Table:
     """Keep the first row, the last one or both of each group.
 
     Args:

@@ -7,8 +7,9 @@ whatever the tables look like, and what a worker runs is what runs in one proces
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -20,10 +21,12 @@ from kafka_hindsight.engine.rebuild import Narrowing
 from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Source, inputs_of
-from kafka_hindsight.lake.store import Share, Store
+from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.lake.store import Store
+from kafka_hindsight.lake.table_files import read_file
 from kafka_hindsight.shared.arrow_tables import completed, inside
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.spark.session import for_judgements
+from kafka_hindsight.spark.session import for_packed_rows
 
 _PACKED = pa.schema([("judgement", pa.string()), ("bucket", pa.int32()), ("name", pa.string()), ("rows", pa.binary())])
 """A packed table: an input or an output of a judgement, of one bucket."""
@@ -39,23 +42,45 @@ _TASK = 32 * 1024 * 1024
 """Bytes of Parquet that one task reads: they hold some 240 MB of logs."""
 
 
+_SHARE = 4 * 1024 * 1024
+"""Bytes of a file for which a share of its own pays."""
+
+
+class Share(NamedTuple):
+    """Some row groups of a file of a table: the folder, the share, and of how many shares it is one."""
+
+    table: str
+    folder: str
+    file: File
+    nth: int
+    count: int
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of Parquet it has."""
+        return self.file.size // self.count
+
+    def read(self, cluster: str) -> Iterator[pa.Table]:
+        """The rows of a cluster, a batch at a time."""
+        table, share = BY_NAME[self.table], (self.nth, self.count)
+        for batch in read_file(self.folder, self.file, Part(cluster), table, share=share):
+            yield pa.Table.from_batches([batch])
+
+
 class SparkEngine:
     """Runs a rebuild over a lake, in the workers of a session. A context manager: at its end what it kept is freed."""
 
     def __init__(self, spark: SparkSession, store: Store) -> None:
-        self._spark, self._store = spark, store
+        self._spark, self._store, self._until_end = spark, store, ExitStack()
         self._narrowed, self._judged = list[DataFrame](), list[DataFrame]()
-        self._buckets = 1
+        self._buckets = 0
 
     def __enter__(self) -> SparkEngine:
-        self._settings = for_judgements(self._spark)
-        self._settings.__enter__()
+        self._until_end.enter_context(for_packed_rows(self._spark))
         return self
 
     def __exit__(self, *error: Any) -> None:
-        for frame in (*self._narrowed, *self._judged):
-            frame.unpersist()
-        self._settings.__exit__(None, None, None)
+        self._until_end.close()
 
     def has(self, table: Table) -> bool:
         """See Engine."""
@@ -65,8 +90,8 @@ class SparkEngine:
         """See Engine."""
         scope: Scope = values[SCOPE]
         of_tables = [n for n in narrowings if n.leaf.table]
-        shares = [s for name in {n.leaf.table: 0 for n in of_tables} for s in self._store.shares(BY_NAME[name], scope.cluster)]
-        self._buckets = max(self._buckets, self._cores, -(-sum(s.size for s in shares) // _BUCKET))
+        shares = [s for name in {n.leaf.table: 0 for n in of_tables} for s in self._shares(name, scope.cluster)]
+        self._buckets = self._buckets or max(self._cores, -(-sum(s.size for s in shares) // _BUCKET))
         frames = []
         if shares:
             work = partial(_narrow_shares, narrowings=of_tables, values=values, count=self._buckets)
@@ -75,7 +100,7 @@ class SparkEngine:
             work = partial(_narrow_outputs, narrowings=of_outputs, values=values, count=self._buckets)
             outputs = {(n.leaf.judgement.name, n.leaf.output) for n in of_outputs if n.leaf.judgement}
             frames += [rows.mapInArrow(work, _SCHEMA) for rows in map(partial(_named, names=outputs), self._judged)]
-        self._narrowed += [frame.persist() for frame in frames]
+        self._narrowed += map(self._kept, frames)
 
     def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
         """See Engine."""
@@ -86,7 +111,7 @@ class SparkEngine:
             frames.append(self._spark.createDataFrame(alone, _SCHEMA))
         work = partial(_judge_bucket, judgements={j.name: j for j in judgements}, values=values)
         rows = reduce(DataFrame.union, frames).groupBy("judgement", "bucket").applyInArrow(work, _SCHEMA)
-        self._judged.append(rows.persist())
+        self._judged.append(self._kept(rows))
 
     def evaluate(self, judgement: Judgement, values: Values) -> Any:
         """See Engine."""
@@ -103,8 +128,22 @@ class SparkEngine:
             if leaf.judgement is not None:
                 for frame in self._judged:
                     rows = _named(frame, {(leaf.judgement.name, leaf.output)}).select("rows").collect()
-                    made += [narrow(functions, completed(_unpacked(row["rows"]), leaf_schema(leaf)), values) for row in rows]
+                    made += [
+                        narrow(functions, completed(_unpacked(row["rows"]), leaf_schema(leaf)), values) for row in rows
+                    ]
         return pa.concat_tables(made, promote_options="default")
+
+    def _kept(self, frame: DataFrame) -> DataFrame:
+        """A frame that is computed once."""
+        kept = frame.persist()
+        self._until_end.callback(kept.unpersist)
+        return kept
+
+    def _shares(self, name: str, cluster: str) -> Iterator[Share]:
+        table = BY_NAME[name]
+        for file in self._store.files(table, Part(cluster)):
+            count = -(-file.size // _SHARE)
+            yield from (Share(name, self._store.path(table), file, nth, count) for nth in range(count))
 
     @property
     def _cores(self) -> int:
@@ -150,10 +189,10 @@ def _narrow_shares(
     of_tables = grouped(narrowings, lambda n: n.leaf.table)
     for share in shares:
         for part in share.read(scope.cluster):
-            own = of_tables[share.table.full_name]
-            spans = {s: _within(part, share.table, scope, s) for s in {n.leaf.span for n in own}}
+            own = of_tables[share.table]
+            spans = {s: _within(part, BY_NAME[share.table], scope, s) for s in {n.leaf.span for n in own}}
             for narrowing in own:
-                yield from _kept(narrowing, spans[narrowing.leaf.span], values, count)
+                yield from _narrowed(narrowing, spans[narrowing.leaf.span], values, count)
 
 
 def _within(part: pa.Table, table: Table, scope: Scope, span: str) -> pa.Table:
@@ -168,10 +207,10 @@ def _narrow_outputs(
         for row in batch.to_pylist():
             for narrowing in of_outputs[row["judgement"], row["name"]]:
                 rows = completed(_unpacked(row["rows"]), leaf_schema(narrowing.leaf))
-                yield from _kept(narrowing, rows, values, count)
+                yield from _narrowed(narrowing, rows, values, count)
 
 
-def _kept(narrowing: Narrowing, part: pa.Table, values: Values, count: int) -> Iterator[pa.RecordBatch]:
+def _narrowed(narrowing: Narrowing, part: pa.Table, values: Values, count: int) -> Iterator[pa.RecordBatch]:
     if not part.num_rows:
         return
     judgement, name = narrowing.judgement, narrowing.parameter

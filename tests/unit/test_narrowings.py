@@ -37,12 +37,26 @@ def made_rows() -> dict[str, list[Any]]:
     """Rows of every table that a rebuild reads: real events, and readings that change."""
     found = [*events("crash-2.8"), *events("settings-2.8"), *lines("librdkafka-python-4.3", *BOTH)]
     partitions = [
-        dict(topic=topic, partition=p, snapshot_at=at, snapshot_id=str(n), leader=1 + n % 2, isr=[1, 2][: 1 + n % 2])
+        {
+            "topic": topic,
+            "partition": p,
+            "snapshot_at": at,
+            "snapshot_id": str(n),
+            "leader": 1 + n % 2,
+            "isr": [1, 2][: 1 + n % 2],
+        }
         for n, at in enumerate(HALF_MINUTES)
         for topic, p in (("orders", 0), ("orders", 30), ("__consumer_offsets", 49), ("__consumer_offsets", n))
     ]
     settings = [
-        dict(resource_type=kind, resource=resource, name=name, value=str(n // 3), snapshot_at=at, snapshot_id=str(n))
+        {
+            "resource_type": kind,
+            "resource": resource,
+            "name": name,
+            "value": str(n // 3),
+            "snapshot_at": at,
+            "snapshot_id": str(n),
+        }
         for n, at in enumerate(HALF_MINUTES)
         for kind, resource, name in (
             ("topic", "orders", "min.insync.replicas"),
@@ -50,31 +64,55 @@ def made_rows() -> dict[str, list[Any]]:
         )
     ]
     members = [
-        dict(group_id=f"g{n % 3}", member_id=f"m{n % 5}", client_id=f"c{n % 4}", snapshot_at=at, snapshot_id=str(n))
+        {
+            "group_id": f"g{n % 3}",
+            "member_id": f"m{n % 5}",
+            "client_id": f"c{n % 4}",
+            "snapshot_at": at,
+            "snapshot_id": str(n),
+        }
         for n, at in enumerate(HALF_MINUTES)
     ]
     offsets = [
-        dict(topic="orders", partition=n % 40, committed_offset=n, end_offset=end, snapshot_at=at, snapshot_id=str(n))
+        {
+            "topic": "orders",
+            "partition": n % 40,
+            "committed_offset": n,
+            "end_offset": end,
+            "snapshot_at": at,
+            "snapshot_id": str(n),
+        }
         for n, at in enumerate(HALF_MINUTES)
         for end in (None, n - 1, n + 1)
     ]
     records = [
-        dict(group_id=f"g{n % 2}", member_id=f"m{n % 3}", written_at=at, record_offset=n, is_tombstone=n % 4 == 0)
+        {
+            "group_id": f"g{n % 2}",
+            "member_id": f"m{n % 3}",
+            "written_at": at,
+            "record_offset": n,
+            "is_tombstone": n % 4 == 0,
+        }
         for hours in (-3, 0)
         for n, at in enumerate(h + timedelta(hours=hours) for h in HALF_MINUTES)
     ]
-    metadata = [dict(written_at=at + timedelta(days=d), record_offset=n) for d in (-1, 0) for n, at in enumerate(HALF_MINUTES)]
+    metadata = [
+        {"written_at": at + timedelta(days=d), "record_offset": n} for d in (-1, 0) for n, at in enumerate(HALF_MINUTES)
+    ]
     states = [
-        dict(state_at=at - timedelta(hours=2), snapshot_place=place, record_offset=5 + n)
+        {"state_at": at - timedelta(hours=2), "snapshot_place": place, "record_offset": 5 + n}
         for n, at in enumerate(HALF_MINUTES)
         for place in (1, 2)
     ]
     files = [
-        dict(file=str(n), origin=origin, first_at=at, last_at=at + timedelta(hours=hours))
+        {"file": str(n), "origin": origin, "first_at": at, "last_at": at + timedelta(hours=hours)}
         for n, at in enumerate(HALF_MINUTES)
         for origin, hours in (("broker", 1), ("client", 1))
     ]
-    errors = [dict(snapshot_at=at, snapshot_id=str(n), error="refused" if n % 2 else None) for n, at in enumerate(HALF_MINUTES)]
+    errors = [
+        {"snapshot_at": at, "snapshot_id": str(n), "error": "refused" if n % 2 else None}
+        for n, at in enumerate(HALF_MINUTES)
+    ]
     own: Mapping[str, list[dict[str, Any]]] = {
         "bronze.partition_snapshots": partitions,
         "bronze.config_snapshots": settings,
@@ -86,9 +124,9 @@ def made_rows() -> dict[str, list[Any]]:
         "bronze.log_files": files,
         "bronze.group_snapshots": [error | {"group_id": "g1"} for error in errors],
         "bronze.snapshot_readings": errors,
-        "bronze.broker_snapshots": [dict(snapshot_at=at, broker=1 + n % 3) for n, at in enumerate(HALF_MINUTES)],
-        "quality.coverage": [dict(source=str(n), unparsed=n % 3) for n in range(9)],
-        "bronze.metadata_files": [dict(file=str(n)) for n in range(3)],
+        "bronze.broker_snapshots": [{"snapshot_at": at, "broker": 1 + n % 3} for n, at in enumerate(HALF_MINUTES)],
+        "quality.coverage": [{"source": str(n), "unparsed": n % 3} for n in range(9)],
+        "bronze.metadata_files": [{"file": str(n)} for n in range(3)],
     }
     rows = {
         name: [BY_NAME[name].row_class.of(values(BY_NAME[name], **{"cluster": "night", **row})) for row in table]
@@ -110,7 +148,9 @@ def world() -> tuple[dict[str, pa.Table], dict[tuple[str, str], pa.Table], dict[
     judged: dict[str, Any] = {"scope": SCOPE}
     for judgement in declared():
         parts = {
-            name: [narrow(functions, rows_of_leaf(leaf, tables, outputs), judged) for leaf, functions in source.leaves()]
+            name: [
+                narrow(functions, rows_of_leaf(leaf, tables, outputs), judged) for leaf, functions in source.leaves()
+            ]
             for name, source in judgement.reads.items()
         }
         if judgement.key:
@@ -121,9 +161,7 @@ def world() -> tuple[dict[str, pa.Table], dict[tuple[str, str], pa.Table], dict[
     return tables, outputs, judged
 
 
-def rows_of_leaf(
-    leaf: Source, tables: Mapping[str, pa.Table], outputs: Mapping[tuple[str, str], pa.Table]
-) -> pa.Table:
+def rows_of_leaf(leaf: Source, tables: Mapping[str, pa.Table], outputs: Mapping[tuple[str, str], pa.Table]) -> pa.Table:
     return tables[leaf.table] if leaf.table else outputs[leaf.judgement.name, leaf.output]  # type: ignore[union-attr]
 
 
@@ -141,7 +179,9 @@ def as_rows(table: pa.Table) -> list[str]:
 @pytest.mark.parametrize(("judgement", "name"), [pytest.param(j, n, id=f"{j.name}.{n}") for j, n in sources()])
 @settings(max_examples=20)
 @given(cuts=st.lists(st.floats(0, 1), min_size=1, max_size=5), turn=st.randoms(use_true_random=False))
-def test_parts_narrowed_apart_are_narrowed_at_once(judgement: Judgement, name: str, cuts: list[float], turn: Any) -> None:
+def test_parts_narrowed_apart_are_narrowed_at_once(
+    judgement: Judgement, name: str, cuts: list[float], turn: Any
+) -> None:
     tables, outputs, judged = world()
     source = judgement.reads[name]
     once, apart = [], []

@@ -57,9 +57,7 @@ def about_brokers(events: pa.Table) -> pa.Table:
 
 def signs_of_life(events: pa.Table, signals: Instants) -> pa.Table:
     """Keep each broker's first and last line between two signals, in each hour; those that show it at work apart."""
-    is_other = pc.and_(
-        pc.equal(events["origin"], str(Origin.BROKER)), pc.invert(among(events["kind"], BROKER_KINDS))
-    )
+    is_other = pc.and_(pc.equal(events["origin"], str(Origin.BROKER)), pc.invert(among(events["kind"], BROKER_KINDS)))
     lines = events.filter(is_other).select(_QUOTED)
     return _between(with_columns(lines, is_active=among(lines["kind"], ACTIVE_KINDS)), signals, "is_active")
 

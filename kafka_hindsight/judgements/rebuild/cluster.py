@@ -34,8 +34,8 @@ from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 from kafka_hindsight.judgements.rebuild.settings import SETTINGS, last_settings
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
 from kafka_hindsight.knowledge.rules import RULES
-from kafka_hindsight.shared.arrow_tables import among, as_scalar, with_columns
 from kafka_hindsight.shared.absences import is_lost, is_orderly
+from kafka_hindsight.shared.arrow_tables import among, as_scalar, with_columns
 from kafka_hindsight.shared.durations import OUTAGE_SHADOW
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window

@@ -83,7 +83,8 @@ def partition_states(readings: pa.Table) -> pa.Table:
         [("snapshot_at", "ascending"), ("snapshot_id", "ascending")]
     )
     words = {
-        f"{name} as text": pc.binary_join(ordered[name].cast(pa.list_(pa.string())), ",") for name in ("replicas", "isr")
+        f"{name} as text": pc.binary_join(ordered[name].cast(pa.list_(pa.string())), ",")
+        for name in ("replicas", "isr")
     }
     ordered = with_columns(ordered, **words, rank=pa.array(np.arange(ordered.num_rows)))
     by = [f"{name} as text" if f"{name} as text" in words else name for name in STATE]

@@ -103,4 +103,3 @@ SETTINGS_READ = Judgement(
 )
 
 SETTINGS = union(each(about_settings, EVENTS), SETTINGS_READ.output("settings"))
-
