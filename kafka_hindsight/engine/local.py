@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -58,19 +58,18 @@ class LocalEngine:
                 for name, rows in judge(judgement, bucket, values).items():
                     self._outputs[judgement][name].append(rows)
 
-    def evaluate(self, judgement: Judgement, values: Values) -> Any:
+    def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
         """See Engine."""
-        return evaluate(judgement, self._parts.pop(judgement, {}), values)
+        return {j.name: evaluate(j, self._parts.pop(j, {}), values) for j in judgements}
 
-    def table(self, source: Source, values: Values) -> pa.Table:
+    def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
         """See Engine."""
-        made = [
-            narrow(functions, part, values)
-            for leaf, functions in source.leaves()
-            if leaf.judgement is not None
-            for part in self._outputs[leaf.judgement][leaf.output]
-        ]
-        return pa.concat_tables(made) if made else leaf_schema(next(source.leaves())[0]).empty_table()
+        for name, source in sources.items():
+            made = [leaf_schema(next(source.leaves())[0]).empty_table()]
+            for leaf, functions in source.leaves():
+                if leaf.judgement is not None:
+                    made += (narrow(functions, part, values) for part in self._outputs[leaf.judgement][leaf.output])
+            yield name, pa.concat_tables(made, promote_options="permissive")
 
     def _keep(self, narrowing: Narrowing, part: pa.Table, values: Values) -> None:
         rows = narrow(narrowing.functions, part, values)

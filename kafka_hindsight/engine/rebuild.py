@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -66,11 +66,11 @@ class Engine(Protocol):
     def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
         """Run judgements with a key, which do not read one another. Their inputs are narrowed."""
 
-    def evaluate(self, judgement: Judgement, values: Values) -> Any:
-        """Run a judgement without a key. Its inputs are narrowed."""
+    def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
+        """Run judgements without a key, which do not need one another. Gives: the value of each, by its name."""
 
-    def table(self, source: Source, values: Values) -> pa.Table:
-        """All rows of a source that outputs are made of."""
+    def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
+        """All rows of each source that outputs are made of."""
 
 
 def rebuild(engine: Engine, scope: Scope, wanted: Iterable[str] = WANTED) -> Iterator[tuple[Table, pa.Table]]:
@@ -88,9 +88,9 @@ def rebuild(engine: Engine, scope: Scope, wanted: Iterable[str] = WANTED) -> Ite
     order = check_published(published, published)
     available = _available(engine, order)
     values = run_judgements(engine, scope, order)
-    for name, source in published.items():
-        if is_available(engine, available, source):
-            yield BY_NAME[name], _published(BY_NAME[name], engine.table(source, values), scope)
+    sources = {name: source for name, source in published.items() if is_available(engine, available, source)}
+    for name, rows in engine.tables(sources, values):
+        yield BY_NAME[name], _published(BY_NAME[name], rows, scope)
 
 
 def run_judgements(engine: Engine, scope: Scope, order: Sequence[Judgement]) -> Values:
@@ -115,7 +115,10 @@ def run_judgements(engine: Engine, scope: Scope, order: Sequence[Judgement]) -> 
         if keyed:
             engine.judge(keyed, values)
             judged += keyed
-        values |= {j.name: engine.evaluate(j, values) if j in available else None for j in together if not j.key}
+        keyless = [j for j in together if not j.key]
+        values |= dict.fromkeys((j.name for j in keyless), None)
+        if any(j in available for j in keyless):
+            values |= engine.evaluate([j for j in keyless if j in available], values)
         if ready:
             progress.say(f"Judged: {', '.join(j.name for j in ready)}")
     return values

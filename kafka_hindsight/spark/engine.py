@@ -6,7 +6,8 @@ whatever the tables look like, and what a worker runs is what runs in one proces
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial, reduce
 from typing import Any, NamedTuple
@@ -46,6 +47,10 @@ _SHARE = 4 * 1024 * 1024
 """Bytes of a file for which a share of its own pays."""
 
 
+_Frame = tuple[set[str], DataFrame]
+"""The names of judgements, and packed inputs or outputs of theirs."""
+
+
 class Share(NamedTuple):
     """Some row groups of a file of a table: the folder, the share, and of how many shares it is one."""
 
@@ -72,7 +77,7 @@ class SparkEngine:
 
     def __init__(self, spark: SparkSession, store: Store) -> None:
         self._spark, self._store, self._until_end = spark, store, ExitStack()
-        self._narrowed, self._judged = list[DataFrame](), list[DataFrame]()
+        self._narrowed, self._judged = list[_Frame](), list[_Frame]()
         self._buckets = 0
 
     def __enter__(self) -> SparkEngine:
@@ -92,46 +97,66 @@ class SparkEngine:
         of_tables = [n for n in narrowings if n.leaf.table]
         shares = [s for name in {n.leaf.table: 0 for n in of_tables} for s in self._shares(name, scope.cluster)]
         self._buckets = self._buckets or max(self._cores, -(-sum(s.size for s in shares) // _BUCKET))
-        frames = []
         if shares:
             work = partial(_narrow_shares, narrowings=of_tables, values=values, count=self._buckets)
-            frames.append(_spread(self._spark, _in_tasks(shares, self._cores), work))
-        if of_outputs := [n for n in narrowings if n.leaf.judgement is not None]:
-            work = partial(_narrow_outputs, narrowings=of_outputs, values=values, count=self._buckets)
-            outputs = {(n.leaf.judgement.name, n.leaf.output) for n in of_outputs if n.leaf.judgement}
-            frames += [rows.mapInArrow(work, _SCHEMA) for rows in map(partial(_named, names=outputs), self._judged)]
-        self._narrowed += map(self._kept, frames)
+            names = {n.judgement.name for n in of_tables}
+            self._narrowed.append((names, self._kept(_spread(self._spark, _in_tasks(shares, self._cores), work))))
+        of_outputs = [n for n in narrowings if n.leaf.judgement is not None]
+        outputs = {(n.leaf.judgement.name, n.leaf.output) for n in of_outputs if n.leaf.judgement}
+        work = partial(_narrow_outputs, narrowings=of_outputs, values=values, count=self._buckets)
+        names = {n.judgement.name for n in of_outputs}
+        for rows in self._with(self._judged, outputs):
+            self._narrowed.append((names, self._kept(rows.mapInArrow(work, _SCHEMA))))
 
     def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
         """See Engine."""
-        names = [j.name for j in judgements]
-        alone = [(j.name, 0, "", b"") for j in judgements if not key_of(j)]
-        frames = [frame.where(F.col("judgement").isin(names)) for frame in self._narrowed]
-        if alone:
+        by_name = {j.name: j for j in judgements}
+        frames = self._of(by_name)
+        if alone := [(j.name, 0, "", b"") for j in judgements if not key_of(j)]:
             frames.append(self._spark.createDataFrame(alone, _SCHEMA))
-        work = partial(_judge_bucket, judgements={j.name: j for j in judgements}, values=values)
+
+        def work(table: pa.Table) -> pa.Table:
+            return _judge_bucket(table, by_name, values)
+
         rows = reduce(DataFrame.union, frames).groupBy("judgement", "bucket").applyInArrow(work, _SCHEMA)
-        self._judged.append(self._kept(rows))
+        self._judged.append(({*by_name}, self._kept(rows)))
 
-    def evaluate(self, judgement: Judgement, values: Values) -> Any:
+    def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
         """See Engine."""
-        parts: dict[str, list[pa.Table]] = {name: [] for name in judgement.reads}
-        for frame in self._narrowed:
-            for row in frame.where(F.col("judgement") == judgement.name).select("name", "rows").collect():
-                parts[row["name"]].append(_unpacked(row["rows"]))
-        return evaluate(judgement, parts, values)
+        parts = {j.name: {name: list[pa.Table]() for name in j.reads} for j in judgements}
+        for frame in self._of(parts):
+            for row in frame.collect():
+                parts[row["judgement"]][row["name"]].append(_unpacked(row["rows"]))
+        return {j.name: evaluate(j, parts[j.name], values) for j in judgements}
 
-    def table(self, source: Source, values: Values) -> pa.Table:
+    def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
         """See Engine."""
-        made = [leaf_schema(next(source.leaves())[0]).empty_table()]
-        for leaf, functions in source.leaves():
-            if leaf.judgement is not None:
-                for frame in self._judged:
-                    rows = _named(frame, {(leaf.judgement.name, leaf.output)}).select("rows").collect()
-                    made += [
-                        narrow(functions, completed(_unpacked(row["rows"]), leaf_schema(leaf)), values) for row in rows
-                    ]
-        return pa.concat_tables(made, promote_options="default")
+        leaves = [leaf for source in sources.values() for leaf, _ in source.leaves()]
+        packed = defaultdict[tuple[str, str], list[bytes]](list)
+        for frame in self._with(
+            self._judged, {(leaf.judgement.name, leaf.output) for leaf in leaves if leaf.judgement}
+        ):
+            for row in frame.collect():
+                packed[row["judgement"], row["name"]].append(row["rows"])
+        for name, source in sources.items():
+            made = [leaf_schema(next(source.leaves())[0]).empty_table()]
+            for leaf, functions in source.leaves():
+                if leaf.judgement is not None:
+                    parts = (
+                        completed(_unpacked(p), leaf_schema(leaf)) for p in packed[leaf.judgement.name, leaf.output]
+                    )
+                    made += (narrow(functions, part, values) for part in parts)
+            yield name, pa.concat_tables(made, promote_options="permissive")
+
+    def _of(self, names: Collection[str]) -> list[DataFrame]:
+        """What was narrowed for judgements of these names."""
+        return [f.where(F.col("judgement").isin([*names])) for own, f in self._narrowed if not own.isdisjoint(names)]
+
+    def _with(self, frames: Sequence[_Frame], outputs: Collection[tuple[str, str]]) -> list[DataFrame]:
+        """These outputs of what was judged."""
+        names = {judgement for judgement, _ in outputs}
+        wanted = [F.struct(F.lit(judgement), F.lit(output)) for judgement, output in sorted(outputs)]
+        return [f.where(F.struct("judgement", "name").isin(wanted)) for own, f in frames if not own.isdisjoint(names)]
 
     def _kept(self, frame: DataFrame) -> DataFrame:
         """A frame that is computed once."""
@@ -148,10 +173,6 @@ class SparkEngine:
     @property
     def _cores(self) -> int:
         return int(self._spark.sparkContext.defaultParallelism)
-
-
-def _named(frame: DataFrame, names: Iterable[tuple[str, str]]) -> DataFrame:
-    return frame.where(reduce(lambda a, b: a | b, ((F.col("judgement") == j) & (F.col("name") == n) for j, n in names)))
 
 
 def _spread(spark: SparkSession, tasks: Sequence[Any], work: Callable[[Any], Iterator[pa.RecordBatch]]) -> DataFrame:
