@@ -28,11 +28,11 @@ from kafka_hindsight.lake import landing, state
 from kafka_hindsight.lake.lock import held
 from kafka_hindsight.lake.publication import take_back
 from kafka_hindsight.lake.results import Result, leave_result
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
-from kafka_hindsight.lake.store import Store
 from kafka_hindsight.start import application
 from kafka_hindsight.start.launch import AUDIT, SERVE
 
