@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from kafka_hindsight.engine.local import LocalEngine
-from kafka_hindsight.engine.rebuild import KEPT, Engine, rebuild
+from kafka_hindsight.engine.local_runner import LocalRunner
+from kafka_hindsight.engine.rebuild import KEPT, Runner, rebuild
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.maintenance import maintenance_of
@@ -45,8 +45,8 @@ def run_step(
     apart = ingested.get("clocks_apart_ms", 0) * MS
     scope = Scope(ingested["cluster"], window, seen, apart, maintenance_of(settings.maintenance))
     store = Store(settings.lake)
-    with engine_of(spark, store) as engine:
-        for table, rows in rebuild(engine, scope):
+    with runner_of(spark, store) as runner:
+        for table, rows in rebuild(runner, scope):
             if table.full_name in KEPT:
                 store.create(table)
                 store.renew_window(table, rows, scope.cluster, window)
@@ -55,10 +55,10 @@ def run_step(
     return {name: ingested[name] for name in ("cluster", "window_from", "window_to")}
 
 
-def engine_of(spark: SparkSession | None, store: Store) -> AbstractContextManager[Engine]:
+def runner_of(spark: SparkSession | None, store: Store) -> AbstractContextManager[Runner]:
     """What runs judgements over a lake: the workers of a session, or this process."""
     if spark is None:
-        return nullcontext(LocalEngine(store))
-    from kafka_hindsight.spark.engine import SparkEngine
+        return nullcontext(LocalRunner(store))
+    from kafka_hindsight.spark.runner import SparkRunner
 
-    return SparkEngine(spark, store)
+    return SparkRunner(spark, store)

@@ -51,7 +51,8 @@ class Body(Protocol):
     def run_step(self, spark: SparkSession | None, settings: Settings, earlier: dict[str, Summary]) -> Summary:
         """Does the step's work.
 
-        Takes: the session whose workers read and judge, None for this process; the summaries of the steps before it in this run, by their names
+        Takes: the session whose workers read and judge, None for this process; the summaries of the steps before it
+            in this run, by their names
         Gives: a summary that JSON can hold: counts, windows, places; the last step's `terminal` is printed at the end
         Raises: BadInput, PublicationRefused; anything else is a fault that a retry may fix
         """

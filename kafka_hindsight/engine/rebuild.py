@@ -1,4 +1,4 @@
-"""The rebuild: what is declared in judgements/rebuild, run by an engine."""
+"""The rebuild: what is declared in judgements/rebuild, run by a runner."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Narrowing:
         return is_there and all(name in values for function in self.functions for name in values_of(function))
 
 
-class Engine(Protocol):
+class Runner(Protocol):
     """What runs judgements. It keeps what it has narrowed and judged until the rebuild ends."""
 
     def has(self, table: Table) -> bool:
@@ -73,11 +73,11 @@ class Engine(Protocol):
         """All rows of each source that outputs are made of."""
 
 
-def rebuild(engine: Engine, scope: Scope, wanted: Iterable[str] = WANTED) -> Iterator[tuple[Table, pa.Table]]:
+def rebuild(runner: Runner, scope: Scope, wanted: Iterable[str] = WANTED) -> Iterator[tuple[Table, pa.Table]]:
     """Run every judgement that wanted tables rest on.
 
     Args:
-        engine: What runs them.
+        runner: What runs them.
         scope: What the run is about.
         wanted: Full names of tables. Nothing is judged for others.
 
@@ -86,14 +86,14 @@ def rebuild(engine: Engine, scope: Scope, wanted: Iterable[str] = WANTED) -> Ite
     """
     published = {name: PUBLISHED[name] for name in wanted}
     order = check_published(published, published)
-    available = _available(engine, order)
-    values = run_judgements(engine, scope, order)
-    sources = {name: source for name, source in published.items() if is_available(engine, available, source)}
-    for name, rows in engine.tables(sources, values):
+    available = _available(runner, order)
+    values = run_judgements(runner, scope, order)
+    sources = {name: source for name, source in published.items() if is_available(runner, available, source)}
+    for name, rows in runner.tables(sources, values):
         yield BY_NAME[name], _published(BY_NAME[name], rows, scope)
 
 
-def run_judgements(engine: Engine, scope: Scope, order: Sequence[Judgement]) -> Values:
+def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> Values:
     """Run judgements, each after those that it reads; all that can run together at once.
 
     A judgement of which the lake holds no input is not run.
@@ -102,49 +102,49 @@ def run_judgements(engine: Engine, scope: Scope, order: Sequence[Judgement]) -> 
         The value of each judgement without a key, by its name; None of one that was not run.
     """
     values: dict[str, Any] = {SCOPE: scope}
-    available = _available(engine, order)
-    pending = [n for judgement in order if judgement in available for n in _narrowings(engine, available, judgement)]
+    available = _available(runner, order)
+    pending = [n for judgement in order if judgement in available for n in _narrowings(runner, available, judgement)]
     judged: list[Judgement] = []
     for together in _levels(order):
         ready = [j for j in together if j in available]
         if any(n.judgement in ready for n in pending):
             due = [n for n in pending if n.can_run(values, judged)]
-            engine.narrow(due, values)
+            runner.narrow(due, values)
             pending = [n for n in pending if n not in due]
         keyed = [j for j in ready if j.key]
         if keyed:
-            engine.judge(keyed, values)
+            runner.judge(keyed, values)
             judged += keyed
         keyless = [j for j in together if not j.key]
         values |= dict.fromkeys((j.name for j in keyless), None)
         if any(j in available for j in keyless):
-            values |= engine.evaluate([j for j in keyless if j in available], values)
+            values |= runner.evaluate([j for j in keyless if j in available], values)
         if ready:
             progress.say(f"Judged: {', '.join(j.name for j in ready)}")
     return values
 
 
-def is_available(engine: Engine, available: Collection[Judgement], source: Source) -> bool:
+def is_available(runner: Runner, available: Collection[Judgement], source: Source) -> bool:
     """Whether the lake has what the first of the tables holds that a source is made of."""
     if source.sources:
-        return is_available(engine, available, source.sources[0])
+        return is_available(runner, available, source.sources[0])
     return (
-        source.judgement in available if source.judgement else not source.optional or engine.has(BY_NAME[source.table])
+        source.judgement in available if source.judgement else not source.optional or runner.has(BY_NAME[source.table])
     )
 
 
-def _available(engine: Engine, order: Iterable[Judgement]) -> set[Judgement]:
+def _available(runner: Runner, order: Iterable[Judgement]) -> set[Judgement]:
     available: set[Judgement] = set()
     for judgement in order:
-        if all(is_available(engine, available, source) for source in judgement.reads.values()):
+        if all(is_available(runner, available, source) for source in judgement.reads.values()):
             available.add(judgement)
     return available
 
 
-def _narrowings(engine: Engine, available: Collection[Judgement], judgement: Judgement) -> Iterator[Narrowing]:
+def _narrowings(runner: Runner, available: Collection[Judgement], judgement: Judgement) -> Iterator[Narrowing]:
     for parameter, source in judgement.reads.items():
         for leaf, functions in source.leaves():
-            if is_available(engine, available, leaf):
+            if is_available(runner, available, leaf):
                 yield Narrowing(judgement, parameter, leaf, functions)
 
 

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
-from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.engine.local_runner import LocalRunner
 from kafka_hindsight.engine.rebuild import rebuild
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.lake import store as lake_store
@@ -124,7 +124,7 @@ def rebuilt(
     window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
     seen = Window(window.start - around, window.end + around)
     scope = Scope(said["cluster"], window, seen, said["clocks_apart_ms"] * MS)
-    made = rebuild(LocalEngine(lake_store.Store(store.lake)), scope, names)
+    made = rebuild(LocalRunner(lake_store.Store(store.lake)), scope, names)
     return {table.full_name: rows.to_pylist() for table, rows in made}
 
 

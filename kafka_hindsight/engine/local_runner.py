@@ -22,7 +22,7 @@ BUCKET = 100_000
 """Rows of Arrow that are judged together: as rows of Python they take some hundred megabytes."""
 
 
-class LocalEngine:
+class LocalRunner:
     """Runs a rebuild over a lake."""
 
     def __init__(self, store: Store) -> None:
@@ -31,11 +31,11 @@ class LocalEngine:
         self._outputs = defaultdict[Judgement, dict[str, list[pa.Table]]](lambda: defaultdict(list))
 
     def has(self, table: Table) -> bool:
-        """See Engine."""
+        """See Runner."""
         return self._store.has(table)
 
     def narrow(self, narrowings: Sequence[Narrowing], values: Values) -> None:
-        """See Engine."""
+        """See Runner."""
         scope: Scope = values[SCOPE]
         of_tables = grouped((n for n in narrowings if n.leaf.table), lambda n: n.leaf.table)
         for name, own in of_tables.items():
@@ -50,7 +50,7 @@ class LocalEngine:
                     self._keep(narrowing, part, values)
 
     def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
-        """See Engine."""
+        """See Runner."""
         for judgement in judgements:
             parts = self._parts.pop(judgement, {})
             count = 1 + sum(part.num_rows for own in parts.values() for part in own) // BUCKET
@@ -59,11 +59,11 @@ class LocalEngine:
                     self._outputs[judgement][name].append(rows)
 
     def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
-        """See Engine."""
+        """See Runner."""
         return {j.name: evaluate(j, self._parts.pop(j, {}), values) for j in judgements}
 
     def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
-        """See Engine."""
+        """See Runner."""
         for name, source in sources.items():
             made = [leaf_schema(next(source.leaves())[0]).empty_table()]
             for leaf, functions in source.leaves():

@@ -72,7 +72,7 @@ class Share(NamedTuple):
             yield pa.Table.from_batches([batch])
 
 
-class SparkEngine:
+class SparkRunner:
     """Runs a rebuild over a lake, in the workers of a session. A context manager: at its end what it kept is freed."""
 
     def __init__(self, spark: SparkSession, store: Store) -> None:
@@ -80,7 +80,7 @@ class SparkEngine:
         self._narrowed, self._judged = list[_Frame](), list[_Frame]()
         self._buckets = 0
 
-    def __enter__(self) -> SparkEngine:
+    def __enter__(self) -> SparkRunner:
         self._until_end.enter_context(for_packed_rows(self._spark))
         return self
 
@@ -88,11 +88,11 @@ class SparkEngine:
         self._until_end.close()
 
     def has(self, table: Table) -> bool:
-        """See Engine."""
+        """See Runner."""
         return self._store.has(table)
 
     def narrow(self, narrowings: Sequence[Narrowing], values: Values) -> None:
-        """See Engine."""
+        """See Runner."""
         scope: Scope = values[SCOPE]
         of_tables = [n for n in narrowings if n.leaf.table]
         shares = [s for name in {n.leaf.table: 0 for n in of_tables} for s in self._shares(name, scope.cluster)]
@@ -109,7 +109,7 @@ class SparkEngine:
             self._narrowed.append((names, self._kept(rows.mapInArrow(work, _SCHEMA))))
 
     def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
-        """See Engine."""
+        """See Runner."""
         by_name = {j.name: j for j in judgements}
         frames = self._of(by_name)
         if alone := [(j.name, 0, "", b"") for j in judgements if not key_of(j)]:
@@ -122,7 +122,7 @@ class SparkEngine:
         self._judged.append(({*by_name}, self._kept(rows)))
 
     def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
-        """See Engine."""
+        """See Runner."""
         parts = {j.name: {name: list[pa.Table]() for name in j.reads} for j in judgements}
         for frame in self._of(parts):
             for row in frame.collect():
@@ -130,7 +130,7 @@ class SparkEngine:
         return {j.name: evaluate(j, parts[j.name], values) for j in judgements}
 
     def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
-        """See Engine."""
+        """See Runner."""
         leaves = [leaf for source in sources.values() for leaf, _ in source.leaves()]
         packed = defaultdict[tuple[str, str], list[bytes]](list)
         for frame in self._with(
