@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from functools import cache
 from itertools import pairwise
@@ -20,12 +20,11 @@ from kafka_hindsight.judgements.rebuild.published import declared
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, Source
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.shared.arrow_rows import array_of
 from kafka_hindsight.shared.arrow_tables import completed
 from kafka_hindsight.shared.windows import Window
 from tests.support.histories import BOTH, lines
 from tests.support.nights import events
-from tests.support.rows import values
+from tests.support.rows import as_table, row
 
 START = events("crash-2.8")[0].happened_at
 SEEN = Window(START - timedelta(hours=1), START + timedelta(hours=2))
@@ -129,21 +128,16 @@ def made_rows() -> dict[str, list[Any]]:
         "bronze.metadata_files": [{"file": str(n)} for n in range(3)],
     }
     rows = {
-        name: [BY_NAME[name].row_class.of(values(BY_NAME[name], **{"cluster": "night", **row})) for row in table]
+        name: [row(BY_NAME[name], **{"cluster": "night", **columns}) for columns in table]
         for name, table in own.items()
     }
     return {**rows, "silver.events": [*found]}
 
 
-def as_table(rows: Sequence[Any], name: str) -> pa.Table:
-    schema = pa.schema([field.with_nullable(True) for field in arrow_schema(BY_NAME[name])])
-    return pa.Table.from_arrays(array_of(rows, pa.struct(list(schema))).flatten(), schema=schema)
-
-
 @cache
 def world() -> tuple[dict[str, pa.Table], dict[tuple[str, str], pa.Table], dict[str, Any]]:
     """The tables, the outputs of all judgements over them, and the values of those without a key."""
-    tables = {name: as_table(rows, name) for name, rows in made_rows().items()}
+    tables = {name: as_table(rows, BY_NAME[name]) for name, rows in made_rows().items()}
     outputs: dict[tuple[str, str], pa.Table] = {}
     judged: dict[str, Any] = {"scope": SCOPE}
     for judgement in declared():
