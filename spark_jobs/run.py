@@ -1,4 +1,4 @@
-"""Runs steps under spark-submit: session, lock, body, account.
+"""Runs steps, in this process or under spark-submit: session, lock, body, account.
 
 `run.py STEP --settings JSON` runs one, `run.py audit --settings JSON` those of a night.
 `run.py serve SOCKET LOG` runs those that it is handed (kafka_hindsight/start/application.py).
@@ -18,27 +18,26 @@ from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if __name__ == "__main__":  # spark-submit puts this file's folder first, where `catalog` would be a top-level name
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
-
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
 from kafka_hindsight.lake import landing, state
 from kafka_hindsight.lake.lock import held
 from kafka_hindsight.lake.publication import take_back
 from kafka_hindsight.lake.results import Result, leave_result
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
-from kafka_hindsight.spark import session
-from kafka_hindsight.spark.tables.store import Store
 from kafka_hindsight.start import application
 from kafka_hindsight.start.launch import AUDIT, SERVE
-from spark_jobs.warming import warm
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Summary = dict[str, Any]
 
@@ -49,10 +48,11 @@ PATIENCE = timedelta(minutes=30)
 class Body(Protocol):
     """What `spark_jobs.<step>` offers."""
 
-    def run_step(self, spark: SparkSession, settings: Settings, earlier: dict[str, Summary]) -> Summary:
+    def run_step(self, spark: SparkSession | None, settings: Settings, earlier: dict[str, Summary]) -> Summary:
         """Does the step's work.
 
-        Takes: the summaries of the steps before it in this run, by their names
+        Takes: the session whose workers read and judge, None for this process; the summaries of the steps before it
+            in this run, by their names
         Gives: a summary that JSON can hold: counts, windows, places; the last step's `terminal` is printed at the end
         Raises: BadInput, PublicationRefused; anything else is a fault that a retry may fix
         """
@@ -63,6 +63,8 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments[:1] == [SERVE]:
             socket, log = map(Path, arguments[1:])
+            from spark_jobs.warming import warm
+
             place = application.Place(socket, log)
             return application.serve(place, run_step, partial(_abandon, os.getppid()), spare=warm("hindsight"))
         parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
@@ -72,7 +74,10 @@ def main(arguments: list[str]) -> int:
         names = [step.name for step in STEPS] if given.step == AUDIT else [given.step]
         return next((code for name in names if (code := run_step(name, json.loads(given.settings)))), DONE)
     finally:
-        session.stop()
+        if is_submitted():
+            from kafka_hindsight.spark import session
+
+            session.stop()
 
 
 def run_step(name: str, given: dict[str, Any]) -> int:
@@ -98,7 +103,11 @@ def _ended(step: Step, given: dict[str, Any], result: Result, summary: Summary) 
 
 def _application() -> str | None:
     """Spark's id of this application; None where there is none, or where its Java process has ended."""
+    if not is_submitted():
+        return None
     try:
+        from kafka_hindsight.spark import session
+
         spark = session.running()
         return spark.sparkContext.applicationId if spark else None
     except Exception:  # Java may end while it is asked
@@ -109,19 +118,36 @@ def perform(step: Step, settings: Settings) -> Summary:
     """The step's body inside a session, alone on its lake; its summary is kept beside those of its run."""
     progress.begins(step.name, step.sentence)
     with held(settings.lake, "step", settings.run_id, PATIENCE):
-        spark = session.running() or session.start(f"hindsight {settings.run_id}", places=settings.places)
-        print(f"Spark application {spark.sparkContext.applicationId}", flush=True)
+        spark = _session(settings) if step.is_spread and uses_spark(settings) else None
         state.claim_version(settings.lake)
         state.require_whole(settings.lake)
         if _is_alone(step, settings.lake):
-            take_back(settings.lake, Store(spark, settings.lake).restore)
-        earlier = _earlier(spark, step, settings)
+            take_back(settings.lake, Store(settings.lake).restore)
+        earlier = _earlier(step, settings)
         with _claimed(spark, step, settings, earlier):
             summary = _body(step).run_step(spark, settings, earlier)
         landing.write_json(_summary_path(settings, step), summary)
         if step is INGEST:
             landing.write_json(f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})
         return summary
+
+
+def uses_spark(settings: Settings) -> bool:
+    """Whether Spark's workers do the work: where that is asked for, and else where spark-submit started us."""
+    return settings.engine == "spark" or (settings.engine == "auto" and is_submitted())
+
+
+def is_submitted() -> bool:
+    """Whether spark-submit started this process."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def _session(settings: Settings) -> SparkSession:
+    from kafka_hindsight.spark import session
+
+    spark = session.running() or session.start(f"hindsight {settings.run_id}", places=settings.places)
+    print(f"Spark application {spark.sparkContext.applicationId}", flush=True)
+    return spark
 
 
 def _is_alone(step: Step, lake: str) -> bool:
@@ -142,7 +168,7 @@ def _summary_path(settings: Settings, step: Step) -> str:
     return f"{settings.lake}/runs/{settings.run_id}/{step.name}.json"
 
 
-def _earlier(spark: SparkSession, step: Step, settings: Settings) -> dict[str, Summary]:
+def _earlier(step: Step, settings: Settings) -> dict[str, Summary]:
     before = STEPS[: STEPS.index(step)] if step in STEPS else ()
     read = {s.name: landing.read_json(_summary_path(settings, s)) for s in before}
     if missing := [name for name, summary in read.items() if summary is None]:
@@ -154,7 +180,7 @@ def _earlier(spark: SparkSession, step: Step, settings: Settings) -> dict[str, S
 
 
 @contextmanager
-def _claimed(spark: SparkSession, step: Step, settings: Settings, earlier: dict[str, Summary]) -> Iterator[None]:
+def _claimed(spark: SparkSession | None, step: Step, settings: Settings, earlier: dict[str, Summary]) -> Iterator[None]:
     """Staging belongs to the run that filled it last: what another run staged is never published under our name.
 
     Where another run came in between, as runs of a backfill and the night itself do, ours is rebuilt first.
@@ -162,7 +188,7 @@ def _claimed(spark: SparkSession, step: Step, settings: Settings, earlier: dict[
     Edge case: while staging is filled it belongs to no run, so that what a killed step left there is never published.
     """
     if _touches_staging(step.writes):
-        with _filled(spark, settings):
+        with _filled(settings):
             yield
         return
     if _touches_staging(step.reads):
@@ -170,13 +196,13 @@ def _claimed(spark: SparkSession, step: Step, settings: Settings, earlier: dict[
         if owner != settings.run_id:
             held = f"Staging holds run {owner}, which came in between" if owner else "Staging is not whole"
             progress.say(f"{held}: rebuilding ours first")
-            with _filled(spark, settings):
+            with _filled(settings):
                 _body(REBUILD).run_step(spark, settings, earlier)
     yield
 
 
 @contextmanager
-def _filled(spark: SparkSession, settings: Settings) -> Iterator[None]:
+def _filled(settings: Settings) -> Iterator[None]:
     """Takes staging from its owner before the block fills it; ours it is when the block has ended."""
     landing.remove(_owner_path(settings))
     yield

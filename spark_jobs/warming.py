@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from kafka_hindsight.spark.apply import Judgement, apply_by_key, select_output
 from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog.quality import RULE_FIRINGS
@@ -23,7 +24,6 @@ from kafka_hindsight.catalog.rows import RuleFiring
 from kafka_hindsight.catalog.steps import STEPS
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark import session
-from kafka_hindsight.spark.apply import Judgement, apply_by_key, select_output
 from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.tables.store import Store
 

@@ -12,12 +12,13 @@ STAGED = tuple(f"staging.{t.name}" for t in TABLES if t.layer == "gold")
 
 @dataclass(frozen=True)
 class Step:
-    """One Spark job. Its body is `run_step` in `spark_jobs.<name>`."""
+    """One job. Its body is `run_step` in `spark_jobs.<name>`. `is_spread`: Spark's workers may do its work."""
 
     name: str
     sentence: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    is_spread: bool = True
 
 
 def _layer(*layers: str) -> tuple[str, ...]:
@@ -76,6 +77,7 @@ PUBLISH = Step(
         "quality.publications",
         "quality.nights",
     ),
+    is_spread=False,
 )
 
 RECLASSIFY = Step(

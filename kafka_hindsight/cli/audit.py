@@ -37,7 +37,7 @@ from kafka_hindsight.settings.models import (
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.start import application, embedded_airflow, launch
-from kafka_hindsight.start.first_use import prepare_spark
+from kafka_hindsight.start.first_use import prepare_engine
 
 DAG = "kafka_night_audit"
 SAMPLE = HOME / ".samples" / "night-4.1"
@@ -81,7 +81,7 @@ def command(
     """Audits what the options and variables name."""
     environment = {**os.environ, **({"BOOTSTRAP": bootstrap} if bootstrap else {})}
     settings, live = requested(environment, inputs), live_cluster(environment)
-    prepare_spark(*settings.places)
+    prepare_engine(settings)
     return summed_up(as_json, settings, STEPS[-1], lambda: audit(settings, live))
 
 
@@ -132,11 +132,10 @@ def audit(settings: Settings, live: Connection | None = None) -> int:
             print(f"Everything that is said meanwhile goes to {near(str(log))}", flush=True)
             screen = Screen()
             said = {progress.FILE_VARIABLE: str(told), progress.LOG_VARIABLE: str(log)}
-            if embedded_airflow.PROGRAM.exists():
+            if embedded_airflow.PROGRAM.exists() and settings.engine != "local":
                 with _spark_ahead(settings, said) as ahead:
                     follow(_start_airflow(settings, {**said, **ahead}, noise), told, screen)
             else:
-                print("There is no Airflow beside us: the steps run in one process, one after another.", flush=True)
                 to_end = settings.model_copy(update={"read_to_end": True})
                 follow(start_alone(launch.AUDIT, to_end, said, noise), told, screen)
     except LakeBusy as busy:

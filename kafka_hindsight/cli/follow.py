@@ -114,8 +114,13 @@ def start_alone(program: str, settings: Settings, said: Mapping[str, str], noise
 
 
 def command_alone(program: str, settings: Settings) -> list[str]:
-    """The command of spark-submit. Spark's master is HINDSIGHT_SPARK_CONF's, else this machine."""
+    """The command that runs a step: of spark-submit where Spark does the work, else of Python alone.
+
+    Spark's master is HINDSIGHT_SPARK_CONF's, else this machine.
+    """
     is_large = launch.is_large(settings.logs, settings.client_logs)
+    if not launch.uses_spark(settings.engine, is_large):
+        return [str(launch.spark_python()), str(launch.RUN), program, "--settings", settings.to_json()]
     conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large, settings.places)}
     return launch.submission(conf, program, "--settings", settings.to_json())
 

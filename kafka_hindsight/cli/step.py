@@ -23,7 +23,7 @@ from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.start import launch
-from kafka_hindsight.start.first_use import prepare_spark
+from kafka_hindsight.start.first_use import prepare_engine
 
 _MB = 1_000_000
 _MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
@@ -47,7 +47,7 @@ def by_hand(
     """Runs the step that the verb names."""
     step = BY_NAME[str(ctx.info_name)]
     settings = asked(step, os.environ, inputs, run_id)
-    prepare_spark(*settings.places)
+    prepare_engine(settings)
     return summed_up(as_json, settings, step, lambda: run(step, settings))
 
 
@@ -105,7 +105,7 @@ def become(
     if name not in BY_NAME:
         raise BadInput(f"The step {name!r} is not known. Needed: one of {', '.join(BY_NAME)}. Choose one.")
     given = Settings.of(json.loads(settings))
-    prepare_spark(*given.places)
+    prepare_engine(given)
     os.chdir(tempfile.gettempdir())
     command = command_alone(name, given)
     os.execve(command[0], command, {**without_theirs(), **launch.environment()})

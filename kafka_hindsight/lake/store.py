@@ -28,6 +28,9 @@ from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
 
+_AT_ONCE = 200_000
+"""Rows that are read at once where all of them might not fit into memory."""
+
 Rows = pa.Table | Sequence[File]
 """Rows to write, or the files of `write_files` that have them already."""
 
@@ -81,6 +84,17 @@ class Store:
             columns: Which columns, in this order; None: all.
         """
         return self._rows(table, self.files(table, part), part, columns)
+
+    def read_in_parts(self, table: Table, cluster: str) -> Iterator[pa.Table]:
+        """Read a cluster's rows, so many at once that they take little memory."""
+        part, batches = Part(cluster), list[pa.RecordBatch]()
+        for batch in chain.from_iterable(read_file(self.path(table), f, part, table) for f in self.files(table, part)):
+            batches.append(batch)
+            if sum(map(len, batches)) >= _AT_ONCE:
+                yield pa.Table.from_batches(batches)
+                batches = []
+        if batches:
+            yield pa.Table.from_batches(batches)
 
     def read_cluster(self, table: Table, cluster: str) -> pa.Table:
         """Read a cluster's rows."""
@@ -197,11 +211,12 @@ class Store:
         """Hash a table's rows, whatever their order; `run_` columns left out."""
         return content_hash(self.read(table, None, table.content_columns), table)
 
-    def _path(self, table: Table) -> str:
+    def path(self, table: Table) -> str:
+        """Name the folder of a table."""
         return f"{self.lake}/{table.layer}/{table.name}"
 
     def _log(self, table: Table) -> str:
-        return f"{self._path(table)}/{delta_log.FOLDER}"
+        return f"{self.path(table)}/{delta_log.FOLDER}"
 
     def _staging(self, table: Table) -> str:
         return f"{self.lake}/staging/{table.name}"
@@ -211,7 +226,7 @@ class Store:
 
     def _opened(self, table: Table) -> DeltaTable:
         self.version(table)
-        return DeltaTable(self._path(table))
+        return DeltaTable(self.path(table))
 
     def _to_write(self, table: Table) -> DeltaTable:
         """Open a table. One that is older than a column gains it; its rows have nothing there."""
@@ -223,7 +238,7 @@ class Store:
 
     def _create(self, table: Table) -> None:
         """Write a table's first commit. A creation that was cut short leaves temporary files alone behind."""
-        path = self._path(table)
+        path = self.path(table)
         names = (name.rpartition("/")[2] for name in landing.files_below(path))
         stray = next((name for name in names if not delta_log.is_temporary(name)), None)
         if stray is not None:
@@ -240,13 +255,13 @@ class Store:
         """Read the rows of a part that are in these files."""
         schema = arrow_schema(table)
         wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns])
-        batches = (read_file(self._path(table), file, part, table, columns) for file in files)
+        batches = (read_file(self.path(table), file, part, table, columns) for file in files)
         return pa.Table.from_batches(chain.from_iterable(batches), wanted)
 
     def _written(self, table: Table, rows: Rows) -> Sequence[File]:
         if not isinstance(rows, pa.Table):
             return rows
-        return write_files(self._path(table), table, rows.to_batches())
+        return write_files(self.path(table), table, rows.to_batches())
 
     def _replace(
         self, delta: DeltaTable, table: Table, rows: Rows, part: Part, info: Mapping[str, Any] | None = None
@@ -257,7 +272,7 @@ class Store:
         near = files_of(delta, table, part)
         removed = [f for f in near if part.is_all_of(f) or len(self._rows(table, [f], part, part.columns))]
         others = chain.from_iterable(self._others(table, file, part) for file in removed if not part.is_all_of(file))
-        added = [*self._written(table, rows), *write_files(self._path(table), table, others)]
+        added = [*self._written(table, rows), *write_files(self.path(table), table, others)]
         commit(delta, added, removed, info)
 
     def _with_timeless(self, delta: DeltaTable, table: Table, rows: Rows, timeless: Part) -> pa.Table:
@@ -268,7 +283,7 @@ class Store:
 
     def _others(self, table: Table, file: File, part: Part) -> Iterator[pa.RecordBatch]:
         """Read the rows of a file that are not of a part."""
-        for batch in read_file(self._path(table), file, None, table):
+        for batch in read_file(self.path(table), file, None, table):
             yield batch.filter(pc.invert(part.holds(batch)))
 
     def _content(self, delta: DeltaTable, table: Table, part: Part, subject: Mapping[str, Any]) -> str:

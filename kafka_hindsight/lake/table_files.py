@@ -61,7 +61,12 @@ def files_written(table: Table, batches: Iterable[pa.RecordBatch], folder: str) 
 
 
 def read_file(
-    folder: str, file: File, part: Part | None, table: Table, columns: Sequence[str] | None = None
+    folder: str,
+    file: File,
+    part: Part | None,
+    table: Table,
+    columns: Sequence[str] | None = None,
+    share: tuple[int, int] = (0, 1),
 ) -> Iterator[pa.RecordBatch]:
     """Read the rows of a part that a file has. A file that is older than a column has nothing there.
 
@@ -71,6 +76,7 @@ def read_file(
         part: Which rows; None: all.
         table: The table.
         columns: The columns to give, in this order; None: all.
+        share: Which of how many shares of the file's row groups.
 
     Raises:
         RuntimeError: The file is not there, or not whole.
@@ -80,7 +86,8 @@ def read_file(
     needed = {*names, *(part.columns if part else ())}
     parquet = pq.ParquetFile(_opened(folder, file, table), coerce_int96_timestamp_unit="us", pre_buffer=True)
     stored = [name for name in schema.names if name in needed and name in parquet.schema_arrow.names]
-    for batch in parquet.iter_batches(_BATCH, columns=stored):
+    begin, end = (parquet.num_row_groups * n // share[1] for n in (share[0], share[0] + 1))
+    for batch in parquet.iter_batches(_BATCH, row_groups=list(range(begin, end)), columns=stored):
         completed = _completed(batch, pa.schema([field for field in schema if field.name in needed]))
         rows = part.of(completed) if part else completed
         if len(rows):

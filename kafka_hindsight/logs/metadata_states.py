@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from kafka_hindsight.catalog.codes import MetadataRecordType
-from kafka_hindsight.catalog.rows import MetadataDay, MetadataFile, MetadataRecord, MetadataState
+from kafka_hindsight.catalog.rows import MetadataFile, MetadataRecord, MetadataState
 from kafka_hindsight.catalog.rows.structs import DayCount, OffsetSpan
 from kafka_hindsight.logs.metadata_replay import Replay, spans_of_files
 
@@ -31,20 +31,20 @@ class MetadataStart:
 
 
 def find_start(
-    states: Iterable[MetadataState], days: Iterable[MetadataDay], files: Iterable[MetadataFile]
+    state: MetadataState | None, days: Mapping[str, int], files: Iterable[MetadataFile]
 ) -> MetadataStart | None:
     """The state to read on from; None where there is none, or the log before it is not the same any more.
 
-    Takes: the first part of the newest state; the records up to its offset, counted by day; the ledger of files.
+    Takes: the first part of the newest state; how many records up to its offset each day has; the ledger of files.
     Edge case: a day of which no record is left was taken by retention; the state still knows what it said.
     """
-    held = {d.day: d.records for d in days}
-    for state in states:
-        counts = {c.day: c.records for c in state.record_counts or ()}
-        is_same = all(counts.get(day) == count for day, count in held.items())
-        if is_same and state.offset_spans == _spans_until(files, state.record_offset):
-            return MetadataStart(state.state_at, state.record_offset, counts)
-    return None
+    if state is None:
+        return None
+    counts = {c.day: c.records for c in state.record_counts or ()}
+    is_same = all(counts.get(day) == count for day, count in days.items())
+    if not is_same or state.offset_spans != _spans_until(files, state.record_offset):
+        return None
+    return MetadataStart(state.state_at, state.record_offset, counts)
 
 
 def state_of(

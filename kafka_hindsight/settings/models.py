@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar, get_args
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -81,6 +81,7 @@ Zone = Annotated[Text, AfterValidator(_zone)]
 Instant = Annotated[datetime, BeforeValidator(_instant)]
 Hours = Annotated[int, Field(ge=0, le=MOST_HOURS)]
 Maintenance = Annotated[Text, AfterValidator(_maintenance)]
+Engine = Literal["auto", "local", "spark"]
 
 
 class Table(BaseModel):
@@ -131,6 +132,11 @@ class Inputs(Table):
     )
     maintenance: Maintenance | None = Field(
         default=None, description=f"when maintenance was declared: {EXAMPLE}; several with ; between them"
+    )
+    engine: Engine = Field(
+        default="auto",
+        description="what reads and judges: local, this process; spark, Spark's workers; auto, Spark for more than"
+        " 300 MB of logs and where a master is configured",
     )
     keep: Text | None = Field(
         default=None,

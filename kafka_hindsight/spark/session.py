@@ -40,6 +40,11 @@ _FOR_FEW_ROWS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
+_FOR_PACKED_ROWS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+}
+
 _FOR_JUDGEMENTS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
@@ -130,6 +135,17 @@ def for_many_rows(spark: SparkSession) -> Iterator[None]:
     """At least two tasks for each core after a shuffle, while the block runs: eight would leave a cluster idle."""
     tasks = max(int(str(spark.conf.get(_TASKS))), 2 * spark.sparkContext.defaultParallelism)
     with _set(spark, {_TASKS: str(tasks)}):
+        yield
+
+
+@contextmanager
+def for_packed_rows(spark: SparkSession) -> Iterator[None]:
+    """Settings for few rows of many bytes, while the block runs: small batches, and a task for each partition.
+
+    Adaptive plans would join partitions of few bytes, behind which is all the work.
+    """
+    tasks = max(int(str(spark.conf.get(_TASKS))), 2 * spark.sparkContext.defaultParallelism)
+    with _set(spark, {**_FOR_PACKED_ROWS, _TASKS: str(tasks)}):
         yield
 
 

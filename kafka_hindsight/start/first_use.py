@@ -7,8 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kafka_hindsight.settings.home import IS_INSTALLED, KEPT
+from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.start import java, launch, maven
+
+
+def prepare_engine(settings: Settings) -> None:
+    """Prepare what a run needs: nothing where it needs no Spark. Raises: BadInput, see `prepare_spark`."""
+    if launch.uses_spark(settings.engine, launch.is_large(settings.logs, settings.client_logs)):
+        prepare_spark(*settings.places)
 
 
 def prepare_spark(*places: str | None) -> None:

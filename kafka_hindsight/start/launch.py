@@ -70,6 +70,8 @@ _FOR_MUCH = {
 No generated method that Java would not compile. And twice as many records in a batch as Spark gives: 5 % less of a
 worker's time, and 40 MiB more of its memory."""
 
+_CONF = "HINDSIGHT_SPARK_CONF"
+
 _DAY = 24 * 3600
 
 _MUCH = 300_000_000
@@ -166,6 +168,11 @@ def is_large(*places: str | None) -> bool:
     )
 
 
+def uses_spark(engine: str, is_large: bool) -> bool:
+    """Whether Spark does the work: where that is asked for, for a large input, and where a master is configured."""
+    return engine == "spark" or (engine == "auto" and (is_large or "spark.master=" in os.environ.get(_CONF, "")))
+
+
 def _sizes(places: Iterable[str]) -> Iterator[int]:
     """The bytes of each file. Edge case: one may vanish while its folder is looked through."""
     for place in map(Path, places):
@@ -182,7 +189,7 @@ def configuration(is_large: bool = False, places: Iterable[str | None] = ()) -> 
     folders = [folder for folder in (jars(), s3_jars(places)) if folder]
     class_path = ":".join(f"{folder}/*" for folder in folders)
     log = (PACKAGE / "spark" / "log4j2.properties").as_uri()
-    theirs = _pairs(os.environ.get("HINDSIGHT_SPARK_CONF", ""))
+    theirs = _pairs(os.environ.get(_CONF, ""))
     memory = theirs.get("spark.driver.memory") or os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g"
     flags = (*_JVM_FLAGS, f"-Xms{memory}", *(_FOR_LOOPS if is_large else _FOR_LITTLE))
     ours = {

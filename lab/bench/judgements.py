@@ -1,4 +1,4 @@
-"""One huge key of a judgement, as one Python worker gets it: Arrow columns in, rows judged, on one core.
+"""One huge key of a judgement, as one process or worker gets it: Arrow columns in, rows judged, on one core.
 
 `python -m lab.bench.judgements [groups|brokers|partitions] [sizes ...]` prints seconds and peak memory of each size,
 each measured in a process of its own.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import resource
 import subprocess
@@ -22,14 +21,25 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.row import Row
-from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.catalog.rows import Event, PartitionState
+from kafka_hindsight.engine.reduce import evaluate, judge, narrow
+from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS
+from kafka_hindsight.judgements.rebuild.groups import GROUPS
+from kafka_hindsight.judgements.rebuild.metadata import EVENTS
+from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
 from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import Judgement
+from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.shared.arrow_rows import array_of
+from kafka_hindsight.shared.arrow_tables import completed, with_columns
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.apply import Judgement, call
-from kafka_hindsight.start import launch
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)
 CLUSTER = "bench"
@@ -41,10 +51,10 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8}
 
 
 class Made(NamedTuple):
-    """The rows of one key, and what else the judgement takes."""
+    """The rows of one key in parts, as they are narrowed, and what else the judgement takes."""
 
     judgement: Judgement
-    rows: Mapping[str, Sequence[Row]]
+    parts: Mapping[str, Sequence[pa.Table]]
     values: Mapping[str, Any]
 
 
@@ -76,28 +86,22 @@ def measured(what: str, size: int) -> dict[str, Any]:
 
 
 def measure(made: Made) -> dict[str, Any]:
-    """What one call costs: processor seconds, and the most memory that the process held from the Arrow columns on."""
-    import pyarrow
-
-    batches = {n: [pyarrow.RecordBatch.from_struct_array(_structs(rows))] for n, rows in made.rows.items() if rows}
-    count = sum(len(rows) for rows in made.rows.values())
-    judgement, values = made.judgement, made.values
-    del made
+    """What one key costs: processor seconds, and the most memory that the process held from the Arrow columns on."""
+    tables = [table for own in made.parts.values() for table in own]
     _forget_peak()
     began = time.process_time()
-    call(judgement, batches, values)
+    judge(made.judgement, made.parts, made.values)
     return {
-        "rows": count,
+        "rows": sum(table.num_rows for table in tables),
         "seconds": time.process_time() - began,
         "peak_mb": _peak_mb(),
-        "arrow_mb": sum(b.nbytes for own in batches.values() for b in own) / 1e6,
+        "arrow_mb": sum(table.nbytes for table in tables) / 1e6,
     }
 
 
-def _structs(rows: Sequence[Row]) -> Any:
-    import pyarrow
-
-    return pyarrow.array((row.as_dict() for row in rows), size=len(rows))
+def _as_table(rows: Sequence[Row]) -> pa.Table:
+    schema = pa.schema([field.with_nullable(True) for field in arrow_schema(type(rows[0]).TABLE)])
+    return pa.Table.from_arrays(array_of(rows, pa.struct(list(schema))).flatten(), schema=schema)
 
 
 def _forget_peak() -> None:
@@ -112,15 +116,13 @@ def _peak_mb() -> float:
 
 def group(rebalances: int) -> Made:
     """One classic group that goes through the recorded storm again and again, with its clients' lines."""
-    from kafka_hindsight.spark.judgements.groups import GROUPS
-
     storm = recorded_storm()
     first, last = storm[0].happened_at, storm[-1].happened_at
     each = sum(e.kind == "rebalance_started" for e in storm)
     length = last - first + timedelta(seconds=5)
     copies = -(-rebalances // each)
     events = [e for n in range(copies) for e in _again(storm, n, AT - first + n * length, n * each)]
-    return Made(GROUPS, {"events": events}, _facts(Window(AT, AT + copies * length), ()))
+    return Made(GROUPS, {"events": [_as_table(events)]}, _facts(Window(AT, AT + copies * length)))
 
 
 def recorded_storm() -> list[Event]:
@@ -150,21 +152,14 @@ def _again(storm: Iterable[Event], n: int, later: timedelta, generations: int) -
         yield replace(e, **names, line_id=f"{e.line_id}-{n}", happened_at=e.happened_at + later, generation=generation)
 
 
-def _facts(window: Window, events: Sequence[Event]) -> dict[str, Any]:
+def _facts(window: Window) -> dict[str, Any]:
     """The scope, and the facts of a cluster that had no outage."""
-    from kafka_hindsight.catalog.rows import ObservedSpan
-    from kafka_hindsight.judgements.rebuild.brokers import gather_facts
-
-    scope = Scope(CLUSTER, window, window)
-    observed = ObservedSpan(cluster=CLUSTER, first_at=window.start, last_at=window.end, later_blocks=[])
-    return {"scope": scope, "facts": gather_facts(list(events), [], [], [], [observed], [], scope)}
+    scope = {"scope": Scope(CLUSTER, window, window)}
+    return {**scope, "facts": evaluate(FACTS, {}, scope)}
 
 
 def partitions(count: int, readings: int = 288) -> Made:
     """One block of a topic of so many partitions, read every five minutes; a broker restarts, and leads again."""
-    from kafka_hindsight.catalog.rows import PartitionState
-    from kafka_hindsight.spark.judgements.partitions import PARTITIONS
-
     ats = [AT + n * timedelta(minutes=5) for n in range(readings)]
     ids, end = [f"reading-{n:032}" for n in range(readings)], AT + timedelta(days=1)
     away, back = readings // 3, readings // 3 + 2
@@ -211,46 +206,61 @@ def partitions(count: int, readings: int = 288) -> Made:
 
     periods = ((0, away, [1, 2, 3], 0), (away, back, [2, 3], 1), (back, readings, [1, 2, 3], 2))
     changes = ((0, 1, "1,2,3", 0), (away, 2, "2,3", 1), (back, 1, "1,2,3", 2))
-    states = [state(p, *period) for p in range(count) for period in periods]
-    events = [line(p, *change) for p in range(count) for change in changes]
-    return Made(PARTITIONS, {"events": events, "states": states}, _facts(Window(AT, end), ()))
+    rows = {
+        "states": [state(p, *period) for p in range(count) for period in periods],
+        "events": [line(p, *change) for p in range(count) for change in changes],
+    }
+    parts = {name: [_in_one_block(_as_table(own))] for name, own in rows.items()}
+    return Made(PARTITIONS, parts, _facts(Window(AT, end)))
+
+
+def _in_one_block(rows: pa.Table) -> pa.Table:
+    return with_columns(rows, block=pa.array([0] * rows.num_rows, pa.int32()))
 
 
 def brokers(count: int, hours: int = 50) -> Made:
-    """So many brokers that write an event each second, as Spark hands them on; each of them restarts twice."""
-    os.environ.update(launch.environment())
-    time.tzset()
-    from pyspark.sql import functions as F
-
-    from kafka_hindsight.catalog.silver import EVENTS
-    from kafka_hindsight.spark import session
-    from kafka_hindsight.spark.apply import collect_rows
-    from kafka_hindsight.spark.frames.broker_lines import about_brokers
-    from kafka_hindsight.spark.judgements.brokers import BROKERS
-
-    spark = session.start("bench", "local[2]")
-    second, broker = F.floor(F.col("id") / count), (F.col("id") % count).cast("int")
-    into = (second + broker * 60) % (hours * 1800)
-    kind = F.when(into == 900, "broker_shutdown_started").when(into == 930, "broker_started").otherwise("isr_updated")
-    known = {
-        "line_id": F.col("id").cast("string"),
-        "cluster": F.lit(CLUSTER),
-        "origin": F.lit("broker"),
-        "source": F.concat(F.lit("broker-"), broker.cast("string"), F.lit("/server.log")),
-        "happened_at": F.timestamp_seconds(F.lit(int(AT.timestamp())) + second),
-        "order": F.lit(0),
-        "broker": broker,
-        "kind": kind,
-        "pattern_id": F.lit("bench"),
-        "text": F.concat(F.lit("[Partition orders-0] ISR updated to 1,2,3 and version updated to "), F.col("id")),
-        "knowledge_version": F.lit(""),
-    }
-    columns = (known.get(c.name, F.lit(None)).cast(c.type).alias(c.name) for c in EVENTS.columns)
-    events = spark.range(count * hours * 3600).select(*columns).where((into <= 900) | (into >= 930))
-    rows = collect_rows(about_brokers(events), Event)
-    spark.stop()
+    """So many brokers that write an event each second, narrowed as the rebuild does it; each restarts twice."""
     window = Window(AT, AT + timedelta(hours=hours))
-    return Made(BROKERS, {"events": rows}, {"scope": Scope(CLUSTER, window, window)})
+    values: dict[str, Any] = {"scope": Scope(CLUSTER, window, window)}
+    for judgement in (*BROKERS.needs, BROKERS):
+        parts = {name: list[pa.Table]() for name in judgement.reads}
+        for hour in range(hours):
+            events = _hour_of_events(count, hour, hours * 1800)
+            for name, source in judgement.reads.items():
+                for leaf, functions in source.leaves():
+                    if leaf is EVENTS.sources[0]:
+                        parts[name].append(narrow(functions, events, values))
+        if judgement is not BROKERS:
+            values[judgement.name] = evaluate(judgement, parts, values)
+    return Made(BROKERS, parts, values)
+
+
+def _hour_of_events(count: int, hour: int, life: int) -> pa.Table:
+    """What so many brokers write in an hour. Each restarts once in so many seconds, a minute after the one before."""
+    numbers = np.arange(hour * 3600 * count, (hour + 1) * 3600 * count)
+    second, broker = numbers // count, numbers % count
+    into = (second + broker * 60) % life
+    kept = (into <= 900) | (into >= 930)
+    numbers, second, broker, into = numbers[kept], second[kept], broker[kept], into[kept]
+    kinds = np.select([into == 900, into == 930], ["broker_shutdown_started", "broker_started"], "isr_updated")
+    ids, brokers = pa.array(numbers).cast(pa.string()), pa.array(broker, pa.int32())
+    begin = "[Partition orders-0] ISR updated to 1,2,3 and version updated to"
+    events = pa.table(
+        {
+            "line_id": ids,
+            "source": pc.binary_join_element_wise("broker-", brokers.cast(pa.string()), "/server.log", ""),
+            "happened_at": pa.array((int(AT.timestamp()) + second) * 1_000_000).cast(pa.timestamp("us", "UTC")),
+            "order": pa.array(np.zeros(len(numbers)), pa.int64()),
+            "broker": brokers,
+            "kind": pa.array(kinds, pa.string()),
+            "text": pc.binary_join_element_wise(begin, ids, " "),
+            **{
+                name: pa.array([value] * len(numbers), pa.string())
+                for name, value in (("cluster", CLUSTER), ("origin", "broker"), ("pattern_id", "bench"))
+            },
+        }
+    )
+    return completed(events, arrow_schema(Event.TABLE))
 
 
 MAKERS: Mapping[str, Callable[..., Made]] = {"groups": group, "brokers": brokers, "partitions": partitions}

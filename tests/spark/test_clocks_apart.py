@@ -11,7 +11,6 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.spark.conform import frame_of
 from kafka_hindsight.spark.frames.clocks_apart import Distance, ahead, apart, distances
-from spark_jobs.rebuild import at_most_likely
 from tests.support.logs import unpack_night
 
 
@@ -34,9 +33,3 @@ def test_a_clock_that_differs_is_named_and_a_plain_night_says_nothing(spark: Spa
     assert seconds.endswith("that of broker 1 and broker 3")
     behind = said(timedelta(seconds=-7))
     assert [sentence.split(" seems")[0] for sentence in behind] == ["The clock of broker 1", "The clock of broker 3"]
-
-
-def test_where_clocks_differ_no_verdict_is_certain_and_none_becomes_surer(spark: SparkSession) -> None:
-    rows = spark.createDataFrame([("certain",), ("likely",), ("possible",), ("unknown",)], "confidence STRING")
-    told = [row.confidence for row in at_most_likely(rows).collect()]
-    assert told == ["likely", "likely", "possible", "unknown"]

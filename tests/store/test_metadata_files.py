@@ -5,21 +5,25 @@ from __future__ import annotations
 import shutil
 from datetime import UTC
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_hindsight.catalog import bronze, quality
+from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.quality import METADATA_STATES
+from kafka_hindsight.engine.local_runner import LocalRunner
+from kafka_hindsight.engine.rebuild import run_judgements
+from kafka_hindsight.judgements.rebuild.metadata import METADATA
 from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import in_order
 from kafka_hindsight.knowledge.batches import batches
 from kafka_hindsight.knowledge.metadata_log import FOLDER
+from kafka_hindsight.lake.store import Store
+from kafka_hindsight.logs.metadata_states import MetadataStart
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.files.metadata_files import needed_snapshots
-from kafka_hindsight.spark.judgements.shared_sources import EVENTS, METADATA, METADATA_START
-from kafka_hindsight.spark.tables.store import Store
-from spark_jobs import rebuild
 from tests.support.logs import collected, lay, rows, run
 from tests.support.nights import EXCERPTS, WHOLE
 
@@ -81,31 +85,37 @@ def test_the_metadata_log_is_decoded_once_and_read_on(spark: SparkSession, night
 
     at = logged[len(logged) // 2]["written_at"].replace(tzinfo=UTC)
     later = Window(at, WHOLE.end)
-    begun = judged(store, Scope("prod", later, WHOLE))
-    assert begun.values["metadata_start"] is None
-    told = begun.frame(EVENTS).where("kind = 'partition_changed' AND topic = 'orders'").toArrow().to_pylist()
-    led = sorted((e["partition"], e["leader_epoch"], e["leader"]) for e in told)
+    lake = Store(store.lake)
+    begun = judged(lake, Scope("prod", later, WHOLE))
+    assert begun.start is None
+    told = [e for e in (*begun.events, *rows(store, silver.EVENTS)) if e["kind"] == "partition_changed"]
+    led = sorted((e["partition"], e["leader_epoch"], e["leader"]) for e in told if e["topic"] == "orders")
     assert {place for place in led if place[1] > 0} == {(0, 2, 3), (0, 3, 1), (1, 1, 3), (1, 2, 2), (2, 1, 1)}
 
-    store.create(METADATA_STATES)
-    store.replace_window(METADATA_STATES, begun.frame(METADATA.output("states")), "prod", later)
-    read_on = judged(store, Scope("prod", later, later))
-    assert read_on.values["metadata_start"].state_at == at
-    whole = [e for e in by_records(begun) if e["happened_at"] >= at]
-    assert whole and by_records(read_on) == whole
+    lake.create(METADATA_STATES)
+    lake.replace_window(METADATA_STATES, begun.states, "prod", later)
+    read_on = judged(lake, Scope("prod", later, later))
+    assert read_on.start is not None and read_on.start.state_at == at
+    whole = [e for e in begun.events if e["happened_at"] >= at]
+    assert whole and read_on.events == whole
 
 
-def judged(store: Store, scope: Scope) -> rebuild.Rebuild:
+class Judged(NamedTuple):
+    """Where the metadata log was read on, its events in order, and the state that is left."""
+
+    start: MetadataStart | None
+    events: list[dict[str, Any]]
+    states: pa.Table
+
+
+def judged(lake: Store, scope: Scope) -> Judged:
     """A rebuild that has come to the metadata log."""
-    run_of_rebuild = rebuild.Rebuild(store, scope)
-    for judgement in (METADATA_START, METADATA):
-        run_of_rebuild.judge(judgement)
-    return run_of_rebuild
-
-
-def by_records(run_of_rebuild: rebuild.Rebuild) -> list[dict[str, Any]]:
-    events = run_of_rebuild.frame(METADATA.output("events")).toArrow().to_pylist()
-    return sorted(events, key=lambda e: (e["happened_at"], e["order"]))
+    outputs = {name: METADATA.output(name) for name in ("events", "states")}
+    runner = LocalRunner(lake)
+    values = run_judgements(runner, scope, in_order(outputs.values()))
+    tables = dict(runner.tables(outputs, values))
+    events = sorted(tables["events"].to_pylist(), key=lambda e: (e["happened_at"], e["order"]))
+    return Judged(values["metadata_start"], events, tables["states"])
 
 
 def found(is_snapshot: bool, first: int, after: int, **fields: Any) -> dict[str, Any]:

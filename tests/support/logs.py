@@ -6,27 +6,29 @@ import atexit
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
+from kafka_hindsight.engine.local_runner import LocalRunner
+from kafka_hindsight.engine.rebuild import rebuild
 from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.lake import store as lake_store
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.frames import snapshot_rows as snapshots
-from kafka_hindsight.spark.session import cut_off, for_few_rows
 from kafka_hindsight.spark.tables.store import Store
-from spark_jobs import collect, ingest, rebuild
+from spark_jobs import collect, ingest
 from spark_jobs.parsing import PARSED
 from tests.support.lake import content_of, naive_rows
 
@@ -113,19 +115,17 @@ def rebuilt(
     said: Row,
     *names: str,
     around: timedelta = timedelta(hours=24),
-    keep: Callable[[DataFrame], DataFrame] = cut_off,
 ) -> dict[str, list[Row]]:
     """The rows of these tables as the step rebuild makes them of what was ingested, before it stages them; what is
     judged for other tables alone is left out.
 
-    Takes: the summary of ingest; how far the rebuild looks beyond the window; `keep`, how frames are kept that serve
-    several.
+    Takes: the summary of ingest; how far the rebuild looks beyond the window.
     """
     window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
     seen = Window(window.start - around, window.end + around)
-    kept = rebuild.rebuilt(store, Scope(said["cluster"], window, seen, said["clocks_apart_ms"] * MS), keep, names)
-    with for_few_rows(store.spark), kept as frames:
-        return {name: [row.asDict(recursive=True) for row in frames[name].collect()] for name in names}
+    scope = Scope(said["cluster"], window, seen, said["clocks_apart_ms"] * MS)
+    made = rebuild(LocalRunner(lake_store.Store(store.lake)), scope, names)
+    return {table.full_name: rows.to_pylist() for table, rows in made}
 
 
 def rows(store: Store, table: Table, *order: str) -> list[Row]:

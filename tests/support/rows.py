@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import pyarrow as pa
+
 from kafka_hindsight.catalog.model import Column, ListOf, Table
+from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Quote
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.shared.arrow_rows import array_of
 
 AT = datetime(2026, 10, 1, 3, tzinfo=UTC)
 QUOTE = {"line_id": "line-1", "source": "broker-1/server.log", "happened_at": AT, "text": "what the broker wrote"}
@@ -28,6 +34,12 @@ def values(table: Table, /, **columns: Any) -> dict[str, Any]:
     if unknown:
         raise KeyError(f"{table.full_name} has no {', '.join(sorted(unknown))}")
     return {c.name: _default(c) for c in table.columns} | columns
+
+
+def as_table(rows: Sequence[Row], table: Table) -> pa.Table:
+    """The rows as Arrow has them: all columns of their table, any of which may hold nulls."""
+    schema = pa.schema([field.with_nullable(True) for field in arrow_schema(table)])
+    return pa.Table.from_arrays(array_of(rows, pa.struct(list(schema))).flatten(), schema=schema)
 
 
 def _default(column: Column) -> Any:

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.engine.reduce import BETWEEN_BROKERS
 from kafka_hindsight.spark.frames.clocks_apart import Distance, ahead, apart, set_back
-from spark_jobs.rebuild import BETWEEN_BROKERS
 from tests.support.rows import AT
 
 

@@ -25,6 +25,7 @@ from kafka_hindsight.cli import main as cli
 from kafka_hindsight.judgements.reasoning.proofs import says
 from kafka_hindsight.judgements.rebalances import judge
 from kafka_hindsight.judgements.rebalances.model import Change
+from kafka_hindsight.judgements.rebuild import published, sources
 from kafka_hindsight.knowledge.conversion import compiled
 from kafka_hindsight.knowledge.harms import FAILOVER_ADVICE
 from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
@@ -38,8 +39,6 @@ from kafka_hindsight.report import sections as report_sections
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.settings.models import MEANINGS, variable
-from kafka_hindsight.spark import apply as judgement
-from kafka_hindsight.spark import judgements
 from kafka_hindsight.spark.files.log_files import _is_log
 from kafka_hindsight.sql.named_queries import named_queries
 from setup import build
@@ -156,24 +155,25 @@ def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_table_gives_all_that_tables_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declared, judged, wired, tested = sections()["A table"]
-    for package, name, text in ((rows, "gold_loads", declared), (judgements, "coordination", wired)):
-        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
-        monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+    (tmp_path / "gold_loads.py").write_text(declared, encoding="utf-8")
+    monkeypatch.setattr(rows, "__path__", [*rows.__path__, str(tmp_path)])
     row_class = import_module("kafka_hindsight.catalog.rows.gold_loads").CoordinatorLoad
     table = row_class.TABLE
     page = ModuleType("kafka_hindsight.judgements.rebuild.coordination")
     monkeypatch.setitem(sys.modules, page.__name__, page)
     monkeypatch.setattr(rows, row_class.__name__, row_class, raising=False)
     monkeypatch.setitem(rows.ROW_CLASS, table.full_name, row_class)
-    monkeypatch.setitem(judgement.BY_NAME, table.full_name, table)
+    monkeypatch.setitem(sources.BY_NAME, table.full_name, table)
     assert set(rows.tables_of("gold")) - set(gold.TABLES) == {table}
-    added = run(judged, vars(page))
-    published = judgements.published()
-    assert published.keys() - judgements.PUBLISHED.keys() == {table.full_name}
-    source = published[table.full_name]
+    added = run(wired, run(judged, vars(page)))
+    every = [*published.declared(), added["COORDINATION"]]
+    monkeypatch.setattr(published, "declared", lambda: every)
+    filled = published.published()
+    assert filled.keys() - published.PUBLISHED.keys() == {table.full_name}
+    source = filled[table.full_name]
     assert source.judgement is not None
     assert (source.judgement.name, source.output) == ("coordination", "loads")
-    names = [j.name for j in judgement.check_published({table.full_name: source}, [table.full_name])]
+    names = [j.name for j in sources.check_published({table.full_name: source}, [table.full_name])]
     assert names[-1] == "coordination"
     assert "groups" in names
     run(tested, added)
@@ -204,14 +204,14 @@ def test_a_module_among_the_sections_is_on_the_page(tmp_path: Path, monkeypatch:
 # --- what pages name is there -------------------------------------------------------------------------------------
 
 
-def sources() -> str:
+def programs() -> str:
     """What reads variables: the programs, the DAGs, set-up and the compose file."""
     folders = ("kafka_hindsight", "spark_jobs", "plugins", "dags", "setup", "lab")
     files = [p for folder in folders for p in sorted((HOME / folder).rglob("*.py"))]
     return "".join(p.read_text(encoding="utf-8") for p in (*files, HOME / "docker-compose.yml", HOME / "Makefile"))
 
 
-SOURCES = sources()
+SOURCES = programs()
 VARIABLES = {f"HINDSIGHT_{variable(field)}" for field in MEANINGS} | set(
     re.findall(r'(?:"|\$\{|\b)(HINDSIGHT_[A-Z_]+)\b', SOURCES)
 )

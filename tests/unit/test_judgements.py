@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame
 
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, Finding
-from kafka_hindsight.spark.apply import (
+from kafka_hindsight.engine.rebuild import WANTED
+from kafka_hindsight.judgements.rebuild.published import PUBLISHED
+from kafka_hindsight.judgements.rebuild.sources import (
     Judgement,
     Source,
     check_published,
+    each,
     in_order,
     inputs_of,
-    made,
+    narrowed,
     outputs_of,
     table,
+    union,
+    values_of,
 )
-from kafka_hindsight.spark.judgements import PUBLISHED
-from spark_jobs.rebuild import WANTED
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,16 @@ def gather(outages: list[BrokerOutage]) -> str:
     return ""
 
 
-def known_of(events: DataFrame, other: DataFrame | None, context: str) -> DataFrame:
+def same(events: pa.Table) -> pa.Table:
     return events
+
+
+def known_of(events: pa.Table, context: str) -> pa.Table:
+    return events
+
+
+def count(outages: list[BrokerOutage], events: pa.Table, context: str) -> int:
+    return 0
 
 
 EVENTS = table("silver.events")
@@ -64,11 +75,25 @@ def test_every_table_of_gold_is_published_by_one_judgement() -> None:
 
 def test_a_signature_says_what_is_read_and_what_is_given() -> None:
     assert inputs_of(judge_findings) == {"outages": BrokerOutage}
+    assert inputs_of(count) == {"outages": BrokerOutage, "events": None}, "a table comes as it is"
+    assert values_of(count) == values_of(judge_findings) == ("context",)
     assert outputs_of(judge_outages) == {"outages": BrokerOutage}
 
 
 def test_a_judgement_comes_after_what_it_reads_and_what_it_needs() -> None:
     assert in_order([FINDINGS.output("findings")]) == [OUTAGES, CONTEXT, FINDINGS]
+    made = each(known_of, EVENTS, needs=(CONTEXT,))
+    assert in_order([made]) == [OUTAGES, CONTEXT], "a function of what is published takes a value too"
+
+
+def test_a_source_is_made_of_tables_and_outputs_each_with_its_functions_in_order() -> None:
+    source = narrowed(known_of, union(EVENTS, each(same, OUTAGES.output("outages"))))
+    assert [(leaf.table, leaf.output, functions) for leaf, functions in source.leaves()] == [
+        ("silver.events", "", (known_of,)),
+        ("", "outages", (same, known_of)),
+    ]
+    assert source.again is known_of and narrowed(same, EVENTS, again=known_of).again is known_of
+    assert union(EVENTS).row_class is Event and source.row_class is None
 
 
 @pytest.mark.parametrize(
@@ -83,8 +108,16 @@ def test_a_judgement_comes_after_what_it_reads_and_what_it_needs() -> None:
         (Judgement("j", judge_outages, ("cluster",), {"events": table("silver.evnets")}), "silver.evnets is read"),
         (Judgement("j", judge_findings, ("cluster",), FINDINGS.reads), "takes context, which it does not need"),
         (
-            Judgement("j", judge_outages, ("cluster",), {"events": made(known_of, EVENTS, EVENTS)}),
+            Judgement("j", judge_outages, ("cluster",), {"events": each(known_of, EVENTS, EVENTS)}),
             "known_of takes context, which it does not need",
+        ),
+        (
+            Judgement("j", judge_outages, ("cluster",), {"events": narrowed(same, EVENTS, again=known_of)}),
+            "known_of takes context, which it does not need",
+        ),
+        (
+            Judgement("j", judge_outages, ("cluster",), {"events": each(same, narrowed(same, EVENTS))}),
+            "a narrowing of parts is read by another function",
         ),
     ],
 )

@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as some
 
 from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
-from kafka_hindsight.catalog.rows import Event, MetadataDay, MetadataFile, MetadataRecord, MetadataState
+from kafka_hindsight.catalog.rows import Event, MetadataFile, MetadataRecord, MetadataState
 from kafka_hindsight.judgements.rebuild.metadata import read_metadata
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.knowledge.metadata_log import FOLDER, read_segment
@@ -60,7 +60,7 @@ def read_on(
 ) -> tuple[list[Event], list[MetadataState]]:
     """What a run sees that starts where the states of an earlier one serve, as the rebuild hands them on."""
     days = Counter(r.written_at.date().isoformat() for r in records if r.record_offset <= states[0].record_offset)
-    start = find_start(states[:1], [MetadataDay(cluster="k", day=d, records=n) for d, n in days.items()], files)
+    start = find_start(states[0], days, files)
     if start is None:
         return run(records, files, at)
     shared = [c for c in MetadataRecord.__slots__ if c in MetadataState.__slots__]

@@ -11,8 +11,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.catalog.bronze import GROUP_RECORDS
-from kafka_hindsight.catalog.rows import Event, GroupAgreement, MemberSetting, MemberSighting
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
+from kafka_hindsight.catalog.rows import Event, MemberSetting
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.logs.plain_reader import read_logs
@@ -164,8 +164,8 @@ def test_records_tell_every_member_of_a_generation_and_what_was_stored_before_st
 
 
 def test_a_reading_shows_who_is_there_and_what_the_group_agreed_on() -> None:
-    seen = row(MemberSighting.TABLE, group_id="orders", member_id=f"i1-{UUID}", client_id="a", instance_id="i1")
-    agreed = row(GroupAgreement.TABLE, group_id="orders", type="classic", assignor="range")
+    seen = row(MEMBER_SNAPSHOTS, group_id="orders", member_id=f"i1-{UUID}", client_id="a", instance_id="i1")
+    agreed = row(GROUP_SNAPSHOTS, group_id="orders", type="classic", assignor="range")
     (found,) = rebuild_settings("c", [configured(-9, "a", 45_000)], [], [seen], [agreed], DAY)
     (shown,) = told([found], *TOLD, "assignor", "protocol")
     assert shown == ("a", "i1", 45_000, None, None, "range", "classic")

@@ -15,7 +15,9 @@ from kafka_hindsight.catalog import TABLES, Column, Table
 from kafka_hindsight.catalog.codes import Cause, FindingSeverity
 from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
 from kafka_hindsight.cli import clusters_file
+from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
+from kafka_hindsight.judgements.rebuild.sources import in_order
 from kafka_hindsight.knowledge.harms import FAILOVER_ADVICE
 from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
 from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE, RESTART_ADVICE
@@ -31,8 +33,6 @@ from kafka_hindsight.settings.clusters import ClustersFile, ClusterTable
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import MEANINGS, param_name, variable
 from kafka_hindsight.settings.owners import Owner
-from kafka_hindsight.spark.apply import in_order
-from kafka_hindsight.spark.judgements import PUBLISHED
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
 from tools.pages import boards
 from tools.pages.design_page import design_page
@@ -80,7 +80,7 @@ def pages() -> dict[str, str]:
         "queries.md": queries_page(tuple(named_queries().values())),
         "settings.md": settings_page(),
         "pipeline.md": page(
-            "The rebuild", "kafka_hindsight/spark/judgements/", list(pipeline_parts(in_order(PUBLISHED.values())))
+            "The rebuild", "kafka_hindsight/judgements/rebuild/", list(pipeline_parts(in_order(PUBLISHED.values())))
         ),
         "design.md": design_page((FOLDER / "design.md").read_text(encoding="utf-8")),
         clusters_file.SCHEMA_PAGE: clusters_file.schema_text(),

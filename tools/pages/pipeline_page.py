@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_hindsight.spark.apply import Judgement, Source, inputs_of, outputs_of
-from kafka_hindsight.spark.judgements import PUBLISHED
+from kafka_hindsight.judgements.rebuild.published import PUBLISHED
+from kafka_hindsight.judgements.rebuild.sources import Judgement, Source, inputs_of, outputs_of
 from tools.pages.markdown import as_table
 
 
@@ -14,18 +14,18 @@ def pipeline_parts(judgements: Sequence[Judgement]) -> Iterator[str]:
     yield (
         "A rebuild runs these judgements, each after those that it reads. A judgement is one Python function over all"
         " rows of one key; its parameters are what it reads, the fields of its result are what it gives."
-        " `kafka_hindsight/spark/judgements/` declares them, and they are checked before a job starts."
+        " `kafka_hindsight/judgements/rebuild/` declares them, and they are checked before a job starts."
     )
     yield f"```mermaid\nflowchart LR\n{chr(10).join(_arrows(judgements))}\n```"
     for judgement in judgements:
         yield f"## {judgement.name}"
         doc = (judgement.function.__doc__ or "").strip().splitlines()[0]
-        key = f"One call for each {', '.join(judgement.key)}." if judgement.key else "One call, on the driver."
+        key = f"One call for each {', '.join(judgement.key)}." if judgement.key else "One call."
         yield f"{doc} {key} Function: `{judgement.function.__module__}.{judgement.function.__name__}`."
         yield as_table(
             ("Reads", "Rows", "From"),
             [
-                (name, cls.__name__, ", ".join(_origins(judgement.reads[name])))
+                (name, cls.__name__ if cls else "a table", ", ".join(_origins(judgement.reads[name])))
                 for name, cls in inputs_of(judgement.function).items()
             ],
         )

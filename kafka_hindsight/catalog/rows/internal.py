@@ -6,16 +6,7 @@ from typing import Annotated
 from kafka_hindsight.catalog.codes import Intent, OutOfSyncKind
 from kafka_hindsight.catalog.row import Long, Millis, Records, Row, table
 from kafka_hindsight.catalog.rows.columns import ClusterName
-from kafka_hindsight.catalog.rows.structs import Quote, TopicBlock
-
-
-@table("internal.metadata_days", key=("cluster", "day"))
-class MetadataDay(Row):
-    """One day of a metadata log, up to a state."""
-
-    cluster: ClusterName
-    day: Annotated[str, "The day, by the controllers' clocks"]
-    records: Annotated[Records, "Records written on it"]
+from kafka_hindsight.catalog.rows.structs import Quote
 
 
 @table("internal.partition_states", key=("cluster", "topic", "partition", "leader", "leader_epoch", "replicas", "isr"))
@@ -108,57 +99,6 @@ class IncidentLink(Row):
     part_id: Annotated[str, "The rebalance, the failover or the row of gold.unavailability"]
     incident_id: Annotated[str | None, "The incident that it belongs to; null where it belongs to none"] = None
     intent: Annotated[Intent | None, "The intent of a row of gold.unavailability; null for other parts"] = None
-
-
-@table("internal.member_sightings", key=("cluster", "group_id", "member_id", "snapshot_at"))
-class MemberSighting(Row):
-    """One member in one reading."""
-
-    cluster: ClusterName
-    group_id: Annotated[str, "Consumer group"]
-    member_id: Annotated[str, "Member id"]
-    client_id: Annotated[str | None, "Client id"] = None
-    instance_id: Annotated[str | None, "group.instance.id of a static member"] = None
-    snapshot_id: Annotated[str, "The reading"]
-    snapshot_at: Annotated[datetime, "Instant of the reading"]
-
-
-@table("internal.group_agreements", key=("cluster", "group_id", "type", "assignor"))
-class GroupAgreement(Row):
-    """One type and assignor that readings show of one group."""
-
-    cluster: ClusterName
-    group_id: Annotated[str, "Consumer group"]
-    type: Annotated[str | None, "Type of the group"] = None
-    assignor: Annotated[str | None, "Assignor of the group"] = None
-    snapshot_at: Annotated[datetime, "Instant of the last reading that shows them"]
-
-
-@table("internal.clusters", key=("cluster",))
-class Cluster(Row):
-    """The cluster."""
-
-    cluster: ClusterName
-
-
-@table("internal.observed_spans", key=("cluster",))
-class ObservedSpan(Row):
-    """The cluster."""
-
-    cluster: ClusterName
-    first_at: Annotated[datetime | None, "Instant of the first event that a broker wrote"] = None
-    last_at: Annotated[datetime | None, "Instant of the last event that a broker wrote"] = None
-    later_blocks: Annotated[list[TopicBlock], "The blocks of partitions after a topic's first that events name"]
-
-
-@table("internal.reading_times", key=("cluster", "snapshot_at"))
-class ReadingTime(Row):
-    """One reading that shows partitions."""
-
-    cluster: ClusterName
-    snapshot_at: Annotated[datetime, "Instant of the reading"]
-    last_offsets_partition: Annotated[int | None, "Highest partition of __consumer_offsets that it shows"] = None
-    later_blocks: Annotated[list[TopicBlock], "The blocks of partitions after a topic's first that it shows"]
 
 
 @table("internal.log_spans", key=("cluster", "broker", "first_at"))

@@ -69,14 +69,6 @@ class OwnedPartition(Row):
 
 
 @struct
-class TopicBlock(Row):
-    """A block of a topic's partitions."""
-
-    topic: str
-    block: int
-
-
-@struct
 class RecordedMember(Row):
     """A member of a generation, as a group record has it."""
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import chain
 
 from kafka_hindsight.catalog.codes import GroupRecordType, Origin, Protocol, SettingsWitness
-from kafka_hindsight.catalog.rows import Event, GroupAgreement, GroupRecord, MemberSetting, MemberSighting, Quote
+from kafka_hindsight.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSetting, MemberSnapshot, Quote
 from kafka_hindsight.catalog.rows.structs import RecordedMember
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_record, quote_snapshot, row_id
 from kafka_hindsight.judgements.rebalances.records import in_turn
@@ -83,8 +83,8 @@ def rebuild_settings(
     cluster: str,
     events: Sequence[Event],
     records: Sequence[GroupRecord],
-    members: Sequence[MemberSighting],
-    agreements: Sequence[GroupAgreement],
+    members: Sequence[MemberSnapshot],
+    agreements: Sequence[GroupSnapshot],
     window: Window,
 ) -> list[MemberSetting]:
     """Rows of gold.member_settings of one group.
@@ -212,7 +212,7 @@ def _recorded(
     return _Sighting(at, SettingsWitness.GROUP_RECORD, *named, values, record.protocol or None, proof)
 
 
-def _by_readings(members: Iterable[MemberSighting], types: Collection[str | None]) -> Iterator[_Sighting]:
+def _by_readings(members: Iterable[MemberSnapshot], types: Collection[str | None]) -> Iterator[_Sighting]:
     """Who was there. The type of the group counts where it did not change."""
     values = _known({"protocol": next(iter(types))}) if len(types) == 1 else {}
     for seen in members:

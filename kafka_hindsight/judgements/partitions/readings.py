@@ -151,7 +151,7 @@ _NONE = PartitionReadings((), {})
 
 
 def states_of(readings: Iterable[PartitionSnapshot]) -> list[PartitionState]:
-    """Rows of bronze.partition_snapshots as Spark hands them on: each state once. See frames/partition_blocks.py."""
+    """Rows of bronze.partition_snapshots each state once. See rebuild/partition_rows.py."""
     state = attrgetter(*STATE)
     same = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: repr(state(r)))
     return [

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import chain
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.brokers.broker_settings import settings_of
-from kafka_hindsight.judgements.brokers.cluster_context import context_of
+from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS, context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.observed import find_missing_broker_logs, find_unobserved_spans, observe
 from kafka_hindsight.judgements.brokers.outages import find_outages
+from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.rebalances import GroupContext
 from kafka_hindsight.judgements.rebalances.topics import topic_changes
+from kafka_hindsight.judgements.rebuild.broker_lines import (
+    SIGNALS,
+    about_brokers,
+    files_seen,
+    namings,
+    proofs_of_service,
+    signs_of_life,
+)
+from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
+from kafka_hindsight.judgements.rebuild.settings import SETTINGS, of_no_topic
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
+from kafka_hindsight.shared.arrow_tables import among, ends
 from kafka_hindsight.shared.windows import in_order
 
 
@@ -31,12 +47,19 @@ class BrokerHistory:
 
 def judge_brokers(
     events: list[rows.Event],
+    signs: list[rows.Event],
+    namings: list[rows.Event],
     proofs: list[rows.Event],
     readings: list[rows.BrokerSnapshot],
     files: list[rows.LogFile],
     scope: Scope,
 ) -> BrokerHistory:
-    """The history of the cluster's brokers. Takes: `proofs`, more lines that show a broker to serve."""
+    """The history of the cluster's brokers.
+
+    Takes: `signs` of life and `namings` of brokers, lines beside those about brokers; `proofs`, lines that show a
+        broker to serve.
+    """
+    events = [*events, *signs, *namings]
     observed = observe(in_order(events), in_order(proofs), readings, files) if events else None
     epochs = observed.terms if observed else ()
     outages = find_outages(scope.cluster, observed, readings, scope.seen)
@@ -58,16 +81,19 @@ def gather_facts(
     outages: list[rows.BrokerOutage],
     changes: list[rows.TopicChange],
     log_spans: list[rows.LogSpan],
-    observed: list[rows.ObservedSpan],
-    readings: list[rows.ReadingTime],
+    observed: pa.Table,
+    readings: pa.Table,
     scope: Scope,
 ) -> WindowFacts:
-    """What all judgements of partitions and groups look at. Takes: few rows, on the driver."""
-    first_at, last_at = next(
-        ((o.first_at, o.last_at) for o in observed if o.first_at and o.last_at), (scope.window.start, scope.window.end)
-    )
-    read_at = sorted(r.snapshot_at for r in readings)
-    last_partitions = [r.last_offsets_partition for r in readings if r.last_offsets_partition is not None]
+    """What all judgements of partitions and groups look at.
+
+    Takes: few rows; `observed` and `readings` as `observed_span` and `reading_times` give them.
+    """
+    written_at = observed["happened_at"].to_pylist()
+    first_at, last_at = (min(written_at), max(written_at)) if written_at else (scope.window.start, scope.window.end)
+    read_at = sorted(readings["snapshot_at"].to_pylist())
+    last_partition = pc.max(readings["last_offsets_partition"]).as_py()
+    before_outages = {bisect_right(read_at, o.down_at) for o in outages} - {0}
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
         outages=tuple(outages),
@@ -77,6 +103,59 @@ def gather_facts(
         observed_to=last_at,
         read_at=tuple(read_at),
         last_read_at=max((at for at in read_at if scope.window.holds(at)), default=None),
-        offsets_partitions=max(last_partitions) + 1 if last_partitions else None,
-        later_blocks=frozenset(chain(*(o.later_blocks for o in observed), *(r.later_blocks for r in readings))),
+        read_before_outages=frozenset(read_at[n - 1] for n in before_outages),
+        offsets_partitions=None if last_partition is None else last_partition + 1,
     )
+
+
+def context_lines(events: pa.Table) -> pa.Table:
+    """Keep the few events that every judgement of a partition looks at."""
+    return events.filter(among(events["kind"], CONTEXT_KINDS))
+
+
+def observed_span(events: pa.Table) -> pa.Table:
+    """Keep the first and the last event that a broker wrote."""
+    return ends(events.filter(pc.equal(events["origin"], "broker")), ("cluster",), ("happened_at",))
+
+
+def reading_times(partitions: pa.Table) -> pa.Table:
+    """The readings that show partitions, each with the highest partition of `__consumer_offsets` that it shows:
+    snapshot_at, last_offsets_partition."""
+    last = pc.if_else(pc.equal(partitions["topic"], OFFSETS_TOPIC), partitions["partition"], None)
+    return reading_times_together(pa.table({"snapshot_at": partitions["snapshot_at"], "last_offsets_partition": last}))
+
+
+def reading_times_together(times: pa.Table) -> pa.Table:
+    """Each reading once, with the highest partition that any part shows."""
+    last = times.group_by("snapshot_at", use_threads=False).aggregate([("last_offsets_partition", "max")])
+    return last.rename_columns(["snapshot_at", "last_offsets_partition"])
+
+
+BROKERS = Judgement(
+    "brokers",
+    judge_brokers,
+    ("cluster",),
+    {
+        "events": each(about_brokers, EVENTS),
+        "signs": narrowed(signs_of_life, EVENTS),
+        "namings": narrowed(namings, EVENTS),
+        "proofs": narrowed(proofs_of_service, EVENTS),
+        "readings": table("bronze.broker_snapshots"),
+        "files": each(files_seen, table("bronze.log_files", span="")),
+    },
+    needs=(SIGNALS,),
+)
+
+FACTS = Judgement(
+    "facts",
+    gather_facts,
+    (),
+    {
+        "events": union(each(context_lines, EVENTS), each(of_no_topic, SETTINGS)),
+        "outages": BROKERS.output("outages"),
+        "changes": BROKERS.output("topic_changes"),
+        "log_spans": BROKERS.output("log_spans"),
+        "observed": narrowed(observed_span, EVENTS),
+        "readings": narrowed(reading_times, table("bronze.partition_snapshots"), again=reading_times_together),
+    },
+)

@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.catalog.codes import IncidentKind
+from kafka_hindsight.catalog.codes import FailoverKind, IncidentKind, LagStatus, TruncationVerdict
 from kafka_hindsight.catalog.rows import Finding
 from kafka_hindsight.judgements.brokers.aftermath import (
     add_impact,
@@ -27,9 +30,16 @@ from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imba
 from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
 from kafka_hindsight.judgements.reasoning.intents import declare
+from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS
+from kafka_hindsight.judgements.rebuild.groups import GROUPS
+from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
+from kafka_hindsight.judgements.rebuild.readings import GROUP_READINGS, READINGS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
+from kafka_hindsight.judgements.rebuild.settings import SETTINGS, last_settings
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.shared.absences import is_lost, is_orderly
+from kafka_hindsight.shared.arrow_tables import among, as_scalar, with_columns
 from kafka_hindsight.shared.durations import OUTAGE_SHADOW
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
@@ -53,7 +63,6 @@ class ClusterHistory:
 
 
 def judge_cluster(
-    clusters: list[rows.Cluster],
     outages: list[rows.BrokerOutage],
     failovers: list[rows.Failover],
     controllers: list[rows.ControllerChange],
@@ -82,7 +91,7 @@ def judge_cluster(
     scope: Scope,
     facts: WindowFacts,
 ) -> ClusterHistory:
-    """What happened to the cluster as a whole. Takes: `clusters`, its one row, so that a quiet window is judged too."""
+    """What happened to the cluster as a whole; a quiet window is judged too."""
     window = scope.window
     away = add_impact(declare(outages, scope.maintenance), failovers, isr_spans, moves, led_before, out_of_sync)
     judged = _inside(window, rebalances, lambda r: r.started_at)
@@ -221,3 +230,112 @@ def is_in_restart(finding: Finding, facts: Facts) -> bool:
         if kind == "partition" or (kind, subject) == ("broker", str(o.broker))
     ]
     return any(start <= finding.first_at and finding.last_at <= end for start, end in restarts)
+
+
+def with_evidence(rows: pa.Table, is_quoted: pa.ChunkedArray) -> pa.Table:
+    """Keep evidence only in the rows that a finding quotes."""
+    evidence = pc.if_else(pc.fill_null(is_quoted, False), rows["evidence"], pa.scalar([], rows["evidence"].type))
+    return with_columns(rows, evidence=evidence)
+
+
+_QUOTED_FAILOVERS = (FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED)
+
+
+def slim_failovers(failovers: pa.Table) -> pa.Table:
+    """Keep evidence of failovers that cost something."""
+    return with_evidence(failovers, among(failovers["kind"], _QUOTED_FAILOVERS))
+
+
+def slim_moves(moves: pa.Table) -> pa.Table:
+    """Keep no evidence of moves of coordinators."""
+    return with_evidence(moves, pa.chunked_array([pa.array([False] * moves.num_rows, pa.bool_())]))
+
+
+def slim_imbalance(imbalance: pa.Table) -> pa.Table:
+    """Keep evidence of brokers over the threshold."""
+    return with_evidence(imbalance, imbalance["over_threshold"])
+
+
+def slim_unavailability(unavailability: pa.Table) -> pa.Table:
+    """Keep evidence of what refused acks=all without an outage behind it."""
+    is_refusal = pc.starts_with(unavailability["kind"], "acks_all")
+    return with_evidence(unavailability, pc.and_(is_refusal, pc.is_null(unavailability["outage_id"])))
+
+
+def unexplained(gaps: pa.Table) -> pa.Table:
+    """Keep the gaps in leadership that nothing explains."""
+    return gaps.filter(pc.is_null(gaps["explained_by"]))
+
+
+def that_lost(truncations: pa.Table) -> pa.Table:
+    """Keep the truncations that may have lost something."""
+    return truncations.filter(pc.not_equal(truncations["verdict"], str(TruncationVerdict.NOTHING_COMMITTED_LOST)))
+
+
+def that_lag(verdicts: pa.Table) -> pa.Table:
+    """Keep the verdicts on lag that are not ok."""
+    return verdicts.filter(pc.not_equal(verdicts["status"], str(LagStatus.OK)))
+
+
+def not_all_read(coverage: pa.Table) -> pa.Table:
+    """Keep the logs of which a line could not be read."""
+    return coverage.filter(pc.greater(pc.add(coverage["unparsed"], coverage["quarantined"]), 0))
+
+
+def unanswered(readings: pa.Table) -> pa.Table:
+    """Keep the readings of groups that failed."""
+    return readings.filter(pc.is_valid(readings["error"]))
+
+
+def in_part(readings: pa.Table) -> pa.Table:
+    """Keep the readings that failed or lack a part."""
+    return readings.filter(pc.or_(pc.is_valid(readings["missing"]), pc.is_valid(readings["error"])))
+
+
+def led_before_outages(readings: pa.Table, facts: WindowFacts) -> pa.Table:
+    """Keep the last reading before each absence of a broker: it shows what the broker led."""
+    at = readings["snapshot_at"]
+    return readings.filter(pc.is_in(at, pa.array(sorted(facts.read_before_outages), at.type)))
+
+
+def last_reading(readings: pa.Table, facts: WindowFacts) -> pa.Table:
+    """Keep the last reading of the window that shows partitions."""
+    at = readings["snapshot_at"]
+    return readings.filter(pc.equal(at, as_scalar(at, facts.last_read_at)))
+
+
+UNAVAILABILITY = union(PARTITIONS.output("unavailability"), GROUPS.output("unavailability"))
+
+CLUSTER = Judgement(
+    "cluster",
+    judge_cluster,
+    ("cluster",),
+    {
+        "outages": BROKERS.output("outages"),
+        "failovers": each(slim_failovers, PARTITIONS.output("failovers")),
+        "controllers": BROKERS.output("controller_changes"),
+        "isr_spans": PARTITIONS.output("isr_spans"),
+        "out_of_sync": READINGS.output("out_of_sync"),
+        "moves": each(slim_moves, GROUPS.output("moves")),
+        "led_before": each(led_before_outages, table("bronze.partition_snapshots")),
+        "rebalances": GROUPS.output("rebalances"),
+        "gaps": GROUPS.output("gaps"),
+        "leadership_gaps": each(unexplained, PARTITIONS.output("leadership_gaps")),
+        "missing_logs": BROKERS.output("missing_logs"),
+        "unobserved": BROKERS.output("unobserved"),
+        "stays": GROUPS.output("stays"),
+        "imbalance": each(slim_imbalance, READINGS.output("imbalance")),
+        "truncations": each(that_lost, PARTITIONS.output("truncations")),
+        "unavailability": each(slim_unavailability, UNAVAILABILITY),
+        "lag": each(that_lag, GROUP_READINGS.output("lag")),
+        "member_settings": GROUPS.output("settings"),
+        "coverage": each(not_all_read, table("quality.coverage", span="window")),
+        "unanswered": each(unanswered, table("bronze.group_snapshots", span="window")),
+        "partial": each(in_part, table("bronze.snapshot_readings", span="window")),
+        "last_partitions": each(last_reading, table("bronze.partition_snapshots", span="window")),
+        "last_brokers": each(last_reading, table("bronze.broker_snapshots", span="window")),
+        "last_groups": each(last_reading, table("bronze.group_snapshots", span="window")),
+        "settings": narrowed(last_settings, SETTINGS),
+    },
+    needs=(FACTS,),
+)

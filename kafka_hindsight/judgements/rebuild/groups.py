@@ -15,9 +15,14 @@ from kafka_hindsight.judgements.groups.costs import Witnesses, price, rebuild_un
 from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
+from kafka_hindsight.judgements.rebalances.members import SEEN
 from kafka_hindsight.judgements.rebalances.records import events_of_records
 from kafka_hindsight.judgements.rebalances.topics import topic_changes
+from kafka_hindsight.judgements.rebuild.brokers import FACTS
+from kafka_hindsight.judgements.rebuild.group_lines import GROUP_RECORDS, NAMES, events_of_groups
+from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, in_order
@@ -41,12 +46,12 @@ def judge_group(
     records: list[rows.GroupRecord],
     readings: list[rows.GroupSnapshot],
     members: list[rows.MemberSnapshot],
-    sightings: list[rows.MemberSighting],
-    agreements: list[rows.GroupAgreement],
     scope: Scope,
     facts: WindowFacts,
 ) -> GroupHistory:
     """The history of one group."""
+    sightings, agreements = _ends_of_stays(members, scope.window), _agreements(readings, scope.window)
+    events = [*events, *sightings_of(members)]
     settings = rebuild_settings(scope.cluster, events, records, sightings, agreements, scope.window)
     if not events:
         return GroupHistory(settings)
@@ -92,3 +97,60 @@ def judge_groups(events: Iterable[rows.Event]) -> list[rows.Rebalance]:
     group_ids = sorted({e.group_id for e in of_brokers if e.group_id})
     of_group = grouped(ordered, lambda e: e.group_id)
     return [row for group_id in group_ids for row in rebuild_group(group_id, of_group[group_id], context).rebalances]
+
+
+def _ends_of_stays(members: Iterable[rows.MemberSnapshot], window: Window) -> list[rows.MemberSnapshot]:
+    """The first and the last reading of the window that show each member."""
+    seen = grouped(_in_turn(m for m in members if window.holds(m.snapshot_at)), lambda m: m.member_id)
+    return [m for own in seen.values() for m in (own[:1] if own[0] is own[-1] else (own[0], own[-1]))]
+
+
+def _agreements(readings: Iterable[rows.GroupSnapshot], window: Window) -> list[rows.GroupSnapshot]:
+    """The last reading of the window that shows each type and assignor."""
+    read = sorted((r for r in readings if window.holds(r.snapshot_at)), key=lambda r: r.snapshot_at)
+    return list({(r.type, r.assignor): r for r in read}.values())
+
+
+def sightings_of(members: Iterable[rows.MemberSnapshot]) -> list[rows.Event]:
+    """The first reading that shows each member: who it is; and the topics that any reading shows it to own."""
+    return [_sighting(own) for own in grouped(_in_turn(members), lambda m: m.member_id).values()]
+
+
+def _in_turn(members: Iterable[rows.MemberSnapshot]) -> list[rows.MemberSnapshot]:
+    return sorted(members, key=lambda m: m.snapshot_at)
+
+
+def _sighting(readings: list[rows.MemberSnapshot]) -> rows.Event:
+    first = readings[0]
+    return rows.Event(
+        line_id=first.snapshot_id,
+        cluster=first.cluster,
+        origin=Origin.SNAPSHOT,
+        source="snapshots",
+        happened_at=first.snapshot_at,
+        order=0,
+        kind=SEEN,
+        pattern_id=SEEN,
+        text=f"member {first.member_id} of group {first.group_id}",
+        group_id=first.group_id,
+        member_id=first.member_id,
+        client_id=first.client_id,
+        host=first.host,
+        instance_id=first.instance_id,
+        detail=" ".join(sorted({p.topic for m in readings for p in m.assignment or () if p.topic is not None})),
+        knowledge_version="",
+    )
+
+
+GROUPS = Judgement(
+    "groups",
+    judge_group,
+    ("cluster", "group_id"),
+    {
+        "events": each(events_of_groups, EVENTS),
+        "records": GROUP_RECORDS,
+        "readings": table("bronze.group_snapshots"),
+        "members": table("bronze.member_snapshots"),
+    },
+    needs=(NAMES, FACTS),
+)

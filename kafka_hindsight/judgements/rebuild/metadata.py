@@ -1,13 +1,19 @@
-"""What the metadata log of KRaft shows."""
+"""What the metadata log of KRaft shows: its events beside those of lines, from the state on that was kept last."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
 from kafka_hindsight.logs.metadata_replay import Replay, committed
 from kafka_hindsight.logs.metadata_states import MetadataStart, find_start, settled_before, state_of
+from kafka_hindsight.shared.arrow_tables import LAST, as_scalar, before, ends, with_columns
 
 
 @dataclass(frozen=True)
@@ -34,8 +40,76 @@ def read_metadata(
     return MetadataEvents(replay.events(), states)
 
 
+def pick_last_state(states: list[rows.MetadataState]) -> rows.MetadataState | None:
+    """The first part of the last state before what is seen; None where there is none."""
+    return states[0] if states else None
+
+
 def find_metadata_start(
-    states: list[rows.MetadataState], days: list[rows.MetadataDay], files: list[rows.MetadataFile]
+    days: pa.Table, files: list[rows.MetadataFile], last_state: rows.MetadataState | None
 ) -> MetadataStart | None:
-    """Where the metadata log is read on. Takes: few rows, on the driver."""
-    return find_start(states, days, files)
+    """Where the metadata log is read on. Takes: its records up to the last state, counted by day."""
+    counts: Mapping[str, int] = dict(zip(days["day"].to_pylist(), days["records"].to_pylist(), strict=True))
+    return find_start(last_state, counts, files)
+
+
+def last_state_before(states: pa.Table, scope: Scope) -> pa.Table:
+    """Keep the first part of the last state before what is seen."""
+    at = states["state_at"]
+    is_before = pc.less_equal(at, as_scalar(at, scope.seen.start))
+    first = states.filter(pc.and_(pc.equal(states["snapshot_place"], 1), is_before))
+    return ends(first, ("cluster",), ("state_at",), (LAST,))
+
+
+def records_by_day(records: pa.Table, last_state: rows.MetadataState | None) -> pa.Table:
+    """Count the records up to the offset of a state by day: day, records."""
+    until = last_state.record_offset if last_state else -1
+    earlier = records.filter(pc.less_equal(records["record_offset"], until))
+    days = pa.table({"day": pc.strftime(earlier["written_at"], "%Y-%m-%d")})
+    return summed_by_day(with_columns(days, records=pa.array([1] * days.num_rows, pa.int64())))
+
+
+def summed_by_day(days: pa.Table) -> pa.Table:
+    """Add up the counts of each day."""
+    return days.group_by("day", use_threads=False).aggregate([("records", "sum")]).rename_columns(["day", "records"])
+
+
+def records_to_replay(records: pa.Table, metadata_start: MetadataStart | None, scope: Scope) -> pa.Table:
+    """Keep the records up to the end of what is seen, after the state from which is read on."""
+    seen = before(records, scope.seen.end, "written_at")
+    after = metadata_start.record_offset if metadata_start else None
+    return seen if after is None else seen.filter(pc.greater(seen["record_offset"], after))
+
+
+def parts_of_start(states: pa.Table, metadata_start: MetadataStart | None) -> pa.Table:
+    """Keep the parts of the state from which is read on, as records of a snapshot."""
+    start = metadata_start.state_at if metadata_start else None
+    parts = states.filter(pc.equal(states["state_at"], as_scalar(states["state_at"], start)))
+    blank = pa.array([""] * parts.num_rows, pa.string())
+    return with_columns(parts, source=blank, text=blank)
+
+
+RECORDS = table("bronze.metadata_records", span="", optional=True)
+FILES = table("bronze.metadata_files", span="", optional=True)
+STATES = table("quality.metadata_states", span="", optional=True)
+
+LAST_STATE = Judgement("last_state", pick_last_state, (), {"states": narrowed(last_state_before, STATES)})
+
+METADATA_START = Judgement(
+    "metadata_start",
+    find_metadata_start,
+    (),
+    {"days": narrowed(records_by_day, RECORDS, again=summed_by_day), "files": FILES},
+    needs=(LAST_STATE,),
+)
+
+METADATA = Judgement(
+    "metadata",
+    read_metadata,
+    ("cluster",),
+    {"records": union(each(records_to_replay, RECORDS), each(parts_of_start, STATES)), "files": FILES},
+    needs=(METADATA_START,),
+)
+
+EVENTS = union(table("silver.events"), METADATA.output("events"))
+"""The events of lines, and those of the metadata log where the lake holds one."""

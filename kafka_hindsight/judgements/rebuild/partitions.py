@@ -12,7 +12,18 @@ from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import s
 from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of, rebuild_risks
 from kafka_hindsight.judgements.partitions.replicas.truncations import rebuild_truncations
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
+from kafka_hindsight.judgements.rebuild.brokers import FACTS
+from kafka_hindsight.judgements.rebuild.metadata import EVENTS
+from kafka_hindsight.judgements.rebuild.partition_rows import (
+    BLOCKS,
+    about_partitions,
+    commits_beyond_end,
+    partition_states,
+    states_together,
+)
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
+from kafka_hindsight.judgements.rebuild.settings import SETTINGS_READ
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
 
 
 @dataclass(frozen=True)
@@ -52,3 +63,16 @@ def judge_partitions(
         rebuild_risks(histories, leaders.failovers, facts.observed_to, scope.window),
         rebuild_unavailability(histories, facts.outages, changes, facts.observed_to, scope.seen),
     )
+
+
+PARTITIONS = Judgement(
+    "partitions",
+    judge_partitions,
+    ("cluster", "topic", "block"),
+    {
+        "events": each(about_partitions, union(EVENTS, SETTINGS_READ.output("settings"))),
+        "states": narrowed(partition_states, table("bronze.partition_snapshots"), again=states_together),
+        "commits": each(commits_beyond_end, table("bronze.offset_snapshots")),
+    },
+    needs=(BLOCKS, FACTS),
+)

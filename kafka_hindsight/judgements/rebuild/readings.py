@@ -9,7 +9,9 @@ from kafka_hindsight.judgements.groups.lag_rulings import judge_lag
 from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
 from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_balance, rebuild_imbalance
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import count_out_of_sync
+from kafka_hindsight.judgements.rebuild.group_lines import GROUP_RECORDS
 from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import Judgement, table
 
 
 @dataclass(frozen=True)
@@ -49,3 +51,27 @@ def judge_group_readings(
 ) -> GroupReadings:
     """Ownership by records and readings, lag by readings."""
     return GroupReadings(rebuild_ownership(members, groups, scope.window, records), judge_lag(offsets, scope.window))
+
+
+READINGS = Judgement(
+    "readings",
+    judge_readings,
+    ("cluster", "snapshot_id"),
+    {
+        "partitions": table("bronze.partition_snapshots", span="window"),
+        "brokers": table("bronze.broker_snapshots", span="window"),
+        "groups": table("bronze.group_snapshots", span="window"),
+    },
+)
+
+GROUP_READINGS = Judgement(
+    "group_readings",
+    judge_group_readings,
+    ("cluster", "group_id"),
+    {
+        "members": table("bronze.member_snapshots"),
+        "groups": table("bronze.group_snapshots"),
+        "offsets": table("bronze.offset_snapshots", span="window"),
+        "records": GROUP_RECORDS,
+    },
+)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.rows import BrokerOutage
-from kafka_hindsight.catalog.rows.structs import TopicBlock
 from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
 from kafka_hindsight.judgements.rebalances.model import GroupContext
@@ -34,8 +33,8 @@ class WindowFacts:
     """What is small and the same for all partitions and groups.
 
     `observed_to`: the last instant at which a broker wrote. `read_at`: the readings that show partitions, in order;
-    `last_read_at` the last of them in the window. `offsets_partitions`: None where no reading shows it.
-    `later_blocks` are those after the first, of topics of so many partitions.
+    `last_read_at` the last of them in the window; `read_before_outages` the last before each absence of a broker.
+    `offsets_partitions`: None where no reading shows it.
     """
 
     outages: tuple[BrokerOutage, ...]
@@ -45,5 +44,5 @@ class WindowFacts:
     observed_to: datetime
     read_at: tuple[datetime, ...]
     last_read_at: datetime | None
+    read_before_outages: frozenset[datetime]
     offsets_partitions: int | None
-    later_blocks: frozenset[TopicBlock] = frozenset()

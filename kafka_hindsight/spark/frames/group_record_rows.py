@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
-from pyspark.sql import Window as SqlWindow
 from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS
 from kafka_hindsight.lake.ddl import schema_of
-from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.frames.snapshot_rows import refused
 
 SOURCE = "__consumer_offsets"
-
-_KEY = ("group_id", "record_type", "member_id", "subscription_pattern")
-"""What a record replaces: the one before it with the same."""
 
 _LANDED = tuple(c for c in GROUP_RECORDS.columns if c.name not in ("cluster", "run_landed_as"))
 _SHAPE = f"{schema_of(replace(GROUP_RECORDS, columns=_LANDED))}, sentence STRING"
@@ -41,18 +36,6 @@ def rows_of(read: DataFrame, cluster: str) -> DataFrame:
     known = {"cluster": F.lit(cluster), "run_landed_as": F.col("landed_as")}
     kept = read.where(f"sentence IS NULL AND {_NEEDED}").withColumns(known)
     return kept.dropDuplicates(list(GROUP_RECORDS.key)).select(*GROUP_RECORDS.column_names)
-
-
-def around(records: DataFrame, cluster: str, seen: Window) -> DataFrame:
-    """A cluster's records of a time, and of what was written before it the last under each key.
-
-    Takes: rows of bronze.group_records.
-    """
-    known = records.where((F.col("cluster") == cluster) & (F.col("written_at") < F.lit(seen.end)))
-    is_before = F.col("written_at") < F.lit(seen.start)
-    newest = SqlWindow.partitionBy(*_KEY).orderBy(F.desc("written_at"), F.desc("record_offset"))
-    last = known.where(is_before).withColumn("turn", F.row_number().over(newest)).where("turn = 1").drop("turn")
-    return known.where(~is_before).unionByName(last.where("NOT is_tombstone"))
 
 
 def quarantined(read: DataFrame, cluster: str) -> DataFrame:

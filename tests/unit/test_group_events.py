@@ -1,33 +1,38 @@
-"""Which group a client's line belongs to: Spark finds what plain Python finds."""
+"""Which group a client's line belongs to: what is found of tables is what is found of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog.bronze import MEMBER_SNAPSHOTS
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.rebuild.group_lines import (
+    events_of_groups,
+    find_names,
+    names_in,
+    names_of_members,
+)
 from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
 from kafka_hindsight.logs.plain_reader import read_logs
-from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.frames.group_events import events_of_groups
 from tests.support.groups import EXCERPT_NAMES, GROUPS, witnessed
 from tests.support.histories import line
+from tests.support.rows import as_table
 
 Named = tuple[str, str | None, str | None]
 
 
-def found(spark: SparkSession, events: Sequence[Event]) -> set[Named]:
-    """Each event's line, client and group, as the job gathers them."""
-    rows = frame_of(spark, [{**e.as_dict(), "knowledge_version": ""} for e in events], EVENTS)
-    gathered = events_of_groups(rows, frame_of(spark, [], MEMBER_SNAPSHOTS))
-    return {(r.line_id, r.client_id, r.group_id) for r in gathered.select("line_id", "client_id", "group_id").collect()}
+def found(events: Sequence[Event]) -> set[Named]:
+    """Each event's line, client and group, as the rebuild gathers them."""
+    rows = as_table(events, EVENTS)
+    names = find_names(names_in(rows), names_of_members(as_table([], MEMBER_SNAPSHOTS)))
+    gathered = events_of_groups(rows, names)
+    return {(r["line_id"], r["client_id"], r["group_id"]) for r in gathered.to_pylist()}
 
 
-def test_the_lines_of_clients_find_their_client_and_their_group(spark: SparkSession) -> None:
+def test_the_lines_of_clients_find_their_client_and_their_group() -> None:
     """Over all excerpts at once, each of them as a cluster of its own would be: their sources and lines differ."""
     events: list[Event] = []
     expected: set[Named] = set()
@@ -37,15 +42,15 @@ def test_the_lines_of_clients_find_their_client_and_their_group(spark: SparkSess
         expected |= {(e.line_id, e.client_id, e.group_id) for w in witnessed(GROUPS / name) for e in w.events}
     named = [e for e in events if e.kind in GROUP_KINDS or e.kind in CLIENT_KINDS]
     assert len(named) > 1_000
-    assert found(spark, named) == expected
+    assert found(named) == expected
 
 
 @pytest.mark.parametrize(("clients", "owner"), [(("a",), "a"), (("a", "b"), None)])
 def test_a_line_without_a_client_is_that_of_the_only_one_its_log_names(
-    spark: SparkSession, clients: Sequence[str], owner: str | None
+    clients: Sequence[str], owner: str | None
 ) -> None:
     told = {"origin": "client", "source": "app.log"}
     joins = [line("client_joining", f"01:00:0{n}", client_id=c, **told) for n, c in enumerate(clients)]
     bare = line("client_left", "01:00:09", **told)
-    (mine,) = [n for n in found(spark, [*joins, bare]) if n[0] == bare.line_id]
+    (mine,) = [n for n in found([*joins, bare]) if n[0] == bare.line_id]
     assert mine[1:] == (owner, "g")

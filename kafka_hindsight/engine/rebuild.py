@@ -1,0 +1,166 @@
+"""The rebuild: what is declared in judgements/rebuild, run by a runner."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from kafka_hindsight.catalog import BY_NAME, TABLES
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.engine.reduce import Values
+from kafka_hindsight.judgements.rebuild.published import PUBLISHED
+from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import (
+    SCOPE,
+    Judgement,
+    Narrow,
+    Source,
+    check_published,
+    judgements_in,
+    values_of,
+)
+from kafka_hindsight.knowledge.version import JUDGING, version_of
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.shared import progress
+from kafka_hindsight.shared.arrow_tables import completed, inside, with_columns
+
+KEPT = (
+    "quality.generation_gaps",
+    "quality.leadership_gaps",
+    "quality.unobserved_spans",
+    "quality.rule_firings",
+    "quality.metadata_states",
+)
+"""What is written even when the publication is refused."""
+
+WANTED = (*(t.full_name for t in TABLES if t.layer == "gold"), *KEPT)
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """One table or output, narrowed by functions for one input of a judgement."""
+
+    judgement: Judgement
+    parameter: str
+    leaf: Source
+    functions: tuple[Narrow, ...]
+
+    def can_run(self, values: Values, judged: Iterable[Judgement]) -> bool:
+        """Whether what it reads, and the values that its functions take, are there."""
+        is_there = self.leaf.judgement is None or self.leaf.judgement in judged
+        return is_there and all(name in values for function in self.functions for name in values_of(function))
+
+
+class Runner(Protocol):
+    """What runs judgements. It keeps what it has narrowed and judged until the rebuild ends."""
+
+    def has(self, table: Table) -> bool:
+        """Whether the lake has a table."""
+
+    def narrow(self, narrowings: Sequence[Narrowing], values: Values) -> None:
+        """Narrow tables and outputs; each is read once, for all that is made of it."""
+
+    def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
+        """Run judgements with a key, which do not read one another. Their inputs are narrowed."""
+
+    def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
+        """Run judgements without a key, which do not need one another. Gives: the value of each, by its name."""
+
+    def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
+        """All rows of each source that outputs are made of."""
+
+
+def rebuild(runner: Runner, scope: Scope, wanted: Iterable[str] = WANTED) -> Iterator[tuple[Table, pa.Table]]:
+    """Run every judgement that wanted tables rest on.
+
+    Args:
+        runner: What runs them.
+        scope: What the run is about.
+        wanted: Full names of tables. Nothing is judged for others.
+
+    Yields:
+        Each wanted table with its rows of the window; but those of which the lake holds no input.
+    """
+    published = {name: PUBLISHED[name] for name in wanted}
+    order = check_published(published, published)
+    available = _available(runner, order)
+    values = run_judgements(runner, scope, order)
+    sources = {name: source for name, source in published.items() if is_available(runner, available, source)}
+    for name, rows in runner.tables(sources, values):
+        yield BY_NAME[name], _published(BY_NAME[name], rows, scope)
+
+
+def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> Values:
+    """Run judgements, each after those that it reads; all that can run together at once.
+
+    A judgement of which the lake holds no input is not run.
+
+    Returns:
+        The value of each judgement without a key, by its name; None of one that was not run.
+    """
+    values: dict[str, Any] = {SCOPE: scope}
+    available = _available(runner, order)
+    pending = [n for judgement in order if judgement in available for n in _narrowings(runner, available, judgement)]
+    judged: list[Judgement] = []
+    for together in _levels(order):
+        ready = [j for j in together if j in available]
+        if any(n.judgement in ready for n in pending):
+            due = [n for n in pending if n.can_run(values, judged)]
+            runner.narrow(due, values)
+            pending = [n for n in pending if n not in due]
+        keyed = [j for j in ready if j.key]
+        if keyed:
+            runner.judge(keyed, values)
+            judged += keyed
+        keyless = [j for j in together if not j.key]
+        values |= dict.fromkeys((j.name for j in keyless), None)
+        if any(j in available for j in keyless):
+            values |= runner.evaluate([j for j in keyless if j in available], values)
+        if ready:
+            progress.say(f"Judged: {', '.join(j.name for j in ready)}")
+    return values
+
+
+def is_available(runner: Runner, available: Collection[Judgement], source: Source) -> bool:
+    """Whether the lake has what the first of the tables holds that a source is made of."""
+    if source.sources:
+        return is_available(runner, available, source.sources[0])
+    return (
+        source.judgement in available if source.judgement else not source.optional or runner.has(BY_NAME[source.table])
+    )
+
+
+def _available(runner: Runner, order: Iterable[Judgement]) -> set[Judgement]:
+    available: set[Judgement] = set()
+    for judgement in order:
+        if all(is_available(runner, available, source) for source in judgement.reads.values()):
+            available.add(judgement)
+    return available
+
+
+def _narrowings(runner: Runner, available: Collection[Judgement], judgement: Judgement) -> Iterator[Narrowing]:
+    for parameter, source in judgement.reads.items():
+        for leaf, functions in source.leaves():
+            if is_available(runner, available, leaf):
+                yield Narrowing(judgement, parameter, leaf, functions)
+
+
+def _levels(order: Iterable[Judgement]) -> list[list[Judgement]]:
+    """Judgements that can run together: each after those that it reads or needs."""
+    level: dict[Judgement, int] = {}
+    for judgement in order:
+        earlier = (*judgement.needs, *judgements_in(judgement.reads.values()))
+        level[judgement] = max((level[j] + 1 for j in earlier), default=0)
+    return [[j for j in level if level[j] == n] for n in range(max(level.values(), default=-1) + 1)]
+
+
+def _published(table: Table, rows: pa.Table, scope: Scope) -> pa.Table:
+    """The rows of the window, with the columns of the table."""
+    schema = arrow_schema(table)
+    rows = inside(completed(rows, schema).select(schema.names), scope.window, str(table.time_column))
+    if "knowledge_version" in schema.names:
+        rows = with_columns(rows, knowledge_version=pa.array([version_of(JUDGING)] * rows.num_rows, pa.string()))
+    return rows

@@ -1,0 +1,159 @@
+"""One bucket of a judgement: narrowed parts become rows, rows are judged key by key, and results become tables.
+
+In one process there are few buckets. On Spark this is what a reducer runs.
+"""
+
+from __future__ import annotations
+
+import gc
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_hindsight.catalog.codes import Confidence
+from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.judgements.rebuild.sources import (
+    SCOPE,
+    Judgement,
+    Narrow,
+    Source,
+    inputs_of,
+    outputs_of,
+    values_of,
+)
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.shared.arrow_rows import array_of, rows_of
+from kafka_hindsight.shared.arrow_tables import completed, with_columns
+
+Parts = Mapping[str, Sequence[pa.Table]]
+"""The parts of each input of a judgement."""
+
+Values = Mapping[str, Any]
+"""What judgements without a key gave, and the scope, by name."""
+
+BETWEEN_BROKERS = frozenset(
+    {
+        *("gold.broker_outages", "gold.controller_changes", "gold.failovers", "gold.out_of_sync_periods"),
+        "gold.truncations",
+    }
+)
+"""Tables whose verdicts compare the times of several brokers' lines. An incident is as sure as what it consists of."""
+
+_SEPARATOR = "\x1f"
+
+
+def evaluate(judgement: Judgement, parts: Parts, values: Values) -> Any:
+    """The value of a judgement without a key."""
+    inputs = {name: _input(judgement, name, parts.get(name, ()), values) for name in judgement.reads}
+    classes = inputs_of(judgement.function)
+    arguments = {name: _rows(table, cls) if (cls := classes[name]) else table for name, table in inputs.items()}
+    return judgement.function(**arguments, **_named(judgement.function, values))
+
+
+def judge(judgement: Judgement, parts: Parts, values: Values) -> dict[str, pa.Table]:
+    """The outputs of a judgement for all keys whose rows the parts hold.
+
+    The rows of a huge key live until its function returns: the garbage collector need not look at them again and again.
+    """
+    inputs = {name: _input(judgement, name, parts.get(name, ()), values) for name in judgement.reads}
+    named = _named(judgement.function, values)
+    outputs: dict[str, list[Any]] = {name: [] for name in outputs_of(judgement.function)}
+    gc.freeze()
+    try:
+        for rows in _by_key(judgement, inputs):
+            result = judgement.function(**rows, **named)
+            for name, own in outputs.items():
+                own += getattr(result, name)
+    finally:
+        gc.unfreeze()
+    classes = outputs_of(judgement.function)
+    return {name: _output(own, classes[name], values) for name, own in outputs.items()}
+
+
+def narrow(functions: Sequence[Narrow], table: pa.Table, values: Values) -> pa.Table:
+    """Apply functions to a part of a table, one after the other."""
+    for function in functions:
+        table = function(table, **_named(function, values))
+    return table
+
+
+def leaf_schema(leaf: Source) -> pa.Schema:
+    """The columns of a table of the lake, or of an output of a judgement."""
+    cls = leaf.row_class
+    if cls is None:
+        raise ValueError(f"{leaf.table or leaf.output} has no rows that are declared.")
+    return arrow_schema(cls.TABLE)
+
+
+def in_buckets(table: pa.Table, key: Sequence[str], count: int) -> Iterator[tuple[int, pa.Table]]:
+    """The rows of each bucket. All rows of a key are in one."""
+    if not key or count == 1:
+        if table.num_rows:
+            yield 0, table
+        return
+    words = pc.binary_join_element_wise(
+        *(pc.fill_null(table[name].cast(pa.string()), "") for name in key), _SEPARATOR
+    ).combine_chunks()
+    coded = words.dictionary_encode()
+    buckets = np.array([zlib.crc32(word.encode()) % count for word in coded.dictionary.to_pylist()], np.int64)
+    of_rows = buckets[coded.indices.to_numpy(zero_copy_only=False)] if len(coded) else np.array([], np.int64)
+    for bucket in np.unique(of_rows).tolist():
+        yield bucket, table.filter(pa.array(of_rows == bucket))
+
+
+def key_of(judgement: Judgement) -> tuple[str, ...]:
+    """The columns that tell the keys of a judgement apart: all rows are of one cluster."""
+    return tuple(name for name in judgement.key if name != "cluster")
+
+
+def _named(function: Any, values: Values) -> dict[str, Any]:
+    return {name: values[name] for name in values_of(function)}
+
+
+def _input(judgement: Judgement, name: str, parts: Sequence[pa.Table], values: Values) -> pa.Table:
+    """All rows of an input, with all columns that a function may ask for."""
+    source, cls = judgement.reads[name], inputs_of(judgement.function)[name]
+    if not parts:
+        leaf, functions = next(source.leaves())
+        parts = [narrow(functions, leaf_schema(leaf).empty_table(), values)]
+    table = pa.concat_tables(parts, promote_options="default")
+    if cls is not None:
+        table = completed(table, arrow_schema(cls.TABLE))
+    return narrow([source.again], table, values) if source.again else table
+
+
+def _by_key(judgement: Judgement, inputs: Mapping[str, pa.Table]) -> Iterator[dict[str, list[Any]]]:
+    """The rows of each key, by input."""
+    classes, key = inputs_of(judgement.function), key_of(judgement)
+    if not key:
+        yield {name: _rows(table, classes[name]) for name, table in inputs.items()}
+        return
+    by_key: dict[tuple[Any, ...], dict[str, list[Any]]] = defaultdict(lambda: {name: [] for name in inputs})
+    for name, table in inputs.items():
+        keys = zip(*(table[column].to_pylist() for column in key), strict=True)
+        for values_of_key, row in zip(keys, _rows(table, classes[name]), strict=True):
+            by_key[values_of_key][name].append(row)
+    while by_key:
+        yield by_key.popitem()[1]
+
+
+def _rows(table: pa.Table, cls: type[Row] | None) -> list[Any]:
+    if cls is None:
+        raise TypeError("A judgement with a key takes rows, not tables.")
+    return rows_of(table.combine_chunks().to_batches(), cls)
+
+
+def _output(rows: Sequence[Row], cls: type[Row], values: Values) -> pa.Table:
+    """Rows as a table. Where clocks differ by more than a verdict allows for, none that compares them is certain."""
+    schema = arrow_schema(cls.TABLE)
+    structs = array_of(rows, pa.struct([field.with_nullable(True) for field in schema]))
+    table = pa.Table.from_arrays(structs.flatten(), names=schema.names)
+    if not values[SCOPE].clocks_apart or cls.TABLE.full_name not in BETWEEN_BROKERS:
+        return table
+    is_certain = pc.equal(table["confidence"], str(Confidence.CERTAIN))
+    return with_columns(table, confidence=pc.if_else(is_certain, str(Confidence.LIKELY), table["confidence"]))

@@ -1,0 +1,131 @@
+"""What the judgement of a group reads: its events, with the lines of its clients, and its records."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.judgements.rebuild.metadata import EVENTS
+from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import Judgement, narrowed, table
+from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
+from kafka_hindsight.knowledge.reasons import UUID
+from kafka_hindsight.shared.arrow_tables import (
+    LAST,
+    among,
+    as_scalar,
+    before,
+    distinct,
+    ends,
+    inside,
+    look_up,
+    with_columns,
+)
+
+_MEMBER_ID = rf"(?s)^(?P<client>.*)-{UUID}$"
+"""A dynamic member's id begins with its client id."""
+
+_RECORD_KEY = ("group_id", "record_type", "member_id", "subscription_pattern")
+"""What a record of `__consumer_offsets` replaces: the one before it with the same."""
+
+
+@dataclass(frozen=True)
+class ClientNames:
+    """The one client that a log names, by the log; the one group of a client, by the client."""
+
+    of_logs: Mapping[str, str]
+    groups: Mapping[str, str]
+
+
+def names_in(events: pa.Table) -> pa.Table:
+    """Which client the lines of groups and clients name, in which log of a client, and which group; each once."""
+    lines = of_groups(events)
+    is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
+    log = pc.if_else(is_client, lines["source"], None)
+    return distinct(pa.table({"log": log, "client_id": clients_of(lines), "group_id": lines["group_id"]}))
+
+
+def names_of_members(members: pa.Table) -> pa.Table:
+    """Which client each member is of, and which group; each once."""
+    return distinct(pa.table({"client_id": clients_of(members), "group_id": members["group_id"]}))
+
+
+def find_names(named: pa.Table, members: pa.Table) -> ClientNames:
+    """Whose the lines of a log are, and to which group a client belongs, where that is one alone."""
+    in_log, in_client = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    lines = named.to_pylist()
+    for line in lines:
+        if line["log"] is not None and line["client_id"] is not None:
+            in_log[line["log"]].add(line["client_id"])
+    of_logs = _ones(in_log)
+    for line in (*lines, *members.to_pylist()):
+        client_id = of_logs.get(line.get("log")) if line["client_id"] is None else line["client_id"]
+        if client_id is not None and line["group_id"] is not None:
+            in_client[client_id].add(line["group_id"])
+    return ClientNames(of_logs, _ones(in_client))
+
+
+def _ones(names: Mapping[str, set[str]]) -> dict[str, str]:
+    return {key: next(iter(own)) for key, own in names.items() if len(own) == 1}
+
+
+NAMES = Judgement(
+    "names",
+    find_names,
+    (),
+    {
+        "named": narrowed(names_in, EVENTS, again=distinct),
+        "members": narrowed(names_of_members, table("bronze.member_snapshots"), again=distinct),
+    },
+)
+"""Whose lines are whose: few rows, those of clients and groups."""
+
+
+def of_groups(events: pa.Table) -> pa.Table:
+    """Keep the events about groups and their clients."""
+    return events.filter(among(events["kind"], (*GROUP_KINDS, *CLIENT_KINDS)))
+
+
+def clients_of(rows: pa.Table) -> pa.ChunkedArray:
+    """The client that each row names."""
+    in_member_id = pc.struct_field(pc.extract_regex(rows["member_id"], _MEMBER_ID), "client")
+    is_dynamic = pc.and_(pc.is_null(rows["instance_id"]), pc.not_equal(in_member_id, ""))
+    return pc.coalesce(rows["client_id"], pc.if_else(is_dynamic, in_member_id, None))
+
+
+def events_of_groups(events: pa.Table, names: ClientNames) -> pa.Table:
+    """Keep the events of groups, those of clients with the client whose they are.
+
+    Client lines that name no group, which are librdkafka's, get the one group that their client belongs to; they are
+    left out where it belongs to several. A client's line that names no client is that of the one client which its log
+    names.
+    """
+    lines = of_groups(events)
+    is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
+    in_log = look_up(lines["source"], names.of_logs, pa.string())
+    client_id = pc.coalesce(pc.if_else(is_client, pc.coalesce(clients_of(lines), in_log), None), lines["client_id"])
+    group_id = pc.coalesce(lines["group_id"], look_up(client_id, names.groups, pa.string()))
+    return with_columns(lines, client_id=client_id, group_id=group_id).filter(pc.is_valid(group_id))
+
+
+def records_around(records: pa.Table, scope: Scope) -> pa.Table:
+    """Keep the records in what is seen, and of what was written before it the last under each key."""
+    earlier = before(records, scope.seen.start, "written_at")
+    last = ends(earlier, _RECORD_KEY, ("written_at", "record_offset"), (LAST,))
+    return pa.concat_tables([inside(records, scope.seen, "written_at"), last])
+
+
+def records_that_hold(records: pa.Table, scope: Scope) -> pa.Table:
+    """Narrow the records once more, and leave out what was deleted before what is seen."""
+    around = records_around(records, scope)
+    at = around["written_at"]
+    is_seen = pc.greater_equal(at, as_scalar(at, scope.seen.start))
+    return around.filter(pc.or_(is_seen, pc.invert(around["is_tombstone"])))
+
+
+GROUP_RECORDS = narrowed(records_around, table("bronze.group_records", span=""), again=records_that_hold)

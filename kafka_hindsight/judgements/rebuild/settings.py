@@ -1,0 +1,105 @@
+"""How brokers and topics are set up, by lines and by readings, in the shape of silver.events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_hindsight.catalog import rows
+from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.judgements.brokers.broker_settings import SETTING_KINDS, SETTING_READ
+from kafka_hindsight.judgements.rebuild.metadata import EVENTS
+from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table, union
+from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
+from kafka_hindsight.shared.arrow_tables import LAST, among, as_scalar, ends, with_columns
+
+
+@dataclass(frozen=True)
+class SettingsRead:
+    """What readings show of one setting."""
+
+    settings: list[rows.Event]
+
+
+def read_settings(readings: list[rows.ConfigSnapshot]) -> SettingsRead:
+    """The first and the last of the readings in a row that show one value of a setting, as events."""
+    ordered = sorted(readings, key=lambda r: r.snapshot_at)
+    runs = (list(run) for _, run in groupby(ordered, key=lambda r: r.value))
+    return SettingsRead([_as_event(r) for run in runs for r in (run if len(run) < 2 else (run[0], run[-1]))])
+
+
+def _as_event(reading: rows.ConfigSnapshot) -> rows.Event:
+    is_topic = reading.resource_type == "topic"
+    return rows.Event(
+        line_id=reading.snapshot_id,
+        cluster=reading.cluster,
+        origin=Origin.SNAPSHOT,
+        source="snapshots",
+        happened_at=reading.snapshot_at,
+        order=0,
+        kind=SETTING_READ,
+        pattern_id=SETTING_READ,
+        text=f"{reading.resource_type} {reading.resource}: {reading.name} = {reading.value}",
+        topic=reading.resource if is_topic else None,
+        node=None if is_topic else _number(reading.resource),
+        reason=reading.name,
+        detail=reading.value,
+        knowledge_version="",
+    )
+
+
+def _number(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def settings_looked_at(readings: pa.Table) -> pa.Table:
+    """Keep the settings that a verdict looks at."""
+    kind, name = readings["resource_type"], readings["name"]
+    of_topics = pc.and_(pc.equal(kind, "topic"), among(name, TOPIC_SETTINGS))
+    of_brokers = pc.and_(pc.equal(kind, "broker"), among(name, BROKER_SETTINGS))
+    return readings.filter(pc.and_(pc.or_(of_topics, of_brokers), pc.is_valid(readings["value"])))
+
+
+def about_settings(events: pa.Table) -> pa.Table:
+    """Keep the events about settings."""
+    return events.filter(among(events["kind"], SETTING_KINDS))
+
+
+def newest_settings(settings: pa.Table, at: datetime) -> pa.Table:
+    """Keep the newest report of each kind on each broker, topic and setting by an instant.
+
+    Each broker prints a topic's settings: one of them is enough.
+    """
+    known = settings.filter(pc.less_equal(settings["happened_at"], as_scalar(settings["happened_at"], at)))
+    reporter = pc.if_else(pc.is_null(known["topic"]), known["broker"], None)
+    by = ("cluster", "kind", "topic", "reporter", "node", "reason")
+    newest = ends(with_columns(known, reporter=reporter), by, ("happened_at", "source", "order"), (LAST,))
+    return newest.drop_columns(["reporter"])
+
+
+def last_settings(settings: pa.Table, scope: Scope, facts: WindowFacts) -> pa.Table:
+    """Keep the settings as they were at the last reading of the window that shows partitions, else at its end."""
+    return newest_settings(settings, facts.last_read_at or scope.window.end - timedelta.resolution)
+
+
+def of_no_topic(settings: pa.Table) -> pa.Table:
+    """Keep the settings of brokers."""
+    return settings.filter(pc.is_null(settings["topic"]))
+
+
+SETTINGS_READ = Judgement(
+    "settings_read",
+    read_settings,
+    ("cluster", "resource_type", "resource", "name"),
+    {"readings": each(settings_looked_at, table("bronze.config_snapshots"))},
+)
+
+SETTINGS = union(each(about_settings, EVENTS), SETTINGS_READ.output("settings"))

@@ -1,0 +1,237 @@
+"""What a judgement is: a plain function over all rows of one key, with where its rows come from.
+
+The function's signature is the declaration: each parameter of a list of rows, or of a table, is an input; each field of
+the dataclass that it returns is an output. Lines are many and episodes are few. So what a judgement reads is narrowed
+first, a part of a table at a time, wherever that part lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, get_args, get_origin, get_type_hints
+
+import pyarrow as pa
+
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.rows import ROW_CLASS
+
+SCOPE = "scope"
+"""The name of the parameter that takes what a run is about."""
+
+Narrow = Callable[..., pa.Table]
+"""A function of a table, and of values by name, to a table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where rows come from: a table of the lake, an output of a judgement, or a function of other sources.
+
+    Attributes:
+        table: The full name of a table of the lake.
+        span: The attribute of the scope over which the table is read: `seen`, with look-back and look-ahead, or
+            `window`; empty for all of it.
+        optional: Whether the table may be missing from the lake.
+        judgement: The judgement whose output it is.
+        output: The name of that output.
+        function: What makes the rows of those of `sources`, a part at a time; None for all of them as they are.
+        again: What is applied once more to all that `function` made, once for each bucket of keys.
+        sources: What the rows are made of. Where the first is missing, so are the rows.
+        needs: The judgements whose values `function` takes, where no judgement reads the source.
+    """
+
+    table: str = ""
+    span: str = "seen"
+    optional: bool = False
+    judgement: Judgement | None = None
+    output: str = ""
+    function: Narrow | None = None
+    again: Narrow | None = None
+    sources: tuple[Source, ...] = ()
+    needs: tuple[Judgement, ...] = ()
+
+    @property
+    def row_class(self) -> type[Row] | None:
+        """The class of its rows; None where a function makes them."""
+        if self.judgement is not None:
+            return outputs_of(self.judgement.function).get(self.output)
+        if self.sources and self.function is None:
+            return self.sources[0].row_class
+        return ROW_CLASS.get(self.table)
+
+    def upstream(self) -> Iterator[Source]:
+        """Walk through the source and every source that it is made of."""
+        yield self
+        for source in self.sources:
+            yield from source.upstream()
+
+    def leaves(self) -> Iterator[tuple[Source, tuple[Narrow, ...]]]:
+        """Walk through the tables and outputs that it is made of, each with the functions to apply, in order."""
+        if not self.sources:
+            yield self, ()
+        for source in self.sources:
+            for leaf, functions in source.leaves():
+                yield leaf, (*functions, self.function) if self.function else functions
+
+
+def table(name: str, span: str = "seen", optional: bool = False) -> Source:
+    """Read a table of the lake, by its full name."""
+    return Source(table=name, span=span, optional=optional)
+
+
+def union(*sources: Source) -> Source:
+    """Read the rows of several sources of one class."""
+    return Source(sources=sources)
+
+
+def each(function: Narrow, *sources: Source, needs: tuple[Judgement, ...] = ()) -> Source:
+    """Read what a function makes of each part. Law: what it makes of two parts is what it makes of both together."""
+    return Source(function=function, sources=sources, needs=needs)
+
+
+def narrowed(function: Narrow, *sources: Source, again: Narrow | None = None) -> Source:
+    """Read what a function leaves of each part, narrowed once more when the parts have come together.
+
+    Law: `again(concat(map(function, parts)))` has the rows of `again(function(concat(parts)))`, however the rows lie
+    in parts. `again` is the function itself by default.
+    """
+    return Source(function=function, again=again or function, sources=sources)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """A function over all rows of one key. `reads` gives a source to each of its inputs.
+
+    Without a `key` the function runs once, over few rows. What it returns is one value: a judgement that `needs` it
+    takes it, and so do the functions of its sources, as a parameter of that name.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    key: tuple[str, ...]
+    reads: Mapping[str, Source] = field(default_factory=dict, repr=False)
+    needs: tuple[Judgement, ...] = field(default=(), repr=False)
+
+    def output(self, name: str) -> Source:
+        """One output, as a source."""
+        return Source(judgement=self, output=name)
+
+
+@cache
+def inputs_of(function: Callable[..., Any]) -> dict[str, type[Row] | None]:
+    """The inputs of a function by parameter: the class of its rows; None where it takes a table."""
+    hints = {n: hint for n, hint in get_type_hints(function).items() if n != "return"}
+    return {n: _row_class(hint) for n, hint in hints.items() if hint is pa.Table or _row_class(hint)}
+
+
+@cache
+def outputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
+    """The lists of rows that a function gives: the row class of each, by the field's name."""
+    result = get_type_hints(function).get("return")
+    if not isinstance(result, type):
+        return {}
+    return {n: cls for n, hint in get_type_hints(result).items() if (cls := _row_class(hint))}
+
+
+@cache
+def values_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """What else a function takes by name: the parameters that are no input."""
+    inputs = inputs_of(function)
+    return tuple(n for n in get_type_hints(function) if n != "return" and n not in inputs)
+
+
+def _row_class(hint: Any) -> type[Row] | None:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (list, Sequence) and isinstance(arguments[0], type) and issubclass(arguments[0], Row):
+        return arguments[0]
+    return None
+
+
+def in_order(published: Iterable[Source]) -> list[Judgement]:
+    """Every judgement that the published sources rest on, each after those that it reads.
+
+    Raises:
+        ValueError: A sentence for each problem: a judgement in a circle, a table that the catalog does not declare, an
+            input without a source or with rows of another class, a source for no input, a narrowing within another.
+    """
+    ordered: dict[Judgement, None] = {}
+    problems: list[str] = []
+
+    def place(judgement: Judgement, path: tuple[Judgement, ...]) -> None:
+        if judgement in path:
+            problems.append(f"{judgement.name} reads what rests on itself.")
+            return
+        for earlier in (*judgement.needs, *judgements_in(judgement.reads.values())):
+            if earlier not in ordered:
+                place(earlier, (*path, judgement))
+        problems.extend(_mismatches(judgement))
+        ordered[judgement] = None
+
+    for judgement in judgements_in(published):
+        if judgement not in ordered:
+            place(judgement, ())
+    if problems:
+        raise ValueError(" ".join(dict.fromkeys(problems)))
+    return list(ordered)
+
+
+def judgements_in(sources: Iterable[Source]) -> list[Judgement]:
+    """The judgements that sources are made of, and those whose values make them."""
+    parts = [part for source in sources for part in source.upstream()]
+    return [j for part in parts for j in (part.judgement, *part.needs) if j is not None]
+
+
+def _mismatches(judgement: Judgement) -> Iterator[str]:
+    parts = [part for source in judgement.reads.values() for part in source.upstream()]
+    functions = [f for part in parts for f in (part.function, part.again) if f is not None]
+    yield from _wrong_inputs(judgement)
+    yield from _unknown_values(judgement, functions)
+    for part in parts:
+        if part.table and part.table not in ROW_CLASS:
+            yield f"{judgement.name}: {part.table} is read, and the catalog does not declare it."
+        for below in part.sources:
+            if below.again is not None:
+                yield f"{judgement.name}: a narrowing of parts is read by another function."
+
+
+def _wrong_inputs(judgement: Judgement) -> Iterator[str]:
+    inputs = inputs_of(judgement.function)
+    for name in inputs.keys() ^ judgement.reads.keys():
+        yield f"{judgement.name}: {name} has {'no source' if name in inputs else 'a source and no parameter'}."
+    for name in inputs.keys() & judgement.reads.keys():
+        wanted, read = inputs[name], judgement.reads[name].row_class
+        if wanted is not None and read is not None and read is not wanted:
+            yield f"{judgement.name}: {name} takes {wanted.__name__} and is given {read.__name__}."
+
+
+def _unknown_values(judgement: Judgement, functions: Iterable[Callable[..., Any]]) -> Iterator[str]:
+    values = {SCOPE, *(n.name for n in judgement.needs)}
+    for function in (judgement.function, *functions):
+        for name in values_of(function):
+            if name not in values:
+                yield f"{judgement.name}: {function.__name__} takes {name}, which it does not need."
+
+
+def check_published(published: Mapping[str, Source], tables: Iterable[str]) -> list[Judgement]:
+    """The judgements behind what is published, in order.
+
+    Args:
+        published: The source of each published table, by its full name.
+        tables: The tables that have to be published.
+
+    Raises:
+        ValueError: A table without a source or that is not declared, and what `in_order` refuses.
+    """
+    wanted = set(tables)
+    problems = [f"{name} is not published by any judgement." for name in sorted(wanted - published.keys())]
+    problems += [f"{name} is published and is not declared." for name in sorted(published.keys() - BY_NAME.keys())]
+    problems += [
+        f"{name} takes {ROW_CLASS[name].__name__} and is given {cls.__name__}."
+        for name, source in published.items()
+        if name in ROW_CLASS and (cls := source.row_class) is not None and cls is not ROW_CLASS[name]
+    ]
+    if problems:
+        raise ValueError(" ".join(problems))
+    return in_order(published.values())

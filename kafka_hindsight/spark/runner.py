@@ -1,0 +1,272 @@
+"""Judgements run by Spark's workers: they read the files of a lake themselves, and a reducer judges a bucket of keys.
+
+What is shuffled are tables, packed: (judgement, bucket, input, rows). So a rebuild is a few jobs of small plans,
+whatever the tables look like, and what a worker runs is what runs in one process.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial, reduce
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.engine.rebuild import Narrowing
+from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
+from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Source, inputs_of
+from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.lake.store import Store
+from kafka_hindsight.lake.table_files import read_file
+from kafka_hindsight.shared.arrow_tables import completed, inside
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.spark.session import for_packed_rows
+
+_PACKED = pa.schema([("judgement", pa.string()), ("bucket", pa.int32()), ("name", pa.string()), ("rows", pa.binary())])
+"""A packed table: an input or an output of a judgement, of one bucket."""
+
+_SCHEMA = "judgement string, bucket int, name string, rows binary"
+
+_LZ4 = pa.ipc.IpcWriteOptions(compression="lz4")
+
+_BUCKET = 4 * 1024 * 1024
+"""Bytes of Parquet that are judged in one bucket: as rows of Python they take some hundred megabytes."""
+
+_TASK = 32 * 1024 * 1024
+"""Bytes of Parquet that one task reads: they hold some 240 MB of logs."""
+
+
+_SHARE = 4 * 1024 * 1024
+"""Bytes of a file for which a share of its own pays."""
+
+
+_Frame = tuple[set[str], DataFrame]
+"""The names of judgements, and packed inputs or outputs of theirs."""
+
+
+class Share(NamedTuple):
+    """Some row groups of a file of a table: the folder, the share, and of how many shares it is one."""
+
+    table: str
+    folder: str
+    file: File
+    nth: int
+    count: int
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of Parquet it has."""
+        return self.file.size // self.count
+
+    def read(self, cluster: str) -> Iterator[pa.Table]:
+        """The rows of a cluster, a batch at a time."""
+        table, share = BY_NAME[self.table], (self.nth, self.count)
+        for batch in read_file(self.folder, self.file, Part(cluster), table, share=share):
+            yield pa.Table.from_batches([batch])
+
+
+class SparkRunner:
+    """Runs a rebuild over a lake, in the workers of a session. A context manager: at its end what it kept is freed."""
+
+    def __init__(self, spark: SparkSession, store: Store) -> None:
+        self._spark, self._store, self._until_end = spark, store, ExitStack()
+        self._narrowed, self._judged = list[_Frame](), list[_Frame]()
+        self._buckets = 0
+
+    def __enter__(self) -> SparkRunner:
+        self._until_end.enter_context(for_packed_rows(self._spark))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._until_end.close()
+
+    def has(self, table: Table) -> bool:
+        """See Runner."""
+        return self._store.has(table)
+
+    def narrow(self, narrowings: Sequence[Narrowing], values: Values) -> None:
+        """See Runner."""
+        scope: Scope = values[SCOPE]
+        of_tables = [n for n in narrowings if n.leaf.table]
+        shares = [s for name in {n.leaf.table: 0 for n in of_tables} for s in self._shares(name, scope.cluster)]
+        self._buckets = self._buckets or max(self._cores, -(-sum(s.size for s in shares) // _BUCKET))
+        if shares:
+            work = partial(_narrow_shares, narrowings=of_tables, values=values, count=self._buckets)
+            names = {n.judgement.name for n in of_tables}
+            self._narrowed.append((names, self._kept(_spread(self._spark, _in_tasks(shares, self._cores), work))))
+        of_outputs = [n for n in narrowings if n.leaf.judgement is not None]
+        outputs = {(n.leaf.judgement.name, n.leaf.output) for n in of_outputs if n.leaf.judgement}
+        work = partial(_narrow_outputs, narrowings=of_outputs, values=values, count=self._buckets)
+        names = {n.judgement.name for n in of_outputs}
+        for rows in self._with(self._judged, outputs):
+            self._narrowed.append((names, self._kept(rows.mapInArrow(work, _SCHEMA))))
+
+    def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
+        """See Runner."""
+        by_name = {j.name: j for j in judgements}
+        frames = self._of(by_name)
+        if alone := [(j.name, 0, "", b"") for j in judgements if not key_of(j)]:
+            frames.append(self._spark.createDataFrame(alone, _SCHEMA))
+
+        def work(table: pa.Table) -> pa.Table:
+            return _judge_bucket(table, by_name, values)
+
+        rows = reduce(DataFrame.union, frames).groupBy("judgement", "bucket").applyInArrow(work, _SCHEMA)
+        self._judged.append(({*by_name}, self._kept(rows)))
+
+    def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
+        """See Runner."""
+        parts = {j.name: {name: list[pa.Table]() for name in j.reads} for j in judgements}
+        for frame in self._of(parts):
+            for row in frame.collect():
+                parts[row["judgement"]][row["name"]].append(_unpacked(row["rows"]))
+        return {j.name: evaluate(j, parts[j.name], values) for j in judgements}
+
+    def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
+        """See Runner."""
+        leaves = [leaf for source in sources.values() for leaf, _ in source.leaves()]
+        packed = defaultdict[tuple[str, str], list[bytes]](list)
+        for frame in self._with(
+            self._judged, {(leaf.judgement.name, leaf.output) for leaf in leaves if leaf.judgement}
+        ):
+            for row in frame.collect():
+                packed[row["judgement"], row["name"]].append(row["rows"])
+        for name, source in sources.items():
+            made = [leaf_schema(next(source.leaves())[0]).empty_table()]
+            for leaf, functions in source.leaves():
+                if leaf.judgement is not None:
+                    parts = (
+                        completed(_unpacked(p), leaf_schema(leaf)) for p in packed[leaf.judgement.name, leaf.output]
+                    )
+                    made += (narrow(functions, part, values) for part in parts)
+            yield name, pa.concat_tables(made, promote_options="permissive")
+
+    def _of(self, names: Collection[str]) -> list[DataFrame]:
+        """What was narrowed for judgements of these names."""
+        return [f.where(F.col("judgement").isin([*names])) for own, f in self._narrowed if not own.isdisjoint(names)]
+
+    def _with(self, frames: Sequence[_Frame], outputs: Collection[tuple[str, str]]) -> list[DataFrame]:
+        """These outputs of what was judged."""
+        names = {judgement for judgement, _ in outputs}
+        wanted = [F.struct(F.lit(judgement), F.lit(output)) for judgement, output in sorted(outputs)]
+        return [f.where(F.struct("judgement", "name").isin(wanted)) for own, f in frames if not own.isdisjoint(names)]
+
+    def _kept(self, frame: DataFrame) -> DataFrame:
+        """A frame that is computed once."""
+        kept = frame.persist()
+        self._until_end.callback(kept.unpersist)
+        return kept
+
+    def _shares(self, name: str, cluster: str) -> Iterator[Share]:
+        table = BY_NAME[name]
+        for file in self._store.files(table, Part(cluster)):
+            count = -(-file.size // _SHARE)
+            yield from (Share(name, self._store.path(table), file, nth, count) for nth in range(count))
+
+    @property
+    def _cores(self) -> int:
+        return int(self._spark.sparkContext.defaultParallelism)
+
+
+def _spread(spark: SparkSession, tasks: Sequence[Any], work: Callable[[Any], Iterator[pa.RecordBatch]]) -> DataFrame:
+    """Run work on tasks, each by a worker."""
+    return spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(partial(_run, tasks=tasks, work=work), _SCHEMA)
+
+
+def _run(
+    batches: Iterable[pa.RecordBatch], tasks: Sequence[Any], work: Callable[[Any], Iterator[pa.RecordBatch]]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for number in batch["id"].to_pylist():
+            yield from work(tasks[number])
+
+
+def _in_tasks(shares: Sequence[Share], cores: int) -> list[list[Share]]:
+    """Shares of files in tasks of about one size, as many as there are cores at least."""
+    most = max(1, min(_TASK, sum(s.size for s in shares) // cores))
+    tasks: list[list[Share]] = [[]]
+    size = 0
+    for share in shares:
+        if size >= most:
+            tasks.append([])
+            size = 0
+        tasks[-1].append(share)
+        size += share.size
+    return tasks
+
+
+def _narrow_shares(
+    shares: Sequence[Share], narrowings: Sequence[Narrowing], values: Values, count: int
+) -> Iterator[pa.RecordBatch]:
+    """What a worker makes of files: each is read once, for all that is made of it."""
+    scope: Scope = values[SCOPE]
+    of_tables = grouped(narrowings, lambda n: n.leaf.table)
+    for share in shares:
+        for part in share.read(scope.cluster):
+            own = of_tables[share.table]
+            spans = {s: _within(part, BY_NAME[share.table], scope, s) for s in {n.leaf.span for n in own}}
+            for narrowing in own:
+                yield from _narrowed(narrowing, spans[narrowing.leaf.span], values, count)
+
+
+def _within(part: pa.Table, table: Table, scope: Scope, span: str) -> pa.Table:
+    return inside(part, getattr(scope, span), str(table.time_column)) if span else part
+
+
+def _narrow_outputs(
+    batches: Iterable[pa.RecordBatch], narrowings: Sequence[Narrowing], values: Values, count: int
+) -> Iterator[pa.RecordBatch]:
+    of_outputs = grouped(narrowings, lambda n: (n.leaf.judgement and n.leaf.judgement.name, n.leaf.output))
+    for batch in batches:
+        for row in batch.to_pylist():
+            for narrowing in of_outputs[row["judgement"], row["name"]]:
+                rows = completed(_unpacked(row["rows"]), leaf_schema(narrowing.leaf))
+                yield from _narrowed(narrowing, rows, values, count)
+
+
+def _narrowed(narrowing: Narrowing, part: pa.Table, values: Values, count: int) -> Iterator[pa.RecordBatch]:
+    if not part.num_rows:
+        return
+    judgement, name = narrowing.judgement, narrowing.parameter
+    rows = narrow(narrowing.functions, part, values)
+    is_table = inputs_of(judgement.function)[name] is None
+    for bucket, own in in_buckets(rows, key_of(judgement), count):
+        yield _row(judgement.name, bucket, name, _packed(own, keep=own.column_names if is_table else ()))
+
+
+def _judge_bucket(table: pa.Table, judgements: Mapping[str, Judgement], values: Values) -> pa.Table:
+    judgement = judgements[table["judgement"][0].as_py()]
+    parts: dict[str, list[pa.Table]] = {name: [] for name in judgement.reads}
+    for name, rows in zip(table["name"].to_pylist(), table["rows"], strict=True):
+        if name:
+            parts[name].append(_unpacked(rows.as_buffer()))
+    bucket = table["bucket"][0].as_py()
+    outputs = judge(judgement, parts, values)
+    rows = [_row(judgement.name, bucket, name, _packed(own)) for name, own in outputs.items() if own.num_rows]
+    return pa.Table.from_batches(rows, _PACKED)
+
+
+def _row(judgement: str, bucket: int, name: str, rows: pa.Buffer) -> pa.RecordBatch:
+    packed = pa.array([rows.to_pybytes()], pa.binary())
+    return pa.record_batch([pa.array([judgement]), pa.array([bucket], pa.int32()), pa.array([name]), packed], _PACKED)
+
+
+def _packed(table: pa.Table, keep: Iterable[str] = ()) -> pa.Buffer:
+    """A table as bytes, without the columns that hold nothing."""
+    names = [n for n in table.column_names if n in keep or table[n].null_count < table.num_rows]
+    sink = pa.BufferOutputStream()
+    slim = table.select(names).replace_schema_metadata(None)
+    with pa.ipc.new_stream(sink, slim.schema, options=_LZ4) as stream:
+        stream.write_table(slim)
+    return sink.getvalue()
+
+
+def _unpacked(rows: bytes | pa.Buffer) -> pa.Table:
+    return pa.ipc.open_stream(rows).read_all()

@@ -1,0 +1,124 @@
+"""What a judgement is handed: the rows of each input as they were, those of one key at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
+from kafka_hindsight.catalog.codes import Confidence
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES
+from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, PartitionSnapshot, Quote, Rebalance
+from kafka_hindsight.engine.reduce import in_buckets, judge, narrow
+from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table
+from kafka_hindsight.shared.arrow_rows import rows_of
+from kafka_hindsight.shared.arrow_tables import with_columns
+from tests.support.nights import WHOLE
+from tests.support.rows import AT, as_table, row
+
+SCOPE = Scope("c", WHOLE, WHOLE)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the judgement was given."""
+
+    partitions: list[PartitionSnapshot]
+    brokers: list[BrokerSnapshot]
+    outages: list[BrokerOutage]
+
+
+def give_back(outages: list[BrokerOutage], brokers: list[BrokerSnapshot], partitions: list[PartitionSnapshot]) -> Given:
+    assert len({*(o.broker for o in outages), *(b.broker for b in brokers), *(p.leader for p in partitions)}) == 1
+    return Given(partitions, brokers, outages)
+
+
+def of_leader(partitions: pa.Table) -> pa.Table:
+    """The partitions of each broker that leads."""
+    return with_columns(partitions, broker=partitions["leader"])
+
+
+SAME = Judgement(
+    "same",
+    give_back,
+    ("cluster", "broker"),
+    {
+        "partitions": each(of_leader, table("bronze.partition_snapshots")),
+        "brokers": table("bronze.broker_snapshots"),
+        "outages": table("gold.broker_outages"),
+    },
+)
+
+
+def test_inputs_share_columns_and_each_gets_its_own_back() -> None:
+    quote = Quote(line_id="1", source="a log", happened_at=AT, text="a line")
+    given = {
+        "partitions": [
+            row(PARTITION_SNAPSHOTS, snapshot_id="s", snapshot_at=AT, topic="t", partition=n, leader=leader, isr=isr)
+            for n, (leader, isr) in enumerate([(1, [1, None]), (2, []), (1, None), (None, None)])
+        ],
+        "brokers": [row(BROKER_SNAPSHOTS, snapshot_id="s", snapshot_at=AT, broker=1, host="h", rack=None)],
+        "outages": [
+            row(BROKER_OUTAGES, outage_id=i, broker=1, down_at=AT, up_at=AT + n * timedelta(days=1))
+            for n, i in enumerate("ab")
+        ],
+    }
+    given["outages"] += [row(BROKER_OUTAGES, outage_id="c", broker=3, down_at=AT, evidence=[quote])]
+    tables = {"partitions": PARTITION_SNAPSHOTS, "brokers": BROKER_SNAPSHOTS, "outages": BROKER_OUTAGES}
+    parts = {
+        name: [narrow(functions, as_table(given[name][n:][:1], tables[name]), {}) for n in range(len(given[name]))]
+        for name, source in SAME.reads.items()
+        for _, functions in source.leaves()
+    }
+    judged = judge(SAME, parts, {"scope": SCOPE})
+    for name, rows in given.items():
+        found = rows_of(judged[name].to_batches(), type(rows[0]))
+        assert sorted(map(repr, found)) == sorted(map(repr, rows))
+
+
+def test_an_input_without_a_part_is_an_empty_list() -> None:
+    outages = as_table([row(BROKER_OUTAGES, broker=1)], BROKER_OUTAGES)
+    judged = judge(SAME, {"outages": [outages]}, {"scope": SCOPE})
+    assert {name: rows.num_rows for name, rows in judged.items()} == {"partitions": 0, "brokers": 0, "outages": 1}
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Verdicts that compare the clocks of brokers, and others."""
+
+    outages: list[BrokerOutage]
+    rebalances: list[Rebalance]
+
+
+def give_verdicts(scope: Scope) -> Verdicts:
+    return Verdicts(
+        [row(BROKER_OUTAGES, confidence=c) for c in Confidence], [row(REBALANCES, confidence=c) for c in Confidence]
+    )
+
+
+@pytest.mark.parametrize(
+    ("apart", "capped"),
+    [(timedelta(0), [*Confidence]), (timedelta(seconds=7), ["likely", "likely", "possible", "unknown"])],
+)
+def test_where_clocks_differ_no_verdict_is_certain_and_none_becomes_surer(apart: timedelta, capped: list[str]) -> None:
+    scope = Scope("c", WHOLE, WHOLE, apart)
+    judged = judge(Judgement("verdicts", give_verdicts, ("cluster",)), {}, {"scope": scope})
+    assert judged["outages"]["confidence"].to_pylist() == capped
+    assert judged["rebalances"]["confidence"].to_pylist() == [*Confidence], "no other broker's clock is behind them"
+
+
+def test_all_rows_of_a_key_are_in_one_bucket_and_no_row_is_lost() -> None:
+    keys = [(topic, block) for topic in ("a", "b\x1f", "", None, *map(str, range(40))) for block in (0, None)]
+    rows: dict[str, Any] = {"topic": [k[0] for k in keys], "block": pa.array([k[1] for k in keys], pa.int32())}
+    doubled = pa.concat_tables([pa.table(rows)] * 2)
+    buckets = {n: [(r["topic"], r["block"]) for r in part.to_pylist()] for n, part in in_buckets(doubled, [*rows], 7)}
+    assert set(buckets) == set(range(7))
+    assert Counter(key for own in buckets.values() for key in own) == Counter([*keys, *keys])
+    assert all(Counter(own)[key] == 2 for own in buckets.values() for key in own)
+    assert [*in_buckets(doubled.slice(0, 0), [*rows], 7)] == []
