@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
@@ -77,8 +77,10 @@ def delta_schema(table: Table) -> Schema:
 
 def files_of(delta: DeltaTable, table: Table, part: Part | None) -> list[File]:
     """List the files that may have rows of a part; all files for None."""
-    adds = pa.table(delta.get_add_actions()).to_pylist()
-    files = (File(add["path"], add["size_bytes"], _stats(add, found_by(table))) for add in adds)
+    adds = pa.RecordBatchReader.from_stream(delta.get_add_actions(flatten=True)).read_all()
+    texts = (_as_texts(column).to_pylist() for column in adds.columns)
+    rows = (dict(zip(adds.column_names, row, strict=True)) for row in zip(*texts, strict=True))
+    files = (File(add["path"], add["size_bytes"], _stats(add, found_by(table))) for add in rows)
     return [file for file in files if part is None or part.may_be_in(file)]
 
 
@@ -121,8 +123,9 @@ def commit(
 
 
 def _stats(add: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    return {name: {n: _value((add.get(field) or {}).get(n)) for n in names} for name, field in _STATS.items()}
+    return {name: {n: add.get(f"{field}.{n}") for n in names} for name, field in _STATS.items()}
 
 
-def _value(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
+def _as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give instants as texts: to make them values of Python, Arrow loads pandas."""
+    return pc.strftime(column, "%Y-%m-%dT%H:%M:%S+00:00") if pa.types.is_timestamp(column.type) else column

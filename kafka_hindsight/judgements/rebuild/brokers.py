@@ -122,7 +122,8 @@ def reading_times(partitions: pa.Table) -> pa.Table:
     """The readings that show partitions, each with the highest partition of `__consumer_offsets` that it shows:
     snapshot_at, last_offsets_partition."""
     last = pc.if_else(pc.equal(partitions["topic"], OFFSETS_TOPIC), partitions["partition"], None)
-    return reading_times_together(pa.table({"snapshot_at": partitions["snapshot_at"], "last_offsets_partition": last}))
+    times = {"snapshot_at": partitions["snapshot_at"], "last_offsets_partition": last}
+    return reading_times_together(pa.Table.from_pydict(times))
 
 
 def reading_times_together(times: pa.Table) -> pa.Table:

@@ -47,12 +47,12 @@ def names_in(events: pa.Table) -> pa.Table:
     lines = of_groups(events)
     is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
     log = pc.if_else(is_client, lines["source"], None)
-    return distinct(pa.table({"log": log, "client_id": clients_of(lines), "group_id": lines["group_id"]}))
+    return distinct(pa.Table.from_pydict({"log": log, "client_id": clients_of(lines), "group_id": lines["group_id"]}))
 
 
 def names_of_members(members: pa.Table) -> pa.Table:
     """Which client each member is of, and which group; each once."""
-    return distinct(pa.table({"client_id": clients_of(members), "group_id": members["group_id"]}))
+    return distinct(pa.Table.from_pydict({"client_id": clients_of(members), "group_id": members["group_id"]}))
 
 
 def find_names(named: pa.Table, members: pa.Table) -> ClientNames:

@@ -65,7 +65,7 @@ def records_by_day(records: pa.Table, last_state: rows.MetadataState | None) -> 
     """Count the records up to the offset of a state by day: day, records."""
     until = last_state.record_offset if last_state else -1
     earlier = records.filter(pc.less_equal(records["record_offset"], until))
-    days = pa.table({"day": pc.strftime(earlier["written_at"], "%Y-%m-%d")})
+    days = pa.Table.from_pydict({"day": pc.strftime(earlier["written_at"], "%Y-%m-%d")})
     return summed_by_day(with_columns(days, records=pa.array([1] * days.num_rows, pa.int64())))
 
 

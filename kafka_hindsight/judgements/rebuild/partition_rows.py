@@ -44,7 +44,7 @@ def block_of(partitions: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def later_blocks(rows: pa.Table) -> pa.Table:
     """The blocks after the first that rows name: topic, block; each once. Most topics have none."""
-    blocks = pa.table({"topic": rows["topic"], "block": block_of(rows["partition"])})
+    blocks = pa.Table.from_pydict({"topic": rows["topic"], "block": block_of(rows["partition"])})
     return distinct(blocks.filter(pc.greater(blocks["block"], 0)))
 
 
