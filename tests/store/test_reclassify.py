@@ -20,6 +20,7 @@ from kafka_hindsight.catalog.quality import VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import PUBLISH
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake import store as lake_store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.spark.session import for_few_rows
@@ -55,23 +56,23 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
     given = settings(lake, LOGS, client_logs=clients)
     store, said = run(spark, lake, LOGS, client_logs=clients)
     landing.write_json(f"{store.lake}/staging/_run.json", {"run_id": "another"})
-    overwrite = Store.overwrite_staging
+    write = lake_store.Store.write_staging
 
     def dies(*of_table: Any) -> None:
         if of_table[1] is not gold.OWNERSHIP:
             raise MemoryError
-        overwrite(*of_table)
+        write(*of_table)
 
     with pytest.MonkeyPatch.context() as patched, for_few_rows(spark):
-        patched.setattr(Store, "overwrite_staging", dies)
-        patched.setattr(rebuild, "rebuilt", partial(rebuild.rebuilt, wanted=("gold.ownership", "gold.lag_verdicts")))
+        patched.setattr(lake_store.Store, "write_staging", dies)
+        patched.setattr(rebuild, "rebuild", partial(rebuild.rebuild, wanted=("gold.ownership", "gold.lag_verdicts")))
         with pytest.raises(MemoryError), _claimed(spark, PUBLISH, given, {"ingest": said}):
             raise AssertionError("a part of staging was to be published")
         assert owner(store) is None, "what a kill leaves in staging belongs to no run"
         patched.undo()
         with _claimed(spark, PUBLISH, given, {"ingest": said}):
             assert owner(store) == given.run_id
-        patched.setattr(Store, "overwrite_staging", dies)
+        patched.setattr(lake_store.Store, "write_staging", dies)
         with _claimed(spark, PUBLISH, given, {"ingest": said}):
             assert owner(store) == given.run_id, "what is whole and ours is not rebuilt"
     return Night(given, said, publish.run_step(spark, given, {"ingest": said}))

@@ -1,0 +1,54 @@
+"""The rebuild in Spark's workers gives what it gives in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from kafka_hindsight.catalog import BY_NAME
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.engine.local_runner import LocalRunner
+from kafka_hindsight.engine.rebuild import WANTED, rebuild
+from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.lake.store import Store
+from kafka_hindsight.spark.runner import SparkRunner
+from tests.support.odd_night import SCOPE, made_rows
+from tests.support.rows import as_table
+
+OPTIONAL = ("bronze.metadata_records", "bronze.metadata_files", "quality.metadata_states")
+
+
+def filled(lake: Path, without: Iterable[str] = ()) -> Store:
+    """A lake with the rows of the night, each table in two files."""
+    store = Store(str(lake))
+    for name, own in made_rows().items():
+        if name not in without:
+            store.create(BY_NAME[name])
+            for part in (own[::2], own[1::2]):
+                store.append(BY_NAME[name], as_table(part, BY_NAME[name]))
+    return store
+
+
+def contents(rebuilt: Iterable[tuple[Table, pa.Table]]) -> dict[str, list[str]]:
+    """The rows of each table in no order."""
+    return {table.full_name: sorted(map(repr, rows.to_pylist())) for table, rows in rebuilt}
+
+
+@pytest.mark.parametrize("without", [(), OPTIONAL], ids=["all tables", "no metadata"])
+def test_spark_makes_the_rows_that_one_process_makes(
+    spark: SparkSession, tmp_path: Path, without: tuple[str, ...]
+) -> None:
+    store = filled(tmp_path, without)
+    scope = Scope(SCOPE.cluster, SCOPE.window, SCOPE.seen, timedelta(seconds=7))
+    here = contents(rebuild(LocalRunner(store), scope))
+    with SparkRunner(spark, store) as runner:
+        assert contents(rebuild(runner, scope)) == here
+    assert here.keys() == {*WANTED} - {*without}
+    assert {"gold.broker_outages", "gold.rebalances", "gold.failovers", "gold.unavailability", "gold.findings"} <= {
+        name for name, rows in here.items() if rows
+    }
