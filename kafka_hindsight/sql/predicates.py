@@ -28,6 +28,7 @@ def tables_in_sql(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyCon
     with duckdb.connect(":memory:") as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET python_enable_replacements = false")
+        connection.execute("SET threads = 1")
         for macro in _OF_SPARK:
             connection.execute(f"CREATE MACRO {macro}")
         for name, table in tables.items():
