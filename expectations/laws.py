@@ -1,9 +1,9 @@
 """The laws that the catalog cannot state of one row alone: across rows, across tables, across windows.
 
-Each is a Spark SQL predicate over one row of its table. It may look at other rows (window functions) and at other
-tables (subqueries) by their names: the staged tables, `partition_snapshots` of the window, and `published_incidents`
-and `published_broker_outages`, what gold holds already: all of one cluster. `published_window` is one row (cluster,
-window_from, window_to).
+Each is a predicate over one row of its table, in SQL that DuckDB and Spark read alike. It may look at other rows
+(window functions) and at other tables (subqueries) by their names: the staged tables, `partition_snapshots` of the
+window, and `published_incidents` and `published_broker_outages`, what gold holds already: all of one cluster.
+`published_window` is one row (cluster, window_from, window_to).
 
 Critical is what only a fault of ours can break: such rows contradict each other and must not be published.
 Warning is what lost evidence breaks as well (a log that is missing, a topic that was created again, an incident that
@@ -23,11 +23,18 @@ TOLERATED_BREAK_SHARE = 0.25
 night. A handful are tolerated whatever the share, since a short window has few generations to compare with."""
 
 
+def _is_among(value: str, query: str) -> str:
+    """Whether a query gives the value. Edge case: over nulls IN answers null, which would count as kept."""
+    return f"coalesce({value} IN ({query}), false)"
+
+
 def _outage_known(column: str) -> Check:
+    is_staged, is_published = (
+        _is_among(column, f"SELECT outage_id FROM {table}") for table in ("broker_outages", "published_broker_outages")
+    )
     return Check(
         "outage_known",
-        f"{column} IS NULL OR {column} IN (SELECT outage_id FROM broker_outages)"
-        f" OR {column} IN (SELECT outage_id FROM published_broker_outages)",
+        f"{column} IS NULL OR {is_staged} OR {is_published}",
         "the outage a row names is a row of broker_outages; one that began before the first window is not",
         severity="warning",
     )
@@ -37,25 +44,35 @@ _OUTAGE_KNOWN = _outage_known("outage_id")
 
 
 def _incident_known(row: str) -> Check:
+    is_staged, is_published = (
+        _is_among("incident_id", f"SELECT incident_id FROM {table}") for table in ("incidents", "published_incidents")
+    )
     return Check(
         "incident_known",
-        "incident_id IS NULL OR incident_id IN (SELECT incident_id FROM incidents)"
-        " OR incident_id IN (SELECT incident_id FROM published_incidents)",
+        f"incident_id IS NULL OR {is_staged} OR {is_published}",
         f"the incident that {row} names is a row of incidents; one that began before the first window is not",
         severity="warning",
     )
 
 
-_BEFORE = "OVER (PARTITION BY topic, `partition`, topic_incarnation ORDER BY epoch_to)"
+_BEFORE = (
+    "OVER (PARTITION BY topic, `partition`, topic_incarnation ORDER BY epoch_to NULLS FIRST, happened_at, failover_id)"
+)
 _NO_LEADER = "kind = 'no_leader'"
-_MARKED = "(SELECT topic, `partition`, topic_incarnation, next_epoch FROM leadership_gaps)"
+
+
+def _is_marked(epoch: str) -> str:
+    return _is_among(
+        f"(topic, `partition`, topic_incarnation, {epoch})",
+        "SELECT topic, `partition`, topic_incarnation, next_epoch FROM leadership_gaps",
+    )
+
 
 LAWS: Mapping[str, tuple[Check, ...]] = {
     "gold.failovers": (
         Check(
             "chain_unbroken",
-            f"leader_from = lag(leader_to) {_BEFORE}"
-            f" OR (topic, `partition`, topic_incarnation, epoch_from) IN {_MARKED}",
+            f"leader_from = lag(leader_to) {_BEFORE} OR {_is_marked('epoch_from')}",
             "a partition's leader is taken from the broker that the failover before gave it to, or a row of"
             " leadership_gaps marks the break",
         ),
@@ -66,7 +83,7 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
         ),
         Check(
             "skips_marked",
-            f"epoch_to = epoch_from + 1 OR (topic, `partition`, topic_incarnation, epoch_to) IN {_MARKED}",
+            f"epoch_to = epoch_from + 1 OR {_is_marked('epoch_to')}",
             "a row of leadership_gaps marks each leader epoch that a failover skips",
         ),
         Check(
@@ -128,10 +145,10 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
         ),
         Check(
             "counts_the_ledger",
-            "coalesce(partitions_offline, 0) >= coalesce((SELECT count(DISTINCT struct(u.topic, u.`partition`))"
+            "coalesce(partitions_offline, 0) >= coalesce((SELECT count(DISTINCT (u.topic, u.`partition`))"
             " FROM unavailability u WHERE u.incident_id = incidents.incident_id"
-            f" AND u.{_NO_LEADER} AND coalesce(timestampdiff(MILLISECOND, u.started_at, u.ended_at) >= {NOTICED_MS},"
-            " true)), 0)",
+            f" AND u.{_NO_LEADER} AND coalesce(u.ended_at >= u.started_at + INTERVAL {NOTICED_MS} MILLISECONDS, true)),"
+            " 0)",
             "an incident counts each partition that the rows of unavailability show without a leader",
         ),
     ),
@@ -149,7 +166,8 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
         Check(
             "owned_once",
             "valid_from >= max(valid_to) OVER (PARTITION BY group_id, topic, `partition`"
-            " ORDER BY valid_from, valid_to, member_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)",
+            " ORDER BY valid_from NULLS FIRST, valid_to NULLS FIRST, member_id"
+            " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)",
             "a partition has one owner within a group at a time",
             severity="warning",
         ),

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
-
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS, LOG_FILES, SNAPSHOT_READINGS
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.publication import list_maintained
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.settings.retention import Retention, retention_of
 from kafka_hindsight.shared import progress
 from kafka_hindsight.sources.land import LOGS, landed_at
-from kafka_hindsight.spark.tables.store import Store
+from kafka_hindsight.sql.duck_types import quoted_name, view_name
+from kafka_hindsight.sql.lake_views import open_views
 
 _TAKEN_INTO = {landing.SNAPSHOTS: SNAPSHOT_READINGS, landing.GROUP_RECORDS: GROUP_RECORDS}
 """Which table names, in run_landed_as, the landed files of a kind that were taken."""
 
 
-def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Maintains the whole lake.
 
     Gives: the landed files and, by table, the rows that went.
@@ -32,7 +31,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     Raises: BadInput where KEEP asks for less.
     """
     keep = retention_of(settings.keep, settings.look_back_hours, settings.look_ahead_hours)
-    store = Store(spark, settings.lake)
+    store = Store(settings.lake)
     files = _remove_landed(store, keep, settings.run_at) + _remove_landed_logs(store, keep, settings.run_at)
     progress.say(f"{files} landed files that were taken in and are old enough are gone")
     gone = {t.full_name: _maintain(store, t, keep, settings.run_at) for t in TABLES if store.has(t)}
@@ -64,8 +63,7 @@ def _remove_landed(store: Store, keep: Retention, now: datetime) -> int:
     for kind, table in _TAKEN_INTO.items():
         old = {n for n in landing.list_landed(store.lake, kind) if (at := landing.landed_at(n)) and at < oldest}
         if old and store.has(table):
-            rows = store.read(table).where(F.col("run_landed_as").isin(*old)).select("run_landed_as").distinct()
-            taken = {row[0] for row in rows.collect()}
+            taken = {name for (name,) in _once(store, table, "run_landed_as", old)}
             landing.remove_landed(store.lake, kind, taken)
             count += len(taken)
     return count
@@ -78,9 +76,16 @@ def _remove_landed_logs(store: Store, keep: Retention, now: datetime) -> int:
     if not named or not store.has(LOG_FILES):
         return 0
     files = {file for _, _, file in named.values()}
-    rows = store.read(LOG_FILES).where(F.col("file").isin(*files)).select("origin", "file").distinct().collect()
-    known = {(f"{row['origin']}s", row["file"]) for row in rows}
+    known = {(f"{origin}s", file) for file, origin in _once(store, LOG_FILES, "file", files, "origin")}
     taken = [name for name, (origins, _, file) in named.items() if (origins, file) in known]
     for name in taken:
         landing.remove(f"{folder}/{name}")
     return len(taken)
+
+
+def _once(store: Store, table: Table, column: str, values: Collection[str], *others: str) -> list[tuple[str, ...]]:
+    """The rows of a table in which a column has one of the values: that column and others, each combination once."""
+    names = ", ".join(map(quoted_name, (column, *others)))
+    query = f"SELECT DISTINCT {names} FROM {view_name(table)} WHERE list_contains($values, {quoted_name(column)})"
+    with open_views(store.lake, (table,)) as connection:
+        return connection.execute(query, {"values": [*values]}).fetchall()

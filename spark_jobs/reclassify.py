@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
-from functools import reduce
 from typing import Any, NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality import PUBLICATIONS, VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import INGEST
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.session import for_few_rows
-from kafka_hindsight.spark.tables.store import Store
+from kafka_hindsight.spark.tables.store import Store as SparkStore
+from kafka_hindsight.sql.predicates import tables_in_sql
 from spark_jobs import publish, rebuild
 from spark_jobs.ingest import parse_again
 from spark_jobs.reporting import write_report
@@ -38,9 +40,20 @@ class Judged(NamedTuple):
 JUDGED = (
     Judged(gold.REBALANCES, "rebalance_id", "cause", "group_id"),
     Judged(gold.INCIDENTS, "incident_id", "coalesce(cause, kind)", "kind"),
-    Judged(gold.FAILOVERS, "failover_id", "kind", "concat(topic, '-', `partition`)"),
+    Judged(gold.FAILOVERS, "failover_id", "kind", "concat(topic, '-', \"partition\")"),
     Judged(gold.BROKER_OUTAGES, "outage_id", "kind", "concat('broker ', broker)"),
 )
+
+
+_CHANGED = """
+    SELECT $table AS "table", row_id, coalesce(new.subject, old.subject) AS subject,
+        coalesce(new.happened_at, old.happened_at) AS happened_at,
+        CASE WHEN old.happened_at IS NULL THEN 'appeared' WHEN new.happened_at IS NULL THEN 'gone' ELSE 'changed' END
+            AS change,
+        old.verdict AS verdict_before, new.verdict AS verdict_after, old.confidence AS confidence_before,
+        new.confidence AS confidence_after, old.knowledge AS knowledge_before, new.knowledge AS knowledge_after
+    FROM ({before}) AS old FULL JOIN ({after}) AS new USING (row_id)
+    WHERE old.verdict IS DISTINCT FROM new.verdict OR old.confidence IS DISTINCT FROM new.confidence"""
 
 
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -52,7 +65,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     Raises: BadInput where no window is given, or where it was never published; PublicationRefused: then gold is as it
         was, and quality.verdict_changes holds what would have changed.
     """
-    store, window = Store(spark, settings.lake), _window(settings)
+    store, window = Store(settings.lake), _window(settings)
     cluster, runs = _published(store, settings, window)
     told = _told_by_ingest(store, runs)
     said = {"cluster": cluster, "window_from": window.start.isoformat(), "window_to": window.end.isoformat()}
@@ -67,73 +80,57 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         **{name: told.get(name, []) for name in ("files_not_read", "warnings", "inputs")},
     }
     if settings.run_id in runs:
-        with for_few_rows(spark):
-            write_report(store, run)
+        write_report(store, run)
         return {**said, "changes": _changes(store, settings, cluster)}
-    lines = parse_again(store, cluster, window, settings)
+    lines = parse_again(SparkStore(spark, settings.lake), cluster, window, settings)
     rebuild.run_step(spark, settings, {"ingest": {**told, **said, "lines": lines}})
     changes = _keep_changes(store, settings, cluster, window)
     progress.say(f"{window.start} to {window.end}: verdicts that changed: {changes or 'none'}")
-    publish.publish_and_report(spark, settings.lake, run)
+    publish.publish_and_report(store, run)
     return {**said, "changes": changes}
 
 
-def changed(before: DataFrame, after: DataFrame, judged: Judged) -> DataFrame:
+def changed(before: pa.Table, after: pa.Table, judged: Judged) -> list[dict[str, Any]]:
     """The verdicts of a table that differ.
 
     Takes: its rows as they were published, and as they are now. Gives: rows of VERDICT_CHANGES, but for the run.
     """
-    old, new = (_verdicts(rows, judged, when) for rows, when in ((before, "before"), (after, "after")))
-    is_same = F.expr("verdict_before <=> verdict_after AND confidence_before <=> confidence_after")
-    change = F.expr("CASE WHEN at_before IS NULL THEN 'appeared' WHEN at_after IS NULL THEN 'gone' ELSE 'changed' END")
+    query = _CHANGED.format(before=_verdicts("before", judged), after=_verdicts("after", judged))
+    with tables_in_sql({"before": before, "after": after}) as connection:
+        return list(connection.execute(query, {"table": judged.table.full_name}).to_arrow_table().to_pylist())
+
+
+def _verdicts(rows: str, judged: Judged) -> str:
+    confidence = "confidence" if "confidence" in judged.table.column_names else "NULL::VARCHAR"
     return (
-        old.join(new, "row_id", "full")
-        .where(~is_same)
-        .withColumns(
-            {
-                "table": F.lit(judged.table.full_name),
-                "subject": F.coalesce("subject_after", "subject_before"),
-                "happened_at": F.coalesce("at_after", "at_before"),
-                "change": change,
-            }
-        )
-    )
-
-
-def _verdicts(rows: DataFrame, judged: Judged, when: str) -> DataFrame:
-    has_confidence = "confidence" in judged.table.column_names
-    return rows.select(
-        F.col(judged.id).alias("row_id"),
-        F.expr(judged.subject).alias(f"subject_{when}"),
-        F.col(str(judged.table.time_column)).alias(f"at_{when}"),
-        F.expr(judged.verdict).alias(f"verdict_{when}"),
-        (F.col("confidence") if has_confidence else F.lit(None).cast("string")).alias(f"confidence_{when}"),
-        F.col("knowledge_version").alias(f"knowledge_{when}"),
+        f"SELECT {judged.id} AS row_id, {judged.subject} AS subject, {judged.table.time_column} AS happened_at,"
+        f" {judged.verdict} AS verdict, {confidence} AS confidence, knowledge_version AS knowledge FROM {rows}"
     )
 
 
 def _keep_changes(store: Store, settings: Settings, cluster: str, window: Window) -> dict[str, int]:
-    found = reduce(
-        DataFrame.unionByName,
-        (changed(store.read_window(j.table, cluster, window), store.read_staging(j.table), j) for j in JUDGED),
-    )
-    known = {
-        "cluster": F.lit(cluster),
-        "window_from": F.lit(window.start),
-        "window_to": F.lit(window.end),
-        "run_id": F.lit(settings.run_id),
-        "run_reclassified_at": F.lit(settings.run_at),
+    of_run = {
+        "cluster": cluster,
+        "window_from": window.start,
+        "window_to": window.end,
+        "run_id": settings.run_id,
+        "run_reclassified_at": settings.run_at,
     }
+    rows = [
+        {**of_run, **row}
+        for j in JUDGED
+        for row in changed(store.read_window(j.table, cluster, window), store.read_staging(j.table), j)
+    ]
     store.create(VERDICT_CHANGES)
-    rows = found.withColumns(known).select(*VERDICT_CHANGES.column_names).coalesce(1)
-    store.replace_rows_of_run(VERDICT_CHANGES, rows, cluster, window, settings.run_id)
+    table = pa.Table.from_pylist(rows, arrow_schema(VERDICT_CHANGES))
+    store.replace_rows_of_run(VERDICT_CHANGES, table, cluster, window, settings.run_id)
     return _changes(store, settings, cluster)
 
 
 def _changes(store: Store, settings: Settings, cluster: str) -> dict[str, int]:
     """How many verdicts this run changed, by what became of them."""
-    kept = store.read(VERDICT_CHANGES).where((F.col("run_id") == settings.run_id) & (F.col("cluster") == cluster))
-    return {row["change"]: row["count"] for row in kept.groupBy("change").count().orderBy("change").collect()}
+    rows = store.read(VERDICT_CHANGES, Part(cluster), ("run_id", "change")).to_pylist()
+    return dict(sorted(Counter(row["change"] for row in rows if row["run_id"] == settings.run_id).items()))
 
 
 def _window(settings: Settings) -> Window:
@@ -144,18 +141,18 @@ def _window(settings: Settings) -> Window:
 
 def _published(store: Store, settings: Settings, window: Window) -> tuple[str, list[str]]:
     """The cluster whose window was published, and the runs that did, the last one first."""
-    held = store.read(PUBLICATIONS) if store.has(PUBLICATIONS) else None
     columns = ("cluster", "window_from", "window_to", "run_published_at", "run_id")
-    rows = held.select(*columns).distinct().collect() if held else []
+    held = store.read(PUBLICATIONS, columns=columns) if store.has(PUBLICATIONS) else None
+    rows = held.group_by([*columns]).aggregate([]).to_pylist() if held else []
     named = [r for r in rows if settings.cluster in (None, r["cluster"])]
-    found = [r for r in named if (_utc(r["window_from"]), _utc(r["window_to"])) == (window.start, window.end)]
+    found = [r for r in named if Window(r["window_from"], r["window_to"]) == window]
     clusters = sorted({r["cluster"] for r in found})
     if len(clusters) == 1:
         newest_first = sorted(found, key=lambda r: (r["run_published_at"], r["run_id"]), reverse=True)
         return clusters[0], [r["run_id"] for r in newest_first]
     if clusters:
         raise BadInput(f"The lake holds that window of {', '.join(clusters)}. Needed: one of them. Give CLUSTER.")
-    told = sorted({f"{_utc(r['window_from']).isoformat()} to {_utc(r['window_to']).isoformat()}" for r in named})
+    told = sorted({f"{r['window_from'].isoformat()} to {r['window_to'].isoformat()}" for r in named})
     raise BadInput(
         f"The window {window.start.isoformat()} to {window.end.isoformat()} was never published. Needed: one that was: "
         f"{'; '.join(told[-10:]) or 'there is none yet'}. Choose FROM and TO so."
@@ -166,8 +163,3 @@ def _told_by_ingest(store: Store, runs: Iterable[str]) -> Mapping[str, Any]:
     """What the last of these runs that read files said of them and of clocks; nothing is read again here."""
     told = (landing.read_json(f"{store.lake}/runs/{run}/{INGEST.name}.json") for run in runs)
     return next(filter(None, told), {})
-
-
-def _utc(at: datetime) -> datetime:
-    """Spark gives instants without a zone, in the zone of the process, which is UTC."""
-    return at.replace(tzinfo=UTC)

@@ -8,13 +8,13 @@ from importlib.metadata import version
 from typing import Any
 
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.report.build import night_of, report_of
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.page_names import NEWEST, page_name
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.tables.store import Store
 from kafka_hindsight.sql import report_rows
 from kafka_hindsight.sql.lake_views import open_views
 from spark_jobs.fleet_page import write_fleet

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from expectations.derive import Expectation, expectations_of
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.shared.words import counted
+from kafka_hindsight.sql.predicates import kept, tables_in_sql
 
 MOST_WITHHELD = 0.25
 """Where more of a table's rows than these break its laws, what remains of it would mislead. Our choice, as for breaks
@@ -21,7 +25,7 @@ in generations."""
 _CUT_AT = 2000
 
 Verdict = Mapping[str, Any]
-Frames = Mapping[str, DataFrame]
+Tables = Mapping[str, pa.Table]
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Checked:
     `sentences` say what to do, `laws` name what they broke by table, `misleads` the tables of which too little is left.
     """
 
-    tables: Frames
+    tables: Tables
     verdicts: Sequence[Verdict]
     rows: tuple[Mapping[str, Any], ...] = ()
     sentences: tuple[str, ...] = ()
@@ -55,34 +59,47 @@ def withhold(found: Checked) -> Checked:
 
 
 def _without(found: Checked, name: str, laws: Sequence[Expectation]) -> Checked:
-    frame = found.tables[name]
-    told = {f"holds {n}": F.coalesce(F.expr(law.holds), F.lit(True)) for n, law in enumerate(laws)}
-    checked, holds = frame.withColumns(told), [F.col(f"`{column}`") for column in told]
-    is_sound = reduce(Column.__and__, holds)
-    bad = checked.where(~is_sound).select(_row_of(frame, name, laws, holds).alias("row")).select("row.*").collect()
-    sound = checked.where(is_sound).drop(*told).persist()
-    most = MOST_WITHHELD * (sound.count() + len(bad))
+    table = found.tables[name]
+    with tables_in_sql({BY_NAME[name].name: table}) as connection:
+        holds = kept(connection, BY_NAME[name].name, {law.name: law.holds for law in laws})
+    is_sound = reduce(pc.and_, holds.columns)
+    is_bad = pc.invert(is_sound)
+    bad = table.filter(is_bad).to_pylist()
+    answers = holds.filter(is_bad).to_pylist()
     sentence = (
         f"{counted(len(bad), 'row')} of {name} broke {counted(len(laws), 'law')} of ours: not in gold, but in"
         " quality.withheld_rows. That is a defect of Hindsight. Send us these rows."
     )
     return replace(
         found,
-        tables={**found.tables, name: sound},
-        rows=(*found.rows, *(row.asDict() for row in bad)),
+        tables={**found.tables, name: table.filter(is_sound)},
+        rows=(*found.rows, *(_row_of(row, name, laws, kept_) for row, kept_ in zip(bad, answers, strict=True))),
         sentences=(*found.sentences, sentence),
-        misleads=(*found.misleads, *([name] if len(bad) > most else [])),
+        misleads=(*found.misleads, *([name] if len(bad) > MOST_WITHHELD * len(table) else [])),
     )
 
 
-def _row_of(frame: DataFrame, name: str, laws: Sequence[Expectation], holds: list[Column]) -> Column:
+def _row_of(
+    row: Mapping[str, Any], name: str, laws: Sequence[Expectation], holds: Mapping[str, bool]
+) -> dict[str, Any]:
     """A row of quality.withheld_rows but for its run and its window."""
-    text = F.substring(F.to_json(F.struct(*frame.columns)), 1, _CUT_AT)
-    broken = (F.when(~ok, F.lit(f"{law.name}: {law.says}")) for law, ok in zip(laws, holds, strict=True))
-    return F.struct(
-        F.lit(name).alias("table"),
-        F.sha2(F.to_json(F.struct(*frame.columns)), 256).alias("withheld_row_id"),
-        F.col(str(BY_NAME[name].time_column)).alias("happened_at"),
-        text.alias("row"),
-        F.array_compact(F.array(*broken)).alias("sentences"),
-    )
+    text = json.dumps(_plain(row), ensure_ascii=False, separators=(",", ":"))
+    return {
+        "table": name,
+        "withheld_row_id": hashlib.sha256(text.encode()).hexdigest(),
+        "happened_at": row[str(BY_NAME[name].time_column)],
+        "row": text[:_CUT_AT],
+        "sentences": [f"{law.name}: {law.says}" for law in laws if not holds[law.name]],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it, without the columns that hold nothing."""
+    match value:
+        case dict():
+            return {name: _plain(of_it) for name, of_it in value.items() if of_it is not None}
+        case list():
+            return [_plain(each) for each in value]
+        case datetime():
+            return f"{value.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+    return value

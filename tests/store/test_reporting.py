@@ -6,12 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.report.build import night_of
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.tables.store import Store
 from kafka_hindsight.sql import fleet_rows
 from spark_jobs.fleet_page import write_fleet
 from spark_jobs.reporting import write_report
@@ -20,7 +18,7 @@ from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END, at, made, rebalance
 
 
-def test_a_page_is_written_from_the_lake_beside_the_night_before(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_page_is_written_from_the_lake_beside_the_night_before(tmp_path: Path) -> None:
     tables, about = night()
     before = rebalance("orders", at("02:00:00") - timedelta(days=1), "member_left")
     tables["gold.rebalances"].append(before)
@@ -29,10 +27,11 @@ def test_a_page_is_written_from_the_lake_beside_the_night_before(spark: SparkSes
     )
     for row in tables["quality.validation_results"]:
         row["run_id"] = about["run_id"]
+    del tables["quality.nights"]
     tables["quality.unparsed_lines"] = [made("quality.unparsed_lines", template="Something <n>", text="Something 1")]
     lake = write_lake(tmp_path / "lake", tables)
     run = about | {"window_from": DAY, "window_to": END, "run_at": END + timedelta(hours=2)}
-    written = write_report(Store(spark, str(lake)), run)
+    written = write_report(Store(str(lake)), run)
     page = Path(written["report"]).read_text(encoding="utf-8")
     assert page.count(' id="rebalance-') == 73
     assert "Something &lt;n&gt;" in page
@@ -56,10 +55,10 @@ def assert_fleet(lake: Path, page: str) -> None:
     assert f'hindsight_rebalances{{cluster="{CLUSTER}"}} 73\n' in metrics
 
 
-def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(tmp_path: Path) -> None:
     tables, about = night()
     lake = write_lake(tmp_path / "lake", {"gold.incidents": tables["gold.incidents"]})
-    store, window = Store(spark, str(lake)), Window(DAY, END)
+    store, window = Store(str(lake)), Window(DAY, END)
     own = night_of(PageRows.read(tables, about), "first", END)
     other = replace(own, cluster="other", state="calm", harm=None, headline=None)
     earlier = replace(own, window_from=DAY - timedelta(days=1), window_to=DAY)

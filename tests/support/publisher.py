@@ -1,4 +1,4 @@
-"""A publication without Spark, in a process that can be killed: the order of commits that the step publish keeps."""
+"""A publication without laws, in a process that can be killed: the order of commits that the step publish keeps."""
 
 from __future__ import annotations
 

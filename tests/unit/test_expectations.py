@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-import duckdb
 import pytest
 
 from expectations.derive import Expectation, expectations_of
@@ -18,7 +17,9 @@ from kafka_hindsight.catalog.codes import Code
 from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.model import Check, Table
 from kafka_hindsight.catalog.row import Row, table
-from kafka_hindsight.sql.duck_types import duck_type
+from kafka_hindsight.lake.ddl import properties
+from kafka_hindsight.sql.predicates import kept, tables_in_sql
+from tests.support.lake import schema
 from tests.support.rows import AT, values
 
 
@@ -175,10 +176,19 @@ def test_great_expectations_is_known_to_the_suites_and_to_one_module_alone() -> 
 
 def test_checks_speak_of_columns_that_their_table_has() -> None:
     """DuckDB binds each predicate against the table's columns, as Delta does when it creates the table."""
-    connection = duckdb.connect()
     for declared in BY_NAME.values():
-        columns = ", ".join(f'NULL::{duck_type(c.kind)} AS "{c.name}"' for c in declared.columns)
-        for check in declared.checks:
-            predicate = check.predicate.replace("`", '"').replace("size(", "len(").replace("unix_millis(", "epoch_ms(")
-            predicate = predicate.replace("array_except(", "list_concat(").replace("array_distinct(", "list_distinct(")
-            connection.execute(f"SELECT {predicate} FROM (SELECT {columns})")
+        with tables_in_sql({"rows": schema(declared).empty_table()}) as connection:
+            answers = kept(connection, "rows", {check.name: check.predicate for check in declared.checks})
+        assert answers.column_names == [check.name for check in declared.checks]
+
+
+def test_what_gold_itself_refuses_is_asked_before_a_commit() -> None:
+    """CHECK and NOT NULL hold for other writers; ours asks them as expectations."""
+    for declared in gold.TABLES:
+        expectations = [e for e in expectations_of(declared) if e.severity == "critical"]
+        asked = {f"delta.constraints.{e.name}": f"coalesce({e.predicate}, true)" for e in expectations}
+        constraints = {k: v for k, v in properties(declared).items() if k.startswith("delta.constraints.")}
+        assert constraints.items() <= asked.items()
+        assert constraints
+        present = {e.column for e in expectations if e.kind == "present"}
+        assert present == {c.name for c in declared.columns if not c.nullable}

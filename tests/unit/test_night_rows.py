@@ -1,13 +1,14 @@
-"""A night's row as Spark takes it: no value of a class of ours reaches its JVM, and a sum of nothing is a float."""
+"""A night's row as the lake takes it: each value is of the type of its column."""
 
 from datetime import UTC, datetime
 
+import pyarrow
 import pytest
 
 from kafka_hindsight.catalog.quality import NIGHTS
+from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.report.build import night_of
 from kafka_hindsight.report.page_rows import PageRows
-from spark_jobs.fleet_page import plain_values
 from tests.support.report_night import night
 
 KINDS = {"STRING": str, "INT": int, "BIGINT": int, "DOUBLE": float, "TIMESTAMP": datetime}
@@ -17,7 +18,9 @@ KINDS = {"STRING": str, "INT": int, "BIGINT": int, "DOUBLE": float, "TIMESTAMP":
 def test_each_value_is_of_the_plain_type_of_its_column(is_empty: bool) -> None:
     tables, about = night()
     shown = {name: [] for name in tables} if is_empty else tables
-    values = plain_values(night_of(PageRows.read(shown, about), "run", datetime(2026, 10, 4, tzinfo=UTC)))
+    row = night_of(PageRows.read(shown, about), "run", datetime(2026, 10, 4, tzinfo=UTC)).as_dict()
+    (values,) = pyarrow.Table.from_pylist([row], arrow_schema(NIGHTS)).to_pylist()
+    assert values == row
     assert set(values) == set(NIGHTS.column_names)
     for column in NIGHTS.columns:
         value = values[column.name]

@@ -1,20 +1,18 @@
-"""Great Expectations over real frames: what holds passes, what does not is counted and named."""
+"""Great Expectations over staged rows: what holds passes, what does not is counted and named."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from datetime import timedelta
 from typing import Any
 
+import pyarrow
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
 from expectations.derive import expectations_of
 from kafka_hindsight.catalog import BY_NAME, bronze, gold, quality
 from kafka_hindsight.catalog.model import Table
-from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.session import cut_off
+from tests.support.lake import schema
 from tests.support.rows import AT, values
 
 SECOND = timedelta(seconds=1)
@@ -32,6 +30,10 @@ def validate(*given: Any) -> Any:
     from spark_jobs import validation
 
     return validation.validate(*given)
+
+
+def table_of(of: list[dict[str, Any]], table: Table) -> pyarrow.Table:
+    return pyarrow.Table.from_pylist(of, schema(table))
 
 
 def rebalance(number: int, **columns: Any) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def failover(number: int, leader_from: int, leader_to: int, **columns: Any) -> d
 
 
 def good() -> Rows:
-    """A small night in which everything holds. One plain row a table is checked in tests/spark/test_publish.py."""
+    """A small night in which everything holds. One plain row a table is checked in tests/store/test_publish.py."""
     rows: Rows = {t.full_name: [values(t)] for t in CHECKED}
     rows["gold.rebalances"] = [rebalance(1)]
     rows["gold.failovers"] = [failover(1, 3, 2), failover(2, 2, -1), failover(3, -1, 2)]
@@ -70,15 +72,9 @@ def good() -> Rows:
     return rows
 
 
-def judged(
-    spark: SparkSession, rows: Rows, *checked: str, **published: list[dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
+def judged(rows: Rows, *checked: str, **published: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """The verdicts on what does not hold; `checked` names the tables to look at."""
-
-    def frame(of: list[dict[str, Any]], table: Table) -> DataFrame:
-        return cut_off(frame_of(spark, of, table))
-
-    tables = {name: frame(rows[name], BY_NAME[name]) for name in checked}
+    tables = {name: table_of(rows[name], BY_NAME[name]) for name in checked}
     asked = {
         word for name in tables for e in expectations_of(BY_NAME[name]) for word in re.findall(r"\w+", e.predicate)
     }
@@ -88,41 +84,38 @@ def judged(
         "published_incidents": (gold.INCIDENTS, published.get("incidents", [])),
         "published_broker_outages": (gold.BROKER_OUTAGES, published.get("broker_outages", [])),
     }
-    views = {name: frame(of, table) for name, (table, of) in others.items() if name in asked}
-    verdicts = validate(spark, tables, views, WINDOW)
+    views = {name: table_of(of, table) for name, (table, of) in others.items() if name in asked}
+    verdicts = validate(tables, views, WINDOW)
     return {f"{v['table']}.{v['expectation']}": v for v in verdicts if not v["success"]}
 
 
-def test_a_good_night_breaks_nothing_and_each_table_is_counted_and_then_measured_in_one_pass(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measured: dict[Any, list[int]] = defaultdict(list)
-    from great_expectations.execution_engine import SparkDFExecutionEngine
+def test_a_good_night_breaks_nothing_and_each_table_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from great_expectations.datasource.fluent.interfaces import Batch
 
-    resolve = SparkDFExecutionEngine.resolve_metric_bundle
+    asked: list[str] = []
+    look = Batch.validate
 
-    def counted(engine: SparkDFExecutionEngine, metric_fn_bundle: Any) -> Any:
-        bundle = list(metric_fn_bundle)
-        measured[engine].extend([len(bundle)] if bundle else [])
-        return resolve(engine, bundle)
+    def noted(batch: Batch, suite: Any, **given: Any) -> Any:
+        asked.append(suite.name)
+        return look(batch, suite, **given)
 
-    monkeypatch.setattr(SparkDFExecutionEngine, "resolve_metric_bundle", counted)
-    checked = ("gold.failovers", "gold.incidents", "gold.rebalances", "gold.remedies", *OF_QUALITY)
-    assert judged(spark, good(), *checked) == {}
-    assert len(measured) == len(checked)
-    assert {count for count, _ in measured.values()} == {1}
-    asked = sorted(len([e for e in expectations_of(BY_NAME[t]) if e.kind != "columns"]) for t in checked)
-    assert all(m >= n for m, n in zip(sorted(m for _, m in measured.values()), asked, strict=True))
+    monkeypatch.setattr(Batch, "validate", noted)
+    checked = ["gold.failovers", "gold.incidents", "gold.rebalances", "gold.remedies", *OF_QUALITY]
+    assert judged(good(), *checked) == {}
+    assert asked == checked
 
 
-def test_an_empty_night_breaks_nothing(spark: SparkSession) -> None:
+def test_an_empty_night_breaks_nothing() -> None:
     rows: Rows = {t.full_name: [] for t in CHECKED}
-    assert judged(spark, rows, *rows) == {}
+    assert judged(rows, *rows) == {}
 
 
-def test_of_a_table_without_a_row_the_columns_alone_are_judged(spark: SparkSession) -> None:
-    tables = {t.full_name: frame_of(spark, [], t) for t in (gold.FINDINGS, gold.LAG_VERDICTS)}
-    verdicts = validate(spark, tables, {}, WINDOW, {"gold.findings"})
+def test_of_a_table_without_a_row_the_columns_alone_are_judged() -> None:
+    tables = {
+        "gold.findings": table_of([], gold.FINDINGS),
+        "gold.lag_verdicts": table_of([values(gold.LAG_VERDICTS)], gold.LAG_VERDICTS),
+    }
+    verdicts = validate(tables, {}, WINDOW)
     assert all(v["success"] for v in verdicts)
     of_findings = [v for v in verdicts if v["table"] == "gold.findings"]
     assert [v["expectation"] for v in of_findings if not v["is_vacuous"]] == ["columns_match"]
@@ -201,6 +194,25 @@ BREACHES: Breaches = {
     ),
 }
 
+ALONE: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"advice": None}, "advice_present"),
+    ({"severity": None}, "severity_present"),
+    ({"severity": "dire"}, "severity_known"),
+    ({"evidence": None}, "evidence_present"),
+    ({"evidence": []}, "evidence_quoted"),
+    ({"cluster": "other"}, "one_cluster"),
+)
+
+
+@pytest.mark.parametrize(("column", "expectation"), ALONE)
+def test_one_breach_alone_is_found_among_rows_that_are_sound(column: dict[str, Any], expectation: str) -> None:
+    rows = {"gold.findings": [*(finding(n) for n in range(7)), finding(7, **column)]}
+    ((name, verdict),) = judged(good() | rows, "gold.findings").items()
+    assert name == f"gold.findings.{expectation}"
+    assert (verdict["observed"], verdict["unexpected_count"]) == ("1 of 8 rows", 1)
+    assert "finding_id='f-7'" in verdict["sentences"][0]
+
+
 UNMARKED = [failover(1, 3, 2), failover(2, 1, 3), failover(3, 3, 2) | {"epoch_to": 6}]
 
 OTHER_BREACHES: Breaches = {
@@ -225,10 +237,10 @@ OTHER_BREACHES: Breaches = {
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession) -> list[dict[str, dict[str, Any]]]:
+def found() -> list[dict[str, dict[str, Any]]]:
     """The verdicts on both nights."""
     nights = (BREACHES, OTHER_BREACHES)
-    return [judged(spark, good() | {t: rows for t, (rows, _) in night.items()}, *night) for night in nights]
+    return [judged(good() | {t: rows for t, (rows, _) in night.items()}, *night) for night in nights]
 
 
 def test_each_breach_is_found_at_its_row_and_nothing_else_is(found: list[dict[str, dict[str, Any]]]) -> None:
@@ -260,7 +272,7 @@ def test_a_rebalance_that_ends_before_it_starts_is_named(
     }
 
 
-def test_what_another_window_or_a_mark_explains_breaks_nothing(spark: SparkSession) -> None:
+def test_what_another_window_or_a_mark_explains_breaks_nothing() -> None:
     rows = good()
     rows["gold.failovers"] = [UNMARKED[0] | {"outage_id": "last-night"}, *UNMARKED[1:]]
     rows["gold.rebalances"] += [
@@ -276,11 +288,11 @@ def test_what_another_window_or_a_mark_explains_breaks_nothing(spark: SparkSessi
         "broker_outages": [values(gold.BROKER_OUTAGES, outage_id="last-night")],
         "leadership_gaps": [values(quality.LEADERSHIP_GAPS, topic="topic", partition=1, next_epoch=e) for e in (2, 6)],
     }
-    assert judged(spark, rows, "gold.failovers", "gold.rebalances", "gold.incidents", **told) == {}
+    assert judged(rows, "gold.failovers", "gold.rebalances", "gold.incidents", **told) == {}
 
 
 def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses(
-    spark: SparkSession, found: list[dict[str, dict[str, Any]]]
+    found: list[dict[str, dict[str, Any]]],
 ) -> None:
     def with_breaks(breaks: int, rebuilt: int) -> dict[str, str]:
         rows = good()
@@ -288,7 +300,7 @@ def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses
             values(quality.GENERATION_GAPS, group_id=f"g-{n}", explained_by=None) for n in range(breaks)
         ]
         rows["gold.rebalances"] = [rebalance(n) for n in range(rebuilt)]
-        broken = judged(spark, rows, "quality.generation_gaps")
+        broken = judged(rows, "quality.generation_gaps")
         return {name.split(".")[2]: verdict["severity"] for name, verdict in broken.items()}
 
     assert found[1]["quality.generation_gaps.break_explained"]["severity"] == "warning"
@@ -296,12 +308,13 @@ def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses
     assert with_breaks(6, rebuilt=23) == {"break_explained": "warning", "breaks_bounded": "critical"}
 
 
-def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) -> None:
+def test_wrong_columns_are_named_and_nothing_else_is_asked() -> None:
+    findings = table_of([values(gold.FINDINGS)], gold.FINDINGS)
     tables = {
-        "gold.findings": frame_of(spark, [values(gold.FINDINGS)], gold.FINDINGS).withColumnRenamed("source", "origin"),
-        "gold.isr_changes": frame_of(spark, [values(gold.ISR_CHANGES, evidence=[])], gold.ISR_CHANGES),
+        "gold.findings": findings.rename_columns(["origin" if n == "source" else n for n in findings.column_names]),
+        "gold.isr_changes": table_of([values(gold.ISR_CHANGES, evidence=[])], gold.ISR_CHANGES),
     }
-    verdicts = validate(spark, tables, {}, WINDOW)
+    verdicts = validate(tables, {}, WINDOW)
     assert [(v["table"], v["expectation"], v["success"]) for v in verdicts] == [
         ("gold.findings", "columns_match", False),
         ("gold.isr_changes", "columns_match", True),
@@ -311,8 +324,16 @@ def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) 
     ]
 
 
-def test_what_cannot_be_checked_is_a_fault_and_no_breach(spark: SparkSession) -> None:
-    columns = (c if c != "topic" else "raise_error('disk lost') AS topic" for c in gold.LAG_VERDICTS.column_names)
-    unreadable = frame_of(spark, [values(gold.LAG_VERDICTS)], gold.LAG_VERDICTS).selectExpr(*columns)
+def test_what_cannot_be_checked_is_a_fault_and_no_breach(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict = table_of([values(gold.LAG_VERDICTS)], gold.LAG_VERDICTS)
+    with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: its laws .*: .*Cannot compare"):
+        column = verdict.column_names.index("window_from")
+        unreadable = verdict.set_column(column, "window_from", pyarrow.array(["a text"]))
+        validate({"gold.lag_verdicts": unreadable}, {}, WINDOW)
+
+    def fails(*given: Any, **more: Any) -> Any:
+        raise OSError("disk lost")
+
+    monkeypatch.setattr("pandas.Series.isin", fails)
     with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: \w+ could not be checked: .*disk lost"):
-        validate(spark, {"gold.lag_verdicts": unreadable}, {}, WINDOW)
+        validate({"gold.lag_verdicts": verdict}, {}, WINDOW)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyspark.sql import SparkSession
+import pyarrow
 
 from kafka_hindsight.catalog import gold
 from kafka_hindsight.catalog.quality import WITHHELD_ROWS
-from kafka_hindsight.spark.conform import frame_of
 from spark_jobs.withholding import Checked, withhold
+from tests.support.lake import schema
 from tests.support.rows import AT, values
 
 
@@ -21,43 +21,47 @@ def broken(table: str, *expectations: str) -> list[dict[str, Any]]:
     ]
 
 
-def findings(spark: SparkSession, *bad: dict[str, Any], good: int = 4) -> Checked:
+def table_of(rows: list[dict[str, Any]]) -> pyarrow.Table:
+    return pyarrow.Table.from_pylist(rows, schema(gold.FINDINGS))
+
+
+def findings(*bad: dict[str, Any], good: int = 4) -> Checked:
     rows = [values(gold.FINDINGS, finding_id=f"good-{n}") for n in range(good)]
     rows += [values(gold.FINDINGS, finding_id=f"bad-{n}", **columns) for n, columns in enumerate(bad)]
     laws = ("evidence_quoted", "severity_known", "key_unique")
-    return Checked({"gold.findings": frame_of(spark, rows, gold.FINDINGS)}, broken("gold.findings", *laws))
+    return Checked({"gold.findings": table_of(rows)}, broken("gold.findings", *laws))
 
 
-def test_the_rows_are_kept_with_the_laws_that_they_break(spark: SparkSession) -> None:
-    left = withhold(findings(spark, {"evidence": []}))
-    assert sorted(r["finding_id"] for r in left.tables["gold.findings"].collect()) == [f"good-{n}" for n in range(4)]
+def test_the_rows_are_kept_with_the_laws_that_they_break() -> None:
+    left = withhold(findings({"evidence": []}))
+    assert left.tables["gold.findings"]["finding_id"].to_pylist() == [f"good-{n}" for n in range(4)]
     (row,) = left.rows
-    assert (row["table"], row["happened_at"]) == ("gold.findings", AT.replace(tzinfo=None))
+    assert (row["table"], row["happened_at"]) == ("gold.findings", AT)
     assert [s.partition(":")[0] for s in row["sentences"]] == ["evidence_quoted"]
     assert '"finding_id":"bad-0"' in row["row"]
     assert (left.misleads, left.sentences[0].partition(" broke ")[0]) == ((), "1 row of gold.findings")
     assert [v["severity"] for v in left.published().verdicts] == ["warning"] * 3
     run = {"run_id": "r", "cluster": "prod", "window_from": AT, "window_to": AT, "run_withheld_at": AT}
-    (kept,) = frame_of(spark, [{**run, **row}], WITHHELD_ROWS).collect()
-    assert (kept["happened_at"], kept["sentences"]) == (AT.replace(tzinfo=None), row["sentences"])
+    (kept,) = pyarrow.Table.from_pylist([{**run, **row}], schema(WITHHELD_ROWS)).to_pylist()
+    assert kept == {**run, **row}
 
 
-def test_too_little_that_remains_misleads(spark: SparkSession) -> None:
-    left = withhold(findings(spark, {"evidence": []}, {"severity": "huge"}))
+def test_too_little_that_remains_misleads() -> None:
+    left = withhold(findings({"evidence": []}, {"severity": "huge"}))
     assert [r["sentences"][0].partition(":")[0] for r in left.rows] == ["evidence_quoted", "severity_known"]
     assert left.misleads == ("gold.findings",)
 
 
-def test_rows_that_share_a_key_are_left_out_together(spark: SparkSession) -> None:
+def test_rows_that_share_a_key_are_left_out_together() -> None:
     twins = [values(gold.FINDINGS, finding_id=name) for name in ("a", "a", *"bcdefgh")]
-    frame = frame_of(spark, twins, gold.FINDINGS)
-    left = withhold(Checked({"gold.findings": frame}, broken("gold.findings", "key_unique")))
-    assert sorted(r["finding_id"] for r in left.tables["gold.findings"].collect()) == list("bcdefgh")
+    staged = table_of(twins)
+    left = withhold(Checked({"gold.findings": staged}, broken("gold.findings", "key_unique")))
+    assert left.tables["gold.findings"]["finding_id"].to_pylist() == list("bcdefgh")
     assert [r["sentences"] for r in left.rows] == [["key_unique: no two rows share their finding_id"]] * 2
-    assert (left.misleads, left.tables["gold.findings"].columns) == ((), frame.columns)
+    assert (left.misleads, left.tables["gold.findings"].column_names) == ((), staged.column_names)
 
 
-def test_laws_that_columns_or_the_window_decide_take_no_row_out(spark: SparkSession) -> None:
-    found = findings(spark)
+def test_laws_that_columns_or_the_window_decide_take_no_row_out() -> None:
+    found = findings()
     same = withhold(Checked(found.tables, broken("gold.findings", "inside_window", "columns_match")))
     assert (same.rows, same.tables) == ((), found.tables)

@@ -1,0 +1,51 @@
+"""The catalog's predicates, asked by DuckDB of Arrow tables. They are SQL as Spark has it: few words differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import duckdb
+import pyarrow as pa
+
+from kafka_hindsight.sql.duck_types import quoted_name
+
+_OF_SPARK = (
+    "size(a) AS len(a)",
+    "unix_millis(t) AS epoch_ms(t)",
+    "array_distinct(a) AS list_distinct(a)",
+    "array_except(a, b) AS list_filter(list_distinct(a), lambda x: NOT list_contains(b, x))",
+)
+"""Functions of Spark that DuckDB has by another name. Edge case: of lists without a null, as all of ours are."""
+
+_ROW = "number of row"
+"""A column that no table declares: DuckDB gives rows in no order."""
+
+
+@contextmanager
+def tables_in_sql(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory in which predicates find these tables by their names."""
+    with duckdb.connect(":memory:") as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("SET python_enable_replacements = false")
+        connection.execute("SET threads = 1")
+        for macro in _OF_SPARK:
+            connection.execute(f"CREATE MACRO {macro}")
+        for name, table in tables.items():
+            connection.register(name, table.append_column(_ROW, pa.array(range(len(table)), pa.int64())))
+        yield connection
+
+
+def kept(connection: duckdb.DuckDBPyConnection, table: str, predicates: Mapping[str, str]) -> pa.Table:
+    """For each row of a table whether it keeps each of the predicates; a null result counts as kept.
+
+    Takes: the predicates by the names of the columns that are given. Order: of the table's rows.
+    """
+    answers = [f"coalesce({text}, true) AS {quoted_name(name)}" for name, text in predicates.items()]
+    query = f"SELECT {', '.join([quoted_name(_ROW), *answers])} FROM {quoted_name(table)} ORDER BY {quoted_name(_ROW)}"
+    return connection.execute(as_duck(query)).to_arrow_table().drop_columns([_ROW])
+
+
+def as_duck(text: str) -> str:
+    """Spark's SQL with DuckDB's quotation marks around names."""
+    return text.replace("`", '"')

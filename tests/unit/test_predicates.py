@@ -1,0 +1,43 @@
+"""Predicates of the catalog are Spark's SQL: DuckDB answers them as Spark does."""
+
+from __future__ import annotations
+
+import pyarrow
+import pytest
+
+from kafka_hindsight.sql.predicates import kept, tables_in_sql
+from tests.support.rows import AT
+
+ROWS = pyarrow.table(
+    {
+        "a": pyarrow.array([["x", "y", "x"], ["z"], [], None], pyarrow.list_(pyarrow.string())),
+        "b": pyarrow.array([["x"], ["z"], ["x"], ["x"]], pyarrow.list_(pyarrow.string())),
+        "partition": pyarrow.array([1, 2, None, 3], pyarrow.int32()),
+        "happened_at": pyarrow.array([AT] * 4, pyarrow.timestamp("us", "UTC")),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "answers"),
+    [
+        ("size(a) = 3", [True, False, False, True]),
+        ("size(array_distinct(a)) = 2", [True, False, False, True]),
+        ("size(array_except(a, b)) = 1", [True, False, False, True]),
+        ("`partition` <> 2", [True, False, True, True]),
+        (f"unix_millis(happened_at) = {int(AT.timestamp() * 1000)}", [True] * 4),
+        ("`partition` = lag(`partition`) OVER (ORDER BY `partition` NULLS FIRST) + 1", [True, True, True, True]),
+    ],
+)
+def test_a_predicate_is_answered_row_by_row_and_null_counts_as_kept(predicate: str, answers: list[bool]) -> None:
+    with tables_in_sql({"some rows": ROWS}) as connection:
+        assert kept(connection, "some rows", {"law": predicate})["law"].to_pylist() == answers
+
+
+def test_the_order_is_that_of_the_rows() -> None:
+    table = pyarrow.table({"n": pyarrow.array([(7 * n) % 5000 for n in range(5000)])})
+    with tables_in_sql({"numbers": table}) as connection:
+        law = kept(connection, "numbers", {"law": "count(*) OVER (PARTITION BY n % 3 ORDER BY n) % 2 = n % 2"})["law"]
+        again = kept(connection, "numbers", {"even": "n % 2 = 0"})["even"]
+    assert len(law) == 5000
+    assert again.to_pylist() == [n % 2 == 0 for n in table["n"].to_pylist()]

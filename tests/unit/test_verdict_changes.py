@@ -1,0 +1,78 @@
+"""Which verdicts of a window are others when it is judged again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow
+
+from kafka_hindsight.catalog import gold
+from kafka_hindsight.catalog.model import Table
+from spark_jobs.reclassify import JUDGED, changed
+from tests.support.lake import schema
+from tests.support.rows import AT, values
+
+OF = {judged.table: judged for judged in JUDGED}
+Rows = list[dict[str, Any]]
+
+
+def changes(table: Table, before: Rows, after: Rows) -> dict[str, dict[str, Any]]:
+    """The changes by what became of a verdict."""
+    old, new = (
+        pyarrow.Table.from_pylist([values(table, **r) for r in rows], schema(table)) for rows in (before, after)
+    )
+    return {row["change"]: row for row in changed(old, new, OF[table])}
+
+
+def test_a_verdict_appears_goes_or_changes_and_one_that_is_the_same_is_left_out() -> None:
+    def rebalance(rebalance_id: str, cause: str, knowledge: str, confidence: str = "certain") -> dict[str, Any]:
+        about = {"group_id": f"group of {rebalance_id}", "knowledge_version": knowledge}
+        return {"rebalance_id": rebalance_id, "cause": cause, "confidence": confidence, **about}
+
+    before = [
+        rebalance("same", "member_left", "1"),
+        rebalance("gone", "member_dead", "1"),
+        rebalance("c", "unknown", "1"),
+    ]
+    after = [
+        rebalance("same", "member_left", "2"),
+        rebalance("new", "member_dead", "2"),
+        rebalance("c", "unknown", "2", "likely"),
+    ]
+    found = changes(gold.REBALANCES, before, after)
+    nothing = {"verdict_before": None, "confidence_before": None, "knowledge_before": None}
+    assert found.keys() == {"appeared", "gone", "changed"}
+    assert found["appeared"] == {
+        "table": "gold.rebalances",
+        "row_id": "new",
+        "subject": "group of new",
+        "happened_at": AT,
+        "change": "appeared",
+        **nothing,
+        "verdict_after": "member_dead",
+        "confidence_after": "certain",
+        "knowledge_after": "2",
+    }
+    assert (found["gone"]["row_id"], found["gone"]["verdict_before"], found["gone"]["verdict_after"]) == (
+        "gone",
+        "member_dead",
+        None,
+    )
+    same_but = found["changed"]
+    assert (same_but["row_id"], same_but["confidence_before"], same_but["confidence_after"]) == (
+        "c",
+        "certain",
+        "likely",
+    )
+
+
+def test_each_table_of_verdicts_names_what_its_rows_are_about() -> None:
+    subjects = {
+        gold.REBALANCES: ({"group_id": "orders"}, "orders"),
+        gold.INCIDENTS: ({"kind": "single"}, "single"),
+        gold.FAILOVERS: ({"topic": "orders", "partition": 3}, "orders-3"),
+        gold.BROKER_OUTAGES: ({"broker": 2}, "broker 2"),
+    }
+    assert subjects.keys() == OF.keys()
+    for table, (row, subject) in subjects.items():
+        assert changes(table, [], [row])["appeared"]["subject"] == subject
