@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from pyspark.sql import functions as F
-
-from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.quality import LATE_WINDOWS, PUBLICATIONS
+from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.intake.lake_rows import cluster_rows, table_of
+from kafka_hindsight.intake.late_records import Published, earlier_windows, late_windows
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
-from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.frames.late_records import Published, earlier_windows, late_windows
-from kafka_hindsight.spark.tables.store import Store
 
 
-def keep_late_windows(store: Store, settings: Settings, cluster: str, own: Window) -> list[str]:
+def keep_late_windows(engine: Engine, store: Store, settings: Settings, cluster: str, own: Window) -> list[str]:
     """Writes the windows before the run's own that records touched after their publication.
 
     Gives: a sentence about each, oldest first.
@@ -29,13 +27,10 @@ def keep_late_windows(store: Store, settings: Settings, cluster: str, own: Windo
     if not earlier:
         return []
     look_back, look_ahead = (timedelta(hours=h) for h in (settings.look_back_hours, settings.look_ahead_hours))
-    records = store.read(LOG_RECORDS).where(F.col("cluster") == cluster)
-    late = late_windows(records, earlier, look_back, look_ahead).orderBy("window_from", "window_to")
-    found = late.toArrow().to_pylist()
+    found = late_windows(engine, store, cluster, earlier, look_back, look_ahead)
     if found:
         run = {"cluster": cluster, "run_id": settings.run_id, "run_found_at": settings.run_at}
-        rows = frame_of(store.spark, [{**row, **run} for row in found], LATE_WINDOWS)
-        store.append_new(LATE_WINDOWS, rows.coalesce(1))
+        store.append_new(LATE_WINDOWS, table_of([{**row, **run} for row in found], LATE_WINDOWS))
     return [_sentence(row) for row in found]
 
 
@@ -47,8 +42,9 @@ def _sentence(row: dict[str, Any]) -> str:
 
 
 def _published(store: Store, cluster: str) -> list[Published]:
-    rows = store.held(PUBLICATIONS, cluster)
-    if rows is None:
-        return []
-    newest = rows.groupBy("window_from", "window_to").agg(F.max("run_published_at").alias("at"))
-    return [Published(Window(r["window_from"], r["window_to"]), r["at"]) for r in newest.toArrow().to_pylist()]
+    rows = cluster_rows(store, PUBLICATIONS, cluster, ("window_from", "window_to", "run_published_at"))
+    newest: dict[Window, datetime] = {}
+    for row in rows.to_pylist():
+        window, at = Window(row["window_from"], row["window_to"]), row["run_published_at"]
+        newest[window] = max(at, newest.get(window, at))
+    return [Published(window, at) for window, at in newest.items()]

@@ -15,6 +15,7 @@ from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality import PUBLICATIONS, VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import INGEST
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.store import Store as TablesByArrow
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
@@ -22,6 +23,7 @@ from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.session import for_few_rows
 from kafka_hindsight.spark.tables.store import Store
 from spark_jobs import publish, rebuild
+from spark_jobs.collect import engine_of
 from spark_jobs.ingest import parse_again
 from spark_jobs.reporting import write_report
 
@@ -70,7 +72,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         with for_few_rows(spark):
             write_report(store, run)
         return {**said, "changes": _changes(store, settings, cluster)}
-    lines = parse_again(store, cluster, window, settings)
+    lines = parse_again(engine_of(spark), TablesByArrow(settings.lake), cluster, window, settings)
     rebuild.run_step(spark, settings, {"ingest": {**told, **said, "lines": lines}})
     changes = _keep_changes(store, settings, cluster, window)
     progress.say(f"{window.start} to {window.end}: verdicts that changed: {changes or 'none'}")

@@ -1,39 +1,10 @@
-"""The recorded night, and the same with the clock of one broker in another zone, or some seconds ahead."""
+"""Where clocks of brokers differ, verdicts that compare brokers are no surer than likely."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from pathlib import Path
-
 from pyspark.sql import SparkSession
 
-from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.logs.plain_reader import read_logs
-from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.frames.clocks_apart import Distance, ahead, apart, distances
 from spark_jobs.rebuild import at_most_likely
-from tests.support.logs import unpack_night
-
-
-def test_a_clock_that_differs_is_named_and_a_plain_night_says_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    events, _ = read_logs(unpack_night(tmp_path) / "logs", "broker", "prod")
-    told = [e.as_dict() for e in events if e.kind in ("leader_started", "follower_started")]
-
-    def said(moved: timedelta) -> list[str]:
-        rows = [{**row, "happened_at": row["happened_at"] + moved * (row["broker"] == 2)} for row in told]
-        found = [Distance(*row) for row in distances(frame_of(spark, rows, EVENTS)).collect()]
-        return [error.sentence.partition(",")[0] for error in (*apart(found), *ahead(found))]
-
-    assert said(timedelta()) == []
-    assert [sentence.partition(" seem to run")[0] for sentence in said(timedelta(hours=-2))] == [
-        "The clocks of brokers 1 and 2",
-        "The clocks of brokers 2 and 3",
-    ]
-    (seconds,) = said(timedelta(seconds=7))
-    assert seconds.startswith("The clock of broker 2 seems to be ")
-    assert seconds.endswith("that of broker 1 and broker 3")
-    behind = said(timedelta(seconds=-7))
-    assert [sentence.split(" seems")[0] for sentence in behind] == ["The clock of broker 1", "The clock of broker 3"]
 
 
 def test_where_clocks_differ_no_verdict_is_certain_and_none_becomes_surer(spark: SparkSession) -> None:

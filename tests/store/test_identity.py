@@ -11,12 +11,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze, silver
+from kafka_hindsight.intake.file_scan import Pass
+from kafka_hindsight.intake.identity import name_cluster, of_one_cluster
 from kafka_hindsight.logs.facts import FileFacts
 from kafka_hindsight.logs.files import Listing, LogFile
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.files.file_scan import Pass
-from kafka_hindsight.spark.files.identity import name_cluster, of_one_cluster
 from kafka_hindsight.spark.tables.store import Store
 from tests.support.logs import settings
 from tests.support.rows import AT, values

@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
+from kafka_hindsight.intake.late_records import Published, earlier_windows
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.frames.late_records import Published, earlier_windows
 from kafka_hindsight.spark.tables.store import Store
 from spark_jobs.late_windows import keep_late_windows
 from tests.support.lake import write_lake

@@ -12,11 +12,11 @@ from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze, quality
 from kafka_hindsight.catalog.quality import METADATA_STATES
+from kafka_hindsight.intake.metadata_files import needed_snapshots
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.knowledge.batches import batches
 from kafka_hindsight.knowledge.metadata_log import FOLDER
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.files.metadata_files import needed_snapshots
 from kafka_hindsight.spark.judgements.shared_sources import EVENTS, METADATA, METADATA_START
 from kafka_hindsight.spark.tables.store import Store
 from spark_jobs import rebuild

@@ -18,12 +18,13 @@ from pyspark.sql import DataFrame, SparkSession
 from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
+from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.judgements.rebuild.scope import Scope
+from kafka_hindsight.lake.store import Store as TablesByArrow
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.frames import snapshot_rows as snapshots
 from kafka_hindsight.spark.session import cut_off, for_few_rows
 from kafka_hindsight.spark.tables.store import Store
 from spark_jobs import collect, ingest, rebuild
@@ -76,18 +77,18 @@ def settings(lake: Path, logs: Path | str, **given: Any) -> Settings:
 
 
 @cache
-def _tables(spark: SparkSession) -> Path:
+def _tables() -> Path:
     """A lake whose tables ingest has created, and which holds no row: made once in a process."""
     folder = Path(tempfile.mkdtemp(prefix="tables-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    Store(spark, str(folder)).create(*MADE_BY_INGEST)
+    TablesByArrow(str(folder)).create(*MADE_BY_INGEST)
     return folder
 
 
-def with_tables(spark: SparkSession, lake: Path) -> Path:
+def with_tables(lake: Path) -> Path:
     """The lake, with the tables that ingest creates where it has none: creation is a third of a small ingest."""
     if not (lake / "bronze").exists():
-        shutil.copytree(_tables(spark), lake, dirs_exist_ok=True)
+        shutil.copytree(_tables(), lake, dirs_exist_ok=True)
     return lake
 
 
@@ -96,15 +97,15 @@ def run(
 ) -> tuple[Store, Row]:
     """The step ingest on a folder of logs, with its summary. `on_nothing`: it creates its tables itself."""
     if not on_nothing:
-        with_tables(spark, lake)
-    summary = ingest.run_step(spark, settings(lake, logs, **given), {})
+        with_tables(lake)
+    summary = ingest.run_step(None, settings(lake, logs, **given), {})
     return Store(spark, str(lake)), summary
 
 
 def collected(spark: SparkSession, lake: Path, logs: Path | str, **given: Any) -> tuple[Store, Row]:
     """The step collect on a folder of logs, with its summary: nothing is parsed."""
-    with_tables(spark, lake)
-    summary = collect.run_step(spark, settings(lake, logs, **given), {})
+    with_tables(lake)
+    summary = collect.run_step(None, settings(lake, logs, **given), {})
     return Store(spark, str(lake)), summary
 
 

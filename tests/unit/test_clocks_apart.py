@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.spark.frames.clocks_apart import Distance, ahead, apart, set_back
+from kafka_hindsight.intake.clocks_apart import Distance, ahead, apart, set_back
 from spark_jobs.rebuild import BETWEEN_BROKERS
 from tests.support.rows import AT
 

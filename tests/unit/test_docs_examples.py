@@ -20,6 +20,7 @@ from kafka_hindsight.catalog import codes, gold, rows
 from kafka_hindsight.catalog.causes import CauseCode
 from kafka_hindsight.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
 from kafka_hindsight.cli import main as cli
+from kafka_hindsight.intake.log_files import _is_log
 from kafka_hindsight.judgements.reasoning.rulings import says
 from kafka_hindsight.judgements.rebalances import judge
 from kafka_hindsight.judgements.rebalances.model import Change
@@ -37,7 +38,6 @@ from kafka_hindsight.report.html import render_html
 from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.spark import apply as judgement
 from kafka_hindsight.spark import judgements
-from kafka_hindsight.spark.files.log_files import _is_log
 from kafka_hindsight.sql.named_queries import named_queries
 from setup import build
 from tests.support.docs import PAGES

@@ -6,20 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
+from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.logs.archives import walk
 from kafka_hindsight.logs.file_bytes import Bytes, is_packed
 from kafka_hindsight.logs.found_files import Archive, Found
 from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.shared.instants import of_millis
-from kafka_hindsight.spark.byte_work import spread
 
 _EMPTY = "an archive that holds no file"
 
 
-_SCHEMA = "archive int, name string, begin bigint, size bigint, millis bigint, why_not string"
-_ARROW = pa.schema(
+_SCHEMA = pa.schema(
     {
         "archive": pa.int32(),
         "name": pa.string(),
@@ -29,14 +27,14 @@ _ARROW = pa.schema(
 )
 
 
-def members(spark: SparkSession, archives: Sequence[Found]) -> Mapping[Found, list[Found]]:
+def members(engine: Engine, archives: Sequence[Found]) -> Mapping[Found, list[Found]]:
     """What archives hold, each file with the archive's name as its folder, in the order in which it lies there.
 
     Edge case: an archive that breaks off is an entry itself, with the reason; of a name that is there twice the last
     one counts, as it does for tar.
     """
     units = [Unit(archive.uri, (0, archive.size), {"archive": n}) for n, archive in enumerate(archives)]
-    rows = spread(spark, units, members_in, _SCHEMA).collect()
+    rows = pa.Table.from_batches(engine.spread(units, members_in, _SCHEMA), _SCHEMA).to_pylist()
     held: dict[Found, dict[str, Found]] = {archive: {} for archive in archives}
     for row in sorted(rows, key=lambda row: (row["archive"], row["begin"])):
         archive = archives[row["archive"]]
@@ -50,7 +48,7 @@ def members_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.Reco
     """What a worker finds in an archive, a row for each file."""
     for name, begin, size, millis, why_not in walk(held):
         row = {"archive": told["archive"], "name": name, "begin": begin, "size": size, "millis": millis}
-        yield pa.RecordBatch.from_pylist([{**row, "why_not": why_not}], _ARROW)
+        yield pa.RecordBatch.from_pylist([{**row, "why_not": why_not}], _SCHEMA)
 
 
 def _entry(archive: Found, row: Any) -> Found:

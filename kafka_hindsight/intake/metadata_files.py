@@ -6,29 +6,25 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructField, StructType
+import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import QUARANTINE
+from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.intake.lake_rows import cluster_rows, once, shaped, table_of
 from kafka_hindsight.knowledge.metadata_log import Found, named, read_segment, read_snapshot
-from kafka_hindsight.lake.ddl import schema_of
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import Bytes
 from kafka_hindsight.logs.file_order import is_young
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.metadata_replay import spans_of
 from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.shared.instants import of_millis
-from kafka_hindsight.spark.byte_work import spread
-from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.tables.store import Store
 
 _NEW = {"start": 0, "prefix_crc": 0, "start_offset": -1, "last_epoch": -1}
 
@@ -84,7 +80,7 @@ class MetadataLog:
 
 
 def keep_metadata(
-    store: Store, files: Sequence[LogFile], cluster: str, run_at: datetime, read_to_end: bool
+    engine: Engine, store: Store, files: Sequence[LogFile], cluster: str, run_at: datetime, read_to_end: bool
 ) -> MetadataLog:
     """Adds to bronze what these files hold beyond what it knows of them.
 
@@ -95,15 +91,12 @@ def keep_metadata(
     fresh = [f for f in files if not _is_read(f, known.get(f.name))]
     if not fresh:
         return MetadataLog()
-    read = _decoded(store, fresh, known).persist()
-    try:
-        facts = [row["fact"].asDict(recursive=True) for row in read.where("fact IS NOT NULL").collect()]
-        rows = [{**f, "cluster": cluster, "run_collected_at": run_at} for f in _judged(facts, known)]
-        store.append_new(METADATA_RECORDS, _once(read, cluster, [r["file"] for r in rows if r["is_kept"]]))
-        done = list(_settled(rows, [*known.values(), *facts]))
-        store.append_new(METADATA_FILES, frame_of(store.spark, done, METADATA_FILES))
-    finally:
-        read.unpersist()
+    read = _decoded(engine, fresh, known)
+    facts = [fact for fact in read["fact"].to_pylist() if fact]
+    rows = [{**f, "cluster": cluster, "run_collected_at": run_at} for f in _judged(facts, known)]
+    store.append_new(METADATA_RECORDS, _once(read, cluster, [r["file"] for r in rows if r["is_kept"]]))
+    done = list(_settled(rows, [*known.values(), *facts]))
+    store.append_new(METADATA_FILES, table_of(done, METADATA_FILES))
     growing = {f.name for f in fresh if not read_to_end and is_young(f.modified_at, run_at)}
     closed = {f.name for f in fresh} - {r["file"] for r in rows}
     return MetadataLog(tuple(rows), tuple(_torn(rows, growing)), tuple(sorted(closed)))
@@ -124,10 +117,8 @@ def _torn(rows: Iterable[Row], growing: Collection[str]) -> Iterator[Row]:
 
 def _known(store: Store, cluster: str) -> dict[str, Row]:
     """The newest row of the ledger for each file."""
-    held = store.read(METADATA_FILES).where(F.col("cluster") == cluster)
-    newest = F.max_by(F.struct(*METADATA_FILES.column_names), F.struct("run_collected_at", "read_bytes"))
-    rows = held.groupBy("file").agg(newest.alias("newest")).select("newest.*").collect()
-    return {row["file"]: row.asDict(recursive=True) for row in rows}
+    held = cluster_rows(store, METADATA_FILES, cluster).to_pylist()
+    return {r["file"]: r for r in sorted(held, key=lambda r: (r["run_collected_at"], r["read_bytes"]))}
 
 
 def _is_read(file: LogFile, row: Row | None) -> bool:
@@ -166,28 +157,27 @@ def _reaches(snapshot: Row, rows: Iterable[Row]) -> bool:
     return any(start <= snapshot["next_offset"] <= end for start, end in spans_of(_segments(rows)))
 
 
-def _decoded(store: Store, files: Sequence[LogFile], known: Mapping[str, Row]) -> DataFrame:
+_OF_FILE = pa.struct([f.with_nullable(True) for f in arrow_schema(METADATA_FILES)])
+_OF_RECORD = pa.struct([("file", pa.string()), *(f.with_nullable(True) for f in arrow_schema(METADATA_RECORDS))])
+_DECODED = pa.schema([("fact", _OF_FILE), ("record", _OF_RECORD)])
+
+
+def _decoded(engine: Engine, files: Sequence[LogFile], known: Mapping[str, Row]) -> pa.Table:
     """The files decoded where they are read: for each one `fact`, and a `record` for each record.
 
     Edge case: a file that cannot be opened gives nothing. A task holds a whole file in memory; KRaft cuts segments at
     1 GiB (metadata.log.segment.bytes).
     """
-    schema = StructType(
-        [
-            StructField("fact", StructType.fromDDL(schema_of(METADATA_FILES))),
-            StructField("record", StructType.fromDDL(f"file STRING, {schema_of(METADATA_RECORDS)}")),
-        ]
-    )
     units = [
         Unit(f.uri, (0, f.size), {"file": f.name, "source": f.source, **_begin(known.get(f.name))}, is_raw=True)
         for f in files
     ]
-    return spread(store.spark, units, partial(_batches, schema=to_arrow_schema(schema, timezone="UTC")), schema)
+    return pa.Table.from_batches(engine.spread(units, _batches, _DECODED), _DECODED)
 
 
-def _batches(task: Row, held: Bytes, _: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _batches(task: Row, held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
     if content := held.between(0, task["reads_to"]):
-        yield from pa.Table.from_pylist(list(_rows(task, content)), schema=schema).to_batches()
+        yield from pa.Table.from_pylist(list(_rows(task, content)), schema=_DECODED).to_batches()
 
 
 def _begin(row: Row | None) -> Row:
@@ -232,9 +222,9 @@ def _fact(found: Found, data: bytes, is_snapshot: bool) -> Row:
     }
 
 
-def _once(read: DataFrame, cluster: str, files: Sequence[str]) -> DataFrame:
+def _once(read: pa.Table, cluster: str, files: Sequence[str]) -> pa.Table:
     """The records of these files, each once: of several copies that of the first source."""
-    told = read.where("record IS NOT NULL").select("record.*").where(F.col("file").isin(*files)).drop("file")
-    told = told.withColumn("cluster", F.lit(cluster))
-    first = F.min_by(F.struct(*METADATA_RECORDS.column_names), "source").alias("first")
-    return told.groupBy(*METADATA_RECORDS.key).agg(first).select("first.*")
+    chunks = (chunk.drop_null() for chunk in read["record"].chunks)
+    found = pa.Table.from_batches([pa.RecordBatch.from_struct_array(chunk) for chunk in chunks], pa.schema(_OF_RECORD))
+    kept = found.filter(pc.is_in(found["file"], pa.array(files, pa.string()))).sort_by("source")
+    return shaped(once(kept, METADATA_RECORDS.key[1:]), METADATA_RECORDS, cluster=cluster)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-
+from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.intake.archive_members import members
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
 from kafka_hindsight.knowledge.metadata_log import FOLDER, named
 from kafka_hindsight.lake.landing import is_there
@@ -19,10 +16,9 @@ from kafka_hindsight.logs.files import Known, Listing, LogFile, Place
 from kafka_hindsight.logs.found_files import Found, files_at
 from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.spark.files.archive_members import members
 
 
-def list_places(spark: SparkSession, places: Sequence[Place], glob: str | None, known: Known | None = None) -> Listing:
+def list_places(engine: Engine, places: Sequence[Place], glob: str | None, known: Known | None = None) -> Listing:
     """Every file of these places. A file that two of them hold belongs to the last.
 
     Takes: `known`, what archives were found to hold, which grows: to list a packed one is to unpack it.
@@ -32,7 +28,7 @@ def list_places(spark: SparkSession, places: Sequence[Place], glob: str | None, 
     listings: list[Listing] = []
     for place in places:
         try:
-            listings.append(_list(spark, place, glob, {} if known is None else known))
+            listings.append(_list(engine, place, glob, {} if known is None else known))
         except BadInput as problem:
             problems += problem.sentences
     if problems:
@@ -58,12 +54,12 @@ def _shared(place: Place) -> str:
     )
 
 
-def _list(spark: SparkSession, place: Place, glob: str | None, known: Known) -> Listing:
+def _list(engine: Engine, place: Place, glob: str | None, known: Known) -> Listing:
     """Every file below a place, in order of its name.
 
     Raises: BadInput where the place is missing, is empty, or holds no file that is a log by its name.
     """
-    lies_there = _unfolded(spark, sorted(_everything(place)), known)
+    lies_there = _unfolded(engine, sorted(_everything(place)), known)
     found = [entry for entry in lies_there if not entry.why_not]
     if not lies_there:
         raise BadInput(
@@ -82,11 +78,11 @@ def _list(spark: SparkSession, place: Place, glob: str | None, known: Known) -> 
     return Listing(files, tuple(_not_read(entry) for entry in lies_there if entry.name not in names), metadata)
 
 
-def _unfolded(spark: SparkSession, found: Sequence[Found], known: Known) -> list[Found]:
+def _unfolded(engine: Engine, found: Sequence[Found], known: Known) -> list[Found]:
     """What lies there, with what archives hold instead of these, in the order in which it is read."""
     archives = [entry for entry in found if is_archive(entry.name) and not entry.why_not and entry not in known]
     if archives:
-        known |= members(spark, archives)
+        known |= members(engine, archives)
     return [each for entry in found for each in known.get(entry, [entry])]
 
 
@@ -111,17 +107,6 @@ def _file(entry: Found, place: Place) -> LogFile:
         place.zone,
         archive=entry.archive,
     )
-
-
-def describe(spark: SparkSession, rows: Sequence[dict[str, Any]], schema: str) -> DataFrame:
-    """A small frame out of what the driver knows about each file, to be joined to lines and records."""
-    shape = f"array<struct<{schema}>>"
-    return spark.range(1).select(F.inline(F.from_json(F.lit(json.dumps(rows)), shape)))
-
-
-def is_read_failure(error: Exception) -> bool:
-    """Whether Spark failed since it did not find a file, or could not read it to its end."""
-    return "FAILED_READ_FILE" in str(error) or "PATH_NOT_FOUND" in str(error)
 
 
 def _everything(place: Place) -> list[Found]:

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.files import Listing
-from kafka_hindsight.spark.session import for_few_rows
-from kafka_hindsight.spark.tables.store import Store
 from lab.bench import rotation
 from spark_jobs.collect import Collected, InputKeepsChanging, collect, looking
 from tests.support.logs import RUN_AT, lay, resigned, rows, settings, with_tables
@@ -31,24 +30,24 @@ Hook = Callable[[int], None]
 """What happens to the files right after they were listed for the n-th time."""
 
 
-def run(spark: SparkSession, root: Path, at: datetime = RUN_AT, hook: Hook = lambda _: None, **given: Any) -> Collected:
+def run(root: Path, at: datetime = RUN_AT, hook: Hook = lambda _: None, **given: Any) -> Collected:
     """The step collect on `logs` below a folder, into `lake` beside it."""
-    with_tables(spark, root / "lake")
+    with_tables(root / "lake")
     wishes = settings(root / "lake", root / "logs", run_at=at, **{"read_to_end": False, **given})
-    look, listings = looking(spark, wishes), list[Listing]()
+    engine = LocalEngine()
+    look, listings = looking(engine, wishes), list[Listing]()
 
     def looked() -> Listing:
         listings.append(look())
         hook(len(listings))
         return listings[-1]
 
-    with for_few_rows(spark):
-        return collect(Store(spark, wishes.lake), wishes, looked(), looked)
+    return collect(engine, Store(wishes.lake), wishes, looked(), looked)
 
 
-def texts(spark: SparkSession, root: Path, source: str = LOG) -> list[str]:
+def texts(root: Path, source: str = LOG) -> list[str]:
     """The records of a source that bronze holds, in their order."""
-    held = rows(Store(spark, str(root / "lake")), bronze.LOG_RECORDS, "happened_at", "order")
+    held = rows(Store(str(root / "lake")), bronze.LOG_RECORDS, "happened_at", "order")
     return [row["text"] for row in held if row["source"] == source]
 
 
@@ -66,70 +65,64 @@ def aged(root: Path, minutes: float, *names: str) -> None:
 LINES = [resigned(n, f"01:{n:02d}:00,000") for n in range(30)]
 
 
-def test_every_way_of_rotation_under_a_writer_gives_what_one_reading_gives(spark: SparkSession, tmp_path: Path) -> None:
-    outcome = rotation.play(spark, tmp_path, batches=24, lines=700, every=4, collects=3)
+def test_every_way_of_rotation_under_a_writer_gives_what_one_reading_gives(tmp_path: Path) -> None:
+    outcome = rotation.play(None, tmp_path, batches=24, lines=700, every=4, collects=3)
     assert outcome.lines > 100_000
     assert min(outcome.rotations.values()) >= 5
     assert outcome.lines_kept == outcome.lines
     assert outcome.same
 
 
-def test_what_is_known_is_not_read_again_whatever_its_name(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_known_is_not_read_again_whatever_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parts = {LOG: "".join(LINES[20:]), f"{LOG}.1": "".join(LINES[10:20]), f"{LOG}.2": "".join(LINES[:10])}
     lay(tmp_path / "logs", parts)
     aged(tmp_path, 30, *parts)
-    first = run(spark, tmp_path)
+    first = run(tmp_path)
     folder = tmp_path / "logs" / "broker-1"
     for old, new in ((".2", ".3"), (".1", ".2"), ("", ".1")):
         (folder / f"server.log{old}").rename(folder / f"server.log{new}")
     lay(tmp_path / "logs", {LOG: resigned(1, "02:00:00,000")})
     aged(tmp_path, 20, LOG)
-    second = run(spark, tmp_path, NEXT)
+    second = run(tmp_path, NEXT)
     told = capsys.readouterr().out
     assert "3 files of cluster prod, 3 of them to be read" in told
     assert "4 files of cluster prod, 1 of them to be read" in told
     assert (first.span[0], second.span[1] - first.span[1]) == (second.span[0], timedelta(minutes=31))
-    assert texts(spark, tmp_path) == words(*LINES, resigned(1, "02:00:00,000"))
-    run(spark, tmp_path, cluster="another")
+    assert texts(tmp_path) == words(*LINES, resigned(1, "02:00:00,000"))
+    run(tmp_path, cluster="another")
     assert "4 files of cluster another, 4 of them to be read" in capsys.readouterr().out
 
 
-def test_the_last_record_of_a_growing_file_waits_for_the_next_head_or_ten_minutes(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_the_last_record_of_a_growing_file_waits_for_the_next_head_or_ten_minutes(tmp_path: Path) -> None:
     half = resigned(3, "01:03:00,000")[:70]
     lay(tmp_path / "logs", {LOG: "".join(LINES[:3]) + half, OTHER: LINES[0]})
     aged(tmp_path, 1, LOG)
     aged(tmp_path, 10, OTHER)
-    done = run(spark, tmp_path)
+    done = run(tmp_path)
     assert done.held_back == {LOG: 1}
-    assert texts(spark, tmp_path) == words(*LINES[:3])
-    assert texts(spark, tmp_path, OTHER) == words(LINES[0])
+    assert texts(tmp_path) == words(*LINES[:3])
+    assert texts(tmp_path, OTHER) == words(LINES[0])
     lay(tmp_path / "logs", {LOG: "".join(LINES[:5]) + "\ta trace\n"})
     aged(tmp_path, 0, LOG)
-    assert run(spark, tmp_path).held_back == {LOG: 2}
-    assert texts(spark, tmp_path) == words(*LINES[:4])
-    assert run(spark, tmp_path, read_to_end=True).held_back == {}
-    assert texts(spark, tmp_path) == words(*LINES[:4], LINES[4] + "\ta trace")
+    assert run(tmp_path).held_back == {LOG: 2}
+    assert texts(tmp_path) == words(*LINES[:4])
+    assert run(tmp_path, read_to_end=True).held_back == {}
+    assert texts(tmp_path) == words(*LINES[:4], LINES[4] + "\ta trace")
 
 
-def test_a_rotated_file_is_whole_at_once_and_equal_lines_on_either_side_are_two(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_rotated_file_is_whole_at_once_and_equal_lines_on_either_side_are_two(tmp_path: Path) -> None:
     twin = resigned(9, "01:09:00,000")
     lay(tmp_path / "logs", {f"{LOG}.1": "".join(LINES[:9]) + twin, LOG: twin + twin + LINES[10]})
     aged(tmp_path, 1, f"{LOG}.1", LOG)
-    run(spark, tmp_path)
-    assert texts(spark, tmp_path) == words(*LINES[:9], twin, twin, twin)
+    run(tmp_path)
+    assert texts(tmp_path) == words(*LINES[:9], twin, twin, twin)
     lay(tmp_path / "logs", {LOG: twin + twin + "".join(LINES[10:12])})
     aged(tmp_path, 0, LOG)
-    assert sorted(f.file.name for f in run(spark, tmp_path, NEXT).facts) == [LOG, f"{LOG}.1"]
-    assert texts(spark, tmp_path) == words(*LINES[:9], twin, twin, twin, *LINES[10:12])
+    assert sorted(f.file.name for f in run(tmp_path, NEXT).facts) == [LOG, f"{LOG}.1"]
+    assert texts(tmp_path) == words(*LINES[:9], twin, twin, twin, *LINES[10:12])
 
 
-def test_a_file_that_vanishes_between_listing_and_reading_fails_nothing(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_file_that_vanishes_between_listing_and_reading_fails_nothing(tmp_path: Path) -> None:
     lay(tmp_path / "logs", {LOG: "".join(LINES[5:]), f"{LOG}.1": "".join(LINES[:5]), OTHER: LINES[0]})
     aged(tmp_path, 30, LOG, f"{LOG}.1", OTHER)
 
@@ -137,15 +130,13 @@ def test_a_file_that_vanishes_between_listing_and_reading_fails_nothing(spark: S
         if listing == 1:
             (tmp_path / "logs" / f"{LOG}.1").unlink()
 
-    done = run(spark, tmp_path, hook=vanish)
+    done = run(tmp_path, hook=vanish)
     assert not done.unsettled
-    assert texts(spark, tmp_path) == words(*LINES[5:])
-    assert texts(spark, tmp_path, OTHER) == words(LINES[0])
+    assert texts(tmp_path) == words(*LINES[5:])
+    assert texts(tmp_path, OTHER) == words(LINES[0])
 
 
-def test_a_rotation_between_listing_and_reading_makes_no_record_of_two_files(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_rotation_between_listing_and_reading_makes_no_record_of_two_files(tmp_path: Path) -> None:
     folder = tmp_path / "logs" / "broker-1"
     lay(tmp_path / "logs", {LOG: "".join(LINES[5:]), f"{LOG}.1": "".join(LINES[:5])})
     aged(tmp_path, 30, LOG, f"{LOG}.1")
@@ -157,65 +148,63 @@ def test_a_rotation_between_listing_and_reading_makes_no_record_of_two_files(
             lay(tmp_path / "logs", {LOG: resigned(listing, f"02:0{listing}:00,000")})
             aged(tmp_path, 30, LOG)
 
-    done = run(spark, tmp_path, hook=rotate)
+    done = run(tmp_path, hook=rotate)
     assert not done.unsettled
-    assert texts(spark, tmp_path) == words(*LINES, resigned(1, "02:01:00,000"), resigned(3, "02:03:00,000"))
+    assert texts(tmp_path) == words(*LINES, resigned(1, "02:01:00,000"), resigned(3, "02:03:00,000"))
 
 
-def test_a_log_that_changes_as_often_as_it_is_read_is_left_to_the_next_run(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_log_that_changes_as_often_as_it_is_read_is_left_to_the_next_run(tmp_path: Path) -> None:
     lay(tmp_path / "logs", {LOG: "".join(LINES), OTHER: LINES[0]})
     aged(tmp_path, 30, LOG, OTHER)
 
     def replace(listing: int) -> None:
         lay(tmp_path / "logs", {LOG: "".join(LINES[listing:])})
 
-    done = run(spark, tmp_path, hook=replace)
+    done = run(tmp_path, hook=replace)
     assert done.unsettled == {LOG}
     assert any(LOG in w and "The next run reads them" in w for w in done.summary()["warnings"])
-    assert (texts(spark, tmp_path), texts(spark, tmp_path, OTHER)) == ([], words(LINES[0]))
+    assert (texts(tmp_path), texts(tmp_path, OTHER)) == ([], words(LINES[0]))
     (tmp_path / "logs" / OTHER).unlink()
     lay(tmp_path / "logs", {LOG: "".join(LINES)})
     with pytest.raises(InputKeepsChanging, match=f"The files of {LOG} vanished or changed"):
-        run(spark, tmp_path, hook=replace)
+        run(tmp_path, hook=replace)
     lay(tmp_path / "logs", {LOG: "".join(LINES)})
-    assert not run(spark, tmp_path, NEXT + timedelta(days=365)).unsettled
-    assert texts(spark, tmp_path) == words(*LINES)
+    assert not run(tmp_path, NEXT + timedelta(days=365)).unsettled
+    assert texts(tmp_path) == words(*LINES)
 
 
-def test_a_copy_and_its_truncated_original_hold_each_line_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_copy_and_its_truncated_original_hold_each_line_once(tmp_path: Path) -> None:
     whole = "".join(LINES[:10])
     half = whole[: len(whole) // 2 + 20]
     for copy, original, at in ((half, whole, 3), (whole, whole, 2), (whole, "".join(LINES[10:12]), 1)):
         lay(tmp_path / "logs", {f"{LOG}.1": copy, LOG: original})
         aged(tmp_path, at, f"{LOG}.1", LOG)
-        run(spark, tmp_path)
-    assert texts(spark, tmp_path) == words(*LINES[:11])
-    run(spark, tmp_path, NEXT)
-    assert texts(spark, tmp_path) == words(*LINES[:12])
+        run(tmp_path)
+    assert texts(tmp_path) == words(*LINES[:11])
+    run(tmp_path, NEXT)
+    assert texts(tmp_path) == words(*LINES[:12])
 
 
-def test_a_packed_file_that_is_still_written_adds_the_rest_when_it_is_whole(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_packed_file_that_is_still_written_adds_the_rest_when_it_is_whole(tmp_path: Path) -> None:
     lines = [resigned(n % 7, f"0{n // 3600}:{n // 60 % 60:02d}:{n % 60:02d},000") for n in range(9_000)]
     packed = gzip.compress("".join(lines).encode())
     lay(tmp_path / "logs", {f"{LOG}.1.gz": packed[: len(packed) // 2], OTHER: LINES[0]})
     aged(tmp_path, 1, f"{LOG}.1.gz")
-    done = run(spark, tmp_path)
-    some = texts(spark, tmp_path)
+    done = run(tmp_path)
+    some = texts(tmp_path)
     assert f"{LOG}.1.gz" in done.held_back
     assert 100 < len(some) < 9_000
     assert some == words(*lines[: len(some)])
     lay(tmp_path / "logs", {f"{LOG}.1.gz": packed})
     aged(tmp_path, 0, f"{LOG}.1.gz")
-    run(spark, tmp_path, NEXT)
-    assert texts(spark, tmp_path) == words(*lines)
+    run(tmp_path, NEXT)
+    assert texts(tmp_path) == words(*lines)
 
 
-def test_what_a_jvm_says_about_its_garbage_is_not_read_and_said_so(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_a_jvm_says_about_its_garbage_is_not_read_and_said_so(tmp_path: Path) -> None:
     garbage = ("broker-1/kafkaServer-gc.log", "broker-1/kafkaServer-gc.log.0.current")
     lay(tmp_path / "logs", {LOG: LINES[0], **dict.fromkeys(garbage, "[0.004s][info][gc] Using G1\n")})
-    done = run(spark, tmp_path, read_to_end=True)
+    done = run(tmp_path, read_to_end=True)
     assert set(done.not_read) == {f"{name} (what a JVM says about its garbage)" for name in garbage}
     assert [fact.file.name for fact in done.facts] == [LOG]
 
@@ -231,7 +220,7 @@ def land(root: Path, cluster: str, minute: int, text: str) -> None:
 
 
 def test_readings_that_landed_are_taken_once_beside_those_that_are_brought_also_after_a_run_that_died(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lay(tmp_path / "logs", {LOG: LINES[0]})
     lay(tmp_path, {"brought.jsonl": reading(10)})
@@ -249,14 +238,14 @@ def test_readings_that_landed_are_taken_once_beside_those_that_are_brought_also_
 
     with monkeypatch.context() as patched, pytest.raises(MemoryError):
         patched.setattr(Store, "append_new", dies)
-        run(spark, tmp_path, **brought)
-    held = Store(spark, str(tmp_path / "lake"))
+        run(tmp_path, **brought)
+    held = Store(str(tmp_path / "lake"))
     assert rows(held, bronze.BROKER_SNAPSHOTS) == []
-    done = run(spark, tmp_path, **brought)
+    done = run(tmp_path, **brought)
     assert (done.readings.count, done.readings.broken) == (3, 1)
     assert [r["broker"] for r in rows(held, bronze.BROKER_SNAPSHOTS)] == [7]
     land(tmp_path, "id-1", 30, reading(30))
-    again = run(spark, tmp_path, **brought)
+    again = run(tmp_path, **brought)
     assert (again.readings.count, again.landed.count if again.landed else 0) == (2, 1)
     taken = rows(held, bronze.SNAPSHOT_READINGS, "snapshot_at")
     assert [(row["snapshot_at"].minute, row["run_landed_as"]) for row in taken] == [
@@ -267,11 +256,11 @@ def test_readings_that_landed_are_taken_once_beside_those_that_are_brought_also_
     ]
 
 
-def test_a_packed_file_of_readings_that_breaks_off_is_read_up_to_the_break(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_packed_file_of_readings_that_breaks_off_is_read_up_to_the_break(tmp_path: Path) -> None:
     many = "".join(reading(n % 60, cluster=os.urandom(300).hex()) for n in range(300))
     packed = gzip.compress(many.encode())
     lay(tmp_path / "logs", {LOG: LINES[0]})
     lay(tmp_path, {"readings.jsonl.gz": packed[: len(packed) // 2]})
-    done = run(spark, tmp_path, snapshots=tmp_path / "readings.jsonl.gz")
+    done = run(tmp_path, snapshots=tmp_path / "readings.jsonl.gz")
     assert 0 < done.readings.count < 300
     assert any("cannot be unpacked to its end" in w for w in done.summary()["warnings"])

@@ -1,35 +1,37 @@
-"""Records become events in Spark exactly as the plain reader reads them, whatever strangers write."""
+"""Records become events in batches exactly as the plain reader reads them, whatever strangers write."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.silver import EVENT_FIELDS
+from kafka_hindsight.intake import hours
+from kafka_hindsight.intake.lake_rows import table_of
+from kafka_hindsight.intake.line_coverage import cover
+from kafka_hindsight.intake.parsed_events import repeats_among
 from kafka_hindsight.knowledge.layouts import MESSAGE_LIMIT, MOST_LINES
+from kafka_hindsight.logs import packed_events as events
 from kafka_hindsight.logs import plain_reader
-from kafka_hindsight.logs.packed_events import ALIKE
+from kafka_hindsight.logs.arrays import Ints, repeats
+from kafka_hindsight.logs.event_batches import SCHEMA, read_batches
+from kafka_hindsight.logs.packed_events import PICKED, Packer, picked
 from kafka_hindsight.logs.reading import broker_of_folder
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.batches import as_batches
-from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.frames import hours
-from kafka_hindsight.spark.frames import line_coverage as coverage
-from kafka_hindsight.spark.frames import parsed_events as parse
 from tests.support.logs import RUN_AT, line, resigned
 from tests.support.nights import EXCERPTS
 from tests.support.rows import values
 from tools.pages.samples import captured
-
-pytestmark = pytest.mark.usefixtures("many_rows")
 
 SOURCE = "broker-9/server.log"
 FIELDS = [c.name for c in EVENT_FIELDS]
@@ -54,37 +56,67 @@ def record(text: str, number: int = 0, **columns: Any) -> Row:
     return values(bronze.LOG_RECORDS, **told | columns)
 
 
-def parsed(spark: SparkSession, records: Iterable[Row]) -> DataFrame:
+@dataclass(frozen=True)
+class Read:
+    """What workers make of records, and the events that wait, packed."""
+
+    rows: pa.Table
+    packed: bytes
+    keys: Ints
+
+    @property
+    def brokers(self) -> dict[str, int]:
+        """The only broker that each log names."""
+        return hours.only_brokers(self.hours)
+
+    @property
+    def hours(self) -> list[hours.Hour]:
+        """What became of the records in each hour."""
+        return hours.count_hours(self.rows.filter(pc.is_valid(self.rows["tally"])), DAY)
+
+    def of_fate(self, fate: str) -> list[Row]:
+        """The records of a fate that is no event."""
+        is_wanted = pc.and_(pc.equal(self.rows["fate"], fate), pc.is_null(self.rows["tally"]))
+        return list(self.rows.filter(is_wanted).to_pylist())
+
+
+def parsed(*records: Row) -> Read:
     """What parse makes of these records."""
-    return parse.parse([as_batches(frame_of(spark, records, bronze.LOG_RECORDS), bronze.LOG_RECORDS)], DAY)
+    packer = Packer()
+    held = table_of(records, bronze.LOG_RECORDS).to_batches()
+    found = pa.Table.from_batches(read_batches(held, DAY, packer.pack), SCHEMA)
+    packed, keys = packer.packed()
+    return Read(found, packed.to_pybytes(), keys)
 
 
-def fates_of(lines: DataFrame) -> dict[int, str]:
-    """The fate of each record that is not ignored, by its number."""
-    others = lines.where("line_id IS NOT NULL").select("order", "fate").collect()
-    nothing = lines.sparkSession.createDataFrame([], from_arrow_schema(ALIKE))
-    events = parse.events(lines, {}, nothing).rows().select("order").collect()
-    return {r["order"]: r["fate"] for r in others} | {r["order"]: "event" for r in events}
-
-
-def events_of(lines: DataFrame) -> DataFrame:
+def events_of(read: Read) -> list[Row]:
     """The events among parsed records."""
-    brokers = dict(hours.only_brokers(hours.count_hours(parse.tallies(lines), DAY)).collect())
-    return parse.events(lines, brokers, parse.repeated(lines, parse.twins(lines), brokers)).rows()
+    twins, brokers = np.flatnonzero(repeats(read.keys)), read.brokers
+    found = pa.Table.from_batches(picked(read.packed, 0, twins, brokers), PICKED)
+    none = np.array([], np.int64)
+    told = events.events_of(read.packed, repeats_among(found).get(0, none), brokers, "known")
+    return [row for batch in told for row in batch.to_pylist()]
 
 
-def by_order(frame: DataFrame) -> dict[int, Row]:
+def by_order(rows: Iterable[Row]) -> dict[int, Row]:
     """The rows by the number of their record."""
-    return {r["order"]: r.asDict(recursive=True) for r in frame.collect()}
+    return {row["order"]: row for row in rows}
 
 
-def fates(spark: SparkSession, *records: Row) -> list[str]:
+def fates_of(read: Read) -> dict[int, str]:
+    """The fate of each record that is not ignored, by its number."""
+    others = {r["order"]: r["fate"] for fate in ("unparsed", "quarantined") for r in read.of_fate(fate)}
+    kept = events.events_of(read.packed, np.array([], np.int64), {}, "known")
+    return others | {n: "event" for batch in kept for n in batch["order"].to_pylist()}
+
+
+def fates(*records: Row) -> list[str]:
     """The fate of each record; the tallies must count the same."""
-    lines = parsed(spark, records).persist()
+    lines = parsed(*records)
     found, counted = fates_of(lines), Counter[str]()
-    for tally in parse.tallies(lines).collect():
-        counted[tally["fate"]] += tally["records"]
-    lines.unpersist()
+    for row in lines.rows.to_pylist():
+        if row["tally"]:
+            counted[row["fate"]] += row["tally"]["records"]
     told = [found.get(n, "ignored") for n in range(len(records))]
     assert counted == Counter(told)
     return told
@@ -94,15 +126,14 @@ def split_of(file: Path) -> list[str]:
     return list(plain_reader.split(plain_reader.text_of(file)))
 
 
-def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSession) -> None:
+def test_every_captured_line_is_read_as_the_plain_reader_reads_it() -> None:
     texts = sorted(
         {s.record for s in captured()}
         | {r for files in plain_reader._files_by_source(EXCERPTS).values() for f in files for r in split_of(f)}
     )
     records = [record(text, n) for n, text in enumerate(texts)]
-    lines = parsed(spark, records).persist()
+    lines = parsed(*records)
     fate, given = fates_of(lines), by_order(events_of(lines))
-    lines.unpersist()
     for n, text in enumerate(texts):
         plain = plain_reader.read_line(text, SOURCE)
         event = plain_reader.event_of(plain, "cluster", "broker")
@@ -119,7 +150,7 @@ HOSTILE = ("a$1\\b", "g\x01h", 'it\'s "so"', "x\x1fy", "${jndi:x}", "ü𝄞", "a
 
 
 @pytest.fixture(scope="module")
-def named(spark: SparkSession) -> dict[str, Row]:
+def named() -> dict[str, Row]:
     """The event of a line for each hostile name of a group."""
     texts = [
         line(
@@ -128,7 +159,7 @@ def named(spark: SparkSession) -> dict[str, Row]:
         )
         for group in HOSTILE
     ]
-    events = by_order(events_of(parsed(spark, [record(text, n) for n, text in enumerate(texts)])))
+    events = by_order(events_of(parsed(*(record(text, n) for n, text in enumerate(texts)))))
     return {group: events[n] for n, group in enumerate(HOSTILE)}
 
 
@@ -139,11 +170,10 @@ def test_a_hostile_name_is_read_as_it_is(named: dict[str, Row], group: str) -> N
     assert (event["generation"], event["offsets_partition"], event["broker"]) == (3, 5, 1)
 
 
-def test_every_record_has_one_fate(spark: SparkSession) -> None:
+def test_every_record_has_one_fate() -> None:
     other = line("Rolled new log segment", logger="com.acme.Unheard")
     unknown = line("[GroupCoordinator 1]: Something that no version has said yet")
     assert fates(
-        spark,
         record(resigned(1), 0),
         record(other, 1),
         record(unknown, 2),
@@ -159,9 +189,9 @@ def test_every_record_has_one_fate(spark: SparkSession) -> None:
     ) == ["event", "ignored", "unparsed", "unparsed", "unparsed", *["quarantined"] * 5, "ignored", "event"]
 
 
-def test_what_is_quarantined_is_told_why_in_sentences(spark: SparkSession) -> None:
+def test_what_is_quarantined_is_told_why_in_sentences() -> None:
     both = record(resigned(1) + "a\0b", raw=b"\xff")
-    (told,) = parse.quarantined(parsed(spark, [both])).collect()
+    (told,) = parsed(both).of_fate("quarantined")
     assert told["quarantine_id"] == "line-0"
     assert [s.split(";")[0].split(",")[0] for s in told["sentences"]] == [
         "It holds bytes that are not UTF-8",
@@ -169,18 +199,18 @@ def test_what_is_quarantined_is_told_why_in_sentences(spark: SparkSession) -> No
     ]
 
 
-def test_a_hundred_lines_of_one_shape_have_one_template(spark: SparkSession) -> None:
+def test_a_hundred_lines_of_one_shape_have_one_template() -> None:
     texts = [
         line(f"[GroupCoordinator {n}]: Never said of group {name} 'x{n}' by {n}b6b2a5e-7b5f-4c8e-9d63-0a1b2c3d4e5f")
         for n, name in ((1, "orders"), (22, "pay.ments-7"), (3, "ü"))
     ]
-    shapes = parse.unparsed_lines(parsed(spark, [record(t.replace(" 22b6b", " 2b6b"), n) for n, t in enumerate(texts)]))
-    templates = {r["template"] for r in shapes.collect()}
+    shapes = parsed(*(record(t.replace(" 22b6b", " 2b6b"), n) for n, t in enumerate(texts)))
+    templates = {r["template"] for r in shapes.of_fate("unparsed")}
     assert len(templates) == 1
     assert "Never said of group <name> <name> by" in templates.pop()
 
 
-def test_the_same_words_in_two_files_of_a_broker_are_one_event_and_all_lines_count(spark: SparkSession) -> None:
+def test_the_same_words_in_two_files_of_a_broker_are_one_event_and_all_lines_count() -> None:
     out, server = "broker-9/kafkaServer.out", SOURCE
     both = [
         record(text, n, source=s, line_id=f"{s}{n}")
@@ -188,22 +218,18 @@ def test_the_same_words_in_two_files_of_a_broker_are_one_event_and_all_lines_cou
         for n, text in ((0, resigned(1)), (1, resigned(2)))
     ]
     client = [record(resigned(1), 5, source=s, origin="client", line_id=s) for s in ("a.log", "b.log")]
-    lines = parsed(spark, [*both, *client]).persist()
-    events = events_of(lines).collect()
-    assert sorted((e["origin"], e["source"]) for e in events) == [
+    lines = parsed(*both, *client)
+    assert sorted((e["origin"], e["source"]) for e in events_of(lines)) == [
         ("broker", out),
         ("broker", out),
         ("client", "a.log"),
         ("client", "b.log"),
     ]
-    beginnings = spark.createDataFrame([], "source STRING, first_at TIMESTAMP")
-    counted = hours.count_hours(parse.tallies(lines), DAY)
-    covered = {r["source"]: r["events"] for r in coverage.cover(counted, beginnings, "night", Window(*DAY)).collect()}
-    lines.unpersist()
+    covered = {r["source"]: r["events"] for r in cover(lines.hours, {}, "night", Window(*DAY))}
     assert covered == {out: 2, server: 2, "a.log": 1, "b.log": 1}
 
 
-def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells(spark: SparkSession) -> None:
+def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells() -> None:
     silent = "Cluster ID = MFyWfhVxSNOBAy-tm_oW-w"
     logs = {
         "host-a/server.log": [silent, resigned(1, broker=4)],
@@ -218,9 +244,7 @@ def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells(spark:
         for s, (source, texts) in enumerate(logs.items())
         for n, t in enumerate(texts)
     ]
-    named = {
-        e["source"]: e["broker"] for e in events_of(parsed(spark, records)).where("kind = 'cluster_named'").collect()
-    }
+    named = {e["source"]: e["broker"] for e in events_of(parsed(*records)) if e["kind"] == "cluster_named"}
     assert named == {
         "host-a/server.log": 4,
         "broker-7/server.log": 4,
@@ -231,7 +255,7 @@ def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells(spark:
     }
 
 
-def test_coverage_counts_physical_lines_and_the_longest_silence(spark: SparkSession) -> None:
+def test_coverage_counts_physical_lines_and_the_longest_silence() -> None:
     hour = Window(datetime(2026, 11, 21, 1, tzinfo=UTC), datetime(2026, 11, 21, 2, tzinfo=UTC))
     records = [
         record("left over\nfrom before", 0, happened_at=None, layout=None),
@@ -242,9 +266,7 @@ def test_coverage_counts_physical_lines_and_the_longest_silence(spark: SparkSess
         record(resigned(3, "02:00:00,000") + "after the window", 5),
         record("of another source\n" * 3, 6, source="b.log", happened_at=None, layout=None),
     ]
-    beginnings = spark.createDataFrame([(SOURCE, hour.start), ("b.log", hour.end)], "source STRING, first_at TIMESTAMP")
-    counted = hours.count_hours(parse.tallies(parsed(spark, records)), DAY)
-    (row_,) = (r.asDict() for r in coverage.cover(counted, beginnings, "night", hour).collect())
+    (row_,) = cover(parsed(*records).hours, {SOURCE: hour.start, "b.log": hour.end}, "night", hour)
     assert {k: row_[k] for k in ("lines_in", "events", "ignored", "unparsed", "quarantined")} == {
         "lines_in": 7,
         "events": 3,

@@ -12,15 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 
+from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.intake import log_files
+from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.logs.files import Listing, Place
-from kafka_hindsight.spark.files import log_files
-from kafka_hindsight.spark.files.log_files import list_places
 from tests.support.collected import Row, collected, log, passed, what
-from tests.support.logs import conf, lay, resigned
-
-pytestmark = pytest.mark.usefixtures("many_rows")
+from tests.support.logs import lay, resigned
 
 TEXT = "".join(log(300))
 FILES: Mapping[str, bytes] = {
@@ -63,18 +62,18 @@ def packed(archive: bytes, suffix: str) -> bytes:
     return bytes(sink.getvalue())
 
 
-def listing(spark: SparkSession, root: Path | str) -> Listing:
-    return list_places(spark, [Place(str(root), "broker", "UTC", "LOGS")], None)
+def listing(root: Path | str) -> Listing:
+    return list_places(LocalEngine(), [Place(str(root), "broker", "UTC", "LOGS")], None)
 
 
 @pytest.fixture(scope="module")
-def read(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Row], list[Row]]:
+def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Row], list[Row]]:
     """The records of an archive of each sort, and those of a folder of each archive's name."""
     root, names = tmp_path_factory.mktemp("read"), [f"night.{suffix}" for suffix in SUFFIXES]
     lay(root / "there", {name: packed(tarred(FILES), name.removeprefix("night.")) for name in names})
     lay(root / "folders", {f"{name}/{file}": content for name in names for file, content in FILES.items()})
-    with conf(spark, spark__sql__files__maxPartitionBytes="3000"):
-        return collected(spark, root / "there"), collected(spark, root / "folders")
+    engine = LocalEngine(piece=3000)
+    return collected(root / "there", engine=engine), collected(root / "folders", engine=engine)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -93,58 +92,56 @@ def test_no_record_is_of_anything_else(read: tuple[list[Row], list[Row]]) -> Non
     assert [len(rows) for rows in read] == [903 * len(SUFFIXES)] * 2
 
 
-def test_an_archive_that_has_not_changed_is_walked_once(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_that_has_not_changed_is_walked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[str] = []
     walk = log_files.members
 
-    def counted(spark: SparkSession, archives: Any) -> Any:
+    def counted(engine: Engine, archives: Any) -> Any:
         walked.extend(archive.name for archive in archives)
-        return walk(spark, archives)
+        return walk(engine, archives)
 
     monkeypatch.setattr(log_files, "members", counted)
     lay(tmp_path, {name: packed(tarred(FILES), "tgz") for name in ("a.tgz", "b.tgz")})
-    look = partial(log_files.list_places, spark, [Place(str(tmp_path), "broker", "UTC", "LOGS")], None, {})
+    look = partial(log_files.list_places, LocalEngine(), [Place(str(tmp_path), "broker", "UTC", "LOGS")], None, {})
     assert look() == look()
     lay(tmp_path, {"b.tgz": packed(tarred({"server.log": resigned(1).encode()}), "tgz")})
     assert {f.name for f in look().files if f.name.startswith("b")} == {"b.tgz/server.log"}
     assert walked == ["a.tgz", "b.tgz", "b.tgz"]
 
 
-def test_an_archive_that_the_user_names_is_read(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_archive_that_the_user_names_is_read(tmp_path: Path) -> None:
     lay(tmp_path, {"night.tgz": packed(tarred(FILES), "tgz")})
-    assert len(collected(spark, tmp_path / "night.tgz")) == 903
+    assert len(collected(tmp_path / "night.tgz")) == 903
 
 
-def test_what_breaks_off_is_read_to_the_break_and_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_breaks_off_is_read_to_the_break_and_told(tmp_path: Path) -> None:
     plain = tarred({"a/server.log": TEXT.encode(), "b/server.log": TEXT.encode()})
     cut = len(plain) // 4 * 3
     for name, archive in (("x.tar", plain[:cut]), ("x.tgz", gzip.compress(plain[:cut])), ("y.tgz", b"no tar at all")):
         root = lay(tmp_path / name, {name: archive, "other.log": resigned(1)})
-        (told,) = listing(spark, root).not_read
+        (told,) = listing(root).not_read
         assert told.startswith(f"{name} (an archive of tar that cannot be read to its end: ")
-        rows = collected(spark, root)
+        rows = collected(root)
         texts = [r["text"] for r in rows if r["source"] == f"{name}/a/server.log"]
         assert len(texts) == (300 if name.startswith("x") else 0)
         begun = [r["text"] for r in rows if r["source"] == f"{name}/b/server.log"]
         assert begun[:-1] == texts[: max(len(begun) - 1, 0)] and len(begun) < 300
 
 
-def test_a_packed_archive_that_is_cut_off_shows_the_files_before_the_cut(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_packed_archive_that_is_cut_off_shows_the_files_before_the_cut(tmp_path: Path) -> None:
     import random
 
     noise = "".join(resigned(random.Random(n).randrange(10**9)) for n in range(20_000)).encode()
     whole = gzip.compress(tarred({"a.log": TEXT.encode(), "b.log": noise}))
     lay(tmp_path, {"x.tar.gz": whole[: len(whole) // 2], "other.log": resigned(1)})
-    found = passed(spark, tmp_path)
+    found = passed(tmp_path)
     facts = {fact.file.name: fact for fact in found.facts.values()}
     assert facts["x.tar.gz/a.log"].lines == TEXT.count("\n")
     assert 0 < facts["x.tar.gz/b.log"].lines < 20_000
     assert facts["x.tar.gz/b.log"].damage == "it ends before its end: it was cut off, or is still being written"
 
 
-def test_hostile_entries_are_names_and_no_paths(spark: SparkSession, tmp_path: Path) -> None:
+def test_hostile_entries_are_names_and_no_paths(tmp_path: Path) -> None:
     link, device, far = tarfile.TarInfo("link.log"), tarfile.TarInfo("device.log"), tarfile.TarInfo("late.log")
     link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
     device.type = tarfile.CHRTYPE
@@ -158,7 +155,7 @@ def test_hostile_entries_are_names_and_no_paths(spark: SparkSession, tmp_path: P
         "x/__cluster_metadata-0/00000000000000000000.log": b"\0" * 99,
     }
     lay(tmp_path, {"h.tar": tarred(files, (link, device, far)), "e.tar": tarred({})})
-    held = listing(spark, tmp_path)
+    held = listing(tmp_path)
     assert {f.name for f in held.files} == {
         "h.tar/../../etc/server.log",
         "h.tar/abs.log",
@@ -173,11 +170,11 @@ def test_hostile_entries_are_names_and_no_paths(spark: SparkSession, tmp_path: P
         "h.tar/inner.tar.gz (an archive within an archive: unpack it)",
         "h.tar/x/__cluster_metadata-0/00000000000000000000.log (cluster metadata within an archive: unpack it)",
     }
-    assert len(collected(spark, tmp_path)) == 4
+    assert len(collected(tmp_path)) == 4
 
 
-def test_of_a_name_that_is_there_twice_the_last_one_counts(spark: SparkSession, tmp_path: Path) -> None:
+def test_of_a_name_that_is_there_twice_the_last_one_counts(tmp_path: Path) -> None:
     first, last = tarred({"server.log": resigned(1).encode()}), tarred({"server.log": resigned(2).encode()})
     lay(tmp_path, {"night.tar": first[:1024] + last})
-    (row,) = collected(spark, tmp_path)
+    (row,) = collected(tmp_path)
     assert "partition 2 " in row["text"]

@@ -11,15 +11,26 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from itertools import product
+from statistics import median
+from typing import Any, NamedTuple
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.engine.work import Engine, narrowed
+from kafka_hindsight.lake.arrow_types import INSTANT
+from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.durations import CLOCK_SKEW
+from kafka_hindsight.shared.instants import of_micros
 
 _QUARTER = 15 * 60
+_MINUTE = 60_000_000
+"""Microseconds of a minute."""
+
 _NEAR = 60
 """Seconds by which what a leader and a follower say may differ from whole quarters."""
 
@@ -59,33 +70,56 @@ class ClockError(NamedTuple):
     sentence: str
 
 
-def distances(events: DataFrame) -> DataFrame:
-    """What two brokers wrote about the same leader epochs: a row for each distance, as `Distance` has it."""
-    told = events.where(F.col("kind").isin("leader_started", "follower_started") & F.col("broker").isNotNull())
-    first = told.groupBy(*_EPOCH, "kind", "broker").agg(F.min("happened_at").alias("at"))
-    leads = F.collect_list(F.when(F.col("kind") == "leader_started", F.struct("broker", "at")))
-    follows = F.collect_list(F.when(F.col("kind") == "follower_started", F.struct("broker", "at")))
-    epochs = first.groupBy(*_EPOCH).agg(leads.alias("leads"), follows.alias("follows")).where(F.size("leads") == 1)
-    pairs = epochs.select(F.col("leads")[0].alias("lead"), F.explode("follows").alias("follow"))
-    seconds = F.unix_millis("follow.at") / 1_000 - F.unix_millis("lead.at") / 1_000
-    quarters = F.round(seconds / _QUARTER).cast("int")
-    minute = F.date_trunc("minute", "lead.at")
-    is_early = seconds.between(-_NEAR, -CLOCK_SKEW.total_seconds())
-    return (
-        pairs.where(F.col("lead.broker") != F.col("follow.broker"))
-        .groupBy(
-            F.col("lead.broker").alias("leader"),
-            F.col("follow.broker").alias("follower"),
-            F.when(F.abs(seconds - quarters * _QUARTER) <= _NEAR, quarters).alias("quarters"),
-        )
-        .agg(
-            F.count(F.lit(1)).alias("facts"),
-            F.countDistinct(minute).alias("acts"),
-            F.count_if(is_early).alias("early"),
-            F.collect_set(F.when(is_early, minute)).alias("early_in"),
-            F.median(F.when(is_early, -seconds)).alias("early_by"),
-            F.max(F.when(is_early, -seconds)).alias("early_most"),
-        )
+_NAMINGS = pa.schema(
+    [
+        *((name, pa.string()) for name in ("topic", "kind")),
+        *((name, pa.int32()) for name in ("partition", "leader_epoch", "broker")),
+        ("happened_at", INSTANT),
+    ]
+)
+
+
+def distances(engine: Engine, store: Store, part: Part) -> list[Distance]:
+    """What two brokers wrote about the same leader epochs, in a part of silver.events: one for each distance."""
+    epochs = defaultdict[tuple[Any, ...], tuple[dict[int, int], dict[int, int]]](lambda: ({}, {}))
+    told = narrowed(engine, store, EVENTS, part, _NAMINGS.names, _namings, _NAMINGS)
+    columns = (told[name].to_pylist() for name in (*_EPOCH, "kind", "broker"))
+    for *epoch, kind, broker, at in zip(*columns, told["happened_at"].cast(pa.int64()).to_pylist(), strict=True):
+        by_broker = epochs[tuple(epoch)][kind != "leader_started"]
+        by_broker[broker] = min(at, by_broker.get(broker, at))
+    pairs = defaultdict[tuple[int, int, int | None], list[tuple[float, int]]](list)
+    for leads, follows in epochs.values():
+        for (leader, began), (follower, at) in product(leads.items() if len(leads) == 1 else (), follows.items()):
+            if leader != follower:
+                seconds = at // 1_000 / 1_000 - began // 1_000 / 1_000
+                pairs[leader, follower, _quarters(seconds)].append((seconds, began // _MINUTE))
+    return [_distance(*pair, own) for pair, own in pairs.items()]
+
+
+def _namings(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The events by which a broker names a leader epoch."""
+    kinds = pa.array(["leader_started", "follower_started"])
+    return (b.filter(pc.and_(pc.is_in(b["kind"], kinds), pc.is_valid(b["broker"]))) for b in batches)
+
+
+def _quarters(seconds: float) -> int | None:
+    quarters = int(abs(seconds) / _QUARTER + 0.5) * (1 if seconds > 0 else -1)
+    return quarters if abs(seconds - quarters * _QUARTER) <= _NEAR else None
+
+
+def _distance(leader: int, follower: int, quarters: int | None, told: Sequence[tuple[float, int]]) -> Distance:
+    early = [(-seconds, minute) for seconds, minute in told if -_NEAR <= seconds <= -CLOCK_SKEW.total_seconds()]
+    by = [seconds for seconds, _ in early]
+    return Distance(
+        leader,
+        follower,
+        quarters,
+        facts=len(told),
+        acts=len({minute for _, minute in told}),
+        early=len(early),
+        early_in=[of_micros(minute * _MINUTE) for minute in sorted({minute for _, minute in early})],
+        early_by=median(by) if by else None,
+        early_most=max(by, default=None),
     )
 
 

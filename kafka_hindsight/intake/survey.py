@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -11,8 +10,9 @@ from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
+from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.intake.file_marks import fingerprints
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.detection import layout_of, sampled
 from kafka_hindsight.logs.facts import _KAFKAS_OWN, _NAMES_CLUSTER, FileFacts, Survey
@@ -25,8 +25,6 @@ from kafka_hindsight.logs.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, lo
 from kafka_hindsight.logs.reading import fields_of, read_record
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.logs.work import Unit
-from kafka_hindsight.spark.byte_work import spread
-from kafka_hindsight.spark.files.file_marks import fingerprints
 
 _KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
 
@@ -36,8 +34,10 @@ _NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
 _MOST_PIECES = 20_000
 _MOST_BYTES = 64 * 1024 * 1024
 
+_PIECES = pa.schema([("piece", pa.string())])
 
-def survey(spark: SparkSession, files: Mapping[int, LogFile], copies: str) -> Survey:
+
+def survey(engine: Engine, files: Mapping[int, LogFile], copies: str) -> Survey:
     """Reads every file once. Takes: the files by their numbers; where lines that were wrapped are kept.
 
     Gives: what could be read. A file that vanished or shrank is left out.
@@ -45,10 +45,10 @@ def survey(spark: SparkSession, files: Mapping[int, LogFile], copies: str) -> Su
         its beginning shows another layout than Kafka's, and in one go where its lines are wrapped or its clock shows
         an hour twice.
     """
-    found = _looked(spark, files, copies)
+    found = _looked(engine, files, copies)
     for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_shows_an_hour_twice, True)):
         again = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
-        found |= _looked(spark, {n: files[n] for n in again}, copies, again, in_one_go)
+        found |= _looked(engine, {n: files[n] for n in again}, copies, again, in_one_go)
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
 
@@ -60,15 +60,9 @@ def changed_sources(files: Iterable[LogFile], marks: Mapping[LogFile, str]) -> s
     return {f.source for f in listed if f not in now or now[f] != marks.get(f)}
 
 
-def piece_size(spark: SparkSession, total: int) -> int:
+def piece_size(most: int, total: int) -> int:
     """How long pieces are: the more there is to read the longer, so that the driver can hold what is known of each."""
-    most = _in_bytes(spark.conf.get("spark.sql.files.maxPartitionBytes"))
     return min(most, max(CHUNK, min(_MOST_BYTES, total // _MOST_PIECES)))
-
-
-def _in_bytes(text: str) -> int:
-    size, unit = re.fullmatch(r"(\d+)\s*([kmgt]?)b?", text.lower()).groups()  # type: ignore[union-attr]
-    return int(size) << 10 * " kmgt".index(unit or " ")
 
 
 def _is_wrapped(pieces: Sequence[Piece]) -> bool:
@@ -85,7 +79,7 @@ def _shows_an_hour_twice(pieces: Sequence[Piece]) -> bool:
 
 
 def _looked(
-    spark: SparkSession,
+    engine: Engine,
     files: Mapping[int, LogFile],
     copies: str,
     seen: Mapping[int, Piece] | None = None,
@@ -93,11 +87,11 @@ def _looked(
 ) -> dict[int, tuple[Piece, ...]]:
     """The pieces of files. Takes: the first piece of those that were looked at before, by which the others are read."""
     known = seen or {}
-    size = piece_size(spark, sum(f.size for f in files.values()))
+    size = piece_size(engine.piece, sum(f.size for f in files.values()))
     units = [unit for n, f in files.items() for unit in _units(n, f, size, f.copy_in(copies), known.get(n), in_one_go)]
-    rows = spread(spark, units, pieces_in, "piece string").collect() if units else []
+    texts = (text for batch in engine.spread(units, pieces_in, _PIECES) for text in batch["piece"].to_pylist())
     found: dict[int, list[Piece]] = {n: [] for n in files}
-    for piece in (Piece.of(json.loads(row["piece"])) for row in rows):
+    for piece in (Piece.of(json.loads(text)) for text in texts):
         found[piece.file].append(piece)
     return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in found.items()}
 
@@ -122,7 +116,7 @@ def pieces_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.Recor
         found.append(replace(last, damage=held.damage))
     if not found and told["size"]:
         found = [Piece(told["file"], 0, 0, is_there=False)]
-    yield pa.record_batch({"piece": pa.array([json.dumps(asdict(piece)) for piece in found], pa.string())})
+    yield pa.record_batch([pa.array([json.dumps(asdict(piece)) for piece in found], pa.string())], _PIECES)
 
 
 def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from pyspark.sql import functions as F
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.intake.file_marks import fingerprints
+from kafka_hindsight.intake.lake_rows import cluster_rows, table_of
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.facts import FileFacts, read_as
-from kafka_hindsight.logs.files import LogFile, instant
+from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.files.file_marks import fingerprints
-from kafka_hindsight.spark.files.log_files import describe
-from kafka_hindsight.spark.tables.store import Store
 
 _MS = timedelta(milliseconds=1)
 
@@ -57,17 +57,16 @@ def enter(store: Store, cluster: str, facts: Iterable[FileFacts], marks: Mapping
     once = {tuple(row[k] for k in LOG_FILES.key): row for row in rows}
     store.create(LOG_FILES)
     if once:
-        store.append_new(LOG_FILES, frame_of(store.spark, once.values(), LOG_FILES))
+        store.append_new(LOG_FILES, table_of(once.values(), LOG_FILES))
 
 
 def _rows(store: Store, files: list[LogFile], cluster: str | None) -> dict[tuple[Any, ...], list[Any]]:
-    held = store.held(LOG_FILES, cluster)
-    if held is None:
-        return {}
-    sizes = describe(store.spark, [{"size_bytes": size} for size in {f.size for f in files}], "size_bytes: bigint")
-    held = held.where(F.col("read_as").isin({read_as(f) for f in files}))
-    micros = {c: F.unix_micros(c) for c in ("modified_at", "first_at", "last_at")}
-    rows = held.join(F.broadcast(sizes), "size_bytes").withColumns(micros).collect()
+    held = cluster_rows(store, LOG_FILES, cluster)
+    is_wanted = pc.and_(
+        pc.is_in(held["size_bytes"], pa.array({f.size for f in files}, pa.int64())),
+        pc.is_in(held["read_as"], pa.array({read_as(f) for f in files}, pa.string())),
+    )
+    rows = held.filter(is_wanted).to_pylist()
     return grouped(rows, lambda row: tuple(row[c] for c in ("origin", "source", "zone", "read_as", "size_bytes")))
 
 
@@ -76,7 +75,7 @@ def _kind(file: LogFile) -> tuple[Any, ...]:
 
 
 def _is_same(row: Any, file: LogFile) -> bool:
-    return row["file"] == file.name and instant(row["modified_at"]) == file.modified_at
+    return bool(row["file"] == file.name and row["modified_at"] == file.modified_at)
 
 
 def _facts(file: LogFile, row: Any) -> FileFacts:
@@ -84,8 +83,8 @@ def _facts(file: LogFile, row: Any) -> FileFacts:
         file=file,
         lines=row["line_count"],
         timeless=row["undated_count"],
-        first_at=instant(row["first_at"]),
-        last_at=instant(row["last_at"]),
+        first_at=row["first_at"],
+        last_at=row["last_at"],
         set_back=row["clock_set_back_ms"] * _MS,
         is_kafka_log=row["is_kafka_log"],
         damage=row["damage"],

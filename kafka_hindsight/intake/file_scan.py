@@ -6,18 +6,18 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.intake import file_ledger as ledger
+from kafka_hindsight.intake.file_ledger import Ledger
+from kafka_hindsight.intake.file_marks import fingerprints
+from kafka_hindsight.intake.record_reader import Reading, Records, records_of
+from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.facts import FileFacts, Survey, Tail
 from kafka_hindsight.logs.file_order import Span, Turn, copies, in_turn, is_young, sharing
 from kafka_hindsight.logs.files import Listing, LogFile
 from kafka_hindsight.shared.durations import LONG_AGO, NEVER
-from kafka_hindsight.spark.batches import Batches
-from kafka_hindsight.spark.files import file_ledger as ledger
-from kafka_hindsight.spark.files.file_ledger import Ledger
-from kafka_hindsight.spark.files.file_marks import fingerprints
-from kafka_hindsight.spark.files.record_reader import Reading, records_of
-from kafka_hindsight.spark.files.survey import changed_sources, survey
-from kafka_hindsight.spark.tables.store import Store
 
 
 @dataclass(frozen=True)
@@ -91,19 +91,23 @@ class Pass:
         growing = {n for n in newest.values() if is_young(taken[n].file.modified_at, run_at)}
         return in_turn({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in taken.items()})
 
-    def records(self, store: Store, cluster: str, run_at: datetime, waiting: Waiting) -> Batches | None:
-        """The records of the files that the ledger does not know, as bronze.log_records holds them, without those that
-        wait or that the lake holds.
+    def records(self, engine: Engine, store: Store, cluster: str, run_at: datetime, waiting: Waiting) -> Records | None:
+        """What reads the records of the files that the ledger does not know, without those that wait or that the lake
+        holds; None where there is nothing to be read.
         """
         turns = self.turns(run_at, waiting.files)
         files = {n: self.facts[n].file for n in turns if n in self.survey.pieces}
         new = [n for n in files if files[n] not in self.ledger.known and self.survey.pieces[n]]
         ends = {n: tail.place for n, tail in waiting.tails.items()}
         pieces = {n: self.survey.pieces[n] for n in files}
-        return records_of(store, cluster, Reading(files, pieces, turns, new, ends, f"{store.lake}/{COPIES}"), run_at)
+        return records_of(
+            engine, store, cluster, Reading(files, pieces, turns, new, ends, f"{store.lake}/{COPIES}"), run_at
+        )
 
 
-def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listing], cluster: str | None) -> Pass:
+def scan_files(
+    engine: Engine, store: Store, listed: Sequence[LogFile], look: Callable[[], Listing], cluster: str | None
+) -> Pass:
     """Reads what the ledger does not know, with those known files that share an instant with it.
 
     Takes: the files, and what lists them again when they were read.
@@ -115,10 +119,10 @@ def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listi
     fresh = {n: f for n, f in files.items() if n not in known and f.source not in gone}
     copies = f"{store.lake}/{COPIES}"
     landing.remove(copies)
-    found = survey(store.spark, fresh, copies)
+    found = survey(engine, fresh, copies)
     near = {n: files[n] for n in sorted(sharing(_spans(found.facts), _spans(known)))}
     marks = {**book.marks, **fingerprints(near.values())}
-    found = found.joined(survey(store.spark, near, copies)) if near else found
+    found = found.joined(survey(engine, near, copies)) if near else found
     wanted = {**fresh, **near}
     unread = {f.source for n, f in wanted.items() if n not in found.facts}
     changed = changed_sources(wanted.values(), marks)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from pyspark.sql import functions as F
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze, silver
+from kafka_hindsight.engine.work import Engine, narrowed
+from kafka_hindsight.intake.file_scan import Pass
+from kafka_hindsight.intake.lake_rows import cluster_rows
+from kafka_hindsight.intake.reading_files import Readings
+from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.cluster_of_files import NamingFile, choose_cluster
 from kafka_hindsight.logs.facts import FileFacts
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.spark.files.file_scan import Pass
-from kafka_hindsight.spark.files.reading_files import Readings
-from kafka_hindsight.spark.tables.store import Store
 
 _NAMED = 5
 """So many files of each cluster are named where a run cannot tell which one it is about."""
@@ -58,7 +62,7 @@ def _files_of(cluster_id: str, files: Mapping[str, frozenset[str]]) -> str:
 
 
 def name_cluster(
-    store: Store, settings: Settings, told: Mapping[str, frozenset[str]], readings: Readings
+    engine: Engine, store: Store, settings: Settings, told: Mapping[str, frozenset[str]], readings: Readings
 ) -> tuple[str, list[str]]:
     """The name under which the input is kept, and what is doubtful about it.
 
@@ -78,7 +82,7 @@ def name_cluster(
     if name is None:
         name = settings.logs.rstrip("/").rpartition("/")[2]
         return name, [f"No line and no reading names the cluster; it is called {name}, after its folder. Give CLUSTER."]
-    known = _known(store, name) if ids and name not in ids else frozenset()
+    known = _known(engine, store, name) if ids and name not in ids else frozenset()
     if known.isdisjoint(ids) and (others := known - ids):
         raise BadInput(
             f"The lake {store.lake} knows the cluster {_listed(others)} as {name}, and the input is of {_listed(ids)}. "
@@ -87,18 +91,26 @@ def name_cluster(
     return name, []
 
 
-def _known(store: Store, name: str) -> frozenset[str]:
+def _known(engine: Engine, store: Store, name: str) -> frozenset[str]:
     """The ids of the clusters that the lake holds under a name."""
-    told = []
-    if (read := store.held(bronze.SNAPSHOT_READINGS, name)) is not None:
-        told.append(read.select(F.col("cluster_id").alias("id")))
-    if (files := store.held(bronze.LOG_FILES, name)) is not None:
-        told.append(files.where("origin = 'broker'").select(F.explode("cluster_ids").alias("id")))
-    if (events := store.held(silver.EVENTS, name)) is not None:
-        named = events.where("kind = 'cluster_named' AND origin = 'broker'")
-        told.append(named.select(F.col("detail").alias("id")))
-    rows = (row for frame in told for row in frame.distinct().collect())
-    return frozenset(row["id"] for row in rows if row["id"])
+    readings = cluster_rows(store, bronze.SNAPSHOT_READINGS, name, ("cluster_id",))
+    files = cluster_rows(store, bronze.LOG_FILES, name, ("origin", "cluster_ids"))
+    of_brokers = files.filter(pc.equal(files["origin"], "broker"))
+    ids = {*readings["cluster_id"].unique().to_pylist(), *pc.list_flatten(of_brokers["cluster_ids"]).to_pylist()}
+    if store.has(silver.EVENTS):
+        told = narrowed(engine, store, silver.EVENTS, Part(name), ("kind", "origin", "detail"), _naming, _NAMING)
+        ids |= set(told["id"].to_pylist())
+    return frozenset(filter(None, ids))
+
+
+_NAMING = pa.schema([("id", pa.string())])
+
+
+def _naming(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The ids that brokers' events name."""
+    for rows in batches:
+        is_naming = pc.and_(pc.equal(rows["kind"], "cluster_named"), pc.equal(rows["origin"], "broker"))
+        yield pa.record_batch([rows.filter(is_naming)["detail"].unique()], _NAMING)
 
 
 def _listed(ids: Iterable[str]) -> str:
