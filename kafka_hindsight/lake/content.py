@@ -1,4 +1,4 @@
-"""What rows are, in one hash: equal for the same rows in any order, whoever wrote them and in however many files."""
+"""What rows are, in one hash: equal for the same rows in any order, in any number of files."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _ROWS = 64 * 1024
 
 
 def content_hash(rows: pa.Table, table: Table) -> str:
-    """A hash of a table's rows, `run_` columns left out.
+    """Hash the rows of a table, `run_` columns left out.
 
-    Edge case: rows that differ in lists or structs alone count in the order in which they come. A key tells rows apart
-        by other columns.
+    Edge case: rows that differ in lists or structs alone count in the order in which they come. A table's key
+    distinguishes its rows by other columns.
     """
     columns = table.content_columns
-    first = [name for name in table.key if name in columns]
-    others = [name for name in columns if name not in first and isinstance(table.column(name).kind, Scalar)]
-    held = rows.select(columns)
-    in_order = held.take(pc.sort_indices(held, [(name, "ascending") for name in (*first, *others)]))
+    key = [name for name in table.key if name in columns]
+    others = [name for name in columns if name not in key and isinstance(table.column(name).kind, Scalar)]
+    content = rows.select(columns)
+    in_order = content.take(pc.sort_indices(content, [(name, "ascending") for name in (*key, *others)]))
     total = hashlib.sha256()
     for start in range(0, len(in_order), _ROWS):
         for column in in_order.slice(start, _ROWS).columns:
@@ -33,9 +33,10 @@ def content_hash(rows: pa.Table, table: Table) -> str:
     return total.hexdigest()
 
 
-def _pieces(array: pa.Array) -> Iterator[memoryview | bytes]:
-    """The bytes of a column: where it has values, how long these are, and what they are. What lies in memory under a
-    null is no part of it.
+def _pieces(array: pa.Array) -> Iterator[memoryview]:
+    """Give the bytes of a column: where it has values, how long these are, and the values.
+
+    What lies in memory under a null is left out.
     """
     yield _fixed(array.is_valid().cast(pa.int8()))
     if pa.types.is_list(array.type):
@@ -56,7 +57,7 @@ def _pieces(array: pa.Array) -> Iterator[memoryview | bytes]:
 
 
 def _fixed(array: pa.Array) -> memoryview:
-    """The bytes of values that have one length."""
+    """Give the bytes of values that have one length."""
     width = array.type.bit_width // 8
     _, values = array.buffers()
     return memoryview(values or b"")[array.offset * width : (array.offset + len(array)) * width]

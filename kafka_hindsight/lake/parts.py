@@ -1,4 +1,4 @@
-"""Which rows of a table are meant, and which of its files may hold them.
+"""Which rows of a table are meant, and which of its files may have them.
 
 Source: PROTOCOL.md of Delta Lake, Per-file Statistics.
 """
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 Span = tuple[datetime, datetime]
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-"""Both bounds of a span that holds nothing."""
+"""Both bounds of an empty span."""
 
 _STEP = timedelta(milliseconds=1)
 """Statistics of an instant are cut to a millisecond."""
@@ -25,38 +25,40 @@ _STEP = timedelta(milliseconds=1)
 
 @dataclass(frozen=True)
 class File:
-    """A file of a table, with what is known of the values of its columns."""
+    """A file of a table, and the statistics of its columns as Delta writes them."""
 
     path: str
     size: int
     stats: Mapping[str, Any]
 
     def bounds(self, column: str) -> tuple[Any, Any] | None:
-        """Between which values all that are not null lie; None where that is not known."""
+        """Give the least and the greatest value of a column; None where the statistics do not show them."""
         low, high = (self.stats.get(side, {}).get(column) for side in ("minValues", "maxValues"))
         return None if low is None or high is None else (low, high)
 
     def span(self, column: str) -> Span | None:
-        """From when to when the instants of the column lie, the end left out; None where that is not known.
+        """Give the span of a column's instants, its end left out; None where the statistics do not show it.
 
         Edge case: a broken line may name a year that Python does not have.
         """
         try:
-            held = self.bounds(column)
-            return (datetime.fromisoformat(held[0]), datetime.fromisoformat(held[1]) + _STEP) if held else None
+            bounds = self.bounds(column)
+            return bounds and (datetime.fromisoformat(bounds[0]), datetime.fromisoformat(bounds[1]) + _STEP)
         except (ValueError, OverflowError):
             return None
 
     def nulls(self, column: str) -> int | None:
-        """How many rows have no value in the column; None where that is not known."""
-        found: int | None = self.stats.get("nullCount", {}).get(column)
-        return found
+        """Count the rows without a value in a column; None where the statistics do not show it."""
+        count: int | None = self.stats.get("nullCount", {}).get(column)
+        return count
 
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of a cluster, or of all clusters: all of them; or those of a span of instants, its end left out, and those
-    without an instant, as far as either is asked for. Of these, those that have some values in other columns.
+    """Rows of a cluster, or of all clusters.
+
+    With a time column: the rows of a span of instants, its end left out, and those without an instant, as far as either
+    is asked for. With values: the rows that have these values in these columns.
     """
 
     cluster: str | None
@@ -70,25 +72,24 @@ class Part:
         values = {"cluster": self.cluster, self.time: span, **dict(self.values)}
         return ", ".join(f"{name} {value}" for name, value in values.items() if value)
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that show whether a row is of the part."""
+        names = ("" if self.cluster is None else "cluster", self.time, *(name for name, _ in self.values))
+        return tuple(filter(None, names))
+
     def may_be_in(self, file: File) -> bool:
-        """Whether a file may hold one of the rows."""
-        named = file.bounds("cluster")
-        if self.cluster is not None and named and not named[0] <= self.cluster <= named[1]:
+        """Say whether a file may have one of the rows."""
+        clusters = file.bounds("cluster")
+        if self.cluster is not None and clusters and not clusters[0] <= self.cluster <= clusters[1]:
             return False
         if not self.time or (self.timeless and file.nulls(self.time) != 0):
             return True
-        held, span = file.span(self.time), self.span
-        return span is not None and (held is None or (held[0] < span[1] and span[0] < held[1]))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that say whether a row is of the part."""
-        return tuple(
-            dict.fromkeys(("cluster", *([self.time] if self.time else []), *(name for name, _ in self.values)))
-        )
+        instants, span = file.span(self.time), self.span
+        return span is not None and (instants is None or (instants[0] < span[1] and span[0] < instants[1]))
 
     def holds(self, rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
-        """For each of these rows, whether it is of the part."""
+        """Say of each row whether it is of the part."""
         laws = [pc.equal(rows[name], pa.scalar(value, rows[name].type)) for name, value in self.values]
         if self.cluster is not None:
             laws.append(pc.equal(rows["cluster"], self.cluster))
@@ -100,16 +101,16 @@ class Part:
         return pc.fill_null(reduce(pc.and_, laws), False)
 
     def of(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Those of these rows that are of the part."""
+        """Keep the rows that are of the part."""
         is_wanted = self.holds(rows)
         return rows if pc.all(is_wanted).as_py() else rows.filter(is_wanted)
 
     def is_all_of(self, file: File) -> bool:
-        """Whether a file is known to hold such rows alone."""
+        """Say whether the statistics of a file prove that all of its rows are of the part."""
         if self.values or file.bounds("cluster") != (self.cluster, self.cluster) or file.nulls("cluster") != 0:
             return False
         if not self.time:
             return True
-        held, span, has_timeless = file.span(self.time), self.span, file.nulls(self.time) != 0
-        is_within = bool(held and span and span[0] <= held[0] and held[1] <= span[1])
+        instants, span, has_timeless = file.span(self.time), self.span, file.nulls(self.time) != 0
+        is_within = bool(instants and span and span[0] <= instants[0] and instants[1] <= span[1])
         return is_within and (self.timeless or not has_timeless)

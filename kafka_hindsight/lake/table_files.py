@@ -1,6 +1,6 @@
-"""Files of tables: rows of Arrow become Parquet with the statistics that windows are found by, and Parquet rows.
+"""Files of tables: rows of Arrow become Parquet with the statistics by which windows are found, and Parquet rows.
 
-A commit names a file later. What is written and never named is removed by the order of a table.
+A commit names a file later. A file that no commit ever names goes when the table is put in order.
 
 Source: PROTOCOL.md of Delta Lake, Per-file Statistics.
 """
@@ -27,22 +27,28 @@ _GROUP = 32 * 1024 * 1024
 """Bytes of Arrow that become one row group."""
 
 _FILE = 16 * 1024 * 1024
-"""Bytes of Parquet after which another file begins: its writer holds them in memory."""
+"""Bytes of Parquet after which another file begins: its writer keeps them in memory."""
 
 _BATCH = 64 * 1024
 """Rows that are read at once."""
 
 
 def write_files(folder: str, table: Table, batches: Iterable[pa.RecordBatch]) -> list[File]:
-    """Writes rows as files below the folder of a table. No commit names them yet.
+    """Write rows as files of a table that no commit names yet.
 
-    Raises: ValueError where a column that is never null is.
+    Args:
+        folder: Where the table lies.
+        table: The table.
+        batches: Its rows, with its columns in their order.
+
+    Raises:
+        ValueError: A row has nothing in a column that is never null.
     """
     return list(files_written(table, batches, folder))
 
 
 def files_written(table: Table, batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[File]:
-    """Each file of `write_files` as soon as it is in its place."""
+    """Write rows as `write_files` does, and give each file as soon as it is in its place."""
     file: _Open | None = None
     for rows in _groups(batches, arrow_schema(table)):
         file = file or _Open(rows.schema, found_by(table))
@@ -57,28 +63,41 @@ def files_written(table: Table, batches: Iterable[pa.RecordBatch], folder: str) 
 def read_file(
     folder: str, file: File, part: Part | None, table: Table, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a part that a file holds, with the columns of the table, or some of them.
+    """Read the rows of a part that a file has. A file that is older than a column has nothing there.
 
-    Edge case: a file that is older than a column of the table has none of its values.
-    Raises: RuntimeError where the file is not there, or not whole.
+    Args:
+        folder: Where the table lies.
+        file: A file of the table.
+        part: Which rows; None: all.
+        table: The table.
+        columns: The columns to give, in this order; None: all.
+
+    Raises:
+        RuntimeError: The file is not there, or not whole.
     """
     schema = arrow_schema(table)
-    wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns])
-    needed = {*wanted.names, *(part.columns if part else ())}
-    held = pq.ParquetFile(_opened(folder, file, table), coerce_int96_timestamp_unit="us", pre_buffer=True)
-    names = [name for name in schema.names if name in needed and name in held.schema_arrow.names]
-    for batch in held.iter_batches(_BATCH, columns=names):
-        conformed = _conformed(batch, pa.schema([field for field in schema if field.name in needed]))
-        rows = part.of(conformed) if part else conformed
+    names = tuple(schema.names if columns is None else columns)
+    needed = {*names, *(part.columns if part else ())}
+    parquet = pq.ParquetFile(_opened(folder, file, table), coerce_int96_timestamp_unit="us", pre_buffer=True)
+    stored = [name for name in schema.names if name in needed and name in parquet.schema_arrow.names]
+    for batch in parquet.iter_batches(_BATCH, columns=stored):
+        completed = _completed(batch, pa.schema([field for field in schema if field.name in needed]))
+        rows = part.of(completed) if part else completed
         if len(rows):
-            yield rows if columns is None else rows.select(list(columns))
+            yield rows.select(names)
 
 
 def conform(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
-    """The rows with exactly the table's columns, in their order and types.
+    """Give rows exactly the columns of a table, in their order and types.
 
-    Raises: ValueError that names every column that is missing or that the table does not have; or a column that is
-        never null and has none of a row's values.
+    Args:
+        rows: Rows, their columns in any order.
+        table: The table.
+        schema: Its columns, with or without the law that some are never null.
+
+    Raises:
+        ValueError: A column is missing or is not the table's, each of which is named; or a row has nothing in a column
+            that is never null.
     """
     missing = [n for n in table.column_names if n not in rows.column_names]
     extra = [n for n in rows.column_names if n not in table.column_names]
@@ -86,6 +105,10 @@ def conform(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
         raise ValueError(
             f"{table.full_name} was given other columns than it has: missing {missing or 'none'}, "
             f"not declared {extra or 'none'}. Needed: {', '.join(table.column_names)}."
+        )
+    if empty := [f.name for f in schema if not f.nullable and rows[f.name].null_count]:
+        raise ValueError(
+            f"{table.full_name} was given rows without a value in {', '.join(empty)}. Needed: a value in each row."
         )
     return rows.select(table.column_names).cast(schema)
 
@@ -103,48 +126,48 @@ def _opened(folder: str, file: File, table: Table) -> Any:
     return opened
 
 
-def _conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    held = dict(zip(batch.schema.names, batch.columns, strict=True))
-    columns = [held[f.name].cast(f.type) if f.name in held else pa.nulls(len(batch), f.type) for f in schema]
+def _completed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    stored = dict(zip(batch.schema.names, batch.columns, strict=True))
+    columns = [stored[f.name].cast(f.type) if f.name in stored else pa.nulls(len(batch), f.type) for f in schema]
     return pa.record_batch(columns, schema)
 
 
 def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
-    """The batches in row groups. Raises: ValueError where a column that is never null is."""
-    held: list[pa.RecordBatch] = []
+    """Give the batches in row groups, those without a row left out."""
+    group: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
-        held.append(batch.cast(schema))
+        group.append(batch.cast(schema))
         size += batch.nbytes
         if size >= _GROUP:
-            yield pa.Table.from_batches(held)
-            held, size = [], 0
-    if any(map(len, held)):
-        yield pa.Table.from_batches(held)
+            yield pa.Table.from_batches(group)
+            group, size = [], 0
+    if any(map(len, group)):
+        yield pa.Table.from_batches(group)
 
 
 class _Open:
     """A file that is being written."""
 
-    def __init__(self, schema: pa.Schema, known: list[str]) -> None:
-        self.known, self.sink = known, io.BytesIO()
+    def __init__(self, schema: pa.Schema, described: list[str]) -> None:
+        self.described, self.sink = described, io.BytesIO()
         self.writer = pq.ParquetWriter(
-            self.sink, schema, compression="zstd", write_statistics=known, store_schema=False
+            self.sink, schema, compression="zstd", write_statistics=described, store_schema=False
         )
 
     def closed(self, folder: str) -> File:
-        """The file, once it is in its place."""
+        """Put the file in its place."""
         self.writer.close()
         name, content = f"part-{uuid4()}.zstd.parquet", self.sink.getvalue()
         write_atomically(f"{folder}/{name}", content)
         return File(name, len(content), self._stats())
 
     def _stats(self) -> dict[str, Any]:
-        held = pq.read_metadata(self.sink)
-        stats: dict[str, Any] = {"numRecords": held.num_rows, "minValues": {}, "maxValues": {}, "nullCount": {}}
-        for name in self.known:
-            groups = [held.row_group(n).column(held.schema.names.index(name)) for n in range(held.num_row_groups)]
-            of_groups = [g.statistics for g in groups]
+        footer = pq.read_metadata(self.sink)
+        stats: dict[str, Any] = {"numRecords": footer.num_rows, "minValues": {}, "maxValues": {}, "nullCount": {}}
+        for name in self.described:
+            at = footer.schema.names.index(name)
+            of_groups = [footer.row_group(n).column(at).statistics for n in range(footer.num_row_groups)]
             stats["nullCount"][name] = sum(s.null_count for s in of_groups)
             filled = [s for s in of_groups if s.has_min_max]
             with suppress(ValueError, OverflowError):
@@ -154,7 +177,11 @@ class _Open:
 
 
 def _bound(value: Any) -> str:
-    """A bound as Delta writes it. Raises: OverflowError for an instant of a year that Python does not have."""
+    """Write a bound as Delta does.
+
+    Raises:
+        OverflowError: The instant is of a year that Python does not have.
+    """
     if isinstance(value, int):
         return of_micros(value).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return str(value, "utf-8")

@@ -4,41 +4,37 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import timedelta
 from pathlib import Path
 
-from deltalake import DeltaTable, write_deltalake
+import pyarrow as pa
 
 from kafka_hindsight.catalog import Table, gold
 from kafka_hindsight.catalog.quality import PUBLICATIONS
+from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.publication import list_newest, take_back
-from tests.support.lake import schema
-from tests.support.rows import values
+from kafka_hindsight.lake.store import Store
+from kafka_hindsight.shared.windows import Window
+from tests.support.rows import AT, values
 
-TABLES = (*gold.TABLES[:8], PUBLICATIONS)
+TABLES = gold.TABLES[:8]
+WINDOW = Window(AT, AT + timedelta(hours=1))
 
 
 def publish(lake: str, night: str) -> None:
-    """Takes back half a publication, puts one row of each table in the place of the cluster's others, lists them."""
-    take_back(lake, lambda table, version: DeltaTable(_place(lake, table)).restore(version))
+    """Takes back half a publication, puts one row of each table in the place of the window's others, lists them."""
+    store = Store(lake)
+    take_back(lake, store.restore)
+    store.create(*TABLES, PUBLICATIONS)
     for table in TABLES:
-        _put(lake, table, night)
+        store.renew_window(table, _row(table, night), "c", WINDOW)
+    store.replace_rows_of_run(PUBLICATIONS, _row(PUBLICATIONS, night), "c", Window(AT, AT), "run_id")
     list_newest(lake)
 
 
-def _put(lake: str, table: Table, night: str) -> None:
-    import pyarrow
-
-    named = next(c.name for c in table.columns if c.type == "STRING" and c.name not in ("cluster", "run_id"))
-    row = values(table, cluster="c", **{named: night})
-    rows = pyarrow.Table.from_pylist([row], schema=schema(table))
-    place = _place(lake, table)
-    if not DeltaTable.is_deltatable(place):
-        write_deltalake(place, rows.slice(0, 0))
-    write_deltalake(place, rows, mode="overwrite", predicate="cluster = 'c'")
-
-
-def _place(lake: str, table: Table) -> str:
-    return f"{lake}/{table.layer}/{table.name}"
+def _row(table: Table, night: str) -> pa.Table:
+    name = next(c.name for c in table.columns if c.type == "STRING" and c.name not in ("cluster", "run_id"))
+    return pa.Table.from_pylist([values(table, cluster="c", **{name: night})], arrow_schema(table))
 
 
 def main(answer: Path) -> None:

@@ -1,0 +1,128 @@
+"""One table at one version: the files that it names, and the commit of delta-rs that follows.
+
+Files are Arrow's: delta-rs's own writer cannot ask CHECKs such as `size(evidence) > 0`. They are laws that are asked
+before a publication.
+
+Source: PROTOCOL.md of Delta Lake, Actions.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Schema
+from deltalake.exceptions import CommitFailedError
+from deltalake.transaction import AddAction, RemoveAction
+
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.ddl import found_by, properties
+from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.settings.config import masked
+
+_READER = 1
+_WRITER, _WRITER_WITH_CHECKS = 2, 3
+"""The versions of Delta's protocol that a table needs."""
+
+_STATS = {"minValues": "min", "maxValues": "max", "nullCount": "null_count"}
+"""Statistics by Delta's names, and by delta-rs's."""
+
+
+class TableChanged(RuntimeError):
+    """Another writer has changed a table. A retry sees what it wrote."""
+
+
+def first_commit(table: Table) -> str:
+    """Give the text of a table's first commit, as Spark's CREATE TABLE writes it.
+
+    Edge case: delta-rs creates tables too, and leaves the protocol at a version whose writers ask no CHECK.
+    """
+    now, configuration = time.time_ns() // 1_000_000, properties(table)
+    has_checks = any(key.startswith("delta.constraints.") for key in configuration)
+    actions: dict[str, dict[str, Any]] = {
+        "commitInfo": {
+            "timestamp": now,
+            "operation": "CREATE TABLE",
+            "operationParameters": {},
+            "isBlindAppend": True,
+        },
+        "metaData": {
+            "id": str(uuid4()),
+            "description": table.grain,
+            "format": {"provider": "parquet", "options": {}},
+            "schemaString": delta_schema(table).to_json(),
+            "partitionColumns": [],
+            "configuration": configuration,
+            "createdTime": now,
+        },
+        "protocol": {
+            "minReaderVersion": _READER,
+            "minWriterVersion": _WRITER_WITH_CHECKS if has_checks else _WRITER,
+        },
+    }
+    return "\n".join(json.dumps({name: action}, ensure_ascii=False) for name, action in actions.items())
+
+
+def delta_schema(table: Table) -> Schema:
+    """Give the columns of a table as Delta has them."""
+    described = [f.with_metadata({"comment": table.column(f.name).described}) for f in arrow_schema(table)]
+    return Schema.from_arrow(pa.schema(described))
+
+
+def files_of(delta: DeltaTable, table: Table, part: Part | None) -> list[File]:
+    """List the files that may have rows of a part; all files for None."""
+    adds = pa.table(delta.get_add_actions()).to_pylist()
+    files = (File(add["path"], add["size_bytes"], _stats(add, found_by(table))) for add in adds)
+    return [file for file in files if part is None or part.may_be_in(file)]
+
+
+def commit(
+    delta: DeltaTable,
+    added: Sequence[File],
+    removed: Sequence[File] = (),
+    info: Mapping[str, Any] | None = None,
+    retries: int = 0,
+) -> None:
+    """Add files and remove others, in one commit; in none where there is nothing to add or to remove.
+
+    Args:
+        delta: The table, as it was opened.
+        added: Files that lie in its folder.
+        removed: Files that it has.
+        info: What the commit says of itself beside that.
+        retries: How often the commit is tried again behind commits that only added files.
+
+    Raises:
+        TableChanged: Another writer has changed the table since it was opened.
+    """
+    if not added and not removed:
+        return
+    now = time.time_ns() // 1_000_000
+    adds = [AddAction(f.path, f.size, {}, now, True, json.dumps(f.stats)) for f in added]
+    removes = [RemoveAction(f.path, True, now, f.size, {}) for f in removed]
+    try:
+        delta.create_write_transaction(
+            [*adds, *removes],
+            mode="append",
+            schema=delta.schema(),
+            commit_properties=CommitProperties({**info} if info else None, max_commit_retries=retries),
+        )
+    except CommitFailedError as refusal:
+        raise TableChanged(
+            f"{masked(delta.table_uri)} had version {delta.version()}, and another writer has changed it since. Needed:"
+            " one run at a time. What to do: run the step again."
+        ) from refusal
+
+
+def _stats(add: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    return {name: {n: _value((add.get(field) or {}).get(n)) for n in names} for name, field in _STATS.items()}
+
+
+def _value(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

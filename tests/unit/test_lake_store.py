@@ -1,0 +1,499 @@
+"""Tables in the lake without a JVM: as declared, replaced by windows, kept whole whatever other writers do."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_hindsight.catalog import TABLES, bronze, gold, quality, silver
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.lake import publication
+from kafka_hindsight.lake import store as store_module
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.store import Store
+from kafka_hindsight.lake.table_files import write_files
+from kafka_hindsight.lake.transactions import TableChanged
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.windows import Window
+from tests.support.logs import lay
+from tests.support.rows import AT, values
+
+HOUR = timedelta(hours=1)
+WINDOW = Window(AT, AT + HOUR)
+LATER = Window(AT + HOUR, AT + 2 * HOUR)
+EVENTS, LINES, RECORDS = silver.EVENTS, quality.UNPARSED_LINES, bronze.LOG_RECORDS
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = Store(str(tmp_path / "a lake's [1];#"))
+    made.create(EVENTS, LINES, RECORDS)
+    return made
+
+
+def rows_of(table: Table, *rows: dict[str, Any]) -> pa.Table:
+    return pa.Table.from_pylist(list(rows), arrow_schema(table))
+
+
+def event(line_id: str, after: timedelta = timedelta(0), cluster: str = "prod", **columns: Any) -> dict[str, Any]:
+    return values(EVENTS, line_id=line_id, cluster=cluster, happened_at=AT + after, **columns)
+
+
+def events(*rows: dict[str, Any]) -> pa.Table:
+    return rows_of(EVENTS, *rows)
+
+
+def line(line_id: str, at: datetime | None) -> dict[str, Any]:
+    return values(LINES, line_id=line_id, cluster="prod", happened_at=at)
+
+
+def ids(store: Store, table: Table = EVENTS) -> list[str]:
+    """The rows as the store and as delta-rs read them."""
+    seen = sorted(store.read(table, columns=["line_id"])["line_id"].to_pylist())
+    assert seen == sorted(DeltaTable(folder(store, table)).to_pyarrow_table()["line_id"].to_pylist())
+    return seen
+
+
+def folder(store: Store, table: Table = EVENTS) -> str:
+    return f"{store.lake}/{table.layer}/{table.name}"
+
+
+def newest(store: Store, table: Table = EVENTS) -> list[dict[str, Any]]:
+    """The actions of the newest commit."""
+    commit = Path(folder(store, table), "_delta_log", f"{store.version(table):020d}.json")
+    return [json.loads(line) for line in commit.read_text().splitlines()]
+
+
+def test_every_declared_table_can_be_made_and_says_what_it_holds(store: Store) -> None:
+    store.create(*TABLES)
+    store.create(*TABLES)
+    for table in TABLES:
+        made = DeltaTable(folder(store, table))
+        fields = made.schema().fields
+        assert [(f.name, f.nullable) for f in fields] == [(c.name, c.nullable) for c in table.columns]
+        assert all(f.metadata["comment"] for f in fields)
+        checked = any(c.severity == "critical" for c in table.checks) and table.layer == "gold"
+        protocol = made.protocol()
+        assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 3 if checked else 2)
+        assert made.version() == 0
+        read = store.read(table)
+        assert (len(read), read.schema) == (0, arrow_schema(table))
+
+
+LEFT_OVER = {
+    "a kill before commit 0": (),
+    "a kill of delta-rs": ("00000000000000000000.json#1",),
+    "a full disk": (".00000000000000000000.json.5f2d.tmp", "..00000000000000000000.json.5f2d.tmp.crc"),
+}
+
+
+@pytest.mark.parametrize("names", LEFT_OVER.values(), ids=LEFT_OVER)
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_table_whose_creation_was_cut_short_is_absent_and_is_created(
+    tmp_path: Path, names: tuple[str, ...], scheme: str
+) -> None:
+    store = Store(f"{scheme}{tmp_path}/lake")
+    log = lay(tmp_path / "lake/silver/events/_delta_log", dict.fromkeys(names, "{"))
+    log.mkdir(parents=True, exist_ok=True)
+    assert not store.has(EVENTS)
+    store.create(EVENTS)
+    store.append(EVENTS, events(event("a")))
+    assert (store.version(EVENTS), len(store.read(EVENTS))) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "lost", ["_delta_log/00000000000000000000.crc", "_delta_log/_last_checkpoint", "part-0.parquet"]
+)
+def test_a_table_that_lost_its_commits_is_neither_created_nor_removed(tmp_path: Path, lost: str) -> None:
+    lost_table = lay(tmp_path / "silver/events", {"_delta_log/.a.tmp": "", lost: "rows"})
+    with pytest.raises(BadInput, match=rf"silver\.events has no commit in .*, and the file {Path(lost).name}\."):
+        Store(str(tmp_path)).create(EVENTS)
+    assert (lost_table / lost).read_text() == "rows"
+
+
+def test_a_table_that_is_there_is_not_created_over(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    table_id = DeltaTable(folder(store)).metadata().id
+    monkeypatch.setattr(Store, "has", lambda *_: False)
+    monkeypatch.setattr(store_module.landing, "files_below", lambda _: [])
+    store.create(EVENTS)
+    assert DeltaTable(folder(store)).metadata().id == table_id
+
+
+def test_a_version_is_the_newest_one(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    assert not store.has(EVENTS)
+    for ask in (store.version, store.read, store.put_in_order):
+        with pytest.raises(LookupError, match=r"silver\.events"):
+            ask(EVENTS)
+    store.create(EVENTS)
+    store.append(EVENTS, events(event("a")))
+    assert store.version(EVENTS) == 1
+
+
+def test_bronze_gains_each_row_once(store: Store) -> None:
+    rows = [values(RECORDS, line_id=i, happened_at=at) for i, at in (("a", AT), ("b", None), ("c", AT - HOUR))]
+    for some in (rows[:2], rows, rows[1:], rows[1:2]):
+        store.append_new(RECORDS, rows_of(RECORDS, *some))
+    assert ids(store, RECORDS) == ["a", "b", "c"]
+    assert store.version(RECORDS) == 2, "what adds nothing is not a commit"
+    far = pa.array([1 << 60], pa.int64()).cast(pa.timestamp("us", "UTC"))
+    strange = rows_of(RECORDS, values(RECORDS, line_id="d"))
+    strange = strange.set_column(strange.schema.get_field_index("happened_at"), "happened_at", far)
+    for _ in range(2):
+        store.append_new(RECORDS, strange)
+    assert store.read(RECORDS, columns=["line_id"])["line_id"].to_pylist().count("d") == 1
+
+
+def test_columns_of_any_order_and_type_become_those_of_the_table(store: Store) -> None:
+    shuffled = events(event("a", log_offset=7)).select(sorted(EVENTS.column_names))
+    at = shuffled.schema.get_field_index("log_offset")
+    store.append(EVENTS, shuffled.set_column(at, "log_offset", shuffled["log_offset"].cast(pa.string())))
+    assert store.read(EVENTS).equals(events(event("a", log_offset=7)))
+    with pytest.raises(ValueError, match=r"silver\.events .*missing \['line_id', .*not declared \['id'\]"):
+        store.append(EVENTS, pa.table({"id": [1]}))
+
+
+def test_a_window_is_replaced_and_nothing_else(store: Store) -> None:
+    store.append(
+        EVENTS,
+        events(event("before", -HOUR), event("in"), event("end", HOUR), event("theirs", cluster="o'ther")),
+    )
+    store.replace_window(EVENTS, events(event("new")), "prod", WINDOW)
+    store.replace_window(EVENTS, events(), "o'ther", WINDOW)
+    assert ids(store) == ["before", "end", "new"]
+    assert store.read_window(EVENTS, "prod", WINDOW).equals(events(event("new")))
+    assert len(store.read_cluster(EVENTS, "prod")) == 3
+    assert len(store.read_cluster(EVENTS, "o'ther")) == 0
+
+
+def test_files_that_have_other_rows_alone_are_not_opened_and_stay(store: Store) -> None:
+    for row in (event("before", -HOUR), event("in"), event("theirs", cluster="other")):
+        store.append(EVENTS, events(row))
+    window = Part("prod", "happened_at", (WINDOW.start, WINDOW.end))
+    assert [len(store.files(EVENTS, part)) for part in (None, Part("prod"), window)] == [3, 2, 1]
+    store.replace_window(EVENTS, events(event("new")), "prod", WINDOW)
+    assert [next(iter(action)) for action in newest(store)] == ["commitInfo", "add", "remove"]
+    assert ids(store) == ["before", "new", "theirs"]
+
+
+@pytest.mark.parametrize("filled", [False, True])
+@pytest.mark.parametrize("wrong", [event("late", HOUR), event("theirs", cluster="other")])
+def test_a_row_outside_the_window_is_refused(store: Store, filled: bool, wrong: dict[str, Any]) -> None:
+    store.append(EVENTS, events(*([event("in")] if filled else [])))
+    rows = events(event("new"), wrong)
+    for given_rows in (rows, write_files(folder(store), EVENTS, rows.to_batches())):
+        with pytest.raises(ValueError, match=r"A row for silver\.events lies outside .*cluster prod, happened_at 2026"):
+            store.replace_window(EVENTS, given_rows, "prod", WINDOW)
+    assert ids(store) == (["in"] if filled else [])
+
+
+def test_files_of_workers_are_files_of_the_table(store: Store) -> None:
+    def files(table: Table, *rows: dict[str, Any]) -> Any:
+        return write_files(folder(store, table), table, rows_of(table, *rows).to_batches())
+
+    store.append(EVENTS, files(EVENTS, event("a"), event("b", HOUR)))
+    store.append(EVENTS, files(EVENTS))
+    assert store.version(EVENTS) == 1
+    store.replace_window(EVENTS, files(EVENTS, event("new")), "prod", WINDOW)
+    assert ids(store) == ["b", "new"]
+    store.replace_window(LINES, files(LINES, line("a", AT), line("timeless", None)), "prod", WINDOW)
+    store.replace_window(LINES, files(LINES, line("b", AT), line("timeless", None)), "prod", WINDOW)
+    assert ids(store, LINES) == ["b", "timeless"]
+
+
+def test_rows_without_an_instant_are_added_once_and_never_taken_away(store: Store) -> None:
+    def lines(*named: tuple[str, datetime | None]) -> pa.Table:
+        return rows_of(LINES, *(line(*name) for name in named))
+
+    store.replace_window(LINES, lines(("a", AT), ("timeless", None)), "prod", WINDOW)
+    store.replace_window(LINES, lines(("b", AT), ("timeless", None), ("another", None)), "prod", WINDOW)
+    store.replace_window(LINES, lines(("c", AT + HOUR)), "prod", LATER)
+    assert ids(store, LINES) == ["another", "b", "c", "timeless"]
+    assert store.delete_before(LINES, "happened_at", AT + HOUR) == 1
+    assert ids(store, LINES) == ["another", "c", "timeless"]
+
+
+def test_a_lake_of_an_earlier_version_gains_the_columns_declared_since(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    earlier = replace(EVENTS, columns=tuple(c for c in EVENTS.columns if c.name != "heartbeat_interval_ms"))
+    store.create(earlier)
+    then = values(earlier, line_id="then", cluster="prod", happened_at=AT)
+    store.append(earlier, pa.Table.from_pylist([then], arrow_schema(earlier)))
+    assert store.read(EVENTS)["heartbeat_interval_ms"].to_pylist() == [None]
+    store.replace_window(EVENTS, events(event("now", HOUR, heartbeat_interval_ms=3000)), "prod", LATER)
+    seen = DeltaTable(folder(store)).to_pyarrow_table().to_pylist()
+    assert {row["line_id"]: row["heartbeat_interval_ms"] for row in seen} == {"then": None, "now": 3000}
+    assert store.content_hash(EVENTS) != ""
+
+
+def test_a_window_is_renewed_where_it_holds_other_rows_whoever_wrote_them(store: Store) -> None:
+    store.append(EVENTS, events(event("before", -HOUR)))
+
+    def renewed(window: Window, *rows: dict[str, Any]) -> int:
+        store.renew_window(EVENTS, events(*rows), "prod", window)
+        return store.version(EVENTS)
+
+    first = renewed(WINDOW, event("a"), event("b"))
+    says = json.loads(newest(store)[0]["commitInfo"]["userMetadata"])
+    assert says.pop("content_hash")
+    bounds = ["2026-10-01T03:00:00+00:00", "2026-10-01T04:00:00+00:00"]
+    assert says == {"cluster": "prod", "window": bounds, "row_count": 2}
+    assert renewed(WINDOW, event("b"), event("a")) == first, "the newest commit says what the window holds"
+    assert renewed(LATER, event("later", HOUR)) == first + 1
+    assert renewed(WINDOW, event("a"), event("b")) == first + 1, "the newest commit is about another window"
+    assert renewed(LATER) == first + 2
+    assert renewed(LATER) == first + 2
+    store.delete_before(EVENTS, "happened_at", AT + HOUR)
+    assert renewed(LATER) == first + 3, "nothing is left to replace"
+    assert renewed(WINDOW, event("a")) == first + 4
+    assert ids(store) == ["a"]
+
+
+def test_rows_of_a_run_take_the_place_of_those_that_it_wrote_before(store: Store) -> None:
+    table = quality.PUBLICATIONS
+    store.create(table)
+
+    def published(run_id: str, *tables: str) -> pa.Table:
+        named = {"run_id": run_id, "cluster": "prod", "window_from": WINDOW.start, "window_to": WINDOW.end}
+        return rows_of(table, *(values(table, **named, table=name) for name in tables))
+
+    for run_id, tables in (("o'ne", ("a", "b")), ("two", ("a",)), ("o'ne", ("c",))):
+        store.replace_rows_of_run(table, published(run_id, *tables), "prod", WINDOW, run_id)
+    seen = store.read(table)
+    assert sorted(zip(seen["run_id"].to_pylist(), seen["table"].to_pylist())) == [("o'ne", "c"), ("two", "a")]
+    with pytest.raises(ValueError, match="outside of what is replaced: cluster prod, run_id three"):
+        store.replace_rows_of_run(table, published("two", "a"), "prod", WINDOW, "three")
+    with pytest.raises(ValueError, match="no time column"):
+        store.replace_window(table, published("two", "a"), "prod", WINDOW)
+
+
+def test_a_row_without_what_is_never_null_is_refused_and_staging_takes_it(store: Store) -> None:
+    table = gold.REBALANCES
+    nameless = rows_of(table, values(table, group_id=None))
+    store.create(table)
+    store.write_staging(table, nameless)
+    assert store.read_staging(table)["group_id"].to_pylist() == [None]
+    with pytest.raises(ValueError, match=r"gold\.rebalances was given rows without a value in group_id"):
+        store.replace_window(table, nameless, "cluster", WINDOW)
+    with pytest.raises(ValueError, match="group_id"):
+        write_files(folder(store, table), table, nameless.to_batches())
+    assert len(store.read(table)) == 0
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_staging_holds_what_was_staged_last(store: Store, count: int) -> None:
+    table = gold.REBALANCES
+    lay(Path(store.lake, "staging", table.name), {"_columns.json": "", "part-0.parquet": "what Spark staged"})
+    for names in ([f"former-{n}" for n in range(5)], [f"now-{n}" for n in range(count)]):
+        staged = rows_of(table, *(values(table, rebalance_id=name) for name in names))
+        store.write_staging(table, staged)
+    read = store.read_staging(table)
+    assert read.cast(staged.schema).equals(staged)
+    files = duckdb.read_parquet(f"{store.lake}/staging/{table.name}/*.parquet".replace("[1]", "[[]1]"))
+    assert sorted(files.project("rebalance_id").fetchall()) == [(f"now-{n}",) for n in range(count)]
+
+
+def test_content_is_the_rows_in_any_order_and_nothing_that_depends_on_the_run(tmp_path: Path) -> None:
+    def content(n: int, *commits: list[dict[str, Any]]) -> str:
+        store = Store(str(tmp_path / str(n)))
+        store.create(RECORDS)
+        for rows in commits:
+            store.append(RECORDS, rows_of(RECORDS, *rows))
+        return store.content_hash(RECORDS)
+
+    a, b = values(RECORDS, line_id="a"), values(RECORDS, line_id="b")
+    a, moved = a | {"layout": "x", "raw": None}, a | {"layout": None, "raw": b"x"}
+    micro = b | {"happened_at": AT + timedelta(microseconds=1)}
+    same = content(0, [a], [b])
+    assert same == content(1, [b | {"run_collected_at": AT + HOUR}, a])
+    others = [[], [a], [a, a], [a, b, b], [a, micro], [moved, b], [a, b | {"text": ""}], [a, b | {"raw": b"x"}]]
+    hashes = {content(n, rows) for n, rows in enumerate(others, 2)}
+    assert len(hashes | {same}) == len(others) + 1
+
+
+def test_lists_and_structs_are_content_too() -> None:
+    table = gold.INCIDENTS
+    quote = {"line_id": "l", "source": "s", "happened_at": AT, "text": "t"}
+    lists = [[], [quote], [quote, quote], [quote | {"text": None}], [None], [quote | {"line_id": "ls", "source": ""}]]
+    hashed = [store_module.content_hash(rows_of(table, values(table, evidence=e)), table) for e in lists]
+    assert len(set(hashed)) == len(lists)
+    two = rows_of(table, *(values(table, incident_id=str(n), evidence=e) for n, e in enumerate(lists)))
+    shuffled = pa.concat_tables([two.slice(3), two.slice(0, 3)])
+    assert store_module.content_hash(two, table) == store_module.content_hash(shuffled, table)
+
+
+def test_a_table_in_order_has_few_files_and_none_that_no_version_of_a_week_has(store: Store) -> None:
+    for n in range(3):
+        store.append(EVENTS, events(event(str(n), n * HOUR)))
+    store.put_in_order(EVENTS)
+    assert len(store.files(EVENTS)) == 1
+    assert newest(store)[0]["commitInfo"]["operation"] == "OPTIMIZE"
+    names = ("part-stray-old.parquet", "part-stray-young.parquet")
+    lay(Path(folder(store)), dict.fromkeys(names, ""))
+    week_ago = time.time() - timedelta(days=8).total_seconds()
+    os.utime(Path(folder(store), names[0]), (week_ago, week_ago))
+    store.put_in_order(EVENTS)
+    assert [Path(folder(store), name).exists() for name in names] == [False, True]
+    version = store.version(EVENTS)
+    store.put_in_order(EVENTS)
+    assert store.version(EVENTS) == version, "what is in order stays as it is"
+    assert ids(store) == ["0", "1", "2"]
+    store.replace_window(EVENTS, events(event("new", HOUR)), "prod", LATER)
+    assert ids(store) == ["0", "2", "new"]
+    store.restore(EVENTS, 3)
+    assert ids(store) == ["0", "1", "2"]
+
+
+def test_a_publication_is_half_done_where_rows_were_written_and_not_where_a_table_was_maintained(
+    tmp_path: Path,
+) -> None:
+    store, table = Store(str(tmp_path)), gold.REBALANCES
+    store.create(table)
+
+    def half() -> bool:
+        return table in publication.half_published(store.lake, publication.newest_versions(store.lake, table))
+
+    def rebalances(*names: str) -> pa.Table:
+        return rows_of(table, *(values(table, rebalance_id=name, cluster="prod", started_at=AT) for name in names))
+
+    writes: list[Callable[[], object]] = [
+        lambda: store.append(table, rebalances("a")),
+        lambda: store.replace_window(table, rebalances("b"), "prod", WINDOW),
+        lambda: store.renew_window(table, rebalances("c"), "prod", WINDOW),
+        lambda: store.replace_window(table, rebalances(), "prod", WINDOW),
+        lambda: store.append_new(table, rebalances("d")),
+    ]
+    for write in writes:
+        publication.list_newest(store.lake)
+        assert not half()
+        write()
+        assert half()
+    store.append(table, rebalances("e"))
+    publication.list_newest(store.lake)
+    store.put_in_order(table)
+    store.delete_before(table, "started_at", AT + HOUR)
+    assert store.version(table) == publication.newest_versions(store.lake, table)[table] > 6
+    assert not half()
+    store.append(table, rebalances("f"))
+    assert set(publication.take_back(store.lake, store.restore)) == {table}
+    assert not half()
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [lambda file: file.unlink(), lambda file: file.write_bytes(file.read_bytes()[:-7])],
+    ids=["missing", "cut short"],
+)
+def test_a_file_that_is_not_whole_is_named(store: Store, harm: Callable[[Path], object]) -> None:
+    store.append(EVENTS, events(event("a")))
+    (file,) = Path(folder(store)).glob("*.parquet")
+    harm(file)
+    with pytest.raises(RuntimeError, match=rf"{file.name} of silver\.events has \d+ of the \d+ bytes .*doctor --lake"):
+        store.read(EVENTS)
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """What another writer does once, between the opening of a table and the next commit to it."""
+    acts = [act]
+    commit = store_module.commit
+
+    def commit_behind(*args: Any, **kwargs: Any) -> None:
+        if acts:
+            acts.pop()()
+        commit(*args, **kwargs)
+
+    monkeypatch.setattr(store_module, "commit", commit_behind)
+
+
+def test_rows_are_added_whatever_others_add_or_take_away_meanwhile(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.append(EVENTS, events(event("a")))
+    meanwhile(monkeypatch, lambda: store.append(EVENTS, events(event("b", HOUR))))
+    store.append(EVENTS, events(event("c", HOUR)))
+    meanwhile(monkeypatch, lambda: store.replace_window(EVENTS, events(event("new")), "prod", WINDOW))
+    store.append(EVENTS, events(event("d", HOUR)))
+    assert ids(store) == ["b", "c", "d", "new"]
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda store: store.append(EVENTS, events(event("theirs"))),
+        lambda store: store.replace_window(EVENTS, events(event("theirs")), "prod", WINDOW),
+        lambda store: store.delete_before(EVENTS, "happened_at", AT + HOUR),
+    ],
+    ids=["appended", "replaced", "deleted"],
+)
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda store: store.append_new(EVENTS, events(event("theirs"))),
+        lambda store: store.replace_window(EVENTS, events(event("ours")), "prod", WINDOW),
+        lambda store: store.renew_window(EVENTS, events(event("ours")), "prod", WINDOW),
+        lambda store: store.delete_before(EVENTS, "happened_at", AT + HOUR / 2),
+    ],
+    ids=["append_new", "replace", "renew", "delete"],
+)
+def test_what_follows_from_rows_that_were_read_is_not_written_behind_another_writer(
+    store: Store, monkeypatch: pytest.MonkeyPatch, act: Callable[[Store], object], write: Callable[[Store], object]
+) -> None:
+    store.append(EVENTS, events(event("a")))
+    meanwhile(monkeypatch, lambda: act(store))
+    with pytest.raises(TableChanged, match=r"had version 1, and another writer has changed it since\. Needed: one run"):
+        write(store)
+    assert ids(store) in (["a", "theirs"], ["theirs"], [])
+    write(store)
+    assert store.version(EVENTS) in (2, 3)
+
+
+PIECES = st.tuples(st.sampled_from(["a", "b"]), st.integers(-2, 2))
+STEPS = st.lists(st.tuples(st.sampled_from(["append", "replace", "new", "delete", "order"]), st.sets(PIECES), PIECES))
+
+
+@settings(max_examples=30)
+@given(STEPS)
+def test_a_table_has_the_rows_that_were_written_last(tmp_path_factory: pytest.TempPathFactory, steps: Any) -> None:
+    """A model of sets: a row is a cluster, an hour, and the step that wrote it."""
+    store = Store(str(tmp_path_factory.mktemp("lake")))
+    store.create(EVENTS)
+    wanted: set[tuple[str, int, str]] = set()
+    for n, (step, pieces, (cluster, hour)) in enumerate(steps):
+        window = Window(AT + hour * HOUR, AT + (hour + 1) * HOUR)
+        new = {(c, h, f"{c}{h}" if step == "new" else f"{c}{h}-{n}") for c, h in pieces}
+        if step == "replace":
+            new = {row for row in new if row[:2] == (cluster, hour)}
+        rows = events(*(event(i, h * HOUR, c) for c, h, i in new))
+        if step == "append":
+            store.append(EVENTS, rows)
+            wanted |= new
+        elif step == "new":
+            store.append_new(EVENTS, rows)
+            wanted |= new
+        elif step == "replace":
+            store.replace_window(EVENTS, rows, cluster, window)
+            wanted = {row for row in wanted if row[:2] != (cluster, hour)} | new
+        elif step == "delete":
+            count = store.delete_before(EVENTS, "happened_at", window.start)
+            old = {row for row in wanted if row[1] < hour}
+            assert count == len(old)
+            wanted -= old
+        else:
+            store.put_in_order(EVENTS)
+    read = store.read(EVENTS)
+    at = [(t.astimezone(UTC) - AT) // HOUR for t in read["happened_at"].to_pylist()]
+    assert sorted(zip(read["cluster"].to_pylist(), at, read["line_id"].to_pylist())) == sorted(wanted)
