@@ -243,7 +243,7 @@ def _keep(engine: Engine, store: Store, settings: Settings, found: Pass, cluster
         try:
             _add_records(engine, store, settings, found, cluster, waiting)
             break
-        except RuntimeError as failure:
+        except Exception as failure:  # whatever the engine makes of a worker's own
             number = changed_file(failure)
             if number is None:
                 raise

@@ -92,21 +92,25 @@ def with_tables(lake: Path) -> Path:
     return lake
 
 
-def run(
-    spark: SparkSession, lake: Path, logs: Path | str, *, on_nothing: bool = False, **given: Any
-) -> tuple[Store, Row]:
+def ingested(lake: Path, logs: Path | str, *, on_nothing: bool = False, **given: Any) -> tuple[TablesByArrow, Row]:
     """The step ingest on a folder of logs, with its summary. `on_nothing`: it creates its tables itself."""
     if not on_nothing:
         with_tables(lake)
     summary = ingest.run_step(None, settings(lake, logs, **given), {})
+    return TablesByArrow(str(lake)), summary
+
+
+def run(spark: SparkSession, lake: Path, logs: Path | str, **given: Any) -> tuple[Store, Row]:
+    """The same, with the lake as Spark opens it."""
+    _, summary = ingested(lake, logs, **given)
     return Store(spark, str(lake)), summary
 
 
-def collected(spark: SparkSession, lake: Path, logs: Path | str, **given: Any) -> tuple[Store, Row]:
+def collected(lake: Path, logs: Path | str, **given: Any) -> tuple[TablesByArrow, Row]:
     """The step collect on a folder of logs, with its summary: nothing is parsed."""
     with_tables(lake)
     summary = collect.run_step(None, settings(lake, logs, **given), {})
-    return Store(spark, str(lake)), summary
+    return TablesByArrow(str(lake)), summary
 
 
 def rebuilt(
@@ -129,7 +133,7 @@ def rebuilt(
         return {name: [row.asDict(recursive=True) for row in frames[name].collect()] for name in names}
 
 
-def rows(store: Store, table: Table, *order: str) -> list[Row]:
+def rows(store: Store | TablesByArrow, table: Table, *order: str) -> list[Row]:
     """The rows of a table in some order, missing values first, instants without a zone as Spark gives them.
 
     Read by delta-rs: Spark plans each query longer than tests of a few rows take.
@@ -140,12 +144,12 @@ def rows(store: Store, table: Table, *order: str) -> list[Row]:
     )
 
 
-def content(store: Store, table: Table) -> str:
+def content(store: Store | TablesByArrow, table: Table) -> str:
     """A hash of a table's content, whatever the order of its rows; read by delta-rs."""
     return content_of(Path(store.lake), table)
 
 
-def hashes(store: Store, tables: Iterable[Table] = INGESTED) -> dict[str, str]:
+def hashes(store: Store | TablesByArrow, tables: Iterable[Table] = INGESTED) -> dict[str, str]:
     """A hash of the content of each table."""
     return {table.full_name: content(store, table) for table in tables}
 

@@ -8,24 +8,24 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze, silver
+from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.intake.file_scan import Pass
 from kafka_hindsight.intake.identity import name_cluster, of_one_cluster
+from kafka_hindsight.intake.lake_rows import table_of
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.facts import FileFacts
 from kafka_hindsight.logs.files import Listing, LogFile
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.tables.store import Store
 from tests.support.logs import settings
 from tests.support.rows import AT, values
 
 
 @pytest.fixture(scope="module")
-def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """A lake that knows a cluster by its readings, and another by its brokers' lines."""
-    store = Store(spark, str(tmp_path_factory.mktemp("lake")))
+    store = Store(str(tmp_path_factory.mktemp("lake")))
     reading = values(bronze.SNAPSHOT_READINGS, cluster="prod", cluster_id="one")
     named = {"kind": "cluster_named", "cluster": "test"}
     broker, client = (
@@ -33,7 +33,7 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
     )
     for table, rows in ((bronze.SNAPSHOT_READINGS, [reading]), (silver.EVENTS, [broker, client])):
         store.create(table)
-        store.append_new(table, frame_of(spark, rows, table))
+        store.append_new(table, table_of(rows, table))
     return store
 
 
@@ -76,7 +76,7 @@ def named(
     told = {"broker": frozenset(brokers.split()), "client": frozenset(clients.split())}
     read: Any = SimpleNamespace(cluster_ids=frozenset(readings.split()))
     wishes = settings(Path(store.lake), Path("/data/berlin"), cluster=given)
-    return name_cluster(store, wishes, told, read)
+    return name_cluster(LocalEngine(), store, wishes, told, read)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze, quality, silver
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.spark.tables.store import Store
-from tests.support.logs import Row, collected, content, hashes, lay, line, resigned, rows, run
+from tests.support.logs import Row, collected, content, hashes, ingested, lay, line, resigned, rows
 from tests.support.nights import EXCERPTS
 
 MESSAGES = {
@@ -32,13 +31,13 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize("case", MESSAGES)
-def test_input_that_holds_no_log_is_refused_in_a_sentence(spark: SparkSession, tmp_path: Path, case: str) -> None:
+def test_input_that_holds_no_log_is_refused_in_a_sentence(tmp_path: Path, case: str) -> None:
     files, words = MESSAGES[case]
     logs = tmp_path / "logs"
     for name, text in files.items():
         (logs / name).mkdir(parents=True) if text is None else lay(logs, {name: text})
     with pytest.raises(BadInput) as refused:
-        run(spark, tmp_path / "lake", logs, on_nothing=True)
+        ingested(tmp_path / "lake", logs, on_nothing=True)
     (sentence,) = refused.value.sentences
     assert words in sentence
     assert "Needed:" in sentence
@@ -51,9 +50,7 @@ OLD = line(
 """A line of Kafka 0.9 that matters, and that no pattern knows."""
 
 
-def test_a_kafka_before_1_0_is_refused_with_what_it_wrote_however_much_of_that_does_not_matter(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_kafka_before_1_0_is_refused_with_what_it_wrote_however_much_of_that_does_not_matter(tmp_path: Path) -> None:
     """Captured on Kafka 0.8.2. Each connection that ends is a line of its own there: a day has very many."""
     old = (EXCERPTS / "kafka-0.8" / "broker-0" / "server.log").read_text()
     (closing,) = {c for c in old.splitlines(keepends=True) if "Closing socket" in c and "05:09:58" in c}
@@ -61,16 +58,16 @@ def test_a_kafka_before_1_0_is_refused_with_what_it_wrote_however_much_of_that_d
         lay(tmp_path / "logs", {"broker-0/server.log": text})
         unread = rf"of {text.count(chr(10)):,} lines 25 matter and could not be read \(\d+ such as '\[2026-11-\d\d .*"
         with pytest.raises(BadInput, match=rf"{unread} Needed: logs of Kafka 1\.0 or later .*PATTERN"):
-            run(spark, tmp_path / "lake", tmp_path / "logs", run_at=datetime(2026, 11, 24, tzinfo=UTC))
+            ingested(tmp_path / "lake", tmp_path / "logs", run_at=datetime(2026, 11, 24, tzinfo=UTC))
 
 
-def test_all_places_that_cannot_be_read_are_named_at_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_all_places_that_cannot_be_read_are_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as refused:
-        run(spark, tmp_path / "lake", tmp_path / "a", client_logs="nosuch://b/c")
+        ingested(tmp_path / "lake", tmp_path / "a", client_logs="nosuch://b/c")
     assert [s.split()[0] for s in refused.value.sentences] == ["LOGS", "CLIENT_LOGS"]
     lay(tmp_path / "logs", {"server.log": resigned(1)})
     with pytest.raises(BadInput, match=r"SNAPSHOTS names .*missing"):
-        run(spark, tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "missing.jsonl")
+        ingested(tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "missing.jsonl")
 
 
 def in_docker(record: str, n: int) -> str:
@@ -105,9 +102,9 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def counted(spark: SparkSession, bad: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
+def counted(bad: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
     """What they become."""
-    return run(spark, tmp_path_factory.mktemp("counted"), bad)
+    return ingested(tmp_path_factory.mktemp("counted"), bad)
 
 
 def test_bad_lines_are_counted_and_named_and_lose_no_other(counted: tuple[Store, Row]) -> None:
@@ -140,42 +137,42 @@ def test_bad_lines_are_counted_and_named_and_lose_no_other(counted: tuple[Store,
 
 
 def test_an_ingest_that_ended_while_it_created_tables_is_made_good_and_one_more_changes_nothing(
-    spark: SparkSession, bad: Path, counted: tuple[Store, Row], tmp_path: Path
+    bad: Path, counted: tuple[Store, Row], tmp_path: Path
 ) -> None:
     undisturbed = hashes(counted[0])
     for table in (bronze.LOG_RECORDS, bronze.OFFSET_SNAPSHOTS, silver.EVENTS, quality.COVERAGE):
         (tmp_path / "lake" / table.layer / table.name / "_delta_log").mkdir(parents=True)
     for _ in range(2):
-        healed, _ = run(spark, tmp_path / "lake", bad, on_nothing=True)
+        healed, _ = ingested(tmp_path / "lake", bad, on_nothing=True)
         assert hashes(healed) == undisturbed
         assert rows(healed, bronze.OFFSET_SNAPSHOTS) == []
 
 
-def test_a_wrapped_file_that_grows_and_rotates_is_taken_once(spark: SparkSession, tmp_path: Path) -> None:
-    whole, _ = collected(spark, tmp_path / "whole", lay(tmp_path / "a", {"all.log": "".join(WRAPPED)}))
-    collected(spark, tmp_path / "grown", lay(tmp_path / "b", {"all.log": "".join(WRAPPED[:70])}))
+def test_a_wrapped_file_that_grows_and_rotates_is_taken_once(tmp_path: Path) -> None:
+    whole, _ = collected(tmp_path / "whole", lay(tmp_path / "a", {"all.log": "".join(WRAPPED)}))
+    collected(tmp_path / "grown", lay(tmp_path / "b", {"all.log": "".join(WRAPPED[:70])}))
     lay(tmp_path / "b", {"all.log.1": "".join(WRAPPED[:90]), "all.log": "".join(WRAPPED[90:])})
-    grown, _ = collected(spark, tmp_path / "grown", tmp_path / "b")
+    grown, _ = collected(tmp_path / "grown", tmp_path / "b")
     assert len(rows(grown, bronze.LOG_RECORDS)) == len(WRAPPED)
     assert content(grown, bronze.LOG_RECORDS) == content(whole, bronze.LOG_RECORDS)
 
 
-def test_a_window_that_is_asked_for_is_all_that_is_counted(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_window_that_is_asked_for_is_all_that_is_counted(tmp_path: Path) -> None:
     """No pattern knows most of its lines: it is audited all the same, since the others are known."""
     hourly = [resigned(n, f"0{n}:00:00,000") for n in range(6)]
     lay(tmp_path / "logs", {"broker-1/server.log": "".join([*hourly[:3], OLD * 3, *hourly[3:]])})
     hours = {"window_from": "2026-11-21T02:00Z", "window_to": "2026-11-21T04:00Z"}
     around = {"look_back_hours": "1", "look_ahead_hours": "1"}
-    store, told = run(spark, tmp_path / "lake", tmp_path / "logs", **hours, **around)
+    store, told = ingested(tmp_path / "lake", tmp_path / "logs", **hours, **around)
     assert (told["window_from"], told["lines"]["lines_in"]) == ("2026-11-21T02:00:00+00:00", 2 + 3)
     assert [r["happened_at"].hour for r in rows(store, silver.EVENTS, "happened_at")] == [1, 2, 3, 4]
     assert len(rows(store, bronze.LOG_RECORDS)) == 6 + 3
     nothing = {"window_from": "2026-11-20T02:00Z", "window_to": "2026-11-20T04:00Z"}
     with pytest.raises(BadInput, match="the files reach from 2026-11-21T00:00:00"):
-        run(spark, tmp_path / "lake", tmp_path / "logs", **nothing)
+        ingested(tmp_path / "lake", tmp_path / "logs", **nothing)
 
 
-def test_garbled_years_do_not_widen_the_window_and_are_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_garbled_years_do_not_widen_the_window_and_are_told(tmp_path: Path) -> None:
     years = ("9999", "0001", "2926", "2016")
     for broker, year in enumerate(years, 1):
         lines = [resigned(n, f"01:{n // 60:02d}:{n % 60:02d},000", broker) for n in range(120)]
@@ -183,7 +180,7 @@ def test_garbled_years_do_not_widen_the_window_and_are_told(spark: SparkSession,
         lay(tmp_path / "logs", {f"broker-{broker}/server.log": "".join(lines)})
     wild = "".join(json.dumps({"at": f"{year}-12-31T23:59:59Z"}) + "\n" for year in years[:3])
     lay(tmp_path, {"s.jsonl": wild})
-    store, told = run(spark, tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "s.jsonl")
+    store, told = ingested(tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "s.jsonl")
     assert (told["window_from"][:19], told["window_to"][:19]) == ("2026-11-21T01:00:00", "2026-11-21T01:01:59")
     (far,) = [s for s in told["warnings"] if s.startswith("4 records lie far from all others")]
     assert all(f"broker-{broker}/server.log {year}-12-31" in far for broker, year in enumerate(years, 1))
@@ -191,12 +188,12 @@ def test_garbled_years_do_not_widen_the_window_and_are_told(spark: SparkSession,
     assert len(rows(store, bronze.LOG_RECORDS)) == 4 * 120
 
 
-def test_names_of_any_kind_are_read_and_what_is_no_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
+def test_names_of_any_kind_are_read_and_what_is_no_file_is_named(tmp_path: Path) -> None:
     names = ["server.log.2026-11-20T10:00", "a:b.log", "broker:1/server.log", "it's [1] {2} %41 #?.log"]
     logs = lay(tmp_path / "logs", {name: resigned(n) for n, name in enumerate(names)})
     os.mkfifo(logs / "fifo.log")
     (logs / "passwd.log").symlink_to("/etc/passwd")
     (logs / "loop").symlink_to(".")
-    store, told = collected(spark, tmp_path / "lake", logs)
+    store, told = collected(tmp_path / "lake", logs)
     assert len(rows(store, bronze.LOG_RECORDS)) == len(names)
     assert [name.partition(" (")[0] for name in told["files_not_read"]] == ["fifo.log", "loop", "passwd.log"]

@@ -8,14 +8,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from delta.tables import DeltaTable
-from pyspark.sql import SparkSession
+from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import quality, silver
 from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.session import for_few_rows
-from kafka_hindsight.spark.tables.store import Store
 from spark_jobs import parsing
 from spark_jobs.parsing import parse_window
 from tests.support.logs import Row, collected, content, hashes, lay, line, resigned, rows, with_tables
@@ -38,7 +37,7 @@ def silent(at: str) -> str:
 
 def forget(store: Store, table: Table, where: str) -> None:
     """Takes rows away behind ingest's back: they come back where their hour is parsed again."""
-    DeltaTable.forPath(store.spark, f"{store.lake}/{table.layer}/{table.name}").delete(where)
+    DeltaTable(f"{store.lake}/{table.layer}/{table.name}").delete(where)
 
 
 def hours(store: Store) -> list[int]:
@@ -68,7 +67,7 @@ GROWS = (
 
 
 @pytest.fixture(scope="module")
-def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Night:
+def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     """Parses a window of 21 November as the step ingest does, once a folder has grown to what is named.
 
     The step collect reads each folder as it grows; the lakes of the tests take its bronze over.
@@ -77,16 +76,15 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
     for folder in GROWS:
         root = tmp_path_factory.mktemp("grown")
         for name, files in folder.items():
-            collected(spark, root / "lake", lay(root / "logs", files))
+            collected(root / "lake", lay(root / "logs", files))
             grown[name] = shutil.copytree(root / "lake/bronze", root / name)
 
     def parsed(store: Store, name: str, first: str, last: str) -> dict[str, int]:
-        lake = with_tables(spark, Path(store.lake))
+        lake = with_tables(Path(store.lake))
         shutil.copytree(grown[name], lake / "bronze", dirs_exist_ok=True)
         window = Window(at(first), at(last))
         around = Window(window.start - timedelta(hours=6), window.end + timedelta(hours=1))
-        with for_few_rows(spark):
-            lines = parse_window(store, "prod", window, around)
+        lines = parse_window(LocalEngine(), store, "prod", window, around)
         assert lines
         return lines
 
@@ -94,30 +92,30 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
 
 
 @pytest.fixture
-def store(spark: SparkSession, tmp_path: Path) -> Store:
-    return Store(spark, str(tmp_path / "lake"))
+def store(tmp_path: Path) -> Store:
+    return Store(str(tmp_path / "lake"))
 
 
 @pytest.fixture(scope="module")
-def whole(spark: SparkSession, night: Night, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(night: Night, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A lake of two windows, the later one first, of a log that lay there from the beginning; not to be changed."""
     lake = tmp_path_factory.mktemp("whole") / "lake"
     for first, last in (("03:00", "05:30"), ("01:00", "03:00")):
-        night(Store(spark, str(lake)), "new", first, last)
+        night(Store(str(lake)), "new", first, last)
     return lake
 
 
 @pytest.fixture(scope="module")
-def undisturbed(spark: SparkSession, whole: Path) -> dict[str, str]:
+def undisturbed(whole: Path) -> dict[str, str]:
     """What it holds."""
-    return hashes(Store(spark, str(whole)), KEPT)
+    return hashes(Store(str(whole)), KEPT)
 
 
 @pytest.fixture(scope="module")
-def hour(spark: SparkSession, night: Night, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hour(night: Night, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A lake of one hour of two logs; not to be changed."""
     lake = tmp_path_factory.mktemp("hour") / "lake"
-    assert night(Store(spark, str(lake)), "silent", "01:00", "02:00")["lines_in"] == 7
+    assert night(Store(str(lake)), "silent", "01:00", "02:00")["lines_in"] == 7
     return lake
 
 
