@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
-
 from kafka_hindsight.catalog import bronze
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.intake import file_ledger as ledger
+from kafka_hindsight.intake import group_record_rows as group_records
+from kafka_hindsight.intake import snapshot_rows as snapshots
+from kafka_hindsight.intake.file_scan import NOTHING, Pass, Waiting, scan_files
+from kafka_hindsight.intake.group_record_rows import ReadRecord
+from kafka_hindsight.intake.identity import name_cluster, of_one_cluster
+from kafka_hindsight.intake.landed_records import read_landed_records
+from kafka_hindsight.intake.log_files import list_places
+from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
+from kafka_hindsight.intake.reading_files import Readings, joined, read_landed, read_readings
+from kafka_hindsight.intake.record_reader import changed_file
 from kafka_hindsight.knowledge.conversion import NotAPattern, compiled
-from kafka_hindsight.lake.parts import Span
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.facts import FileFacts, refuse_foreign, warnings_about
 from kafka_hindsight.logs.files import Listing, Place
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
-from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources.places import ready
-from kafka_hindsight.spark.files import file_ledger as ledger
-from kafka_hindsight.spark.files.file_scan import NOTHING, Pass, Waiting, scan_files
-from kafka_hindsight.spark.files.identity import name_cluster, of_one_cluster
-from kafka_hindsight.spark.files.landed_records import read_landed_records
-from kafka_hindsight.spark.files.log_files import list_places
-from kafka_hindsight.spark.files.metadata_files import MetadataLog, keep_metadata
-from kafka_hindsight.spark.files.reading_files import Readings, joined, read_landed, read_readings
-from kafka_hindsight.spark.files.record_reader import changed_file
-from kafka_hindsight.spark.frames import group_record_rows as group_records
-from kafka_hindsight.spark.frames import snapshot_rows as snapshots
-from kafka_hindsight.spark.session import for_few_rows
-from kafka_hindsight.spark.tables.store import Store
-
-_FEW_BYTES = 16 * 1024 * 1024
-"""As little takes longer to plan than to read."""
 
 _TRIES = 3
 """How often files that change while they are read are read again, before the next run has to take them."""
@@ -55,7 +46,7 @@ class Collected:
     """What the places held, and what of it is in bronze now.
 
     `brought` are the readings of SNAPSHOTS, `landed` those that came into the lake by themselves, and with them
-    `landed_records`, the records of groups, None where none came; `metadata` is the log of KRaft's controllers;
+    `landed_records`, the records of groups; `metadata` is the log of KRaft's controllers;
     `held_back` the physical lines of last records that wait, by file; `unsettled` the sources that changed as often as
     they were read.
     """
@@ -65,7 +56,7 @@ class Collected:
     not_read: tuple[str, ...]
     brought: Readings
     landed: Readings | None
-    landed_records: DataFrame | None
+    landed_records: Sequence[ReadRecord]
     metadata: MetadataLog
     held_back: Mapping[str, int]
     unsettled: frozenset[str]
@@ -109,18 +100,26 @@ class _Kept(NamedTuple):
     unsettled: frozenset[str]
 
 
-def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Summary]) -> Summary:
-    """Keeps what bronze does not hold yet.
+def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Summary]) -> Summary:
+    """Keeps what bronze does not hold yet. Takes: Spark, where it shall spread the work.
 
     Raises: BadInput where there is nothing to read, or where the input is of another cluster than the lake knows.
     """
-    look = looking(spark, settings)
-    listing = look()
-    with economy(spark, listing):
-        return collect(Store(spark, settings.lake), settings, listing, look).summary()
+    engine = engine_of(spark)
+    look = looking(engine, settings)
+    return collect(engine, Store(settings.lake), settings, look(), look).summary()
 
 
-def looking(spark: SparkSession, settings: Settings) -> Callable[[], Listing]:
+def engine_of(spark: Any) -> Engine:
+    """The engine that spreads the work: Spark where there is a session, else this process."""
+    if spark is None:
+        return LocalEngine()
+    from kafka_hindsight.spark.engine import SparkEngine
+
+    return SparkEngine(spark)
+
+
+def looking(engine: Engine, settings: Settings) -> Callable[[], Listing]:
     """What lists the places of a run, as often as it is asked, once what is new in sources has landed.
 
     Raises: BadInput where PATTERN is none, or a source cannot be read.
@@ -131,7 +130,7 @@ def looking(spark: SparkSession, settings: Settings) -> Callable[[], Listing]:
     if settings.client_logs is not None:
         clients = Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS", settings.client_pattern)
         places.append(clients)
-    return partial(list_places, spark, [ready(place, settings) for place in places], settings.glob, {})
+    return partial(list_places, engine, [ready(place, settings) for place in places], settings.glob, {})
 
 
 def _wrong(variable: str, pattern: str | None) -> list[str]:
@@ -143,48 +142,41 @@ def _wrong(variable: str, pattern: str | None) -> list[str]:
         return [f"{variable} cannot be used: {problem} Copy it from the configuration of log4j or logback."]
 
 
-def economy(spark: SparkSession, listing: Listing) -> Any:
-    """The settings of Spark that suit the size of the input, while the block runs."""
-    return for_few_rows(spark) if listing.size <= _FEW_BYTES else nullcontext()
-
-
 def collect(
-    store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing], others: Iterable[Table] = ()
+    engine: Engine, store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing]
 ) -> Collected:
-    """Adds to bronze what it does not hold yet. `others` are tables that are created at the same time.
+    """Adds to bronze what it does not hold yet.
 
     Keeps: a source is taken as it lay at one moment, or not at all: where one of its files changes while it is read,
         it is read again.
     """
-    found, brought = at_once(
-        partial(_first_pass, store, settings, listing, look), partial(read_readings, store.spark, settings.snapshots)
-    )
+    brought = read_readings(settings.snapshots)
+    found = _first_pass(engine, store, settings, listing, look)
     refuse_foreign(found.facts.values())
     found, foreign = of_one_cluster(found, settings)
     listing, look = listing.without(foreign), partial(_looked, look, foreign)
-    cluster, doubts = name_cluster(store, settings, found.cluster_ids, brought)
+    cluster, doubts = name_cluster(engine, store, settings, found.cluster_ids, brought)
     names = {cluster, *found.cluster_ids["broker"], *brought.cluster_ids}
     landed = read_landed(store, cluster, names)
     landed_records = read_landed_records(store, cluster, names)
     readings = joined([brought, landed]) if landed else brought
     if landed:
-        name_cluster(store, settings, found.cluster_ids, readings)
+        name_cluster(engine, store, settings, found.cluster_ids, readings)
     if any(other != cluster for other in found.ledger.clusters.values()):
-        found = scan_files(store, listing.files, look, cluster)
+        found = scan_files(engine, store, listing.files, look, cluster)
     progress.say(f"{len(found.facts)} files of cluster {cluster}, {len(found.survey.facts)} of them to be read")
     metadata = MetadataLog()
     if listing.metadata:
-        metadata = keep_metadata(store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
+        metadata = keep_metadata(engine, store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
         progress.say(metadata.said())
-    rows = snapshots.readings(readings.lines, cluster).persist()
-    writes = [partial(store.create, table) for table in others]
-    added = {t: snapshots.rows_of(t, rows) if readings.count else None for t in snapshots.TABLES}
-    first, *parts = (partial(_add, store, table, given, readings.span) for table, given in added.items())
-    records = group_records.rows_of(landed_records, cluster) if landed_records is not None else None
-    writes += [*parts, partial(_add, store, bronze.GROUP_RECORDS, records)]
-    kept = _keep_all(store, settings, found, look, cluster, writes)
-    first()
-    rows.unpersist()
+    kept = _keep_all(engine, store, settings, found, look, cluster)
+    store.create(*snapshots.TABLES, bronze.GROUP_RECORDS)
+    if landed_records:
+        store.append_new(bronze.GROUP_RECORDS, group_records.rows_of(landed_records, cluster))
+    if readings.count:
+        first, *parts = snapshots.tables_of(snapshots.readings(readings.lines), cluster).items()
+        for table, rows in (*parts, first):
+            store.append_new(table, rows, readings.span)
     if kept.held_back:
         progress.say(f"The last records of {len(kept.held_back)} files wait: their files still grow")
     return Collected(
@@ -206,14 +198,16 @@ def _looked(look: Callable[[], Listing], foreign: Mapping[str, str]) -> Listing:
     return look().without(foreign)
 
 
-def _first_pass(store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing]) -> Pass:
+def _first_pass(
+    engine: Engine, store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing]
+) -> Pass:
     """The first pass that finds a settled log of Kafka's, or that finds none and nothing moving.
 
     Raises: InputKeepsChanging where the logs change as often as they are read.
     """
     files = listing.files
     for _ in range(_TRIES):
-        found = scan_files(store, files, look, settings.cluster)
+        found = scan_files(engine, store, files, look, settings.cluster)
         if not found.unsettled or any(fact.is_kafka_log for fact in found.facts.values()):
             return found
         files = look().files
@@ -221,30 +215,23 @@ def _first_pass(store: Store, settings: Settings, listing: Listing, look: Callab
 
 
 def _keep_all(
-    store: Store,
-    settings: Settings,
-    found: Pass,
-    look: Callable[[], Listing],
-    cluster: str,
-    writes: Sequence[Callable[[], Any]],
+    engine: Engine, store: Store, settings: Settings, found: Pass, look: Callable[[], Listing], cluster: str
 ) -> _Kept:
     """Writes what the first pass found, then what is found by reading again the sources that changed meanwhile."""
     facts, held_back = dict[str, FileFacts](), dict[str, int]()
     for tries_left in reversed(range(_TRIES)):
-        found, waits = _keep(store, settings, found, cluster, writes)
+        found, waits = _keep(engine, store, settings, found, cluster)
         held_back |= waits
         facts |= {fact.file.uri: fact for fact in found.facts.values()}
         if not found.unsettled or not tries_left:
             break
-        writes, moved = (), found.unsettled
+        moved = found.unsettled
         progress.say(f"Files of {len(moved)} logs changed while they were read; reading those again")
-        found = scan_files(store, [f for f in look().files if f.source in moved], look, cluster)
+        found = scan_files(engine, store, [f for f in look().files if f.source in moved], look, cluster)
     return _Kept(tuple(facts.values()), held_back, found.unsettled)
 
 
-def _keep(
-    store: Store, settings: Settings, found: Pass, cluster: str, writes: Iterable[Callable[[], Any]]
-) -> tuple[Pass, dict[str, int]]:
+def _keep(engine: Engine, store: Store, settings: Settings, found: Pass, cluster: str) -> tuple[Pass, dict[str, int]]:
     """Writes what a pass found: the records first, then what the ledger may know of their files.
 
     Gives: the pass, without the sources of which a file turned out to be another when it was read again; and the
@@ -254,9 +241,9 @@ def _keep(
     while True:
         waiting = NOTHING if settings.read_to_end else found.waiting(at)
         try:
-            at_once(partial(_add_records, store, settings, found, cluster, waiting), *writes)
+            _add_records(engine, store, settings, found, cluster, waiting)
             break
-        except (Py4JJavaError, PySparkException) as failure:
+        except Exception as failure:  # whatever the engine makes of a worker's own
             number = changed_file(failure)
             if number is None:
                 raise
@@ -266,17 +253,11 @@ def _keep(
     return found, {found.facts[n].file.name: tail.lines for n, tail in waiting.tails.items()}
 
 
-def _add_records(store: Store, settings: Settings, found: Pass, cluster: str, waiting: Waiting) -> None:
+def _add_records(engine: Engine, store: Store, settings: Settings, found: Pass, cluster: str, waiting: Waiting) -> None:
     store.create(bronze.LOG_RECORDS)
-    rows = found.records(store, cluster, settings.run_at, waiting)
-    if rows is not None:
-        store.append(bronze.LOG_RECORDS, rows)
-
-
-def _add(store: Store, table: Table, rows: DataFrame | None, span: Span | None = None) -> None:
-    store.create(table)
-    if rows is not None:
-        store.append_new(table, rows, span)
+    records = found.records(engine, store, cluster, settings.run_at, waiting)
+    if records is not None:
+        store.append(bronze.LOG_RECORDS, engine.write(store, bronze.LOG_RECORDS, *records))
 
 
 def _unsettled(source: str) -> str:

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as F
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from kafka_hindsight.catalog import bronze, quality, silver
+from kafka_hindsight.catalog import bronze, quality
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
+from kafka_hindsight.engine.work import Engine, narrowed
+from kafka_hindsight.intake import group_record_rows as group_records
+from kafka_hindsight.intake import snapshot_rows as snapshots
+from kafka_hindsight.intake.clocks_apart import ClockError, ahead, apart, distances, set_back
 from kafka_hindsight.knowledge.layouts import WITHIN
-from kafka_hindsight.lake.store import Store as LakeStore
+from kafka_hindsight.lake.arrow_types import INSTANT
+from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs import outliers
 from kafka_hindsight.logs.facts import broken_off
 from kafka_hindsight.logs.reading import carries_nothing
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
-from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.shared.instants import micros_of
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.frames import group_record_rows as group_records
-from kafka_hindsight.spark.frames import snapshot_rows as snapshots
-from kafka_hindsight.spark.frames.clocks_apart import ClockError, Distance, ahead, apart, distances, set_back
-from kafka_hindsight.spark.tables.store import Store
-from spark_jobs.collect import Collected, collect, economy, looking
+from spark_jobs.collect import Collected, collect, engine_of, looking
 from spark_jobs.late_windows import keep_late_windows
 from spark_jobs.parsing import PARSED, parse_window
 
@@ -42,8 +41,9 @@ _TICK = timedelta(milliseconds=1)
 Summary = dict[str, Any]
 
 
-def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> Summary:
-    """Keeps every record once, parses those around the window, and counts every line.
+def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> Summary:
+    """Keeps every record once, parses those around the window, and counts every line. Takes: Spark, where it shall
+    spread the work.
 
     Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); inputs: the
         origins that were given, whatever their times; window_from,
@@ -52,20 +52,21 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     input_bytes.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
-    look = looking(spark, settings)
+    engine, store = engine_of(spark), Store(settings.lake)
+    look = looking(engine, settings)
     listing = look()
-    with economy(spark, listing):
-        store = Store(spark, settings.lake)
-        held = collect(store, settings, listing, look, (*PARSED, LATE_WINDOWS))
-        window, said = _window(store, settings, held)
-        return {**_tell(Night(store, settings, window, held), said), "input_bytes": listing.size}
+    held = collect(engine, store, settings, listing, look)
+    store.create(*PARSED, LATE_WINDOWS)
+    window, said = _window(engine, store, settings, held)
+    return {**_tell(Night(engine, store, settings, window, held), said), "input_bytes": listing.size}
 
 
 _MOST_UNREAD = 0.1
 """Where the logs show nothing that is known, and a larger share of the lines that matter could not be read, nothing
 can be concluded."""
 _LOOKED_AT = 100_000
-"""Records that are looked at for what they are known to carry: a night without an event has few that matter."""
+"""Records of a file that are looked at for what they are known to carry: a night without an event has few that matter.
+"""
 
 _SHAPES = 3
 _QUOTED = 200
@@ -73,10 +74,8 @@ _QUOTED = 200
 
 def _tell(night: Night, of_window: Sequence[str]) -> Summary:
     progress.say(f"From {night.window.start} to {night.window.end}")
-    lines, late = at_once(
-        night.parse,
-        partial(keep_late_windows, LakeStore(night.store.lake), night.settings, night.cluster, night.window),
-    )
+    lines = night.parse()
+    late = keep_late_windows(night.store, night.settings, night.cluster, night.window)
     progress.say(
         f"{lines['lines_in']:,} lines: {lines['events']:,} tell something, {lines['ignored']:,} carry nothing of use, "
         f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
@@ -103,6 +102,7 @@ def _tell(night: Night, of_window: Sequence[str]) -> Summary:
 class Night:
     """One window of one cluster, with what the files hold."""
 
+    engine: Engine
     store: Store
     settings: Settings
     window: Window
@@ -141,15 +141,14 @@ class Night:
 
     def clocks_apart(self) -> list[ClockError]:
         """What shows that brokers' clocks differ: zones, a clock that is ahead, one that was set back."""
-        events = self.store.read_window(silver.EVENTS, self.cluster, self.window)
-        found = [Distance(*row) for row in distances(events).collect()]
+        found = distances(self.engine, self.store, self._part)
         files = (f for f in self.collected.facts if self.window.meets(f.span.first_at, f.span.last_at))
         of_brokers = (f for f in files if f.file.origin == Origin.BROKER)
         return [*apart(found), *ahead(found), *set_back({f.file.name: f.set_back for f in of_brokers})]
 
     def parse(self) -> dict[str, int]:
         """Parses what is new or changed around the window. Gives: the lines of the window by fate."""
-        lines = parse_window(self.store, self.cluster, self.window, self.around, broken=self.broken())
+        lines = parse_window(self.engine, self.store, self.cluster, self.window, self.around, broken=self.broken())
         if lines is None:
             first_at, last_at = self.collected.span
             raise BadInput(
@@ -166,30 +165,36 @@ class Night:
         """
         if self.collected.readings.count or self.collected.metadata.files or not lines["unparsed"]:
             return
-        covered = self.store.read_window(quality.COVERAGE, self.cluster, self.window).where("origin = 'broker'")
-        counts = covered.agg(*(F.sum(c).alias(c) for c in ("lines_in", "events", "unparsed"))).first()
-        if counts["events"] or not counts["unparsed"] or counts["unparsed"] <= _MOST_UNREAD * self._that_matter(counts):
+        covered = self.store.read_window(quality.COVERAGE, self.cluster, self.window)
+        of_brokers = covered.filter(pc.equal(covered["origin"], "broker"))
+        counts = {c: pc.sum(of_brokers[c], min_count=0).as_py() for c in ("lines_in", "events", "unparsed")}
+        if counts["events"] or counts["unparsed"] <= _MOST_UNREAD * self._that_matter(counts["unparsed"]):
             return
         unread = self.store.read_window(quality.UNPARSED_LINES, self.cluster, self.window)
-        shapes = unread.groupBy("template").agg(F.count(F.lit(1)).alias("times"), F.min("text").alias("text"))
-        most = shapes.orderBy(F.desc("times"), "template").limit(_SHAPES).collect()
-        some = "; ".join(f"{row['times']} such as {row['text'][:_QUOTED]!r}" for row in most)
+        shapes = unread.group_by("template", use_threads=False).aggregate([("text", "count"), ("text", "min")])
+        most = shapes.sort_by([("text_count", "descending"), ("template", "ascending")]).slice(0, _SHAPES).to_pylist()
+        some = "; ".join(f"{row['text_count']} such as {row['text_min'][:_QUOTED]!r}" for row in most)
         raise BadInput(
             f"Nothing that the brokers wrote says anything that is known: of {counts['lines_in']:,} lines "
             f"{counts['unparsed']:,} matter and could not be read ({some}). Needed: logs of Kafka 1.0 or later in a "
             "layout that is known. Check the path and the version; give the layout in PATTERN."
         )
 
-    def _that_matter(self, counts: Row) -> int:
-        """How many of the brokers' lines are of loggers that matter, where none is an event.
+    def _that_matter(self, unparsed: int) -> int:
+        """How many of the brokers' lines are of loggers that matter, where none is an event. Takes: how many of them
+        could not be read.
 
         Most lines of a Kafka before 1.0 are of no such logger: they would hide that none of the others was read.
         """
-        records = self.store.read_window(bronze.LOG_RECORDS, self.cluster, self.window).where("origin = 'broker'")
-        known = (carries_nothing(*row) for row in records.select("layout", "text").limit(_LOOKED_AT).toLocalIterator())
-        return int(counts["unparsed"]) + sum(known)
+        columns = ("origin", "layout", "text")
+        known = narrowed(self.engine, self.store, bronze.LOG_RECORDS, self._part, columns, _empty_in, _EMPTY)
+        return unparsed + int(pc.sum(known["records"], min_count=0).as_py())
 
-    def broken(self) -> DataFrame:
+    @property
+    def _part(self) -> Part:
+        return Part(self.cluster, "happened_at", (self.window.start, self.window.end))
+
+    def broken(self) -> list[dict[str, Any]]:
         """What is broken beside records: files that break off, and lines that are not a reading."""
         last = self.around.end - _TICK
         files = [
@@ -205,23 +210,34 @@ class Night:
             for fact in self.collected.facts
             if fact.damage
         ]
-        undecoded = self.collected.metadata.broken(self.cluster)
-        readings, landed = self.collected.readings, self.collected.landed_records
-        broken = frame_of(self.store.spark, [*files, *undecoded], quality.QUARANTINE)
-        if readings.broken:
-            broken = broken.unionByName(snapshots.quarantined(readings.lines, self.cluster, "snapshots"))
-        if landed is not None:
-            broken = broken.unionByName(group_records.quarantined(landed, self.cluster))
-        return broken
+        return [
+            *files,
+            *self.collected.metadata.broken(self.cluster),
+            *snapshots.quarantined(self.collected.readings.lines, self.cluster, "snapshots"),
+            *group_records.quarantined(self.collected.landed_records, self.cluster),
+        ]
 
 
-def parse_again(store: Store, cluster: str, window: Window, settings: Settings) -> dict[str, int]:
+_EMPTY = pa.schema([("records", pa.int64())])
+
+
+def _empty_in(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """How many of brokers' records are of loggers that matter and carry nothing, of the first ones that are there."""
+    left = _LOOKED_AT
+    for batch in batches:
+        rows = batch.filter(pc.equal(batch["origin"], "broker")).slice(0, left)
+        left -= len(rows)
+        records = zip(rows["layout"].to_pylist(), rows["text"].to_pylist(), strict=True)
+        yield pa.record_batch([pa.array([sum(carries_nothing(*record) for record in records)])], _EMPTY)
+
+
+def parse_again(engine: Engine, store: Store, cluster: str, window: Window, settings: Settings) -> dict[str, int]:
     """Parses all that bronze holds around a window with today's knowledge. Gives: the lines of the window by fate.
 
     Raises: BadInput where retention has taken the window's records.
     """
     store.create(quality.PARSED_HOURS)
-    lines = parse_window(store, cluster, window, _around(window, settings), again=True)
+    lines = parse_window(engine, store, cluster, window, _around(window, settings), again=True)
     if lines is None:
         raise BadInput(
             f"Bronze holds no record from {window.start.isoformat()} to {window.end.isoformat()} any more. "
@@ -237,14 +253,14 @@ def _around(window: Window, settings: Settings) -> Window:
     )
 
 
-def _window(store: Store, settings: Settings, held: Collected) -> tuple[Window, list[str]]:
+def _window(engine: Engine, store: Store, settings: Settings, held: Collected) -> tuple[Window, list[str]]:
     """The window asked for, else the first to the last instant of logs and readings, and what is to be said of it.
 
     Edge case: readings that landed count where they follow within the look-ahead; weeks of others may lie in the lake.
     """
     if settings.window_from and settings.window_to:
         return Window(settings.window_from, settings.window_to), []
-    (start, end), said = _span(store, settings, held)
+    (start, end), said = _span(engine, store, settings, held)
     brought = (held.brought.first_at, held.brought.last_at)
     known = [at for at in brought if at and outliers.is_possible(at, settings.run_at)]
     start, end = min([start, *known]), max([end, *known])
@@ -254,24 +270,42 @@ def _window(store: Store, settings: Settings, held: Collected) -> tuple[Window, 
     return Window(start, end + _TICK), said
 
 
-def _span(store: Store, settings: Settings, held: Collected) -> tuple[tuple[datetime, datetime], list[str]]:
+_DAYS = pa.schema(
+    [("source", pa.string()), ("day", INSTANT), ("records", pa.int64()), ("first_at", INSTANT), ("last_at", INSTANT)]
+)
+
+
+def _span(
+    engine: Engine, store: Store, settings: Settings, held: Collected
+) -> tuple[tuple[datetime, datetime], list[str]]:
     """The first and the last instant of the logs, without those that lie far from all others."""
     if not outliers.is_suspicious(*held.span, settings.run_at):
         return held.span, []
-    sources = {fact.file.source for fact in held.facts}
-    at = F.col("happened_at")
-    # Java's old calendar, through which Spark takes an instant of Python, moves those of the year 1 by days.
-    first, last = map(micros_of, held.span)
-    is_within = (F.col("cluster") == held.cluster) & F.unix_micros(at).between(first, last)
-    dated = store.read(bronze.LOG_RECORDS).where(is_within)
-    days = dated.groupBy("source", F.to_date(at).alias("day")).agg(
-        F.count(F.lit(1)).alias("records"), F.min(at).alias("first_at"), F.max(at).alias("last_at")
+    sources = frozenset(fact.file.source for fact in held.facts)
+    first, last = held.span
+    part, columns = Part(held.cluster, "happened_at", (first, last + _TICK)), ("source", "happened_at")
+    narrow = partial(_days_in, sources=sources)
+    dated = narrowed(engine, store, bronze.LOG_RECORDS, part, columns, narrow, _DAYS)
+    days = dated.group_by(["source", "day"], use_threads=False).aggregate(
+        [("records", "sum"), ("first_at", "min"), ("last_at", "max")]
     )
-    found = days.drop("day").toArrow().to_pylist()
-    mine = [outliers.Day(**day) for day in found if day["source"].partition(WITHIN)[0] in sources]
+    mine = [outliers.Day(*row) for row in zip(*(c.to_pylist() for c in days.drop_columns("day").columns), strict=True)]
     kept, left_out = outliers.outliers(mine, settings.run_at)
     if not kept:
         return held.span, []
     return (min(d.first_at for d in kept), max(d.last_at for d in kept)), (
         [outliers.told_of(left_out)] if left_out else []
     )
+
+
+def _days_in(batches: Iterable[pa.RecordBatch], sources: frozenset[str]) -> Iterator[pa.RecordBatch]:
+    """The records of the days of some logs, by source."""
+    for rows in batches:
+        at = rows["happened_at"]
+        told = pa.table({"source": rows["source"], "day": pc.floor_temporal(at, unit="day"), "at": at})
+        counted = told.group_by(["source", "day"], use_threads=False).aggregate(
+            [("at", "count"), ("at", "min"), ("at", "max")]
+        )
+        is_mine = [source.partition(WITHIN)[0] in sources for source in counted["source"].to_pylist()]
+        kept = pa.Table.from_arrays(counted.columns, schema=_DAYS).filter(pa.array(is_mine, pa.bool_()))
+        yield from kept.to_batches()

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.quality import LATE_WINDOWS, PUBLICATIONS
+from kafka_hindsight.intake.late_records import Published, earlier_windows
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
@@ -17,7 +18,6 @@ from kafka_hindsight.logs.file_order import RESTED
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
-from kafka_hindsight.spark.frames.late_records import Published, earlier_windows
 from kafka_hindsight.sql.lake_views import open_views
 
 _MOST_SOURCES = 20

@@ -21,9 +21,9 @@ from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.tables.store import Store as SparkStore
 from kafka_hindsight.sql.predicates import tables_in_sql
 from spark_jobs import publish, rebuild
+from spark_jobs.collect import engine_of
 from spark_jobs.ingest import parse_again
 from spark_jobs.reporting import write_report
 
@@ -82,7 +82,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     if settings.run_id in runs:
         write_report(store, run)
         return {**said, "changes": _changes(store, settings, cluster)}
-    lines = parse_again(SparkStore(spark, settings.lake), cluster, window, settings)
+    lines = parse_again(engine_of(spark), store, cluster, window, settings)
     rebuild.run_step(spark, settings, {"ingest": {**told, **said, "lines": lines}})
     changes = _keep_changes(store, settings, cluster, window)
     progress.say(f"{window.start} to {window.end}: verdicts that changed: {changes or 'none'}")

@@ -40,7 +40,6 @@ ERRORS = frozenset(
 
 ALLOWED: Mapping[str, frozenset[str]] = {
     "kafka_hindsight/kafka/*.py": ERRORS,
-    "kafka_hindsight/spark/files/log_files.py": PY4J,
     "kafka_hindsight/spark/session.py": PY4J | {"_ensure_initialized"},
     "kafka_hindsight/spark/tables/*.py": PY4J,
     "lab/drill/canary.py": ERRORS,

@@ -1,1 +1,1 @@
-"""How judgements are run: over tables in one process. Spark runs the same functions in its workers."""
+"""Work spread over the bytes of files and the files of tables, and judgements run over them, in one process."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.catalog.quality import QUARANTINE, UNPARSED_LINES
 from kafka_hindsight.catalog.silver import EVENT_FIELDS
 from kafka_hindsight.lake.arrow_types import INSTANT, arrow_type
-from kafka_hindsight.logs.packed_events import PACKED, marks_of, pack
+from kafka_hindsight.logs.packed_events import PACKED
 from kafka_hindsight.logs.reading import (
     QUOTED,
     Reading,
@@ -63,25 +63,41 @@ SCHEMA = pa.schema(
     {
         **{c.name: arrow_type(c.kind) for table in (UNPARSED_LINES, QUARANTINE) for c in table.columns},
         **{"order": pa.int32(), "origin": pa.string(), "fate": pa.string(), "tally": _TALLY},
-        **{"batch": pa.int32(), "events": pa.binary(), "part": pa.int64(), "marks": pa.binary()},
     }
 )
-"""What a batch becomes: a row for each record that is unparsed or quarantined, with all columns of the table that its
-fate leads to; rows with a tally; a row with its events, packed; rows with marks, by which equal events are found."""
+"""What a batch becomes, beside events: a row for each record that is unparsed or quarantined, with all columns of the
+table that its fate leads to; rows with a tally."""
 
 _FIELDS = ("kind", "pattern_id", *(c.name for c in EVENT_FIELDS))
 
 Columns = dict[str, Any]
 
 
-def read_batches(batches: Iterable[pa.RecordBatch], edges: Sequence[datetime]) -> Iterator[pa.RecordBatch]:
-    """Reads each record once. Takes: rows of bronze.log_records. Gives: rows of SCHEMA."""
-    for number, batch in enumerate(batches):
+def read_batches(
+    batches: Iterable[pa.RecordBatch], edges: Sequence[datetime], pack: Callable[[pa.RecordBatch], None]
+) -> Iterator[pa.RecordBatch]:
+    """Gives each record to exactly one fate: event, ignored, unparsed or quarantined.
+
+    Takes: rows of bronze.log_records; the edges that cut an hour in two; what takes the events, as PACKED.
+    Gives: rows of SCHEMA.
+    Keeps: the tallies count every record once, where its fate is decided.
+    """
+    for batch in batches:
         read = _Read.of(batch)
-        for rows in (_tally(read, edges), _events(read, number), _unparsed(read), _quarantined(read)):
+        if (events := _events(read)) is not None:
+            pack(events)
+        for rows in (_tally(read, edges), _unparsed(read), _quarantined(read)):
             if count := len(rows["fate"]):
                 columns = [rows[f.name] if f.name in rows else pa.nulls(count, f.type) for f in SCHEMA]
                 yield pa.RecordBatch.from_arrays([_typed(c, f.type) for c, f in zip(columns, SCHEMA)], schema=SCHEMA)
+
+
+def hours_of(at: pa.Array, edges: Sequence[datetime]) -> pa.Array:
+    """Where the hour of each instant begins, or the part of it that follows an edge."""
+    hour = pc.floor_temporal(at, unit="hour")
+    for edge in (pa.scalar(edge, at.type) for edge in edges):
+        hour = pc.if_else(pc.and_(pc.less_equal(edge, at), pc.less(hour, edge)), edge, hour)
+    return hour
 
 
 @dataclass(frozen=True)
@@ -115,7 +131,7 @@ class _Read:
         return {**dict(zip(_PLACE, kept.columns)), "fate": self.fates.take(at), **told}
 
 
-def _events(read: _Read, number: int) -> Columns:
+def _events(read: _Read) -> pa.RecordBatch | None:
     """The events of a batch, those of one pattern together."""
     claimed = defaultdict[str, list[int]](list)
     for place in read.places(LineFate.EVENT):
@@ -125,7 +141,7 @@ def _events(read: _Read, number: int) -> Columns:
         for name, column in _claimed([read.readings[place] for place in places]).items():
             fields[name].append(column)
     if not claimed:
-        return {"fate": []}
+        return None
     order = list(chain.from_iterable(claimed.values()))
     told = {name: pa.concat_arrays(columns) for name, columns in fields.items()}
     texts = [read.texts[place] for place in order]
@@ -138,15 +154,7 @@ def _events(read: _Read, number: int) -> Columns:
     rows["folder_broker"] = [
         broker_of_folder(source) if writer is None and by == "broker" else None for writer, source, by in writers
     ]
-    events = pa.record_batch([_typed(rows[f.name], f.type) for f in PACKED], PACKED)
-    marks = marks_of(events)
-    count = len(marks["part"])
-    return {
-        "fate": [LineFate.EVENT] * (count + 1),
-        "batch": [number] * (count + 1),
-        "events": [pack(events), *[None] * count],
-        **{name: [None, *values] for name, values in marks.items()},
-    }
+    return pa.record_batch([_typed(rows[f.name], f.type) for f in PACKED], PACKED)
 
 
 def _claimed(readings: list[Reading]) -> Columns:
@@ -183,12 +191,9 @@ def _quarantined(read: _Read) -> Columns:
 def _tally(read: _Read, edges: Sequence[datetime]) -> Columns:
     """How many records and lines of each source had which fate in which hour."""
     at = read.batch.column("happened_at")
-    hour = pc.floor_temporal(at, unit="hour")
-    for edge in (pa.scalar(edge, at.type) for edge in edges):
-        hour = pc.if_else(pc.and_(pc.less_equal(edge, at), pc.less(hour, edge)), edge, hour)
     records = {
         **{name: read.batch.column(name) for name in ("source", "origin")},
-        **{"fate": read.fates, "hour_from": hour, "lines": read.batch.column("line_count"), "at": at},
+        **{"fate": read.fates, "hour_from": hours_of(at, edges), "lines": read.batch.column("line_count"), "at": at},
         "broker": pa.array(read.brokers, pa.int64()),
         "layout": read.batch.column("layout"),
     }

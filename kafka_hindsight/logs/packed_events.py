@@ -1,12 +1,11 @@
-"""The events of a batch in one value, and what shows which of them stand twice.
+"""The events of many batches, packed, and what shows which of them stand twice.
 
-Spark keeps and moves one value for a batch, where it would take rows apart into columns and columns into rows.
+Who wrote an event, and whether another one says the same, is known when all were read: until then they wait, packed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +13,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.lake.arrow_types import arrow_schema
-
-ALIKE = pa.schema([(name, pa.int32()) for name in ("task", "batch", "nth")])
-"""By what an event is found again: the task and the batch that it was read in, and its number there. Order: a task that
-is run again reads the same records in the same batches."""
+from kafka_hindsight.logs.arrays import Ints
 
 _EVENTS = arrow_schema(EVENTS)
 _LATER = ("broker", "knowledge_version")
@@ -33,81 +29,67 @@ PACKED = pa.schema(
 """What is packed of an event: its columns, the hash of its text, and the broker that it or its folder names."""
 
 _WHERE = ("origin", "source", "happened_at", "order", "likeness", "broker")
-PICKED = pa.schema([*ALIKE, *map(PACKED.field, _WHERE)])
-"""What shows whether another event says the same."""
+PICKED = pa.schema([("unit", pa.int32()), ("nth", pa.int64()), *map(PACKED.field, _WHERE)])
+"""What shows whether another event says the same: the unit that it was read in, its number there, and where it is."""
 
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
-_HOUR = 3_600_000_000
-_PARTS = 16
-"""Into how many parts the marks of an hour go, so that one worker holds those of one part."""
+_FACTOR = np.int64(0x1E3779B97F4A7C15)
 
 
-def pack(events: pa.RecordBatch) -> bytes:
-    """The events of a batch as one value."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, PACKED, options=_COMPRESSED) as stream:
-        stream.write_batch(events)
-    return bytes(sink.getvalue())
+class Packer:
+    """Packs batches of events, one after another."""
+
+    def __init__(self) -> None:
+        self._sink = pa.BufferOutputStream()
+        self._stream = pa.ipc.new_stream(self._sink, PACKED, options=_COMPRESSED)
+        self._keys = list[Ints]()
+
+    def pack(self, events: pa.RecordBatch) -> None:
+        """Adds the events of a batch."""
+        self._stream.write_batch(events)
+        self._keys.append(keys_of(events))
+
+    def packed(self) -> tuple[pa.Buffer, Ints]:
+        """All of them as one value, and the key of each one."""
+        self._stream.close()
+        return self._sink.getvalue(), np.concatenate([np.array([], np.int64), *self._keys])
 
 
-def marks_of(events: pa.RecordBatch) -> dict[str, list[Any]]:
-    """What shows which events may stand twice. Gives: `part`, the same for equal ones; `marks`, the instant, the hash
-    and the number of each event of that part.
-    """
+def keys_of(events: pa.RecordBatch) -> Ints:
+    """A number for each event, the same for those of one instant and the same words, and mostly another for others."""
     at, likeness = (events[name].cast(pa.int64()).to_numpy() for name in ("happened_at", "likeness"))
-    part = at // _HOUR * _PARTS + likeness % _PARTS
-    order = np.argsort(part, kind="stable")
-    marks = np.stack([at, likeness, np.arange(len(at))], axis=1)[order]
-    begins = np.flatnonzero(np.diff(part[order], prepend=part[order][:1] - 1))
-    return {
-        "part": part[order][begins].tolist(),
-        "marks": [part.tobytes() for part in np.split(marks, begins[1:])] if len(begins) else [],
-    }
+    keys: Ints = at * _FACTOR + likeness
+    return keys
 
 
-def alike(parts: pa.Table) -> pa.Table:
-    """The events of a part that share instant and words with others. Takes: task, batch and marks. Gives: ALIKE."""
-    held = [np.frombuffer(marks.as_buffer(), np.int64).reshape(-1, 3) for marks in parts["marks"]]
-    at, likeness, nth = np.concatenate(held).T
-    order = np.lexsort((likeness, at))
-    is_next = (np.diff(at[order]) == 0) & (np.diff(likeness[order]) == 0)
-    found = order[np.append(is_next, False) | np.append(False, is_next)]
-    row = np.repeat(np.arange(len(held)), [len(marks) for marks in held])[found]
-    of_batch = {name: parts[name].take(pa.array(row)) for name in ("task", "batch")}
-    return pa.table({**of_batch, "nth": pa.array(nth[found].astype(np.int32))})
-
-
-def picked(batches: Iterable[pa.RecordBatch], brokers: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
-    """The events that `numbers` names, as PICKED. Takes: what `_unpacked` takes."""
-    for place, events, numbers in _unpacked(batches, brokers):
-        told = events.take(pa.array(numbers)).select(_WHERE)
-        columns = [pa.repeat(of_batch, len(numbers)) for of_batch in place]
-        yield pa.record_batch([*columns, pa.array(numbers), *told.columns], PICKED)
+def picked(packed: bytes, unit: int, numbers: Ints, brokers: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
+    """The events that these numbers name, as PICKED. Takes: the only broker that the lines of a log name, by source."""
+    for first, events in _unpacked(packed, brokers):
+        nth = numbers[np.searchsorted(numbers, first) : np.searchsorted(numbers, first + len(events))]
+        columns = events.take(pa.array(nth - first)).select(_WHERE).columns
+        yield pa.record_batch([pa.repeat(pa.scalar(unit, pa.int32()), len(nth)), pa.array(nth), *columns], PICKED)
 
 
 def events_of(
-    batches: Iterable[pa.RecordBatch], brokers: Mapping[str, int], knowledge_version: str
+    packed: bytes, repeats: Ints, brokers: Mapping[str, int], knowledge_version: str
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of silver.events, without those that `numbers` names. Takes: what `_unpacked` takes."""
-    for _, events, numbers in _unpacked(batches, brokers):
-        if len(numbers):
-            events = events.take(pa.array(np.setdiff1d(np.arange(len(events)), numbers)))
+    """Rows of silver.events, without those whose numbers are among the repeats. Takes: what `picked` takes."""
+    for first, events in _unpacked(packed, brokers):
+        kept = np.setdiff1d(np.arange(first, first + len(events)), repeats)
+        events = events if len(kept) == len(events) else events.take(pa.array(kept - first))
         version = pa.repeat(knowledge_version, len(events))
         yield pa.record_batch([version if f.name == "knowledge_version" else events[f.name] for f in _EVENTS], _EVENTS)
 
 
-def _unpacked(
-    batches: Iterable[pa.RecordBatch], brokers: Mapping[str, int]
-) -> Iterator[tuple[tuple[pa.Scalar, pa.Scalar], pa.RecordBatch, Any]]:
-    """Takes: task, batch, events and numbers; the only broker that the lines of a log name, by source.
+def _unpacked(packed: bytes, brokers: Mapping[str, int]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The events, each with the broker that wrote it, and the number of the first one of each batch.
 
-    Gives: task and batch; the events, each with the broker that wrote it; the numbers that name some of them.
     Edge case: where no line names the broker, its folder does; a client's words are its own file's alone.
     """
     sources, only = pa.array(brokers.keys(), pa.string()), pa.array(brokers.values(), pa.int32())
-    for task, batch, packed, named in (row for held in batches for row in zip(*held.columns, strict=True)):
-        events = pa.ipc.open_stream(packed.as_buffer()).read_next_batch()
+    first = 0
+    for events in pa.ipc.open_stream(packed):
         of_log = only.take(pc.index_in(events["source"], sources))
         writer = pc.coalesce(events["broker"], of_log, events["folder_broker"])
-        numbers = named.values.to_numpy() if named.is_valid else np.array([], np.int32)
-        yield (task, batch), events.set_column(events.schema.get_field_index("broker"), "broker", writer), numbers
+        yield first, events.set_column(events.schema.get_field_index("broker"), "broker", writer)
+        first += len(events)

@@ -13,7 +13,7 @@ class Unit:
     """What one worker reads of a file in one go, and what it shall do with it.
 
     `part`: from which byte to which. `member`: what is wanted of an archive. `is_raw`: bytes are wanted as they lie
-    there, packed or not.
+    there, packed or not. `numbers`: what the work takes beside the bytes, an array of whole numbers.
     """
 
     uri: str
@@ -21,6 +21,7 @@ class Unit:
     told: dict[str, Any]
     member: Member | None = None
     is_raw: bool = False
+    numbers: Any = None
 
     @property
     def is_of_packed_archive(self) -> bool:

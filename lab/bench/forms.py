@@ -19,10 +19,10 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
+from kafka_hindsight.intake import record_reader, survey
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.logs.file_bytes import CHUNK, opened
 from kafka_hindsight.logs.pieces import Piece, ranges_of
-from kafka_hindsight.spark.files import record_reader, survey
 from lab.drill.render import WRAPS, render
 
 PLAIN: tuple[str, tuple[str, ...]] = (APACHE.name, ())

@@ -226,17 +226,17 @@ class Outcome:
     same: bool
 
 
-def play(spark: SparkSession, root: Path, *, batches: int, lines: int, every: int, collects: int) -> Outcome:
+def play(spark: SparkSession | None, root: Path, *, batches: int, lines: int, every: int, collects: int) -> Outcome:
     """Collects while a writer writes and rotates, then once more when all has rested, then the unrotated logs."""
     from kafka_hindsight.catalog.bronze import LOG_RECORDS
-    from kafka_hindsight.spark.tables.store import Store
-    from spark_jobs.collect import collect, economy, looking
+    from kafka_hindsight.lake.store import Store
+    from spark_jobs.collect import collect, engine_of, looking
+
+    engine = engine_of(spark)
 
     def collected(settings: Settings) -> Any:
-        look = looking(spark, settings)
-        listing = look()
-        with economy(spark, listing):
-            return collect(Store(spark, settings.lake), settings, listing, look)
+        look = looking(engine, settings)
+        return collect(engine, Store(settings.lake), settings, look(), look)
 
     writer = Writer(root, batches, lines, every)
     writer.start()
@@ -257,14 +257,14 @@ def play(spark: SparkSession, root: Path, *, batches: int, lines: int, every: in
         raise writer.failure
     collected(_settings(root / "lake", writer.live, datetime.now(UTC) + RESTED))
     collected(_settings(root / "other", writer.whole, datetime.now(UTC) + RESTED))
-    given, expected = (Store(spark, str(root / lake)) for lake in ("lake", "other"))
+    given, expected = (Store(str(root / lake)) for lake in ("lake", "other"))
     return Outcome(
         lines=sum(log.lines for log in writer.logs),
         rotations={log.way: log.rotations for log in writer.logs},
         unsettled=unsettled,
         held_back=held_back,
         seconds=seconds,
-        lines_kept=given.read(LOG_RECORDS).agg({"line_count": "sum"}).first()[0],
+        lines_kept=sum(given.read(LOG_RECORDS, columns=["line_count"])["line_count"].to_pylist()),
         same=given.content_hash(LOG_RECORDS) == expected.content_hash(LOG_RECORDS),
     )
 
@@ -283,15 +283,11 @@ def main() -> None:
     given = parser.parse_args()
     os.environ.update(launch.environment())
     time.tzset()
-    from kafka_hindsight.spark import session
-
     batches = given.collects * 12
     folder = Path(tempfile.mkdtemp(prefix="hindsight-rotation-"))
     try:
-        spark = session.start("rotation", "local[2]")
         lines = -(-given.lines // (len(WAYS) * (batches + 1)))
-        outcome = play(spark, folder, batches=batches, lines=lines, every=5, collects=given.collects)
-        spark.stop()
+        outcome = play(None, folder, batches=batches, lines=lines, every=5, collects=given.collects)
     finally:
         shutil.rmtree(folder)
     print(json.dumps(outcome.__dict__, indent=1, default=str))

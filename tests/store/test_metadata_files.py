@@ -15,6 +15,7 @@ from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.quality import METADATA_STATES
 from kafka_hindsight.engine.local_runner import LocalRunner
 from kafka_hindsight.engine.rebuild import run_judgements
+from kafka_hindsight.intake.metadata_files import needed_snapshots
 from kafka_hindsight.judgements.rebuild.metadata import METADATA
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import in_order
@@ -23,7 +24,6 @@ from kafka_hindsight.knowledge.metadata_log import FOLDER
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.metadata_states import MetadataStart
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.files.metadata_files import needed_snapshots
 from tests.support.logs import collected, lay, rows, run
 from tests.support.nights import EXCERPTS, WHOLE
 
@@ -77,7 +77,7 @@ def test_the_metadata_log_is_decoded_once_and_read_on(spark: SparkSession, night
     assert "30 bytes are left" in torn["sentences"][0]
 
     lay(night, {f"logs/controller-4/{SEGMENT}": BYTES})
-    store, again = collected(spark, night / "lake", night / "logs")
+    store, again = collected(night / "lake", night / "logs")
     grown = rows(store, bronze.METADATA_RECORDS)
     assert again["metadata_files"] == 2
     assert [r for r in grown if r["record_offset"] <= logged[-1]["record_offset"]] == held

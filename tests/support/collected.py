@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
-
+from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.engine.work import Engine, worked
+from kafka_hindsight.intake.file_scan import NOTHING, Pass, scan_files
+from kafka_hindsight.intake.log_files import list_places
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.files import Place
-from kafka_hindsight.spark.files.file_scan import NOTHING, Pass, scan_files
-from kafka_hindsight.spark.files.log_files import list_places
-from kafka_hindsight.spark.tables.store import Store
 from tests.support.logs import RUN_AT, resigned
 
 START = datetime(2026, 11, 21, 1, tzinfo=UTC)
@@ -24,19 +24,21 @@ NO_LAKE = f"{tempfile.mkdtemp()}/lake"
 
 Row = dict[str, Any]
 
+LOCAL = LocalEngine()
 
-def collected(spark: SparkSession, root: Path | str, zone: str = "UTC", origin: str = "broker") -> list[Row]:
+
+def collected(root: Path | str, zone: str = "UTC", origin: str = "broker", engine: Engine = LOCAL) -> list[Row]:
     """The records of a folder, by source, instant and rank."""
-    found = passed(spark, root, zone, origin)
-    records = found.records(Store(spark, NO_LAKE), "prod", RUN_AT, NOTHING)
-    rows = [row.asDict() for row in records.rows().collect()] if records else []
+    found = passed(root, zone, origin, engine)
+    records = found.records(engine, Store(NO_LAKE), "prod", RUN_AT, NOTHING)
+    rows = [row for batch in worked(*records) for row in batch.to_pylist()] if records else []
     return sorted(rows, key=lambda r: (r["source"], r["happened_at"] is not None, r["happened_at"], r["order"]))
 
 
-def passed(spark: SparkSession, root: Path | str, zone: str = "UTC", origin: str = "broker") -> Pass:
+def passed(root: Path | str, zone: str = "UTC", origin: str = "broker", engine: Engine = LOCAL) -> Pass:
     """One pass over a folder, into a lake that knows none of its files."""
-    listing = list_places(spark, [Place(str(root), origin, zone, "LOGS")], None)
-    return scan_files(Store(spark, NO_LAKE), listing.files, lambda: listing, None)
+    listing = list_places(engine, [Place(str(root), origin, zone, "LOGS")], None)
+    return scan_files(engine, Store(NO_LAKE), listing.files, lambda: listing, None)
 
 
 def what(rows: list[Row]) -> list[tuple[Any, ...]]:

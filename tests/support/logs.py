@@ -20,13 +20,13 @@ from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.engine.local_runner import LocalRunner
 from kafka_hindsight.engine.rebuild import rebuild
+from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.judgements.rebuild.scope import Scope
-from kafka_hindsight.lake import store as lake_store
+from kafka_hindsight.lake.store import Store as TablesByArrow
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.frames import snapshot_rows as snapshots
 from kafka_hindsight.spark.tables.store import Store
 from spark_jobs import collect, ingest
 from spark_jobs.parsing import PARSED
@@ -78,36 +78,40 @@ def settings(lake: Path, logs: Path | str, **given: Any) -> Settings:
 
 
 @cache
-def _tables(spark: SparkSession) -> Path:
+def _tables() -> Path:
     """A lake whose tables ingest has created, and which holds no row: made once in a process."""
     folder = Path(tempfile.mkdtemp(prefix="tables-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    Store(spark, str(folder)).create(*MADE_BY_INGEST)
+    TablesByArrow(str(folder)).create(*MADE_BY_INGEST)
     return folder
 
 
-def with_tables(spark: SparkSession, lake: Path) -> Path:
+def with_tables(lake: Path) -> Path:
     """The lake, with the tables that ingest creates where it has none: creation is a third of a small ingest."""
     if not (lake / "bronze").exists():
-        shutil.copytree(_tables(spark), lake, dirs_exist_ok=True)
+        shutil.copytree(_tables(), lake, dirs_exist_ok=True)
     return lake
 
 
-def run(
-    spark: SparkSession, lake: Path, logs: Path | str, *, on_nothing: bool = False, **given: Any
-) -> tuple[Store, Row]:
+def ingested(lake: Path, logs: Path | str, *, on_nothing: bool = False, **given: Any) -> tuple[TablesByArrow, Row]:
     """The step ingest on a folder of logs, with its summary. `on_nothing`: it creates its tables itself."""
     if not on_nothing:
-        with_tables(spark, lake)
-    summary = ingest.run_step(spark, settings(lake, logs, **given), {})
+        with_tables(lake)
+    summary = ingest.run_step(None, settings(lake, logs, **given), {})
+    return TablesByArrow(str(lake)), summary
+
+
+def run(spark: SparkSession, lake: Path, logs: Path | str, **given: Any) -> tuple[Store, Row]:
+    """The same, with the lake as Spark opens it."""
+    _, summary = ingested(lake, logs, **given)
     return Store(spark, str(lake)), summary
 
 
-def collected(spark: SparkSession, lake: Path, logs: Path | str, **given: Any) -> tuple[Store, Row]:
+def collected(lake: Path, logs: Path | str, **given: Any) -> tuple[TablesByArrow, Row]:
     """The step collect on a folder of logs, with its summary: nothing is parsed."""
-    with_tables(spark, lake)
-    summary = collect.run_step(spark, settings(lake, logs, **given), {})
-    return Store(spark, str(lake)), summary
+    with_tables(lake)
+    summary = collect.run_step(None, settings(lake, logs, **given), {})
+    return TablesByArrow(str(lake)), summary
 
 
 def rebuilt(
@@ -124,11 +128,11 @@ def rebuilt(
     window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
     seen = Window(window.start - around, window.end + around)
     scope = Scope(said["cluster"], window, seen, said["clocks_apart_ms"] * MS)
-    made = rebuild(LocalRunner(lake_store.Store(store.lake)), scope, names)
+    made = rebuild(LocalRunner(TablesByArrow(store.lake)), scope, names)
     return {table.full_name: rows.to_pylist() for table, rows in made}
 
 
-def rows(store: Store, table: Table, *order: str) -> list[Row]:
+def rows(store: Store | TablesByArrow, table: Table, *order: str) -> list[Row]:
     """The rows of a table in some order, missing values first, instants without a zone as Spark gives them.
 
     Read by delta-rs: Spark plans each query longer than tests of a few rows take.
@@ -139,12 +143,12 @@ def rows(store: Store, table: Table, *order: str) -> list[Row]:
     )
 
 
-def content(store: Store, table: Table) -> str:
+def content(store: Store | TablesByArrow, table: Table) -> str:
     """A hash of a table's content, whatever the order of its rows; read by delta-rs."""
     return content_of(Path(store.lake), table)
 
 
-def hashes(store: Store, tables: Iterable[Table] = INGESTED) -> dict[str, str]:
+def hashes(store: Store | TablesByArrow, tables: Iterable[Table] = INGESTED) -> dict[str, str]:
     """A hash of the content of each table."""
     return {table.full_name: content(store, table) for table in tables}
 

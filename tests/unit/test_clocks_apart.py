@@ -8,7 +8,7 @@ import pytest
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.engine.reduce import BETWEEN_BROKERS
-from kafka_hindsight.spark.frames.clocks_apart import Distance, ahead, apart, set_back
+from kafka_hindsight.intake.clocks_apart import Distance, ahead, apart, set_back
 from tests.support.rows import AT
 
 

@@ -22,6 +22,7 @@ from kafka_hindsight.catalog import codes, gold, rows
 from kafka_hindsight.catalog.causes import CauseCode
 from kafka_hindsight.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
 from kafka_hindsight.cli import main as cli
+from kafka_hindsight.intake.log_files import _is_log
 from kafka_hindsight.judgements.reasoning.proofs import says
 from kafka_hindsight.judgements.rebalances import judge
 from kafka_hindsight.judgements.rebalances.model import Change
@@ -39,7 +40,6 @@ from kafka_hindsight.report import sections as report_sections
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.settings.models import MEANINGS, variable
-from kafka_hindsight.spark.files.log_files import _is_log
 from kafka_hindsight.sql.named_queries import named_queries
 from setup import build
 from tests.support.docs import PAGES

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from kafka_hindsight.intake.record_reader import records_in
+from kafka_hindsight.intake.survey import pieces_in
 from kafka_hindsight.logs.file_bytes import CHUNK, opened
 from kafka_hindsight.logs.pieces import Piece, ranges_of
 from kafka_hindsight.logs.reading import read_record
-from kafka_hindsight.spark.files.record_reader import records_in
-from kafka_hindsight.spark.files.survey import pieces_in
 from lab.drill.render import render_folder
 from tests.support.logs import Row, unpack_night
 

@@ -49,7 +49,7 @@ def test_what_is_ours_or_documented_is_left_alone(text: str) -> None:
 
 def test_java_is_reached_in_named_files_only() -> None:
     assert found("spark._jvm", "kafka_hindsight/spark/session.py") == []
-    assert found("spark._jvm", "kafka_hindsight/spark/files/survey.py") == ["_jvm"]
+    assert found("spark._jvm", "kafka_hindsight/intake/survey.py") == ["_jvm"]
 
 
 def test_our_own_code_uses_public_interfaces_alone(capsys: pytest.CaptureFixture[str]) -> None:

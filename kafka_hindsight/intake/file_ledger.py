@@ -1,0 +1,116 @@
+"""The ledger: which files were read to their end, and what they hold, so that none is read twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.intake.file_marks import fingerprints
+from kafka_hindsight.intake.lake_rows import cluster_rows, table_of
+from kafka_hindsight.lake.store import Store
+from kafka_hindsight.logs.facts import FileFacts, read_as
+from kafka_hindsight.logs.files import LogFile
+from kafka_hindsight.shared.grouping import grouped
+
+_MS = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What a lake knows of the files that were listed: facts and the cluster of the known; fingerprints of the rest."""
+
+    known: Mapping[LogFile, FileFacts]
+    clusters: Mapping[LogFile, str]
+    marks: Mapping[LogFile, str]
+
+    def vanished(self, listed: Iterable[LogFile]) -> set[str]:
+        """The sources of files that could not be opened to look them up."""
+        return {f.source for f in listed if f not in self.known and f not in self.marks}
+
+
+def consult(store: Store, files: Iterable[LogFile], cluster: str | None) -> Ledger:
+    """Finds files in the ledger: by name, size and time without opening them, else by their fingerprint.
+
+    Takes: the cluster's name where it is given; else files of any cluster are found.
+    """
+    listed = list(files)
+    rows = _rows(store, listed, cluster)
+    found = {f: row for f in listed for row in rows.get(_kind(f), ()) if _is_same(row, f)}
+    marks = fingerprints([f for f in listed if f not in found])
+    found |= {f: row for f, mark in marks.items() for row in rows.get(_kind(f), ()) if row["fingerprint"] == mark}
+    return Ledger(
+        known={f: _facts(f, row) for f, row in found.items()},
+        clusters={f: row["cluster"] for f, row in found.items()},
+        marks=marks,
+    )
+
+
+def enter(store: Store, cluster: str, facts: Iterable[FileFacts], marks: Mapping[LogFile, str], at: datetime) -> None:
+    """Adds files that were read to their end. Their records must be in the lake by then."""
+    rows = [_row(fact, marks[fact.file], cluster, at) for fact in facts]
+    once = {tuple(row[k] for k in LOG_FILES.key): row for row in rows}
+    store.create(LOG_FILES)
+    if once:
+        store.append_new(LOG_FILES, table_of(once.values(), LOG_FILES))
+
+
+def _rows(store: Store, files: list[LogFile], cluster: str | None) -> dict[tuple[Any, ...], list[Any]]:
+    held = cluster_rows(store, LOG_FILES, cluster)
+    is_wanted = pc.and_(
+        pc.is_in(held["size_bytes"], pa.array({f.size for f in files}, pa.int64())),
+        pc.is_in(held["read_as"], pa.array({read_as(f) for f in files}, pa.string())),
+    )
+    rows = held.filter(is_wanted).to_pylist()
+    return grouped(rows, lambda row: tuple(row[c] for c in ("origin", "source", "zone", "read_as", "size_bytes")))
+
+
+def _kind(file: LogFile) -> tuple[Any, ...]:
+    return file.origin, file.source, file.zone, read_as(file), file.size
+
+
+def _is_same(row: Any, file: LogFile) -> bool:
+    return bool(row["file"] == file.name and row["modified_at"] == file.modified_at)
+
+
+def _facts(file: LogFile, row: Any) -> FileFacts:
+    return FileFacts(
+        file=file,
+        lines=row["line_count"],
+        timeless=row["undated_count"],
+        first_at=row["first_at"],
+        last_at=row["last_at"],
+        set_back=row["clock_set_back_ms"] * _MS,
+        is_kafka_log=row["is_kafka_log"],
+        damage=row["damage"],
+        cluster_ids=frozenset(row["cluster_ids"]),
+    )
+
+
+def _row(fact: FileFacts, mark: str, cluster: str, at: datetime) -> dict[str, Any]:
+    file = fact.file
+    return {
+        "cluster": cluster,
+        "origin": file.origin,
+        "source": file.source,
+        "file": file.name,
+        "zone": file.zone,
+        "size_bytes": file.size,
+        "modified_at": file.modified_at,
+        "fingerprint": mark,
+        "read_as": read_as(file),
+        "line_count": fact.lines,
+        "undated_count": fact.timeless,
+        "first_at": fact.first_at,
+        "last_at": fact.last_at,
+        "clock_set_back_ms": fact.set_back // _MS,
+        "is_kafka_log": fact.is_kafka_log,
+        "damage": fact.damage,
+        "cluster_ids": sorted(fact.cluster_ids),
+        "run_collected_at": at,
+    }

@@ -1,0 +1,56 @@
+"""Landed records of `__consumer_offsets` become rows: JSON lines, one record each, as a live cluster lands them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from kafka_hindsight.catalog.bronze import GROUP_RECORDS
+from kafka_hindsight.catalog.model import Scalar
+from kafka_hindsight.intake.json_lines import Line, fields_of, reader_of, refused, value_of
+from kafka_hindsight.intake.lake_rows import once, table_of
+
+SOURCE = "__consumer_offsets"
+
+_LANDED = tuple(c for c in GROUP_RECORDS.columns if c.name not in ("cluster", "run_landed_as"))
+_NEEDED = tuple(c.name for c in _LANDED if not c.nullable)
+_CUT_OFF = "It is not a record of a group: perhaps its writer died while it wrote."
+
+Row = dict[str, Any]
+
+
+class ReadRecord(NamedTuple):
+    """A landed line and the columns that it has; `sentence` says why it is not a record, where it is none."""
+
+    line: Line
+    columns: Row
+    sentence: str | None
+
+
+def read_record(line: Line) -> ReadRecord:
+    """What a line holds."""
+    try:
+        value = value_of(line.text)
+    except ValueError:
+        value = None
+    columns = fields_of(value, _LANDED)
+    sentence = reader_of(Scalar.STRING)(value.get("sentence")) if isinstance(value, dict) else None
+    is_whole = all(columns[name] is not None for name in _NEEDED)
+    return ReadRecord(line, columns, sentence or (None if is_whole else _CUT_OFF))
+
+
+def rows_of(records: Iterable[ReadRecord], cluster: str) -> pa.Table:
+    """Rows of bronze.group_records, each record once."""
+    rows = (
+        {**record.columns, "cluster": cluster, "run_landed_as": record.line.landed_as}
+        for record in records
+        if record.sentence is None
+    )
+    return once(table_of(rows, GROUP_RECORDS), GROUP_RECORDS.key)
+
+
+def quarantined(records: Iterable[ReadRecord], cluster: str) -> list[Row]:
+    """The records that could not be decoded, and lines that are none: rows of quality.quarantine."""
+    return refused([(r.line.text, r.sentence) for r in records if r.sentence is not None], cluster, SOURCE)

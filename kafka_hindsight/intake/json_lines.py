@@ -1,0 +1,131 @@
+"""Files of JSON lines as others write them: each line with the types that are declared for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, NamedTuple
+
+from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.catalog.model import Column, Kind, ListOf, Scalar
+from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
+from kafka_hindsight.logs.reading import QUOTED
+
+_BITS = {Scalar.INT: 31, Scalar.BIGINT: 63}
+_DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?", re.ASCII)
+
+
+class Line(NamedTuple):
+    """A line, and the file that it landed in; None where it was brought."""
+
+    text: str
+    landed_as: str | None = None
+
+
+def lines_in(held: Bytes) -> Iterator[str]:
+    """The lines of a file that hold something, as far as it can be unpacked."""
+    at, rest = 0, b""
+    while data := held.between(at, at + CHUNK):
+        at += len(data)
+        *whole, rest = (rest + data).split(b"\n")
+        yield from _filled(whole)
+    yield from _filled([rest])
+
+
+def _filled(lines: Sequence[bytes]) -> Iterator[str]:
+    return (line.removesuffix(b"\r").decode(errors="replace") for line in lines if line.strip())
+
+
+def value_of(text: str) -> Any:
+    """The JSON value of a line; numbers that are not whole stay text. Raises: ValueError where it is not JSON."""
+    try:
+        return json.loads(text, parse_float=str, parse_constant=_refused)
+    except RecursionError as deep:
+        raise ValueError("It is nested too deep.") from deep
+
+
+def _refused(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON.")
+
+
+def fields_of(value: Any, columns: Sequence[Column]) -> dict[str, Any]:
+    """The columns that a value has as a JSON object: null what is missing, or of another type."""
+    held = value if isinstance(value, dict) else {}
+    return {name: read(held.get(name)) for name, read in _fields(tuple(columns))}
+
+
+@cache
+def _fields(columns: tuple[Column, ...]) -> list[tuple[str, Callable[[Any], Any]]]:
+    return [(column.name, reader_of(column.kind)) for column in columns]
+
+
+def reader_of(kind: Kind) -> Callable[[Any], Any]:
+    """What makes of a JSON value one of a type: null where it is of another one. Text takes whatever stands there."""
+    match kind:
+        case Scalar.STRING:
+            return _text
+        case Scalar.BOOLEAN:
+            return lambda value: value if value is True or value is False else None
+        case Scalar.INT | Scalar.BIGINT:
+            most = 1 << _BITS[kind]
+            return lambda value: value if type(value) is int and -most <= value < most else None
+        case Scalar.TIMESTAMP:
+            return instant_in
+        case Scalar():
+            return lambda value: None
+        case ListOf():
+            item = reader_of(kind.item)
+            return lambda value: [item(each) for each in value] if isinstance(value, list) else None
+    fields = _fields(kind.COLUMNS)
+    return lambda value: {name: read(value.get(name)) for name, read in fields} if isinstance(value, dict) else None
+
+
+def whole_number(text: str | None, kind: Scalar) -> int | None:
+    """The number that a text is; None where it is none of that type."""
+    try:
+        number = int(text or "")
+    except ValueError:
+        return None
+    return number if -(1 << _BITS[kind]) <= number < 1 << _BITS[kind] else None
+
+
+def instant_in(value: Any) -> datetime | None:
+    """The instant that a text names as ISO 8601 writes it, of UTC where it names no zone; None where it names none."""
+    if not isinstance(value, str) or not _DATED.fullmatch(value.strip()):
+        return None
+    try:
+        at = datetime.fromisoformat(value.strip())
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def refused(lines: Sequence[tuple[str, str]], cluster: str, source: str) -> list[dict[str, Any]]:
+    """Rows of quality.quarantine for lines that are not what they should be, each once.
+
+    Takes: each line, and the sentence that says why.
+    Edge case: without an instant, so that no later run over the same window takes them away.
+    """
+    rows = {
+        row_id(cluster, source, text): {
+            "cluster": cluster,
+            "source": source,
+            "line_count": 1,
+            "row": text[:QUOTED],
+            "sentences": [sentence],
+        }
+        for text, sentence in lines
+    }
+    return [{"quarantine_id": key, **row} for key, row in rows.items()]
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    if type(value) is int:
+        return str(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text if text.isascii() else text.encode(errors="replace").decode()

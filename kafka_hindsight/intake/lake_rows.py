@@ -1,0 +1,46 @@
+"""Few rows of the lake's tables, as Arrow and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.parts import Part
+from kafka_hindsight.lake.store import Store
+
+
+def cluster_rows(store: Store, table: Table, cluster: str | None, columns: Sequence[str] | None = None) -> pa.Table:
+    """A cluster's rows, or all where none is named; none where the table is not there."""
+    if store.has(table):
+        return store.read(table, None if cluster is None else Part(cluster), columns)
+    schema = arrow_schema(table)
+    return pa.schema([schema.field(name) for name in columns or schema.names]).empty_table()
+
+
+def table_of(rows: Iterable[Mapping[str, Any]], table: Table) -> pa.Table:
+    """Plain rows as a table with its columns and types; what a row lacks is null."""
+    held = list(rows)
+    columns = [pa.array([row.get(f.name) for row in held], f.type) for f in arrow_schema(table)]
+    return pa.Table.from_arrays(columns, schema=arrow_schema(table))
+
+
+def once(rows: pa.Table, key: Sequence[str]) -> pa.Table:
+    """The first row of each key."""
+    numbered = rows.select(key).append_column("nth", pa.array(np.arange(len(rows))))
+    first = numbered.group_by(list(key), use_threads=False).aggregate([("nth", "min")])
+    return rows.take(pa.array(np.sort(first["nth_min"].to_numpy())))
+
+
+def shaped(rows: pa.Table, table: Table, **constants: Any) -> pa.Table:
+    """Rows with the columns of a table, in their order and types. Takes: columns that are the same for all rows."""
+    schema = arrow_schema(table)
+    columns = [
+        pa.repeat(pa.scalar(constants[f.name], f.type), len(rows)) if f.name in constants else rows[f.name].cast(f.type)
+        for f in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)

@@ -1,0 +1,163 @@
+"""Log records become events: workers read them and keep the events packed, and hashes show which stand twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_hindsight.catalog.bronze import LOG_RECORDS
+from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.engine.work import Engine, rows_in, units_of
+from kafka_hindsight.knowledge.layouts import WITHIN
+from kafka_hindsight.knowledge.version import READING, version_of
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.landing import write_atomically
+from kafka_hindsight.lake.parts import File, Part
+from kafka_hindsight.lake.store import Store
+from kafka_hindsight.logs.arrays import Ints, repeats
+from kafka_hindsight.logs.event_batches import SCHEMA, read_batches
+from kafka_hindsight.logs.file_bytes import Bytes
+from kafka_hindsight.logs.packed_events import PICKED, Packer, events_of, picked
+from kafka_hindsight.logs.work import Unit
+
+_FOUND = pa.schema([*SCHEMA, ("unit", pa.int32()), ("size", pa.int64()), ("keys", pa.binary())])
+"""What a worker finds in a file of bronze: rows of SCHEMA, and a row with the unit whose events are packed, the bytes
+that they take, and their keys."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What some records say: rows that count them, and rows of those without an event; where the events wait, and
+    their keys.
+    """
+
+    rows: pa.Table
+    units: Sequence[Unit]
+    keys: Sequence[Ints]
+
+    @property
+    def tallies(self) -> pa.Table:
+        """How many records and lines of a source had a fate in an hour, a row for each batch that held some."""
+        return self.rows.filter(pc.is_valid(self.rows["tally"]))
+
+    def of_fate(self, fate: LineFate, table: Table) -> pa.Table:
+        """The records of a fate, as rows of the table that it leads to."""
+        is_wanted = pc.and_(pc.equal(self.rows["fate"], fate), pc.is_null(self.rows["tally"]))
+        return self.rows.filter(is_wanted).select(table.column_names).cast(arrow_schema(table))
+
+
+def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], folder: str) -> Parsed:
+    """Gives each record of a part of bronze to exactly one fate: event, ignored, unparsed or quarantined.
+
+    Takes: the edges that cut an hour in two; the folder in which the events wait.
+    """
+    units = [
+        replace(unit, told={**unit.told, "place": f"{folder}/{n}.arrow", "unit": n})
+        for n, unit in enumerate(units_of(store, LOG_RECORDS, part))
+    ]
+    rows, waiting, keys = [], list[Unit](), list[Ints]()
+    for batch in engine.spread(units, partial(_read_in, part=part, edges=tuple(edges)), _FOUND):
+        rows.append(batch.select(SCHEMA.names))
+        for unit, size, packed in zip(*(batch[name].to_pylist() for name in ("unit", "size", "keys")), strict=True):
+            if unit is not None:
+                waiting.append(Unit(f"{folder}/{unit}.arrow", (0, size), {"unit": len(waiting)}, is_raw=True))
+                keys.append(np.frombuffer(packed, np.int64))
+    return Parsed(pa.Table.from_batches(rows, SCHEMA), waiting, keys)
+
+
+def _read_in(
+    told: Mapping[str, Any], _: Bytes, __: Any, part: Part, edges: Sequence[datetime]
+) -> Iterator[pa.RecordBatch]:
+    packer = Packer()
+    for rows in read_batches(rows_in(told, LOG_RECORDS, part), edges, packer.pack):
+        columns = [*rows.columns, *(pa.nulls(len(rows), f.type) for f in list(_FOUND)[len(SCHEMA) :])]
+        yield pa.record_batch(columns, _FOUND)
+    packed, keys = packer.packed()
+    if len(keys):
+        write_atomically(told["place"], packed.to_pybytes())
+        known = {"unit": told["unit"], "size": packed.size, "keys": keys.tobytes()}
+        yield pa.RecordBatch.from_pylist([known], _FOUND)
+
+
+def repeated(engine: Engine, parsed: Parsed, brokers: Mapping[str, int]) -> dict[int, Ints]:
+    """The numbers of the events for which others stand, by the units in which they wait: the same words of one broker
+    at one instant are one event, whichever files hold them.
+
+    Takes: the only broker that the lines of a log name, by source.
+    Order: of several records of one event the first by source and place stands for it.
+    """
+    twins = _split(repeats(np.concatenate([np.array([], np.int64), *parsed.keys])), parsed.keys)
+    units = [replace(unit, numbers=own) for unit, own in zip(parsed.units, twins, strict=True) if len(own)]
+    found = pa.Table.from_batches(engine.spread(units, partial(_picked_in, brokers=brokers), PICKED), PICKED)
+    return repeats_among(found)
+
+
+def repeats_among(events: pa.Table) -> dict[int, Ints]:
+    """The numbers of those of some events that an earlier one stands for, by their units. Takes: rows of PICKED."""
+    stand = events.take(pc.sort_indices(events, [(name, "ascending") for name in ("source", "order")]))
+    is_repeat = _are_repeats(stand)
+    unit, nth = (stand[name].to_numpy()[is_repeat] for name in ("unit", "nth"))
+    return {n: np.sort(nth[unit == n]) for n in np.unique(unit).tolist()}
+
+
+def _split(is_twin: Any, keys: Sequence[Ints]) -> list[Ints]:
+    """The numbers of those that are, in each part."""
+    ends = np.cumsum([len(each) for each in keys])[:-1].astype(np.int64)
+    return [np.flatnonzero(part) for part in np.split(is_twin, ends)] if keys else []
+
+
+def _are_repeats(events: pa.Table) -> Any:
+    """Which events say what an earlier one of their writer says. Takes: events in the order in which they count."""
+    likeness, at = events["likeness"].to_numpy(), events["happened_at"].cast(pa.int64()).to_numpy()
+    by = (likeness, at, *(_codes(texts) for texts in (_writers(events), events["origin"])))
+    order = np.lexsort(by)
+    is_like_before = np.zeros(len(order), bool)
+    is_like_before[1:] = np.logical_and.reduce([np.diff(key[order]) == 0 for key in by])
+    found = np.zeros(len(order), bool)
+    found[order] = is_like_before
+    return found
+
+
+def _writers(events: pa.Table) -> pa.ChunkedArray:
+    """Who wrote each event: the broker where one is known, else the folder of its log; of a client the log itself."""
+    source, is_broker = events["source"], pc.equal(events["origin"], "broker")
+    folder = pc.struct_field(pc.extract_regex(source, r"(?s)^(?P<folder>(?:.*/)?)"), "folder")
+    folder = pc.if_else(pc.match_substring(source, WITHIN), source, folder)
+    by = pc.coalesce(events["broker"].cast(pa.string()), folder)
+    return pc.if_else(is_broker, by, source)
+
+
+def _codes(texts: pa.ChunkedArray) -> Ints:
+    codes: Ints = texts.combine_chunks().dictionary_encode().indices.to_numpy()
+    return codes
+
+
+def _picked_in(
+    told: Mapping[str, Any], held: Bytes, numbers: Ints, brokers: Mapping[str, int]
+) -> Iterator[pa.RecordBatch]:
+    yield from picked(held.between(0, told["reads_to"]), told["unit"], numbers, brokers)
+
+
+def write_events(
+    engine: Engine, store: Store, parsed: Parsed, brokers: Mapping[str, int], repeats_of: Mapping[int, Ints]
+) -> list[File]:
+    """Writes silver.events, each event once, as files that no commit names yet. Takes: what `repeated` gives."""
+    none = np.array([], np.int64)
+    units = [replace(unit, numbers=repeats_of.get(n, none)) for n, unit in enumerate(parsed.units)]
+    work = partial(_events_in, brokers=brokers, knowledge_version=version_of(READING))
+    return engine.write(store, EVENTS, units, work)
+
+
+def _events_in(
+    told: Mapping[str, Any], held: Bytes, numbers: Ints, brokers: Mapping[str, int], knowledge_version: str
+) -> Iterator[pa.RecordBatch]:
+    yield from events_of(held.between(0, told["reads_to"]), numbers, brokers, knowledge_version)

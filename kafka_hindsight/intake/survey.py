@@ -1,0 +1,202 @@
+"""What the files hold, looked at once before anything is written: pieces, spans, and the cluster they name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_hindsight.engine.work import Engine
+from kafka_hindsight.intake.file_marks import fingerprints
+from kafka_hindsight.logs.arrays import NO_INSTANT
+from kafka_hindsight.logs.detection import layout_of, sampled
+from kafka_hindsight.logs.facts import _KAFKAS_OWN, _NAMES_CLUSTER, FileFacts, Survey
+from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
+from kafka_hindsight.logs.files import LogFile, instant
+from kafka_hindsight.logs.forms import Form, every_layout, misfit_of
+from kafka_hindsight.logs.frames import FRAME, MARK
+from kafka_hindsight.logs.heads import PLAIN, Clock
+from kafka_hindsight.logs.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, look
+from kafka_hindsight.logs.reading import fields_of, read_record
+from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
+from kafka_hindsight.logs.work import Unit
+
+_KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
+
+_NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
+
+
+_MOST_PIECES = 20_000
+_MOST_BYTES = 64 * 1024 * 1024
+
+_PIECES = pa.schema([("piece", pa.string())])
+
+
+def survey(engine: Engine, files: Mapping[int, LogFile], copies: str) -> Survey:
+    """Reads every file once. Takes: the files by their numbers; where lines that were wrapped are kept.
+
+    Gives: what could be read. A file that vanished or shrank is left out.
+    Edge case: a compressed file that breaks off is read up to the break. A file of several pieces is read again where
+        its beginning shows another layout than Kafka's, and in one go where its lines are wrapped or its clock shows
+        an hour twice.
+    """
+    found = _looked(engine, files, copies)
+    for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_shows_an_hour_twice, True)):
+        again = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
+        found |= _looked(engine, {n: files[n] for n in again}, copies, again, in_one_go)
+    whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
+    return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
+
+
+def changed_sources(files: Iterable[LogFile], marks: Mapping[LogFile, str]) -> set[str]:
+    """The sources of those files that no longer are what they were listed as."""
+    listed = list(files)
+    now = fingerprints(listed)
+    return {f.source for f in listed if f not in now or now[f] != marks.get(f)}
+
+
+def piece_size(most: int, total: int) -> int:
+    """How long pieces are: the more there is to read the longer, so that the driver can hold what is known of each."""
+    return min(most, max(CHUNK, min(_MOST_BYTES, total // _MOST_PIECES)))
+
+
+def _is_wrapped(pieces: Sequence[Piece]) -> bool:
+    """Whether the beginning of a file shows that all of it has to be taken out of envelopes."""
+    return pieces[0].is_wrapped and not pieces[-1].is_wrapped
+
+
+def _is_of_another_layout(pieces: Sequence[Piece]) -> bool:
+    return pieces[0].layouts != pieces[-1].layouts
+
+
+def _shows_an_hour_twice(pieces: Sequence[Piece]) -> bool:
+    return any(p.is_doubled for p in pieces) and not pieces[0].is_wrapped
+
+
+def _looked(
+    engine: Engine,
+    files: Mapping[int, LogFile],
+    copies: str,
+    seen: Mapping[int, Piece] | None = None,
+    in_one_go: bool = False,
+) -> dict[int, tuple[Piece, ...]]:
+    """The pieces of files. Takes: the first piece of those that were looked at before, by which the others are read."""
+    known = seen or {}
+    size = piece_size(engine.piece, sum(f.size for f in files.values()))
+    units = [unit for n, f in files.items() for unit in _units(n, f, size, f.copy_in(copies), known.get(n), in_one_go)]
+    texts = (text for batch in engine.spread(units, pieces_in, _PIECES) for text in batch["piece"].to_pylist())
+    found: dict[int, list[Piece]] = {n: [] for n in files}
+    for piece in (Piece.of(json.loads(text)) for text in texts):
+        found[piece.file].append(piece)
+    return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in found.items()}
+
+
+def _units(number: int, file: LogFile, size: int, copy: str, seen: Piece | None, in_one_go: bool) -> Iterator[Unit]:
+    told = {"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern, "copy": copy}
+    told |= {"layouts": seen and seen.layouts, "form": asdict(seen.form) if seen and seen.form else None}
+    if file.is_packed:
+        yield file.unit((0, file.size), {**told, "from": 0, "until": None})
+        return
+    for begin in range(0, file.size, file.size if in_one_go else size):
+        until = file.size if in_one_go else min(begin + size, file.size)
+        part = max(begin - 1, 0), min(until + REACH, file.size)
+        yield file.unit(part, {**told, "from": begin, "until": until})
+
+
+def pieces_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+    """What a worker finds in a unit, a row for each piece."""
+    found = list(_pieces_of(told, held))
+    if held.damage:
+        last = found.pop() if found else Piece(told["file"], 0, 0)
+        found.append(replace(last, damage=held.damage))
+    if not found and told["size"]:
+        found = [Piece(told["file"], 0, 0, is_there=False)]
+    yield pa.record_batch([pa.array([json.dumps(asdict(piece)) for piece in found], pa.string())], _PIECES)
+
+
+def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
+    layouts, until = told["layouts"], told["until"]
+    form = Form.of(told["form"]) if told["form"] else None
+    size = None if until is None else told["size"]
+    if layouts is None and not told["from"]:
+        form = wrapped_as(held.between(0, CHUNK if size is None else min(CHUNK, size)), told["pattern"])
+        layouts = form.others
+    if form is None or form.is_plain:
+        yield from _in_pieces(told, held, Way(tuple(layouts or PLAIN)))
+    elif until == size:
+        unwrapped = Unwrapped(held, size, form, told["pattern"], told["copy"])
+        way = Way(every_layout(told["pattern"]), unwrapped.sources)
+        for piece in _in_pieces({**told, "until": None}, unwrapped, way):
+            yield replace(piece, form=form)
+    else:
+        yield Piece(told["file"], 0, until, is_wrapped=True, form=form)
+
+
+def _in_pieces(told: Mapping[str, Any], held: Bytes, way: Way) -> Iterator[Piece]:
+    clock, begin, until = Clock(told["zone"]), told["from"], told["until"]
+    while until is None or begin < until:
+        offset, end = max(begin - 1, 0), begin + told["piece"] if until is None else min(begin + told["piece"], until)
+        data = held.between(offset, end + REACH if until is None else min(end + REACH, told["size"]))
+        reached = offset + len(data)
+        if until is None:
+            end = min(end, reached)
+            if end <= begin:
+                return
+        elif reached < end:
+            yield Piece(told["file"], begin, end, is_there=False)
+            return
+        piece = look(data, told["file"], begin, end, clock, way)
+        misfit = misfit_of(sampled(data), told["pattern"]) if not begin and piece.first_at == NO_INSTANT else None
+        yield replace(_known(piece, data), misfit=misfit)
+        begin = end
+
+
+def _known(piece: Piece, data: bytes) -> Piece:
+    """A piece with what its lines say of who wrote them. Another layout than Kafka's was found by what Kafka says."""
+    is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES) or piece.is_wrapped or piece.layouts != PLAIN
+    return replace(piece, is_kafka_log=is_kafka_log, cluster_ids=tuple(sorted(set(_cluster_ids(data, piece.layouts)))))
+
+
+def _cluster_ids(data: bytes, layouts: Sequence[str]) -> Iterator[str]:
+    """The ids of clusters that lines name. Edge case: a line at the end of a piece may be seen in the next one too."""
+    for literal in _NAMING:
+        at = data.find(literal)
+        while at >= 0:
+            begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            begin += FRAME if data.startswith(MARK, begin) else 0
+            line = data[begin : end if end >= 0 else None].decode(errors="replace")
+            layout = layout_of(line, layouts)
+            told = read_record(layout, line) if layout else None
+            if told and told.pattern in _NAMES_CLUSTER:
+                yield from fields_of(told.pattern, [told.found])["detail"]
+            at = data.find(literal, end) if end >= 0 else -1
+
+
+def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
+    times = sum((p.before + p.after for p in pieces), NO_TIMES)
+    return FileFacts(
+        file=file,
+        lines=sum(p.lines for p in pieces),
+        timeless=times.timeless,
+        first_at=instant(times.first) if times.are_any else None,
+        last_at=instant(times.last) if times.are_any else None,
+        set_back=_set_back(pieces),
+        is_kafka_log=any(p.is_kafka_log for p in pieces),
+        damage=next((p.damage for p in pieces if p.damage), None),
+        cluster_ids=frozenset(i for p in pieces for i in p.cluster_ids),
+        misfit=pieces[0].misfit if pieces and not times.are_any else None,
+    )
+
+
+def _set_back(pieces: Sequence[Piece]) -> timedelta:
+    """How far the clock goes back at most, in a piece or to the next. Edge case: not where the newest line is first."""
+    if pieces and pieces[0].form and pieces[0].form.is_newest_first:
+        return timedelta()
+    told = [p for p in pieces if p.first != NOWHERE]
+    gaps = [a.last_at - b.first_at for a, b in pairwise(told) if NO_INSTANT not in (a.last_at, b.first_at)]
+    return timedelta(microseconds=max([0, *gaps, *(p.set_back for p in pieces)]))

@@ -1,1 +1,0 @@
-"""Files of logs, listed, surveyed and read by Spark's workers."""

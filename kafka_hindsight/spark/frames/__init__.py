@@ -1,1 +1,0 @@
-"""Frames in, frames out: what Spark prepares for readers and for judgements."""

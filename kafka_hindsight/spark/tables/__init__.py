@@ -1,1 +1,0 @@
-"""Tables of the lake, written and read by Spark."""

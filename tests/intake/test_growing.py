@@ -1,0 +1,266 @@
+"""Live folders: logs that grow, rotate, vanish and are packed while they are read. Each line once, none lost."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_hindsight.catalog import bronze
+from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.store import Store
+from kafka_hindsight.logs.files import Listing
+from lab.bench import rotation
+from spark_jobs.collect import Collected, InputKeepsChanging, collect, looking
+from tests.support.logs import RUN_AT, lay, resigned, rows, settings, with_tables
+
+LOG = "broker-1/server.log"
+OTHER = "broker-2/server.log"
+NEXT = RUN_AT + timedelta(hours=1)
+
+Hook = Callable[[int], None]
+"""What happens to the files right after they were listed for the n-th time."""
+
+
+def run(root: Path, at: datetime = RUN_AT, hook: Hook = lambda _: None, **given: Any) -> Collected:
+    """The step collect on `logs` below a folder, into `lake` beside it."""
+    with_tables(root / "lake")
+    wishes = settings(root / "lake", root / "logs", run_at=at, **{"read_to_end": False, **given})
+    engine = LocalEngine()
+    look, listings = looking(engine, wishes), list[Listing]()
+
+    def looked() -> Listing:
+        listings.append(look())
+        hook(len(listings))
+        return listings[-1]
+
+    return collect(engine, Store(wishes.lake), wishes, looked(), looked)
+
+
+def texts(root: Path, source: str = LOG) -> list[str]:
+    """The records of a source that bronze holds, in their order."""
+    held = rows(Store(str(root / "lake")), bronze.LOG_RECORDS, "happened_at", "order")
+    return [row["text"] for row in held if row["source"] == source]
+
+
+def words(*lines: str) -> list[str]:
+    return [line.rstrip("\n") for line in lines]
+
+
+def aged(root: Path, minutes: float, *names: str) -> None:
+    """Makes files look written so long before the run."""
+    at = (RUN_AT - timedelta(minutes=minutes)).timestamp()
+    for name in names:
+        os.utime(root / "logs" / name, (at, at))
+
+
+LINES = [resigned(n, f"01:{n:02d}:00,000") for n in range(30)]
+
+
+def test_every_way_of_rotation_under_a_writer_gives_what_one_reading_gives(tmp_path: Path) -> None:
+    outcome = rotation.play(None, tmp_path, batches=24, lines=700, every=4, collects=3)
+    assert outcome.lines > 100_000
+    assert min(outcome.rotations.values()) >= 5
+    assert outcome.lines_kept == outcome.lines
+    assert outcome.same
+
+
+def test_what_is_known_is_not_read_again_whatever_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = {LOG: "".join(LINES[20:]), f"{LOG}.1": "".join(LINES[10:20]), f"{LOG}.2": "".join(LINES[:10])}
+    lay(tmp_path / "logs", parts)
+    aged(tmp_path, 30, *parts)
+    first = run(tmp_path)
+    folder = tmp_path / "logs" / "broker-1"
+    for old, new in ((".2", ".3"), (".1", ".2"), ("", ".1")):
+        (folder / f"server.log{old}").rename(folder / f"server.log{new}")
+    lay(tmp_path / "logs", {LOG: resigned(1, "02:00:00,000")})
+    aged(tmp_path, 20, LOG)
+    second = run(tmp_path, NEXT)
+    told = capsys.readouterr().out
+    assert "3 files of cluster prod, 3 of them to be read" in told
+    assert "4 files of cluster prod, 1 of them to be read" in told
+    assert (first.span[0], second.span[1] - first.span[1]) == (second.span[0], timedelta(minutes=31))
+    assert texts(tmp_path) == words(*LINES, resigned(1, "02:00:00,000"))
+    run(tmp_path, cluster="another")
+    assert "4 files of cluster another, 4 of them to be read" in capsys.readouterr().out
+
+
+def test_the_last_record_of_a_growing_file_waits_for_the_next_head_or_ten_minutes(tmp_path: Path) -> None:
+    half = resigned(3, "01:03:00,000")[:70]
+    lay(tmp_path / "logs", {LOG: "".join(LINES[:3]) + half, OTHER: LINES[0]})
+    aged(tmp_path, 1, LOG)
+    aged(tmp_path, 10, OTHER)
+    done = run(tmp_path)
+    assert done.held_back == {LOG: 1}
+    assert texts(tmp_path) == words(*LINES[:3])
+    assert texts(tmp_path, OTHER) == words(LINES[0])
+    lay(tmp_path / "logs", {LOG: "".join(LINES[:5]) + "\ta trace\n"})
+    aged(tmp_path, 0, LOG)
+    assert run(tmp_path).held_back == {LOG: 2}
+    assert texts(tmp_path) == words(*LINES[:4])
+    assert run(tmp_path, read_to_end=True).held_back == {}
+    assert texts(tmp_path) == words(*LINES[:4], LINES[4] + "\ta trace")
+
+
+def test_a_rotated_file_is_whole_at_once_and_equal_lines_on_either_side_are_two(tmp_path: Path) -> None:
+    twin = resigned(9, "01:09:00,000")
+    lay(tmp_path / "logs", {f"{LOG}.1": "".join(LINES[:9]) + twin, LOG: twin + twin + LINES[10]})
+    aged(tmp_path, 1, f"{LOG}.1", LOG)
+    run(tmp_path)
+    assert texts(tmp_path) == words(*LINES[:9], twin, twin, twin)
+    lay(tmp_path / "logs", {LOG: twin + twin + "".join(LINES[10:12])})
+    aged(tmp_path, 0, LOG)
+    assert sorted(f.file.name for f in run(tmp_path, NEXT).facts) == [LOG, f"{LOG}.1"]
+    assert texts(tmp_path) == words(*LINES[:9], twin, twin, twin, *LINES[10:12])
+
+
+def test_a_file_that_vanishes_between_listing_and_reading_fails_nothing(tmp_path: Path) -> None:
+    lay(tmp_path / "logs", {LOG: "".join(LINES[5:]), f"{LOG}.1": "".join(LINES[:5]), OTHER: LINES[0]})
+    aged(tmp_path, 30, LOG, f"{LOG}.1", OTHER)
+
+    def vanish(listing: int) -> None:
+        if listing == 1:
+            (tmp_path / "logs" / f"{LOG}.1").unlink()
+
+    done = run(tmp_path, hook=vanish)
+    assert not done.unsettled
+    assert texts(tmp_path) == words(*LINES[5:])
+    assert texts(tmp_path, OTHER) == words(LINES[0])
+
+
+def test_a_rotation_between_listing_and_reading_makes_no_record_of_two_files(tmp_path: Path) -> None:
+    folder = tmp_path / "logs" / "broker-1"
+    lay(tmp_path / "logs", {LOG: "".join(LINES[5:]), f"{LOG}.1": "".join(LINES[:5])})
+    aged(tmp_path, 30, LOG, f"{LOG}.1")
+
+    def rotate(listing: int) -> None:
+        if listing in (1, 3):
+            (folder / "server.log.1").rename(folder / f"server.log.{5 - listing}")
+            (folder / "server.log").rename(folder / "server.log.1")
+            lay(tmp_path / "logs", {LOG: resigned(listing, f"02:0{listing}:00,000")})
+            aged(tmp_path, 30, LOG)
+
+    done = run(tmp_path, hook=rotate)
+    assert not done.unsettled
+    assert texts(tmp_path) == words(*LINES, resigned(1, "02:01:00,000"), resigned(3, "02:03:00,000"))
+
+
+def test_a_log_that_changes_as_often_as_it_is_read_is_left_to_the_next_run(tmp_path: Path) -> None:
+    lay(tmp_path / "logs", {LOG: "".join(LINES), OTHER: LINES[0]})
+    aged(tmp_path, 30, LOG, OTHER)
+
+    def replace(listing: int) -> None:
+        lay(tmp_path / "logs", {LOG: "".join(LINES[listing:])})
+
+    done = run(tmp_path, hook=replace)
+    assert done.unsettled == {LOG}
+    assert any(LOG in w and "The next run reads them" in w for w in done.summary()["warnings"])
+    assert (texts(tmp_path), texts(tmp_path, OTHER)) == ([], words(LINES[0]))
+    (tmp_path / "logs" / OTHER).unlink()
+    lay(tmp_path / "logs", {LOG: "".join(LINES)})
+    with pytest.raises(InputKeepsChanging, match=f"The files of {LOG} vanished or changed"):
+        run(tmp_path, hook=replace)
+    lay(tmp_path / "logs", {LOG: "".join(LINES)})
+    assert not run(tmp_path, NEXT + timedelta(days=365)).unsettled
+    assert texts(tmp_path) == words(*LINES)
+
+
+def test_a_copy_and_its_truncated_original_hold_each_line_once(tmp_path: Path) -> None:
+    whole = "".join(LINES[:10])
+    half = whole[: len(whole) // 2 + 20]
+    for copy, original, at in ((half, whole, 3), (whole, whole, 2), (whole, "".join(LINES[10:12]), 1)):
+        lay(tmp_path / "logs", {f"{LOG}.1": copy, LOG: original})
+        aged(tmp_path, at, f"{LOG}.1", LOG)
+        run(tmp_path)
+    assert texts(tmp_path) == words(*LINES[:11])
+    run(tmp_path, NEXT)
+    assert texts(tmp_path) == words(*LINES[:12])
+
+
+def test_a_packed_file_that_is_still_written_adds_the_rest_when_it_is_whole(tmp_path: Path) -> None:
+    lines = [resigned(n % 7, f"0{n // 3600}:{n // 60 % 60:02d}:{n % 60:02d},000") for n in range(9_000)]
+    packed = gzip.compress("".join(lines).encode())
+    lay(tmp_path / "logs", {f"{LOG}.1.gz": packed[: len(packed) // 2], OTHER: LINES[0]})
+    aged(tmp_path, 1, f"{LOG}.1.gz")
+    done = run(tmp_path)
+    some = texts(tmp_path)
+    assert f"{LOG}.1.gz" in done.held_back
+    assert 100 < len(some) < 9_000
+    assert some == words(*lines[: len(some)])
+    lay(tmp_path / "logs", {f"{LOG}.1.gz": packed})
+    aged(tmp_path, 0, f"{LOG}.1.gz")
+    run(tmp_path, NEXT)
+    assert texts(tmp_path) == words(*lines)
+
+
+def test_what_a_jvm_says_about_its_garbage_is_not_read_and_said_so(tmp_path: Path) -> None:
+    garbage = ("broker-1/kafkaServer-gc.log", "broker-1/kafkaServer-gc.log.0.current")
+    lay(tmp_path / "logs", {LOG: LINES[0], **dict.fromkeys(garbage, "[0.004s][info][gc] Using G1\n")})
+    done = run(tmp_path, read_to_end=True)
+    assert set(done.not_read) == {f"{name} (what a JVM says about its garbage)" for name in garbage}
+    assert [fact.file.name for fact in done.facts] == [LOG]
+
+
+def reading(minute: int, **more: Any) -> str:
+    return json.dumps({"at": f"2026-11-21T01:{minute:02d}:01Z", "cluster_id": "id-1", **more}) + "\n"
+
+
+def land(root: Path, cluster: str, minute: int, text: str) -> None:
+    """A reading that came into the lake by itself."""
+    name = landing.landed_name(cluster, datetime.fromisoformat(f"2026-11-21T01:{minute:02d}Z"))
+    lay(Path(landing.landing_folder(str(root / "lake"), landing.SNAPSHOTS)), {name: text})
+
+
+def test_readings_that_landed_are_taken_once_beside_those_that_are_brought_also_after_a_run_that_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay(tmp_path / "logs", {LOG: LINES[0]})
+    lay(tmp_path, {"brought.jsonl": reading(10)})
+    brought = {"snapshots": tmp_path / "brought.jsonl", "read_to_end": True}
+    land(tmp_path, "prod", 15, reading(15, brokers=[{"id": 7, "host": "h", "port": 9092}]))
+    land(tmp_path, "prod", 20, reading(20))
+    land(tmp_path, "prod-2", 15, reading(15, cluster_id="id-2"))
+    land(tmp_path, "prod", 25, "{half a read")
+    append_new = Store.append_new
+
+    def dies(store: Store, table: Table, *given: Any) -> None:
+        if table is bronze.BROKER_SNAPSHOTS:
+            raise MemoryError
+        append_new(store, table, *given)
+
+    with monkeypatch.context() as patched, pytest.raises(MemoryError):
+        patched.setattr(Store, "append_new", dies)
+        run(tmp_path, **brought)
+    held = Store(str(tmp_path / "lake"))
+    assert rows(held, bronze.BROKER_SNAPSHOTS) == []
+    done = run(tmp_path, **brought)
+    assert (done.readings.count, done.readings.broken) == (3, 1)
+    assert [r["broker"] for r in rows(held, bronze.BROKER_SNAPSHOTS)] == [7]
+    land(tmp_path, "id-1", 30, reading(30))
+    again = run(tmp_path, **brought)
+    assert (again.readings.count, again.landed.count if again.landed else 0) == (2, 1)
+    taken = rows(held, bronze.SNAPSHOT_READINGS, "snapshot_at")
+    assert [(row["snapshot_at"].minute, row["run_landed_as"]) for row in taken] == [
+        (10, None),
+        (15, "prod-20261121T011500Z.jsonl"),
+        (20, "prod-20261121T012000Z.jsonl"),
+        (30, "id-1-20261121T013000Z.jsonl"),
+    ]
+
+
+def test_a_packed_file_of_readings_that_breaks_off_is_read_up_to_the_break(tmp_path: Path) -> None:
+    many = "".join(reading(n % 60, cluster=os.urandom(300).hex()) for n in range(300))
+    packed = gzip.compress(many.encode())
+    lay(tmp_path / "logs", {LOG: LINES[0]})
+    lay(tmp_path, {"readings.jsonl.gz": packed[: len(packed) // 2]})
+    done = run(tmp_path, snapshots=tmp_path / "readings.jsonl.gz")
+    assert 0 < done.readings.count < 300
+    assert any("cannot be unpacked to its end" in w for w in done.summary()["warnings"])
