@@ -8,8 +8,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.engine.reduce import BETWEEN_BROKERS
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.durations import CLOCK_SKEW, MS
-from kafka_hindsight.spark.tables.store import Store
 from tests.support.lake import write_lake
 from tests.support.logs import MADE_BY_INGEST, rebuilt
 from tests.support.nights import WHOLE, events

@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze, quality
-from kafka_hindsight.spark.tables.store import Store
-from tests.support.logs import lay, rebuilt, resigned, rows, run
+from kafka_hindsight.lake.store import Store
+from tests.support.logs import ingested, lay, rebuilt, resigned, rows
 
 Row = dict[str, Any]
 
@@ -76,7 +76,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ingested(spark: SparkSession, night: Path) -> tuple[Store, Row]:
-    return run(spark, night / "lake", night / "logs", cluster="prod")
+    return ingested(night / "lake", night / "logs", cluster="prod")
 
 
 def test_landed_records_become_rows_once_and_broken_ones_are_kept_apart(
@@ -85,7 +85,7 @@ def test_landed_records_become_rows_once_and_broken_ones_are_kept_apart(
     store, _ = ingested
     for again in (False, True):
         if again:
-            run(spark, night / "lake", night / "logs", cluster="prod")
+            ingested(night / "lake", night / "logs", cluster="prod")
         found = rows(store, bronze.GROUP_RECORDS)
         assert sorted((r["group_id"], r["record_offset"]) for r in found) == [("g", 7), ("g", 8), ("k", 2), ("k", 3)]
         quarantined = [r["sentences"] for r in rows(store, quality.QUARANTINE) if r["source"] == "__consumer_offsets"]

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.knowledge.rules import RULES
-from tests.support.logs import Row, lay, rebuilt, run
+from tests.support.logs import Row, ingested, lay, rebuilt
 from tests.support.nights import EXCERPTS, at
 
 STORM = EXCERPTS / "groups" / "storm-2.8"
@@ -88,7 +88,7 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
     ]
     lay(folder, {"snapshots.jsonl": "".join(readings)})
     given = {"client_logs": STORM / "clients", "snapshots": folder / "snapshots.jsonl"}
-    store, said = run(spark, folder / "lake", logs, **given)
+    store, said = ingested(folder / "lake", logs, **given)
     return rebuilt(
         store,
         said,

@@ -24,7 +24,7 @@ from kafka_hindsight.knowledge.metadata_log import FOLDER
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.metadata_states import MetadataStart
 from kafka_hindsight.shared.windows import Window
-from tests.support.logs import collected, lay, rows, run
+from tests.support.logs import collected, ingested, lay, rows
 from tests.support.nights import EXCERPTS, WHOLE
 
 CAPTURED = EXCERPTS / "metadata-4.3"
@@ -57,7 +57,7 @@ def night(tmp_path: Path) -> Path:
 
 
 def test_the_metadata_log_is_decoded_once_and_read_on(spark: SparkSession, night: Path) -> None:
-    store, said = run(spark, night / "lake", night / "logs")
+    store, said = ingested(night / "lake", night / "logs")
     held = rows(store, bronze.METADATA_RECORDS)
     logged = [r for r in held if not r["snapshot_place"]]
     assert BEGIN.next_offset < logged[0]["record_offset"] and logged[-1]["record_offset"] < 110

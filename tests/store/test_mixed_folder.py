@@ -15,11 +15,11 @@ from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import Table, bronze, quality, silver
 from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs import plain_reader
-from kafka_hindsight.spark.tables.store import Store
 from lab.drill.render import render_folder
 from tests.support.lake import REBUILT
-from tests.support.logs import Row, conf, hashes, lay, rebuilt, rows, run
+from tests.support.logs import Row, conf, hashes, ingested, lay, rebuilt, rows
 
 NIGHT = Path(__file__).parents[1] / "nights" / "libraries-4.3.tar.xz"
 """Members of Java, franz-go and kafkajs that leave, crash, stand still and are too slow, and a coordinator that is
@@ -51,7 +51,7 @@ Tables = dict[str, list[dict[str, Any]]]
 def ingested(spark: SparkSession, lake: Path, night: Path, logs: Path) -> tuple[Store, Row]:
     """The brokers' logs of a folder, with what lies beside those of a night."""
     given = {"client_logs": night / "clients", "snapshots": night / "snapshots.jsonl", "cluster": None}
-    return run(spark, lake, logs, **given)
+    return ingested(lake, logs, **given)
 
 
 def told_of(store: Store, said: Row) -> Tables:

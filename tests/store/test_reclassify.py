@@ -21,14 +21,14 @@ from kafka_hindsight.catalog.steps import PUBLISH
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake import store as lake_store
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.spark.session import for_few_rows
-from kafka_hindsight.spark.tables.store import Store
 from spark_jobs import publish, rebuild, reclassify
 from spark_jobs.run import _claimed
 from tests.support.lake import content_of
-from tests.support.logs import rows, run, settings
+from tests.support.logs import ingested, rows, settings
 from tests.support.nights import EXCERPTS
 
 PAUSED = EXCERPTS / "groups" / "pause-4.1"
@@ -54,7 +54,7 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
     shutil.copytree(EXCERPTS / "assignments" / "pause-4.1", clients / "assignments")
     lake = tmp_path_factory.mktemp("published") / "lake"
     given = settings(lake, LOGS, client_logs=clients)
-    store, said = run(spark, lake, LOGS, client_logs=clients)
+    store, said = ingested(lake, LOGS, client_logs=clients)
     landing.write_json(f"{store.lake}/staging/_run.json", {"run_id": "another"})
     write = lake_store.Store.write_staging
 

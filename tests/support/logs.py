@@ -22,12 +22,11 @@ from kafka_hindsight.engine.local_runner import LocalRunner
 from kafka_hindsight.engine.rebuild import rebuild
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.judgements.rebuild.scope import Scope
-from kafka_hindsight.lake.store import Store as TablesByArrow
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.tables.store import Store
 from spark_jobs import collect, ingest
 from spark_jobs.parsing import PARSED
 from tests.support.lake import content_of, naive_rows
@@ -82,7 +81,7 @@ def _tables() -> Path:
     """A lake whose tables ingest has created, and which holds no row: made once in a process."""
     folder = Path(tempfile.mkdtemp(prefix="tables-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    TablesByArrow(str(folder)).create(*MADE_BY_INGEST)
+    Store(str(folder)).create(*MADE_BY_INGEST)
     return folder
 
 
@@ -93,25 +92,19 @@ def with_tables(lake: Path) -> Path:
     return lake
 
 
-def ingested(lake: Path, logs: Path | str, *, on_nothing: bool = False, **given: Any) -> tuple[TablesByArrow, Row]:
+def ingested(lake: Path, logs: Path | str, *, on_nothing: bool = False, **given: Any) -> tuple[Store, Row]:
     """The step ingest on a folder of logs, with its summary. `on_nothing`: it creates its tables itself."""
     if not on_nothing:
         with_tables(lake)
     summary = ingest.run_step(None, settings(lake, logs, **given), {})
-    return TablesByArrow(str(lake)), summary
+    return Store(str(lake)), summary
 
 
-def run(spark: SparkSession, lake: Path, logs: Path | str, **given: Any) -> tuple[Store, Row]:
-    """The same, with the lake as Spark opens it."""
-    _, summary = ingested(lake, logs, **given)
-    return Store(spark, str(lake)), summary
-
-
-def collected(lake: Path, logs: Path | str, **given: Any) -> tuple[TablesByArrow, Row]:
+def collected(lake: Path, logs: Path | str, **given: Any) -> tuple[Store, Row]:
     """The step collect on a folder of logs, with its summary: nothing is parsed."""
     with_tables(lake)
     summary = collect.run_step(None, settings(lake, logs, **given), {})
-    return TablesByArrow(str(lake)), summary
+    return Store(str(lake)), summary
 
 
 def rebuilt(
@@ -128,11 +121,11 @@ def rebuilt(
     window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
     seen = Window(window.start - around, window.end + around)
     scope = Scope(said["cluster"], window, seen, said["clocks_apart_ms"] * MS)
-    made = rebuild(LocalRunner(TablesByArrow(store.lake)), scope, names)
+    made = rebuild(LocalRunner(Store(store.lake)), scope, names)
     return {table.full_name: rows.to_pylist() for table, rows in made}
 
 
-def rows(store: Store | TablesByArrow, table: Table, *order: str) -> list[Row]:
+def rows(store: Store, table: Table, *order: str) -> list[Row]:
     """The rows of a table in some order, missing values first, instants without a zone as Spark gives them.
 
     Read by delta-rs: Spark plans each query longer than tests of a few rows take.
@@ -143,28 +136,14 @@ def rows(store: Store | TablesByArrow, table: Table, *order: str) -> list[Row]:
     )
 
 
-def content(store: Store | TablesByArrow, table: Table) -> str:
+def content(store: Store, table: Table) -> str:
     """A hash of a table's content, whatever the order of its rows; read by delta-rs."""
     return content_of(Path(store.lake), table)
 
 
-def hashes(store: Store | TablesByArrow, tables: Iterable[Table] = INGESTED) -> dict[str, str]:
+def hashes(store: Store, tables: Iterable[Table] = INGESTED) -> dict[str, str]:
     """A hash of the content of each table."""
     return {table.full_name: content(store, table) for table in tables}
-
-
-@contextmanager
-def for_many_rows(spark: SparkSession) -> Iterator[None]:
-    """Spark as a step uses it for large input, code generation and all, while the block runs."""
-    names = ("spark.sql.adaptive.enabled", "spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
-    before = {name: spark.conf.get(name) for name in names}
-    for name in names:
-        spark.conf.unset(name)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
 
 
 @contextmanager
