@@ -16,7 +16,6 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.knowledge.layouts import WITHIN
-from kafka_hindsight.lake.store import Store as LakeStore
 from kafka_hindsight.logs import outliers
 from kafka_hindsight.logs.facts import broken_off
 from kafka_hindsight.logs.reading import carries_nothing
@@ -74,8 +73,7 @@ _QUOTED = 200
 def _tell(night: Night, of_window: Sequence[str]) -> Summary:
     progress.say(f"From {night.window.start} to {night.window.end}")
     lines, late = at_once(
-        night.parse,
-        partial(keep_late_windows, LakeStore(night.store.lake), night.settings, night.cluster, night.window),
+        night.parse, partial(keep_late_windows, night.store, night.settings, night.cluster, night.window)
     )
     progress.say(
         f"{lines['lines_in']:,} lines: {lines['events']:,} tell something, {lines['ignored']:,} carry nothing of use, "

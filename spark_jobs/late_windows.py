@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-import pyarrow as pa
+from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.quality import LATE_WINDOWS, PUBLICATIONS
-from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.parts import Part
-from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_order import RESTED
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.shared.words import counted
-from kafka_hindsight.spark.frames.late_records import Published, earlier_windows
-from kafka_hindsight.sql.lake_views import open_views
-
-_MOST_SOURCES = 20
-
-_LATE = f"""
-    SELECT window_from, window_to, count(*) AS records, list_sort(list(DISTINCT source))[1:{_MOST_SOURCES}] AS sources,
-        min(happened_at) AS first_at, max(happened_at) AS last_at
-    FROM bronze.log_records
-    JOIN (SELECT unnest($starts::TIMESTAMPTZ[]) AS window_from, unnest($ends::TIMESTAMPTZ[]) AS window_to,
-        unnest($judged::TIMESTAMPTZ[]) AS judged_at, unnest($reads_from::TIMESTAMPTZ[]) AS reads_from,
-        unnest($reads_to::TIMESTAMPTZ[]) AS reads_to)
-        ON run_collected_at > judged_at AND happened_at >= reads_from AND happened_at < reads_to
-    WHERE cluster = $cluster AND run_collected_at > $first_judged
-        AND happened_at >= $reads_first AND happened_at < $reads_last
-    GROUP BY window_from, window_to ORDER BY window_from, window_to"""
+from kafka_hindsight.spark.conform import frame_of
+from kafka_hindsight.spark.frames.late_records import Published, earlier_windows, late_windows
+from kafka_hindsight.spark.tables.store import Store
 
 
 def keep_late_windows(store: Store, settings: Settings, cluster: str, own: Window) -> list[str]:
@@ -47,40 +29,14 @@ def keep_late_windows(store: Store, settings: Settings, cluster: str, own: Windo
     if not earlier:
         return []
     look_back, look_ahead = (timedelta(hours=h) for h in (settings.look_back_hours, settings.look_ahead_hours))
-    late = _late_windows(store, cluster, earlier, look_back, look_ahead)
-    if late:
+    records = store.read(LOG_RECORDS).where(F.col("cluster") == cluster)
+    late = late_windows(records, earlier, look_back, look_ahead).orderBy("window_from", "window_to")
+    found = late.toArrow().to_pylist()
+    if found:
         run = {"cluster": cluster, "run_id": settings.run_id, "run_found_at": settings.run_at}
-        rows = [{**row, **run} for row in late]
-        store.append_new(LATE_WINDOWS, pa.Table.from_pylist(rows, arrow_schema(LATE_WINDOWS)))
-    return [_sentence(row) for row in late]
-
-
-def _late_windows(
-    store: Store, cluster: str, earlier: Sequence[Published], look_back: timedelta, look_ahead: timedelta
-) -> list[dict[str, Any]]:
-    """The windows that would be judged by other records now.
-
-    Gives: window_from, window_to, records, sources (the first twenty by name), first_at and last_at of what came late.
-    Edge case: a record is late where it was collected after the run had begun that published the window, and
-        was ten minutes old by then: until it has rested so long a file's last record waits, and what follows it is
-        what any run looks ahead to.
-    """
-    judged = [p.at for p in earlier]
-    reads_from = [p.window.start - look_back for p in earlier]
-    reads_to = [min(p.window.end + look_ahead, p.at - RESTED) for p in earlier]
-    asked = {
-        "cluster": cluster,
-        "starts": [p.window.start for p in earlier],
-        "ends": [p.window.end for p in earlier],
-        "judged": judged,
-        "reads_from": reads_from,
-        "reads_to": reads_to,
-        "first_judged": min(judged),
-        "reads_first": min(reads_from),
-        "reads_last": max(reads_to),
-    }
-    with open_views(store.lake, (LOG_RECORDS,)) as connection:
-        return list(connection.execute(_LATE, asked).to_arrow_table().to_pylist())
+        rows = frame_of(store.spark, [{**row, **run} for row in found], LATE_WINDOWS)
+        store.append_new(LATE_WINDOWS, rows.coalesce(1))
+    return [_sentence(row) for row in found]
 
 
 def _sentence(row: dict[str, Any]) -> str:
@@ -91,9 +47,8 @@ def _sentence(row: dict[str, Any]) -> str:
 
 
 def _published(store: Store, cluster: str) -> list[Published]:
-    if not store.has(PUBLICATIONS):
+    rows = store.held(PUBLICATIONS, cluster)
+    if rows is None:
         return []
-    columns = ("window_from", "window_to", "run_published_at")
-    rows = store.read(PUBLICATIONS, Part(cluster), columns).group_by(["window_from", "window_to"])
-    newest = rows.aggregate([("run_published_at", "max")]).to_pylist()
-    return [Published(Window(r["window_from"], r["window_to"]), r["run_published_at_max"]) for r in newest]
+    newest = rows.groupBy("window_from", "window_to").agg(F.max("run_published_at").alias("at"))
+    return [Published(Window(r["window_from"], r["window_to"]), r["at"]) for r in newest.toArrow().to_pylist()]

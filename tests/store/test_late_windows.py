@@ -8,15 +8,16 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
-from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.spark.frames.late_records import Published, earlier_windows
+from kafka_hindsight.spark.tables.store import Store
 from spark_jobs.late_windows import keep_late_windows
-from tests.support.lake import rows, write_lake
-from tests.support.logs import settings
+from tests.support.lake import write_lake
+from tests.support.logs import rows, settings
 from tests.support.rows import values
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -39,7 +40,9 @@ def record(source: str, happened_at: datetime, collected_at: datetime, cluster: 
     return values(BY_NAME["bronze.log_records"], line_id=f"{source}{happened_at}", **about)
 
 
-def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_published(tmp_path: Path) -> None:
+def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_published(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     """Windows end at midnight and are judged at two; the third night before was judged again by now."""
     judged = [publication(night(n), night(n).end + 2 * HOUR) for n in range(1, 9)]
     judged += [publication(night(3), RUN_AT), publication(night(1), RUN_AT, cluster="other")]
@@ -53,7 +56,7 @@ def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_pu
         record("3/server.log", night(2).start + HOUR, RUN_AT, cluster="other"),
     ]
     lake = write_lake(tmp_path / "lake", {"quality.publications": judged, "bronze.log_records": records})
-    store = Store(str(lake))
+    store = Store(spark, str(lake))
     store.create(LATE_WINDOWS)
     given_ = settings(lake, tmp_path, run_id="tonight", run_at=RUN_AT)
     for _ in range(2):
@@ -64,15 +67,15 @@ def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_pu
             "2 records came late",
         ], "the run that is tried again finds the same"
     assert told[-1].endswith("(1/server.log, 2/server.log): it is judged again.")
-    found = {r["window_from"]: r for r in rows(lake, LATE_WINDOWS.full_name)}
+    found = {r["window_from"].replace(tzinfo=UTC): r for r in rows(store, LATE_WINDOWS)}
     assert sorted(found) == [night(n).start for n in (7, 5, 4)]
     assert found[four.start]["sources"] == ["1/server.log", "2/server.log"]
     assert (found[four.start]["records"], found[night(5).start]["records"]) == (2, 1)
-    assert found[night(5).start]["first_at"] == four.start + HOUR, "within its look-ahead"
+    assert found[night(5).start]["first_at"].replace(tzinfo=UTC) == four.start + HOUR, "within its look-ahead"
 
 
-def test_an_empty_lake_has_no_late_windows(tmp_path: Path) -> None:
-    store = Store(str(tmp_path))
+def test_an_empty_lake_has_no_late_windows(spark: SparkSession, tmp_path: Path) -> None:
+    store = Store(spark, str(tmp_path))
     assert keep_late_windows(store, settings(tmp_path, tmp_path), "prod", TONIGHT) == []
 
 
