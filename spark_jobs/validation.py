@@ -48,16 +48,14 @@ def validate(tables: Mapping[str, pa.Table], views: Mapping[str, pa.Table], wind
         expected = {name: claims[:1] for name, claims in expected.items()}
     asked = {name for name, rows in tables.items() if len(rows) or not is_sound}
     answers = _answers(tables, views, window, {name: expected[name] for name in asked})
-    batches = _batches()
-    return [
-        verdict
-        for name, rows in tables.items()
-        for verdict in (
-            _verdicts(_batch(batches, rows, answers[name], expected[name]), rows, expected[name])
-            if name in asked
-            else map(_verdict_on_no_row, expected[name])
-        )
-    ]
+    batches, verdicts = _batches(), list[Verdict]()
+    for name, rows in tables.items():
+        if name in asked:
+            batch = _batch(batches, rows, answers[name], expected[name])
+            verdicts += _verdicts(batch, rows, expected[name])
+        else:
+            verdicts += map(_verdict_on_no_row, expected[name])
+    return verdicts
 
 
 def _answers(
@@ -81,7 +79,7 @@ def _answers(
 
 
 def _batches() -> BatchDefinition[Any]:
-    """What makes a batch of a frame."""
+    """What makes a batch of a frame, which GX asks to have a source, an asset and a definition."""
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
     return (
@@ -99,13 +97,11 @@ def _batch(batches: BatchDefinition[Any], rows: pa.Table, answers: pa.Table, exp
     """
     coded = {e.column for e in expectations if e.kind == "code"}
     present = {e.column for e in expectations if e.kind == "present"} - coded
-    no_marks = pa.nulls(len(rows), _MARK)
-    columns = {
-        name: column if name in coded else pc.if_else(pc.is_valid(column), _ONE, None) if name in present else no_marks
-        for name, column in zip(rows.column_names, rows.columns, strict=True)
-    }
-    laws = {name: column.cast(_MARK) for name, column in zip(answers.column_names, answers.columns, strict=True)}
-    return batches.get_batch({"dataframe": pa.table({**columns, **laws}).to_pandas()})
+    columns = dict.fromkeys(rows.column_names, pa.nulls(len(rows), _MARK))
+    columns |= {name: pc.if_else(pc.is_valid(rows[name]), _ONE, None) for name in present}
+    columns |= {name: rows[name] for name in coded}
+    columns |= {name: answers[name].cast(_MARK) for name in answers.column_names}
+    return batches.get_batch({"dataframe": pa.table(columns).to_pandas()})
 
 
 def _verdicts(batch: Batch, rows: pa.Table, expectations: Expectations) -> list[Verdict]:
@@ -117,13 +113,6 @@ def _verdicts(batch: Batch, rows: pa.Table, expectations: Expectations) -> list[
     results = batch.validate(suite_of(table, expectations), result_format=named).results
     by_name = {r.expectation_config.meta["name"]: r for r in results}
     return [_verdict_of(e, by_name[e.name], rows) for e in expectations]
-
-
-def _fault(exception_info: Mapping[str, Any] | None) -> str:
-    """What kept GX from checking; empty where nothing did. GX keeps one entry, or one for each measure that failed."""
-    info = exception_info or {}
-    entries = [info] if "raised_exception" in info else list(info.values())
-    return "; ".join(str(e["exception_message"]) for e in entries if e["raised_exception"])
 
 
 def _verdict_on_no_row(expectation: Expectation) -> Verdict:
@@ -161,3 +150,10 @@ def _verdict(expectation: Expectation) -> Verdict:
         "unexpected_count": None if expectation.kind == "columns" else 0,
         "sentences": None,
     }
+
+
+def _fault(exception_info: Mapping[str, Any] | None) -> str:
+    """What kept GX from checking; empty where nothing did. GX keeps one entry, or one for each measure that failed."""
+    info = exception_info or {}
+    entries = [info] if "raised_exception" in info else list(info.values())
+    return "; ".join(str(e["exception_message"]) for e in entries if e["raised_exception"])
