@@ -106,6 +106,7 @@ def imports() -> grimp.ImportGraph:
         ("shared", {"numpy", "pyarrow"}),
         ("logs", {"numpy", "pyarrow"}),
         ("judgements", {"numpy", "pyarrow"}),
+        ("engine", {"numpy", "pyarrow", "deltalake"}),
     ],
 )
 def test_a_room_needs_these_packages_at_most_by_whatever_it_imports(
