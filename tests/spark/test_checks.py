@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import gold
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.spark.conform import frame_of
 from tests.support.rows import AT, values
+from tests.support.spark_rows import frame_of
 
 
 def test_gold_itself_takes_no_row_that_breaks_a_critical_check(spark: SparkSession, tmp_path: Path) -> None:

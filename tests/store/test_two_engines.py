@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,8 @@ from kafka_hindsight.lake.content import content_hash
 from kafka_hindsight.lake.ddl import columns_ddl, literal, properties, quoted
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.conform import frame_of
-from kafka_hindsight.spark.tables.store import Store as SparkStore
-from kafka_hindsight.spark.tables.store import forget_snapshots
 from tests.support.rows import AT, QUOTE, values
+from tests.support.spark_rows import frame_of
 
 HOUR = timedelta(hours=1)
 WINDOW, LATER = Window(AT, AT + HOUR), Window(AT + HOUR, AT + 2 * HOUR)
@@ -35,7 +32,7 @@ EVENTS, RECORDS, REBALANCES = silver.EVENTS, bronze.LOG_RECORDS, gold.REBALANCES
 
 @pytest.fixture
 def lake(tmp_path: Path) -> str:
-    return str(tmp_path / "a lake's")
+    return str(tmp_path / "lake")
 
 
 def rows_of(table: Table, *rows: dict[str, Any]) -> pa.Table:
@@ -44,7 +41,8 @@ def rows_of(table: Table, *rows: dict[str, Any]) -> pa.Table:
 
 def rebalance(name: str, after: timedelta = timedelta(0)) -> dict[str, Any]:
     evidence = [QUOTE, QUOTE | {"text": 'ä"\x1f\\', "happened_at": AT + timedelta(microseconds=1)}]
-    return values(REBALANCES, cluster="prod", rebalance_id=name, started_at=AT + after, evidence=evidence)
+    ends = dict.fromkeys(("started_at", "joined_at", "ended_at"), AT + after)
+    return values(REBALANCES, cluster="prod", rebalance_id=name, evidence=evidence, **ends)
 
 
 def first_commit(folder: str) -> dict[str, Any]:
@@ -58,15 +56,7 @@ def first_commit(folder: str) -> dict[str, Any]:
     return actions
 
 
-def test_tables_are_created_as_spark_creates_them(spark: SparkSession, lake: str, tmp_path: Path) -> None:
-    Store(lake).create(*TABLES)
-    SparkStore(spark, str(tmp_path / "spark")).create(*TABLES)
-    for table in TABLES:
-        ours, theirs = (first_commit(f"{place}/{table.layer}/{table.name}") for place in (lake, tmp_path / "spark"))
-        assert (ours["metaData"], ours["protocol"]) == (theirs["metaData"], theirs["protocol"])
-
-
-@pytest.mark.parametrize("table", [RECORDS, EVENTS, REBALANCES, gold.INCIDENTS], ids=lambda t: t.full_name)
+@pytest.mark.parametrize("table", TABLES, ids=lambda t: t.full_name)
 def test_a_table_is_created_as_create_table_makes_it(spark: SparkSession, lake: str, table: Table) -> None:
     described = ", ".join(f"'{key}' = {literal(value)}" for key, value in properties(table).items())
     spark.sql(
@@ -85,7 +75,7 @@ def test_every_engine_reads_what_delta_rs_wrote(spark: SparkSession, lake: str) 
     store.append(REBALANCES, rows_of(REBALANCES, rebalance("a"), rebalance("old"), rebalance("b", HOUR)))
     store.replace_window(REBALANCES, rows_of(REBALANCES, rebalance("new")), "prod", WINDOW)
     content = store.content_hash(REBALANCES)
-    by_spark = SparkStore(spark, lake).read(REBALANCES).toArrow()
+    by_spark = spark.read.format("delta").load(folder).toArrow()
     by_polars = polars.read_delta(folder).to_arrow()
     duck = duckdb.connect()
     by_duck = duck.sql(f"SELECT * FROM read_parquet({[f'{folder}/{f.path}' for f in store.files(REBALANCES)]})")
@@ -93,49 +83,39 @@ def test_every_engine_reads_what_delta_rs_wrote(spark: SparkSession, lake: str) 
         assert content_hash(rows.select(REBALANCES.column_names).cast(arrow_schema(REBALANCES)), REBALANCES) == content
 
 
-ENGINES: dict[str, Callable[[SparkSession, str], Callable[[Table, list[dict[str, Any]], Window], None]]] = {
-    "spark": lambda spark, lake: (
-        lambda table, rows, window: SparkStore(spark, lake).renew_window(
-            table, frame_of(spark, rows, table), "prod", window
-        )
-    ),
-    "delta-rs": lambda _, lake: (
-        lambda table, rows, window: Store(lake).renew_window(table, rows_of(table, *rows), "prod", window)
-    ),
-}
+def replaced_by_spark(spark: SparkSession, lake: str, rows: list[dict[str, Any]], window: Window) -> None:
+    """Spark's own writer puts rows in the place of a window's."""
+    start, end = (f"TIMESTAMP '{at.isoformat()}'" for at in (window.start, window.end))
+    where = f"cluster = 'prod' AND started_at >= {start} AND started_at < {end}"
+    writer = frame_of(spark, rows, REBALANCES).write.format("delta").mode("overwrite").option("replaceWhere", where)
+    writer.save(f"{lake}/gold/rebalances")
 
 
-@pytest.mark.parametrize("first", ENGINES)
-def test_a_table_that_one_engine_wrote_is_continued_by_the_other(spark: SparkSession, lake: str, first: str) -> None:
-    one, other = (ENGINES[name](spark, lake) for name in sorted(ENGINES, key=first.__ne__))
-    store, theirs = Store(lake), SparkStore(spark, lake)
-    (theirs if first == "spark" else store).create(REBALANCES)
-
-    def versions(*acts: Callable[[], None]) -> list[int]:
-        steps = []
-        for act in acts:
-            act()
-            forget_snapshots(spark)
-            steps.append(store.version(REBALANCES))
-        return steps
-
-    a, b, late = rebalance("a"), rebalance("b"), rebalance("late", HOUR)
-    assert versions(
-        lambda: one(REBALANCES, [a], WINDOW),
-        lambda: other(REBALANCES, [a], WINDOW),
-        lambda: other(REBALANCES, [late], LATER),
-        lambda: one(REBALANCES, [b], WINDOW),
-        lambda: one(REBALANCES, [late], LATER),
-        lambda: other(REBALANCES, [b], WINDOW),
-        lambda: other(REBALANCES, [], WINDOW),
-        lambda: store.restore(REBALANCES, 3),
-        lambda: one(REBALANCES, [b], WINDOW),
-        lambda: theirs.put_in_order(REBALANCES),
-        lambda: one(REBALANCES, [a, b], WINDOW),
-        lambda: store.put_in_order(REBALANCES),
-    ) == [1, 1, 2, 3, 3, 3, 4, 5, 5, 6, 7, 8]
+def test_a_table_is_continued_by_the_other_engine(spark: SparkSession, lake: str) -> None:
+    store, a, b, late = Store(lake), rebalance("a"), rebalance("b"), rebalance("late", HOUR)
+    store.create(REBALANCES)
+    replaced_by_spark(spark, lake, [a], WINDOW)
+    store.renew_window(REBALANCES, rows_of(REBALANCES, a), "prod", WINDOW)
+    assert store.version(REBALANCES) == 1
+    store.renew_window(REBALANCES, rows_of(REBALANCES, late), "prod", LATER)
+    replaced_by_spark(spark, lake, [b], WINDOW)
+    store.restore(REBALANCES, 2)
+    store.renew_window(REBALANCES, rows_of(REBALANCES, a, b), "prod", WINDOW)
+    spark.sql(f"OPTIMIZE delta.{quoted(f'{lake}/gold/rebalances')}")
+    store.put_in_order(REBALANCES)
+    by_spark = spark.read.format("delta").load(f"{lake}/gold/rebalances").select("rebalance_id").collect()
+    assert sorted(row["rebalance_id"] for row in by_spark) == ["a", "b", "late"]
     assert sorted(store.read(REBALANCES)["rebalance_id"].to_pylist()) == ["a", "b", "late"]
-    assert sorted(row["rebalance_id"] for row in theirs.read(REBALANCES).collect()) == ["a", "b", "late"]
-    backwards = frame_of(spark, [rebalance("c") | {"ended_at": AT - HOUR}], REBALANCES)
     with pytest.raises(PySparkException):
-        theirs.replace_window(REBALANCES, backwards, "prod", WINDOW)
+        replaced_by_spark(spark, lake, [rebalance("c") | {"ended_at": AT - HOUR}], WINDOW)
+
+
+def test_a_table_that_spark_made_is_continued(spark: SparkSession, lake: str) -> None:
+    store, described = Store(lake), ", ".join(f"'{k}' = {literal(v)}" for k, v in properties(REBALANCES).items())
+    spark.sql(
+        f"CREATE TABLE delta.{quoted(f'{lake}/gold/rebalances')} ({columns_ddl(REBALANCES)}) USING delta"
+        f" TBLPROPERTIES ({described})"
+    )
+    replaced_by_spark(spark, lake, [rebalance("a"), rebalance("late", HOUR)], Window(AT, AT + 2 * HOUR))
+    store.renew_window(REBALANCES, rows_of(REBALANCES, rebalance("b")), "prod", WINDOW)
+    assert sorted(store.read(REBALANCES)["rebalance_id"].to_pylist()) == ["b", "late"]
