@@ -223,8 +223,8 @@ def write_atomically(place: str, content: str | bytes) -> None:
     data = content.encode() if isinstance(content, str) else content
     system, path = _opened(place)
     if system is None:
-        with _coming(path, data) as coming:
-            coming.replace(path)
+        with _coming(path, data) as file:
+            file.replace(path)
     elif place.partition(":")[0] in _RENAMING:
         folder, _, name = path.rpartition("/")
         coming = f"{folder}/.{name}.{os.getpid()}"
@@ -244,8 +244,8 @@ def write_new(place: str, text: str) -> None:
     """
     system, path = _opened(place)
     if system is None:
-        with _coming(path, text.encode()) as coming, suppress(FileExistsError):
-            os.link(coming, path)
+        with _coming(path, text.encode()) as file, suppress(FileExistsError):
+            os.link(file, path)
     elif not is_there(place):
         write_atomically(place, text)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,7 +28,7 @@ from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
 
-Rows = pa.Table | Sequence[File]
+Rows: TypeAlias = "pa.Table | Sequence[File]"
 """Rows to write, or the files of `write_files` that have them already."""
 
 _STAGED = "rows.parquet"

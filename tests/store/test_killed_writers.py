@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 from deltalake import DeltaTable
@@ -22,27 +21,27 @@ KILLED = -signal.SIGKILL
 MANY = 1_000_000
 
 
-@dataclass
 class Writer:
     """A writer, and the next thing that it is to do."""
 
-    lake: str
-    name: str
-    number: int = 0
+    def __init__(self, lake: str, name: str, done: Path) -> None:
+        self.lake, self.name, self.done, self.number = lake, name, done, 0
 
     def start(self, last: int, dies_at: int = 0) -> None:
         words = [sys.executable, "-m", "tests.support.writer", self.lake, self.name]
         words += [str(n) for n in (self.number, last, dies_at)]
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=HOME)
+        with self.done.open("w") as done:
+            self.process = subprocess.Popen(words, stdout=done, cwd=HOME)
 
     def wait_for_one(self) -> None:
-        assert self.process.stdout
-        self.number = int(self.process.stdout.readline()) + 1
+        while not self.done.read_text():
+            time.sleep(0.01)
 
     def end(self) -> int:
-        lines = self.process.communicate(timeout=120)[0].split()
-        self.number = int(lines[-1]) + 1 if lines else self.number
-        return self.process.returncode
+        ended = self.process.wait(120)
+        if lines := self.done.read_text().split():
+            self.number = int(lines[-1]) + 1
+        return ended
 
 
 def look(store: Store, writers: list[Writer]) -> None:
@@ -64,9 +63,9 @@ def look(store: Store, writers: list[Writer]) -> None:
 
 
 def test_no_commit_of_two_writers_that_are_killed_is_lost_or_doubled(tmp_path: Path) -> None:
-    store, rng = Store(str(tmp_path)), random.Random(39)
+    store, rng = Store(f"{tmp_path}/lake"), random.Random(39)
     store.create(EVENTS)
-    writers = [Writer(store.lake, name) for name in ("one", "two")]
+    writers = [Writer(store.lake, name, tmp_path / name) for name in ("one", "two")]
     ended, step = [KILLED], 0
     while KILLED in ended:
         step += 1
@@ -75,7 +74,7 @@ def test_no_commit_of_two_writers_that_are_killed_is_lost_or_doubled(tmp_path: P
         ended = [writer.end() for writer in writers]
         look(store, writers)
     assert (ended, step > 8) == ([0, 0], True)
-    for _ in range(6):
+    for _ in range(5):
         for writer in writers:
             writer.start(MANY)
         for writer in writers:
@@ -84,7 +83,7 @@ def test_no_commit_of_two_writers_that_are_killed_is_lost_or_doubled(tmp_path: P
             writer.process.kill()
         assert [writer.end() for writer in writers] == [KILLED, KILLED]
         look(store, writers)
-    versions = sorted(int(p.stem) for p in (tmp_path / "silver/events" / delta_log.FOLDER).glob("?" * 20 + ".json"))
+    versions = sorted(int(p.stem) for p in Path(store.lake, "silver/events", delta_log.FOLDER).glob("?" * 20 + ".json"))
     assert versions == list(range(store.version(EVENTS) + 1))
     store.put_in_order(EVENTS)
     look(store, writers)

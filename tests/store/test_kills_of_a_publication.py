@@ -1,6 +1,6 @@
 """A publication that is killed anywhere: readers see all of it or nothing, and a retry leaves what one run leaves.
 
-The writer is delta-rs, so that many kills are cheap; `make chaos` kills the step itself.
+The writer is the store without laws or pages, so that many kills are cheap; `make chaos` kills the step itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A publication without Spark, in a process that can be killed: the order of commits that the step publish keeps."""
+"""A publication without laws, in a process that can be killed: the order of commits that the step publish keeps."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-import pyarrow as pa
+import pyarrow
 
 from kafka_hindsight.catalog import Table, gold
 from kafka_hindsight.catalog.quality import PUBLICATIONS
-from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.publication import list_newest, take_back
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.windows import Window
+from tests.support.lake import schema
 from tests.support.rows import AT, values
 
 TABLES = gold.TABLES[:8]
@@ -22,19 +22,21 @@ WINDOW = Window(AT, AT + timedelta(hours=1))
 
 
 def publish(lake: str, night: str) -> None:
-    """Takes back half a publication, puts one row of each table in the place of the window's others, lists them."""
+    """Takes back half a publication, puts one row of each table in the place of the cluster's others, lists them."""
     store = Store(lake)
     take_back(lake, store.restore)
     store.create(*TABLES, PUBLICATIONS)
     for table in TABLES:
         store.renew_window(table, _row(table, night), "c", WINDOW)
-    store.replace_rows_of_run(PUBLICATIONS, _row(PUBLICATIONS, night), "c", Window(AT, AT), "run_id")
+    window = Window(AT, AT)
+    store.replace_rows_of_run(PUBLICATIONS, _row(PUBLICATIONS, night, run_id="run"), "c", window, "run")
     list_newest(lake)
 
 
-def _row(table: Table, night: str) -> pa.Table:
-    name = next(c.name for c in table.columns if c.type == "STRING" and c.name not in ("cluster", "run_id"))
-    return pa.Table.from_pylist([values(table, cluster="c", **{name: night})], arrow_schema(table))
+def _row(table: Table, night: str, **columns: str) -> pyarrow.Table:
+    named = next(c.name for c in table.columns if c.type == "STRING" and c.name not in ("cluster", "run_id"))
+    row = values(table, cluster="c", **{named: night}, **columns)
+    return pyarrow.Table.from_pylist([row], schema=schema(table))
 
 
 def main(answer: Path) -> None:

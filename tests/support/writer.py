@@ -88,5 +88,6 @@ def main(lake: str, name: str, first: int, last: int, dies_at: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3], *map(int, sys.argv[3:]))
+    lake, name, first, last, dies_at = sys.argv[1:]
+    main(lake, name, int(first), int(last), int(dies_at))
     os._exit(0)

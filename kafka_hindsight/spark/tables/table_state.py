@@ -50,7 +50,8 @@ class State:
 
 def predicate_of(part: Part) -> str:
     """The rows of a part, in SQL."""
-    of_cluster, time = f"cluster = {literal(part.cluster)}", quoted(part.time)
+    of_cluster = "true" if part.cluster is None else f"cluster = {literal(part.cluster)}"
+    time = quoted(part.time)
     kinds = [f"{of_cluster} AND {time} IS NULL"] if part.timeless else []
     if part.span:
         start, end = map(instant_literal, part.span)
