@@ -206,7 +206,7 @@ def partitions(count: int, readings: int = 288) -> Made:
 
     periods = ((0, away, [1, 2, 3], 0), (away, back, [2, 3], 1), (back, readings, [1, 2, 3], 2))
     changes = ((0, 1, "1,2,3", 0), (away, 2, "2,3", 1), (back, 1, "1,2,3", 2))
-    rows = {
+    rows: dict[str, Sequence[Row]] = {
         "states": [state(p, *period) for p in range(count) for period in periods],
         "events": [line(p, *change) for p in range(count) for change in changes],
     }
