@@ -53,7 +53,10 @@ class SparkStepOperator(StepTask):
     hook: SparkStepHook | None = None
 
     def execute(self, context: Any) -> None:
-        """Submits the step and waits for it."""
+        """Submits the step as an application of its own and waits for it.
+
+        Edge case: the hook has no argument for the option that loads defaults. It is handed over before the program.
+        """
         launch.keep_private()
         self.given = given = settings_of(context, self.window)
         places = [given.get(name) for name in PLACES]
@@ -66,12 +69,11 @@ class SparkStepOperator(StepTask):
             properties_file=str(launch.properties_file(launch.configuration(is_large, places))),
             conn_id="spark_default",
             name="hindsight",
-            application_args=[self.step.name, "--settings", json.dumps(given)],
-            env_vars=launch.environment(),
-            spark_binary=str(launch.submit_program()),
+            application_args=[str(launch.RUN), self.step.name, "--settings", json.dumps(given)],
+            spark_binary=str(launch.spark_submit()),
         )
         with self.ending():
-            self.hook.submit(str(launch.RUN))
+            self.hook.submit(launch.LOAD_DEFAULTS, env={**launch.without_airflows(), **launch.environment()})
 
     def on_kill(self) -> None:
         """Ends spark-submit with the task."""

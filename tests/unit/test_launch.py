@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
 import stat
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -40,18 +38,6 @@ def test_a_large_input_gets_the_second_compiler_and_smaller_partitions(tmp_path:
     assert "TieredStopAtLevel" in small["spark.driver.extraJavaOptions"]
     assert "TieredStopAtLevel" not in large["spark.driver.extraJavaOptions"]
     assert large["spark.sql.files.maxPartitionBytes"] == "32m"
-
-
-@pytest.mark.parametrize(("holds", "used"), [(b"classes", True), (b"", False), (None, False)])
-def test_kept_classes_are_used_where_java_could_keep_them(
-    holds: bytes | None, used: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = tmp_path / "classes.jsa"
-    if holds is not None:
-        kept.write_bytes(holds)
-    monkeypatch.setattr(launch, "CLASSES", kept)
-    options = launch.configuration()["spark.driver.extraJavaOptions"].split()
-    assert (f"-XX:SharedArchiveFile={kept}" in options) is used
 
 
 def test_a_schedulers_run_id_becomes_a_name_that_settings_take() -> None:
@@ -92,26 +78,20 @@ def test_a_file_of_settings_that_no_step_asked_for_within_a_day_goes(monkeypatch
     assert not file.exists()
 
 
-def test_what_hands_a_step_over_is_a_program_of_one_word_for_its_owner_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", "/opt/it's spark")
-    program = launch.submit_program()
-    assert stat.S_IMODE(program.stat().st_mode) == 0o700
-    first, command = program.read_text().splitlines()
-    assert first == "#!/bin/sh"
-    assert shlex.split(command) == [
-        *("exec", sys.executable, str(launch.SUBMIT)),
-        *("/opt/it's spark/bin/spark-submit", "$@"),
-    ]
-    assert launch.submit_program() == program
-
-
-def test_a_folder_that_others_may_read_is_not_used(tmp_path: Path) -> None:
+def test_a_folder_that_others_may_read_or_a_stranger_made_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / f"hindsight-{os.getuid()}"
     folder.mkdir()
     folder.chmod(0o755)
-    assert launch.private_folder() is None
-    with pytest.raises(BadInput, match=r"is not a folder of this user alone. Needed: one with mode 0700"):
-        launch.properties_file(launch.configuration())
+    refused = r"is not a folder of this user alone. Needed: one with mode 0700"
+    with pytest.raises(BadInput, match=refused):
+        launch.properties_file({})
+    folder.chmod(0o700)
+    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
+    folder.with_name(f"hindsight-{os.getuid()}").symlink_to(folder)
+    with pytest.raises(BadInput, match=refused):
+        launch.properties_file({})
 
 
 @pytest.mark.parametrize(("given", "mode"), [(None, 0o600), ("027", 0o640), ("007", 0o660)])
