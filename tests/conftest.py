@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -43,19 +42,16 @@ LONGEST = (
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """The session, never stopped between tests, set up for tables of a few rows, as a step sets it up for small input.
+def spark() -> SparkSession:
+    """The session, never stopped between tests.
 
     Imported late: tests of the DAGs run where there is no Spark.
     """
     os.environ.update(launch.environment())
     time.tzset()
-    from kafka_hindsight.spark.session import for_few_rows
     from tests.support.one_spark import started
 
-    session = started()
-    with for_few_rows(session):
-        yield session
+    return started()
 
 
 def pytest_configure(config: pytest.Config) -> None:

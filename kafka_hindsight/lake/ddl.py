@@ -1,23 +1,11 @@
-"""A declared table in DDL: types, comments, properties, names and literals. No Spark."""
+"""What Delta is told of a table beside its columns: properties, among them the checks of gold."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from kafka_hindsight.catalog.model import Column, Table
+from kafka_hindsight.catalog.model import Table
 
 PROPERTIES = {"delta.enableDeletionVectors": "false"}
 """Default features only, so that DuckDB, delta-rs and Polars read what Spark writes."""
-
-
-def schema_of(table: Table) -> str:
-    """The table's columns and types as a schema in DDL, every column nullable."""
-    return ", ".join(f"{quoted(c.name)} {c.type}" for c in table.columns)
-
-
-def columns_ddl(table: Table) -> str:
-    """The table's columns in DDL, with NOT NULL and comments."""
-    return ", ".join(_column_ddl(c) for c in table.columns)
 
 
 def properties(table: Table) -> dict[str, str]:
@@ -32,26 +20,6 @@ def properties(table: Table) -> dict[str, str]:
 def found_by(table: Table) -> list[str]:
     """The columns by which a window of a table is found."""
     return [c for c in ("cluster", table.time_column) if c in table.column_names]
-
-
-def quoted(name: str) -> str:
-    """A name as SQL takes it, whatever it holds."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def literal(text: str) -> str:
-    """A text as a literal of Spark SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def instant_literal(at: datetime) -> str:
-    """An instant as a literal of Spark SQL."""
-    return f"TIMESTAMP '{at.astimezone(UTC).isoformat(sep=' ')}'"
-
-
-def _column_ddl(column: Column) -> str:
-    required = "" if column.nullable else " NOT NULL"
-    return f"{quoted(column.name)} {column.type}{required} COMMENT {literal(column.described)}"
 
 
 def _constraints(table: Table) -> dict[str, str]:

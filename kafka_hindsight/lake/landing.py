@@ -134,23 +134,6 @@ def is_there(place: str) -> bool:
     return Path(path).exists() if system is None else system.get_file_info(path).type.name != "NotFound"
 
 
-def make_folder(place: str) -> None:
-    """Makes a folder, with those above it that are missing."""
-    system, path = _opened(place)
-    if system is None:
-        Path(path).mkdir(parents=True, exist_ok=True)
-    else:
-        system.create_dir(path, recursive=True)
-
-
-def size_below(place: str) -> int:
-    """How many bytes the files in a folder and in the folders below it have."""
-    system, folder = _opened(place)
-    if system is None:
-        return sum(p.stat().st_size for p in Path(folder).rglob("*") if p.is_file())
-    return sum(file.size or 0 for _, file in stored_below(place))
-
-
 def stored_below(place: str) -> list[tuple[str, Any]]:
     """The files in a folder of a store and below it: the path from there, and what pyarrow says of each.
 

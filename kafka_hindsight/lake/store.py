@@ -96,10 +96,6 @@ class Store:
         if batches:
             yield pa.Table.from_batches(batches)
 
-    def read_cluster(self, table: Table, cluster: str) -> pa.Table:
-        """Read a cluster's rows."""
-        return self.read(table, Part(cluster))
-
     def read_window(self, table: Table, cluster: str, window: Window) -> pa.Table:
         """Read a cluster's rows of a window."""
         return self.read(table, part_of(table, cluster, window))

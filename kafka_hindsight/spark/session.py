@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from py4j.java_gateway import java_import
 from pyspark import SparkContext
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from kafka_hindsight.settings.home import HOME, PACKAGE
 from kafka_hindsight.start import launch
@@ -32,22 +32,9 @@ _ASKED_FOR_OFTEN = ("org.apache.spark.sql.functions", "org.apache.spark.api.pyth
 
 _TASKS = "spark.sql.shuffle.partitions"
 
-_FOR_FEW_ROWS = {
-    "spark.sql.adaptive.enabled": "false",
-    _TASKS: "2",
-    "spark.databricks.delta.snapshotPartitions": "1",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-
 _FOR_PACKED_ROWS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
-}
-
-_FOR_JUDGEMENTS = {
-    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
 }
 
 
@@ -120,25 +107,6 @@ def _ship(spark: SparkSession) -> None:
 
 
 @contextmanager
-def for_few_rows(spark: SparkSession) -> Iterator[None]:
-    """Settings for many small plans, while the block runs: what pays for millions of rows costs seconds here.
-
-    Source: a publish of eleven tables of 60 rows took 41 s of processor time without them and 25 s with them;
-    most of it was code compiled to be run once, and jobs of adaptive plans.
-    """
-    with _set(spark, _FOR_FEW_ROWS):
-        yield
-
-
-@contextmanager
-def for_many_rows(spark: SparkSession) -> Iterator[None]:
-    """At least two tasks for each core after a shuffle, while the block runs: eight would leave a cluster idle."""
-    tasks = max(int(str(spark.conf.get(_TASKS))), 2 * spark.sparkContext.defaultParallelism)
-    with _set(spark, {_TASKS: str(tasks)}):
-        yield
-
-
-@contextmanager
 def for_packed_rows(spark: SparkSession) -> Iterator[None]:
     """Settings for few rows of many bytes, while the block runs: small batches, and a task for each partition.
 
@@ -146,18 +114,6 @@ def for_packed_rows(spark: SparkSession) -> Iterator[None]:
     """
     tasks = max(int(str(spark.conf.get(_TASKS))), 2 * spark.sparkContext.defaultParallelism)
     with _set(spark, {**_FOR_PACKED_ROWS, _TASKS: str(tasks)}):
-        yield
-
-
-@contextmanager
-def for_judgements(spark: SparkSession) -> Iterator[None]:
-    """Batches for a worker with a limit in rows alone, while the block runs.
-
-    Source: to hold a limit in bytes Spark measures the batch before each row (BatchedPythonArrowInput), and Arrow goes
-    through each column of lists from its last value on to measure it (ListVector.setValueCount). Columns that few rows
-    fill took the square of a batch's rows, and half of the JVM's processor time.
-    """
-    with _set(spark, _FOR_JUDGEMENTS):
         yield
 
 
@@ -174,13 +130,3 @@ def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
                 spark.conf.unset(key)
             else:
                 spark.conf.set(key, value)
-
-
-def cut_off(frame: DataFrame) -> DataFrame:
-    """A frame that is computed once, and whose plan does not hold how.
-
-    For few rows: Spark checks the whole plan of each frame that rests on another, and compares it with each frame that
-    is persisted; the recorded night took four times the processor time. What is lost with an executor is not computed
-    again: the step fails, and is retried.
-    """
-    return frame.localCheckpoint(eager=False)

@@ -12,7 +12,6 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.spark.session import for_few_rows
 from kafka_hindsight.sql.named_queries import named_queries, named_question
 from tests.store.test_named_queries import LAKE
 from tests.support.command_line import understood
@@ -70,20 +69,19 @@ def test_polars(capsys: pytest.CaptureFixture[str]) -> None:
 def test_spark(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (asked,) = examples("Spark", "python")
     (named,) = examples("Spark", "sql")
-    with for_few_rows(spark):
-        exec(asked, {})
-        assert re.search(r"member_left *\| *1\|", capsys.readouterr().out)
-        for statement in named.replace("s3a://lakes/kafka", str(folder / "lake")).split(";")[:-1]:
-            spark.sql(statement)
-        assert spark.table("gold.rebalances").count() == 5
-        (views,) = examples("Over JDBC", "python")
-        (folder / "lake" / "published.json").write_text('{"versions": {"gold.rebalances": 0}}')
-        exec(views, {})
-        for statement in capsys.readouterr().out.split(";")[:-1]:
-            spark.sql(statement)
-        assert spark.table("published.rebalances").count() == 5
-        spark.sql("DROP SCHEMA published CASCADE")
-        spark.sql("DROP SCHEMA gold CASCADE")
+    exec(asked, {})
+    assert re.search(r"member_left *\| *1\|", capsys.readouterr().out)
+    for statement in named.replace("s3a://lakes/kafka", str(folder / "lake")).split(";")[:-1]:
+        spark.sql(statement)
+    assert spark.table("gold.rebalances").count() == 5
+    (views,) = examples("Over JDBC", "python")
+    (folder / "lake" / "published.json").write_text('{"versions": {"gold.rebalances": 0}}')
+    exec(views, {})
+    for statement in capsys.readouterr().out.split(";")[:-1]:
+        spark.sql(statement)
+    assert spark.table("published.rebalances").count() == 5
+    spark.sql("DROP SCHEMA published CASCADE")
+    spark.sql("DROP SCHEMA gold CASCADE")
     assert DeltaTable(str(folder / "lake" / "gold" / "rebalances")).count() == 5
 
 

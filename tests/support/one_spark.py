@@ -27,6 +27,9 @@ from tests.support.leash import FOLDER, LEASH, held
 _MASTER = "local[4]"
 _MEMORY = "3g"
 _SETTINGS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
     "spark.databricks.delta.delta.log.cacheSize": "100",
     **dict.fromkeys(
         (
@@ -101,14 +104,13 @@ def _start(folder: Path) -> None:
 def main(folder: Path) -> None:
     """Starts Spark, says where it listens, and ends with the leash."""
     os.environ.update(launch.environment())
-    spark = session.start("tests", _MASTER, _SETTINGS)
-    with session.for_few_rows(spark):
-        gateway = cast("ClientServer", SparkContext._gateway)
-        coming = folder / f"{_ADDRESS}.coming"
-        coming.write_text(json.dumps([gateway.gateway_parameters.port, gateway.gateway_parameters.auth_token]))
-        coming.rename(folder / _ADDRESS)
-        with held(folder / LEASH):
-            os._exit(0)
+    session.start("tests", _MASTER, _SETTINGS)
+    gateway = cast("ClientServer", SparkContext._gateway)
+    coming = folder / f"{_ADDRESS}.coming"
+    coming.write_text(json.dumps([gateway.gateway_parameters.port, gateway.gateway_parameters.auth_token]))
+    coming.rename(folder / _ADDRESS)
+    with held(folder / LEASH):
+        os._exit(0)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
 from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE
 from kafka_hindsight.knowledge.layouts import APACHE, class_of
 from kafka_hindsight.knowledge.rules import RULE_BY_ID, RULES
-from kafka_hindsight.lake.ddl import columns_ddl, properties
+from kafka_hindsight.lake.ddl import properties
 from kafka_hindsight.logs import plain_reader, reading
 from kafka_hindsight.report import build as report_build
 from kafka_hindsight.report import sections as report_sections
@@ -47,6 +47,7 @@ from tests.support.groups import excerpt
 from tests.support.nights import EXCERPTS
 from tests.support.report_night import night
 from tests.support.rulings import wording
+from tests.support.spark_rows import columns_ddl
 from tests.unit import test_patterns, test_rebalances_rulings
 from tools.pages import docs, samples
 from tools.pages.markdown import prose
