@@ -14,9 +14,9 @@ from kafka_hindsight.catalog.model import Check, Column, ListOf, Scalar, Table, 
 from kafka_hindsight.catalog.row import Long, Millis, OneOf, Row, Unit, WrittenLast, struct, table
 from kafka_hindsight.catalog.rows import ROW_CLASS
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from tests.support.spark_rows import columns_ddl
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
-from tests.support.spark_rows import columns_ddl
 
 SURE = (Confidence.CERTAIN, Confidence.LIKELY)
 WEIGHED = Check("has_weight", "weight > 0", "no pet weighs nothing")
