@@ -1,16 +1,19 @@
-"""Events that stand twice are found by their marks, whatever batch and task they were read in."""
+"""Events that stand twice are found by their keys, whatever batch and unit they were read in."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.logs.packed_events import PACKED, alike, events_of, marks_of, pack, picked
+from kafka_hindsight.intake.parsed_events import repeats_among
+from kafka_hindsight.logs.arrays import Ints
+from kafka_hindsight.logs.packed_events import PACKED, PICKED, Packer, events_of, picked
 from tests.support.rows import values
 
 HOUR = 3_600_000_000
@@ -26,55 +29,61 @@ def batch_of(events: list[Event], **columns: Any) -> pa.RecordBatch:
     return pa.record_batch([at if f.name == "happened_at" else named[f.name] for f in PACKED], PACKED)
 
 
-def found(batches: list[list[Event]]) -> list[tuple[int, int]]:
-    """Batch and number of the events that share instant and hash with others, part by part."""
-    parts: dict[int, list[tuple[int, bytes]]] = {}
-    for n, events in enumerate(batches):
-        told = marks_of(batch_of(events))
-        for part, marks in zip(told["part"], told["marks"], strict=True):
-            parts.setdefault(part, []).append((n, marks))
-    rows = []
-    for held in parts.values():
-        task, batch = pa.array([7] * len(held), pa.int32()), pa.array([n for n, _ in held], pa.int32())
-        marks = pa.array([marks for _, marks in held], pa.binary())
-        rows += alike(pa.table({"task": task, "batch": batch, "marks": marks})).to_pylist()
-    assert {row["task"] for row in rows} <= {7}
-    return sorted((row["batch"], row["nth"]) for row in rows)
-
-
 EVENT = st.tuples(st.sampled_from([0, 1, HOUR - 1, HOUR, -1, -HOUR]), st.sampled_from([0, 1, 16, -1, -(1 << 63)]))
 
 
+def packed(*batches: pa.RecordBatch) -> tuple[bytes, Ints]:
+    packer = Packer()
+    for events in batches:
+        packer.pack(events)
+    told, keys = packer.packed()
+    return told.to_pybytes(), keys
+
+
 @given(st.lists(st.lists(EVENT, max_size=8), max_size=4))
-def test_exactly_the_events_that_are_there_twice_are_found(batches: list[list[Event]]) -> None:
-    times = Counter(event for events in batches for event in events)
-    twice = [(n, i) for n, events in enumerate(batches) for i, event in enumerate(events) if times[event] > 1]
-    assert found(batches) == twice
+def test_exactly_the_events_that_are_there_twice_share_a_key(batches: list[list[Event]]) -> None:
+    events = [event for batch in batches for event in batch]
+    _, keys = packed(*map(batch_of, batches))
+    times, of_key = Counter(events), Counter(keys.tolist())
+    assert [of_key[key] for key in keys.tolist()] == [times[event] for event in events]
 
 
-def packed(events: pa.RecordBatch, *numbers: int) -> pa.RecordBatch:
-    named = pa.array([list(numbers) or None], pa.list_(pa.int32()))
-    place = {"task": pa.array([3], pa.int32()), "batch": pa.array([4], pa.int32())}
-    return pa.record_batch({**place, "events": pa.array([pack(events)]), "numbers": named})
+@given(st.lists(st.lists(EVENT, max_size=8), max_size=4))
+def test_the_first_of_events_that_are_alike_stands_for_the_others(batches: list[list[Event]]) -> None:
+    shown, seen, wanted = [PICKED.empty_table()], set[Event](), dict[int, list[int]]()
+    for unit, events in enumerate(batches):
+        told, keys = packed(batch_of(events, source=f"{unit}/server.log"))
+        shown += map(pa.table, picked(told, unit, np.arange(len(keys)), {}))
+        for nth, event in enumerate(events):
+            if event in seen:
+                wanted.setdefault(unit, []).append(nth)
+            seen.add(event)
+    found = repeats_among(pa.concat_tables(shown))
+    assert {unit: numbers.tolist() for unit, numbers in found.items()} == wanted
 
 
 def test_events_come_out_as_they_were_packed_without_those_that_are_named() -> None:
-    events = batch_of([(HOUR, 5), (0, 6), (1, 7)], source="a/server.log", group_id="g")
-    (all_of_them,) = events_of([packed(events)], {}, "v1")
-    assert all_of_them.schema.names == list(EVENTS.column_names)
-    assert all_of_them.select(["line_id", "happened_at", "group_id"]) == events.select(
-        ["line_id", "happened_at", "group_id"]
-    )
-    assert set(all_of_them["knowledge_version"].to_pylist()) == {"v1"}
-    (others,) = events_of([packed(events, 0, 2)], {}, "v1")
-    assert others["line_id"].to_pylist() == ["1"]
-    (named,) = picked([packed(events, 2, 0)], {})
-    assert [(r["task"], r["batch"], r["nth"], r["likeness"]) for r in named.to_pylist()] == [(3, 4, 2, 7), (3, 4, 0, 5)]
+    one = batch_of([(HOUR, 5), (0, 6), (1, 7)], source="a/server.log", group_id="g")
+    other = batch_of([(2, 8), (3, 9)], source="b/server.log")
+    told, _ = packed(one, other)
+    every = list(events_of(told, np.array([], np.int64), {}, "v1"))
+    names = ["line_id", "happened_at", "group_id"]
+    assert [events.select(names) for events in every] == [one.select(names), other.select(names)]
+    assert {tuple(events.schema.names) for events in every} == {EVENTS.column_names}
+    assert {version for events in every for version in events["knowledge_version"].to_pylist()} == {"v1"}
+    others = events_of(told, np.array([0, 2, 3]), {}, "v1")
+    assert [(e["source"].to_pylist(), e["line_id"].to_pylist()) for e in others] == [
+        (["a/server.log"], ["1"]),
+        (["b/server.log"], ["1"]),
+    ]
+    named = [row for rows in picked(told, 3, np.array([0, 2, 4]), {}) for row in rows.to_pylist()]
+    assert [(r["unit"], r["nth"], r["likeness"]) for r in named] == [(3, 0, 5), (3, 2, 7), (3, 4, 9)]
 
 
 def test_who_wrote_an_event_is_named_by_its_line_else_by_its_log_else_by_its_folder() -> None:
     def writer(source: str, broker: int | None) -> int:
-        (rows,) = events_of([packed(batch_of([(0, 0)], source=source, broker=broker))], {"of 5": 5}, "v1")
+        told, _ = packed(batch_of([(0, 0)], source=source, broker=broker))
+        (rows,) = events_of(told, np.array([], np.int64), {"of 5": 5}, "v1")
         return int(rows["broker"][0].as_py())
 
     assert (writer("of 5", 2), writer("of 5", None), writer("other", None)) == (2, 5, 9)
