@@ -88,4 +88,4 @@ def _once(store: Store, table: Table, column: str, values: Collection[str], *oth
     names = ", ".join(map(quoted_name, (column, *others)))
     query = f"SELECT DISTINCT {names} FROM {view_name(table)} WHERE list_contains($values, {quoted_name(column)})"
     with open_views(store.lake, (table,)) as connection:
-        return connection.execute(query, {"values": [*values]}).fetchall()
+        return list(connection.execute(query, {"values": [*values]}).fetchall())
