@@ -8,7 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.bronze import LOG_FILES
@@ -60,7 +59,7 @@ def test_a_source_gives_the_records_of_the_folder_however_many_readings_bring_it
 
 
 def test_landed_files_of_a_source_go_when_they_are_old_and_the_lake_has_their_lines(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declare(tmp_path, TEXT.splitlines(), monkeypatch)
     lake = tmp_path / "lake"
@@ -70,7 +69,7 @@ def test_landed_files_of_a_source_go_when_they_are_old_and_the_lake_has_their_li
     (landed / taken.name.replace("000001", "000002")).write_bytes(b"not taken")
     later = settings(lake, "source://night", run_at=RUN_AT + timedelta(days=20), keep="landing=14")
     monkeypatch.setattr(maintain, "TABLES", (LOG_FILES,))
-    assert maintain.run_step(spark, later, {})["landed_files"] == 1
+    assert maintain.run_step(None, later, {})["landed_files"] == 1
     assert [f.name for f in landed.iterdir()] == [taken.name.replace("000001", "000002")]
     assert len(rows(store, LOG_FILES)) == 1
 

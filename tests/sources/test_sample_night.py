@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.steps import PUBLISH
@@ -25,7 +24,7 @@ from spark_jobs import publish
 from spark_jobs.run import _claimed
 from tests.store.test_mixed_folder import OF_TEXT, without_text
 from tests.support.lake import REBUILT, contents, rows
-from tests.support.logs import run, settings
+from tests.support.logs import ingested, settings
 from tests.support.sources import in_order, killed_and_read_again, lines_of, produce, stamped, with_topic
 
 PLACES = {"logs": "brokers", "clients": "clients"}
@@ -66,19 +65,19 @@ SOURCES: dict[str, Callable[..., Any]] = {
 }
 
 
-def published(spark: SparkSession, lake: Path, logs: str, clients: str, **window: str) -> Path:
+def published(lake: Path, logs: str, clients: str, **window: str) -> Path:
     """The lake with the night, through all steps."""
     given = {"client_logs": clients, "snapshots": str(SAMPLE / "snapshots.jsonl"), **window}
-    _, said = run(spark, lake, logs, **given)
+    _, said = ingested(lake, logs, **given)
     wishes = settings(lake, logs, **given)
-    with _claimed(spark, PUBLISH, wishes, {"ingest": said}):
-        publish.run_step(spark, wishes, {"ingest": said})
+    with _claimed(None, PUBLISH, wishes, {"ingest": said}):
+        publish.run_step(None, wishes, {"ingest": said})
     return lake
 
 
 @pytest.fixture(scope="module")
-def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return published(spark, tmp_path_factory.mktemp("folder"), str(SAMPLE / "logs"), str(SAMPLE / "clients"))
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return published(tmp_path_factory.mktemp("folder"), str(SAMPLE / "logs"), str(SAMPLE / "clients"))
 
 
 def told(lake: Path, table: str) -> list[str]:
@@ -90,7 +89,6 @@ def told(lake: Path, table: str) -> list[str]:
 @pytest.mark.parametrize("kind", SOURCES)
 def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
     kind: str,
-    spark: SparkSession,
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -106,16 +104,14 @@ def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
             landing = lake / "landing" / "logs" / origin / name
             killed += killed_and_read_again(f"source://{name}", landing, tmp_path, kills=3)
         assert killed > 1
-        published(spark, lake, "source://logs", "source://clients")
+        published(lake, "source://logs", "source://clients")
     differing = [t.full_name for t in REBUILT if told(lake, t.full_name) != told(folder, t.full_name)]
     assert differing == []
     if kind == "kafka":
         assert contents(lake) == contents(folder), "plain lines land as they are, so even their ids are the same"
 
 
-def test_an_audit_in_airflow_reads_sources_as_it_reads_folders(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_audit_in_airflow_reads_sources_as_it_reads_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_SOURCES", str(tmp_path))
     lake, (begin, end) = tmp_path / "lake", ("2026-11-21T00:00Z", "2026-11-22T00:00Z")
     given = ["--snapshots", str(SAMPLE / "snapshots.jsonl"), "--cluster", "prod", "--from", begin, "--to", end]
@@ -130,4 +126,4 @@ def test_an_audit_in_airflow_reads_sources_as_it_reads_folders(
     assert done.returncode == 0, done.stdout + done.stderr
     assert (lake / "report" / "index.html").exists()
     folders, window = [str(SAMPLE / name) for name in PLACES], {"window_from": begin, "window_to": end}
-    assert contents(lake) == contents(published(spark, tmp_path / "plain", *folders, **window))
+    assert contents(lake) == contents(published(tmp_path / "plain", *folders, **window))

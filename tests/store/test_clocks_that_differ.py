@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
 from kafka_hindsight.engine.reduce import BETWEEN_BROKERS
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.durations import CLOCK_SKEW, MS
@@ -17,11 +15,9 @@ from tests.support.nights import WHOLE, events
 APART = timedelta(seconds=7)
 
 
-def test_no_verdict_is_certain_headlines_hedge_and_times_without_a_leader_have_bounds(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_no_verdict_is_certain_headlines_hedge_and_times_without_a_leader_have_bounds(tmp_path: Path) -> None:
     read = [event.as_dict() | {"knowledge_version": "1"} for event in events("unclean-4.1")]
-    store = Store(spark, str(write_lake(tmp_path, {"silver.events": read})))
+    store = Store(str(write_lake(tmp_path, {"silver.events": read})))
     store.create(*MADE_BY_INGEST)
     said = {"cluster": "unclean-4.1", "window_from": WHOLE.start.isoformat(), "window_to": WHOLE.end.isoformat()}
     names = (*BETWEEN_BROKERS, "gold.incidents")

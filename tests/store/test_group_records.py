@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze, quality
 from kafka_hindsight.lake.store import Store
@@ -75,14 +74,12 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ingested(spark: SparkSession, night: Path) -> tuple[Store, Row]:
+def taken(night: Path) -> tuple[Store, Row]:
     return ingested(night / "lake", night / "logs", cluster="prod")
 
 
-def test_landed_records_become_rows_once_and_broken_ones_are_kept_apart(
-    spark: SparkSession, night: Path, ingested: tuple[Store, Row]
-) -> None:
-    store, _ = ingested
+def test_landed_records_become_rows_once_and_broken_ones_are_kept_apart(night: Path, taken: tuple[Store, Row]) -> None:
+    store, _ = taken
     for again in (False, True):
         if again:
             ingested(night / "lake", night / "logs", cluster="prod")
@@ -98,8 +95,8 @@ def test_landed_records_become_rows_once_and_broken_ones_are_kept_apart(
     assert told["run_landed_as"].startswith("prod-20261121T01")
 
 
-def test_ownership_follows_from_records_and_begins_before_the_window(ingested: tuple[Store, Row]) -> None:
-    store, said = ingested
+def test_ownership_follows_from_records_and_begins_before_the_window(taken: tuple[Store, Row]) -> None:
+    store, said = taken
     held = rebuilt(store, said, "gold.ownership", around=timedelta(0))["gold.ownership"]
     assert sorted((r["group_id"], r["partition"], r["member_id"], r["generation"], r["topic"]) for r in held) == [
         ("g", 0, "a", 4, "t"),

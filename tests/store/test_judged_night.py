@@ -10,7 +10,6 @@ import shutil
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.knowledge.rules import RULES
 from tests.support.logs import Row, ingested, lay, rebuilt
@@ -70,7 +69,7 @@ def last_reading() -> str:
 
 
 @pytest.fixture(scope="module")
-def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     """What is judged of the night, by table.
 
     The group had read more than the old leader brought back: it proves a loss that no broker's log shows.

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze, quality, silver
 from kafka_hindsight.catalog.quality import METADATA_STATES
@@ -56,7 +55,7 @@ def night(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_metadata_log_is_decoded_once_and_read_on(spark: SparkSession, night: Path) -> None:
+def test_the_metadata_log_is_decoded_once_and_read_on(night: Path) -> None:
     store, said = ingested(night / "lake", night / "logs")
     held = rows(store, bronze.METADATA_RECORDS)
     logged = [r for r in held if not r["snapshot_place"]]

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import Table, bronze, quality, silver
 from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs import plain_reader
 from lab.drill.render import render_folder
+from spark_jobs import ingest
 from tests.support.lake import REBUILT
-from tests.support.logs import Row, conf, hashes, ingested, lay, rebuilt, rows
+from tests.support.logs import Row, hashes, ingested, lay, rebuilt, rows
 
 NIGHT = Path(__file__).parents[1] / "nights" / "libraries-4.3.tar.xz"
 """Members of Java, franz-go and kafkajs that leave, crash, stand still and are too slow, and a coordinator that is
@@ -48,7 +49,7 @@ def mixed(night: Path, to: Path) -> Path:
 Tables = dict[str, list[dict[str, Any]]]
 
 
-def ingested(spark: SparkSession, lake: Path, night: Path, logs: Path) -> tuple[Store, Row]:
+def ingested_night(lake: Path, night: Path, logs: Path) -> tuple[Store, Row]:
     """The brokers' logs of a folder, with what lies beside those of a night."""
     given = {"client_logs": night / "clients", "snapshots": night / "snapshots.jsonl", "cluster": None}
     return ingested(lake, logs, **given)
@@ -73,18 +74,16 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def audited(spark: SparkSession, night: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
+def audited(night: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
     """It, ingested."""
-    return ingested(spark, tmp_path_factory.mktemp("plain"), night, night / "logs")
+    return ingested_night(tmp_path_factory.mktemp("plain"), night, night / "logs")
 
 
 @pytest.fixture(scope="module")
-def nights(
-    spark: SparkSession, audited: tuple[Store, Row], night: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Tables, Tables]:
+def nights(audited: tuple[Store, Row], night: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, Tables]:
     root = tmp_path_factory.mktemp("mixed")
     other = mixed(night, root / "other")
-    return told_of(*audited), told_of(*ingested(spark, root / "lake", other, other / "logs"))
+    return told_of(*audited), told_of(*ingested_night(root / "lake", other, other / "logs"))
 
 
 def without_text(value: Any) -> Any:
@@ -148,7 +147,7 @@ def test_the_window_without_a_wish_is_everything_in_the_input(audited: tuple[Sto
     assert told["snapshots"] == len(rows(store, bronze.SNAPSHOT_READINGS)) == 15
 
 
-def test_spark_reads_what_the_plain_reader_reads(audited: tuple[Store, Row], night: Path) -> None:
+def test_the_ingest_reads_what_the_plain_reader_reads(audited: tuple[Store, Row], night: Path) -> None:
     store, summary = audited
     plain = [
         e
@@ -171,7 +170,7 @@ def rotate(text: str, parts: int) -> list[str]:
 
 
 def test_the_night_is_the_same_however_it_lies_and_however_often_it_is_read(
-    spark: SparkSession, audited: tuple[Store, Row], night: Path, tmp_path: Path
+    audited: tuple[Store, Row], night: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, summary = audited
     files: dict[str, bytes] = {}
@@ -183,9 +182,9 @@ def test_the_night_is_the_same_however_it_lies_and_however_often_it_is_read(
         files |= {f"{name}.2026-11-21-10.gz": gzip.compress(part.encode()) for part in older[-1:]}
     lay(tmp_path / "logs", files)
     expected = hashes(store)
-    with conf(spark, spark__sql__files__maxPartitionBytes="64k", spark__sql__files__openCostInBytes="1"):
-        other, told = ingested(spark, tmp_path / "lake", night, tmp_path / "logs")
-        assert hashes(other) == expected
-        ingested(spark, tmp_path / "lake", night, night / "logs")
+    monkeypatch.setattr(ingest, "engine_of", lambda _: LocalEngine(piece=64 * 1024))
+    other, told = ingested_night(tmp_path / "lake", night, tmp_path / "logs")
+    assert hashes(other) == expected
+    ingested_night(tmp_path / "lake", night, night / "logs")
     assert hashes(other) == expected
     assert told["lines"] == summary["lines"]

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from delta.tables import DeltaTable
-from pyspark.sql import SparkSession
+from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import gold, quality, silver
 from kafka_hindsight.catalog.quality import VERDICT_CHANGES
@@ -24,7 +23,6 @@ from kafka_hindsight.lake import store as lake_store
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.spark.session import for_few_rows
 from spark_jobs import publish, rebuild, reclassify
 from spark_jobs.run import _claimed
 from tests.support.lake import content_of
@@ -44,7 +42,7 @@ class Night(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Night:
+def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     """The paused group's night, published; not to be changed.
 
     Its clients' logs hold the lines that tell which partitions they held. The publish finds another run's rows in
@@ -63,27 +61,27 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
             raise MemoryError
         write(*of_table)
 
-    with pytest.MonkeyPatch.context() as patched, for_few_rows(spark):
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(lake_store.Store, "write_staging", dies)
         patched.setattr(rebuild, "rebuild", partial(rebuild.rebuild, wanted=("gold.ownership", "gold.lag_verdicts")))
-        with pytest.raises(MemoryError), _claimed(spark, PUBLISH, given, {"ingest": said}):
+        with pytest.raises(MemoryError), _claimed(None, PUBLISH, given, {"ingest": said}):
             raise AssertionError("a part of staging was to be published")
         assert owner(store) is None, "what a kill leaves in staging belongs to no run"
         patched.undo()
-        with _claimed(spark, PUBLISH, given, {"ingest": said}):
+        with _claimed(None, PUBLISH, given, {"ingest": said}):
             assert owner(store) == given.run_id
         patched.setattr(lake_store.Store, "write_staging", dies)
-        with _claimed(spark, PUBLISH, given, {"ingest": said}):
+        with _claimed(None, PUBLISH, given, {"ingest": said}):
             assert owner(store) == given.run_id, "what is whole and ours is not rebuilt"
-    return Night(given, said, publish.run_step(spark, given, {"ingest": said}))
+    return Night(given, said, publish.run_step(None, given, {"ingest": said}))
 
 
 def owner(store: Store) -> Any:
     return (landing.read_json(f"{store.lake}/staging/_run.json") or {}).get("run_id")
 
 
-def test_costs_and_remedies_of_a_night_are_published(spark: SparkSession, night: Night) -> None:
-    store = Store(spark, night.given.lake)
+def test_costs_and_remedies_of_a_night_are_published(night: Night) -> None:
+    store = Store(night.given.lake)
     rebalances = rows(store, gold.REBALANCES, "started_at")
     assert [r["partition_seconds"] for r in rebalances] == [9 * r["duration_ms"] / 1_000 for r in rebalances]
     incidents = rows(store, gold.INCIDENTS)
@@ -101,20 +99,17 @@ def test_costs_and_remedies_of_a_night_are_published(spark: SparkSession, night:
     assert "A session timeout of 13 s (now 7 s) would have avoided 2 of 5 rebalances" in page
 
 
-def test_a_window_is_judged_anew(
-    spark: SparkSession, night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_window_is_judged_anew(night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(night.given.lake, tmp_path / "lake")
-    store = Store(spark, str(tmp_path / "lake"))
+    store = Store(str(tmp_path / "lake"))
     verdicts = {r["rebalance_id"]: r["cause"] for r in rows(store, gold.REBALANCES, "started_at")}
     (other, lost, *_) = verdicts
     content = content_of(Path(store.lake), gold.REBALANCES)
-    table = DeltaTable.forPath(spark, f"{store.lake}/gold/rebalances")
-    table.update(
-        f"rebalance_id = '{other}'", {"cause": "'unknown'", "confidence": "'unknown'", "knowledge_version": "'older'"}
-    )
+    table = DeltaTable(f"{store.lake}/gold/rebalances")
+    unknown = {"cause": "unknown", "confidence": "unknown", "knowledge_version": "older"}
+    table.update(predicate=f"rebalance_id = '{other}'", new_values=unknown)
     table.delete(f"rebalance_id = '{lost}'")
-    DeltaTable.forPath(spark, f"{store.lake}/silver/events").delete()
+    DeltaTable(f"{store.lake}/silver/events").delete()
 
     landing.write_json(f"{store.lake}/runs/{night.given.run_id}/ingest.json", {"clocks_apart_ms": 7_000})
     handed: list[Any] = []
@@ -128,7 +123,7 @@ def test_a_window_is_judged_anew(
     window = {name: datetime.fromisoformat(night.said[name]) for name in ("window_from", "window_to")}
     at = datetime(2026, 12, 1, tzinfo=UTC)
     again = night.given.model_copy(update={**window, "lake": store.lake, "run_id": "again", "run_at": at})
-    told = reclassify.run_step(spark, again, {})
+    told = reclassify.run_step(None, again, {})
 
     assert handed == [7_000], "what ingest found of the clocks counts again"
     assert told["changes"] == {"appeared": 1, "changed": 1}
@@ -145,17 +140,17 @@ def test_a_window_is_judged_anew(
     page = Path(night.told["report"].replace(night.given.lake, store.lake))
     nights, written = rows(store, quality.NIGHTS), page.read_text(encoding="utf-8")
     page.unlink()
-    DeltaTable.forPath(spark, f"{store.lake}/quality/nights").delete()
-    assert reclassify.run_step(spark, again, {})["changes"] == told["changes"]
+    DeltaTable(f"{store.lake}/quality/nights").delete()
+    assert reclassify.run_step(None, again, {})["changes"] == told["changes"]
     assert rows(store, VERDICT_CHANGES, "change") == changes, "run again by its own name it takes nothing back"
     assert rows(store, quality.NIGHTS) == nights, "a kill after the publication had kept them from it"
     assert page.read_text(encoding="utf-8") == written
 
 
-def test_a_window_must_be_given_and_have_been_published(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_window_must_be_given_and_have_been_published(tmp_path: Path) -> None:
     given = settings(tmp_path, LOGS)
     with pytest.raises(BadInput, match="FROM and TO are not given"):
-        reclassify.run_step(spark, given, {})
+        reclassify.run_step(None, given, {})
     day = {"window_from": datetime(2026, 10, 1, tzinfo=UTC), "window_to": datetime(2026, 10, 2, tzinfo=UTC)}
     with pytest.raises(BadInput, match="was never published"):
-        reclassify.run_step(spark, given.model_copy(update=day), {})
+        reclassify.run_step(None, given.model_copy(update=day), {})
