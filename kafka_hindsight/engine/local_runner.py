@@ -10,12 +10,11 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.model import Table
-from kafka_hindsight.engine.rebuild import Narrowing
+from kafka_hindsight.engine.rebuild import Narrowing, part_read, within
 from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Source
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.shared.arrow_tables import inside
 from kafka_hindsight.shared.grouping import grouped
 
 BUCKET = 100_000
@@ -40,8 +39,8 @@ class LocalRunner:
         of_tables = grouped((n for n in narrowings if n.leaf.table), lambda n: n.leaf.table)
         for name, own in of_tables.items():
             table = BY_NAME[name]
-            for part in self._store.read_in_parts(table, scope.cluster):
-                spans = {span: _within(part, table, scope, span) for span in {n.leaf.span for n in own}}
+            for part in self._store.read_in_parts(table, part_read(own, table, scope)):
+                spans = {span: within(part, table, scope, span) for span in {n.leaf.span for n in own}}
                 for narrowing in own:
                     self._keep(narrowing, spans[narrowing.leaf.span], values)
         for narrowing in narrowings:
@@ -74,10 +73,6 @@ class LocalRunner:
     def _keep(self, narrowing: Narrowing, part: pa.Table, values: Values) -> None:
         rows = narrow(narrowing.functions, part, values)
         self._parts[narrowing.judgement][narrowing.parameter].append(rows)
-
-
-def _within(part: pa.Table, table: Table, scope: Scope, span: str) -> pa.Table:
-    return inside(part, getattr(scope, span), str(table.time_column)) if span else part
 
 
 def _buckets(judgement: Judgement, parts: dict[str, list[pa.Table]], count: int) -> Iterator[dict[str, list[pa.Table]]]:

@@ -24,6 +24,7 @@ from kafka_hindsight.judgements.rebuild.sources import (
 )
 from kafka_hindsight.knowledge.version import JUDGING, version_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.arrow_tables import completed, inside, with_columns
 
@@ -52,6 +53,18 @@ class Narrowing:
         """Whether what it reads, and the values that its functions take, are there."""
         is_there = self.leaf.judgement is None or self.leaf.judgement in judged
         return is_there and all(name in values for function in self.functions for name in values_of(function))
+
+
+def part_read(narrowings: Iterable[Narrowing], table: Table, scope: Scope) -> Part:
+    """The rows of a table that narrowings read: those of what is seen, or all where one reads all."""
+    if table.time_column is None or not all(n.leaf.span for n in narrowings):
+        return Part(scope.cluster)
+    return Part(scope.cluster, table.time_column, (scope.seen.start, scope.seen.end))
+
+
+def within(part: pa.Table, table: Table, scope: Scope, span: str) -> pa.Table:
+    """The rows of a span of the scope; all where it is empty."""
+    return inside(part, getattr(scope, span), str(table.time_column)) if span else part
 
 
 class Runner(Protocol):

@@ -85,9 +85,9 @@ class Store:
         """
         return self._rows(table, self.files(table, part), part, columns)
 
-    def read_in_parts(self, table: Table, cluster: str) -> Iterator[pa.Table]:
-        """Read a cluster's rows, so many at once that they take little memory."""
-        part, batches = Part(cluster), list[pa.RecordBatch]()
+    def read_in_parts(self, table: Table, part: Part) -> Iterator[pa.Table]:
+        """Read the rows of a part, so many at once that they take little memory."""
+        batches = list[pa.RecordBatch]()
         for batch in chain.from_iterable(read_file(self.path(table), f, part, table) for f in self.files(table, part)):
             batches.append(batch)
             if sum(map(len, batches)) >= _AT_ONCE:

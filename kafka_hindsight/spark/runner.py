@@ -18,14 +18,14 @@ from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.model import Table
-from kafka_hindsight.engine.rebuild import Narrowing
+from kafka_hindsight.engine.rebuild import Narrowing, part_read, within
 from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Source, inputs_of
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
-from kafka_hindsight.shared.arrow_tables import completed, inside
+from kafka_hindsight.shared.arrow_tables import completed
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.spark.session import for_packed_rows
 
@@ -52,23 +52,24 @@ _Frame = tuple[set[str], DataFrame]
 
 
 class Share(NamedTuple):
-    """Some row groups of a file of a table: the folder, the share, and of how many shares it is one."""
+    """Some row groups of a file of a table, and which rows to read: the folder, which share, and of how many."""
 
     table: str
     folder: str
     file: File
+    part: Part
     nth: int
-    count: int
+    shares: int
 
     @property
     def size(self) -> int:
         """About how many bytes of Parquet it has."""
-        return self.file.size // self.count
+        return self.file.size // self.shares
 
-    def read(self, cluster: str) -> Iterator[pa.Table]:
-        """The rows of a cluster, a batch at a time."""
-        table, share = BY_NAME[self.table], (self.nth, self.count)
-        for batch in read_file(self.folder, self.file, Part(cluster), table, share=share):
+    def read(self) -> Iterator[pa.Table]:
+        """The rows, a batch at a time."""
+        share = (self.nth, self.shares)
+        for batch in read_file(self.folder, self.file, self.part, BY_NAME[self.table], share=share):
             yield pa.Table.from_batches([batch])
 
 
@@ -95,7 +96,8 @@ class SparkRunner:
         """See Runner."""
         scope: Scope = values[SCOPE]
         of_tables = [n for n in narrowings if n.leaf.table]
-        shares = [s for name in {n.leaf.table: 0 for n in of_tables} for s in self._shares(name, scope.cluster)]
+        own = grouped(of_tables, lambda n: n.leaf.table)
+        shares = [s for name, of_table in own.items() for s in self._shares(BY_NAME[name], of_table, scope)]
         self._buckets = self._buckets or max(self._cores, -(-sum(s.size for s in shares) // _BUCKET))
         if shares:
             work = partial(_narrow_shares, narrowings=of_tables, values=values, count=self._buckets)
@@ -164,11 +166,12 @@ class SparkRunner:
         self._until_end.callback(kept.unpersist)
         return kept
 
-    def _shares(self, name: str, cluster: str) -> Iterator[Share]:
-        table = BY_NAME[name]
-        for file in self._store.files(table, Part(cluster)):
+    def _shares(self, table: Table, narrowings: Sequence[Narrowing], scope: Scope) -> Iterator[Share]:
+        part = part_read(narrowings, table, scope)
+        for file in self._store.files(table, part):
             count = -(-file.size // _SHARE)
-            yield from (Share(name, self._store.path(table), file, nth, count) for nth in range(count))
+            for nth in range(count):
+                yield Share(table.full_name, self._store.path(table), file, part, nth, count)
 
     @property
     def _cores(self) -> int:
@@ -209,15 +212,11 @@ def _narrow_shares(
     scope: Scope = values[SCOPE]
     of_tables = grouped(narrowings, lambda n: n.leaf.table)
     for share in shares:
-        for part in share.read(scope.cluster):
+        for part in share.read():
             own = of_tables[share.table]
-            spans = {s: _within(part, BY_NAME[share.table], scope, s) for s in {n.leaf.span for n in own}}
+            spans = {s: within(part, BY_NAME[share.table], scope, s) for s in {n.leaf.span for n in own}}
             for narrowing in own:
                 yield from _narrowed(narrowing, spans[narrowing.leaf.span], values, count)
-
-
-def _within(part: pa.Table, table: Table, scope: Scope, span: str) -> pa.Table:
-    return inside(part, getattr(scope, span), str(table.time_column)) if span else part
 
 
 def _narrow_outputs(

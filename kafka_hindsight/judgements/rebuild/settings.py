@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -54,10 +55,8 @@ def _as_event(reading: rows.ConfigSnapshot) -> rows.Event:
 
 
 def _number(text: str) -> int | None:
-    try:
-        return int(text)
-    except ValueError:
-        return None
+    """The id of a broker; None for the default of all brokers."""
+    return int(text) if re.fullmatch(r"\d{1,9}", text) else None
 
 
 def settings_looked_at(readings: pa.Table) -> pa.Table:

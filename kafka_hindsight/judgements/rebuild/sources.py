@@ -137,7 +137,7 @@ def outputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
 
 @cache
 def values_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """What else a function takes by name: the parameters that are no input."""
+    """What else a function takes by name: the other parameters."""
     inputs = inputs_of(function)
     return tuple(n for n in get_type_hints(function) if n != "return" and n not in inputs)
 
