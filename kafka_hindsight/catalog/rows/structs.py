@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from kafka_hindsight.catalog.codes import Cause
 from kafka_hindsight.catalog.row import Long, Row, struct
 
 
@@ -22,7 +23,7 @@ class Contributor(Row):
     client_id: str | None = None
     instance_id: str | None = None
     member_id: str | None = None
-    cause: str
+    cause: Cause
     at: datetime
 
 

@@ -253,7 +253,7 @@ def _row(case: Case) -> Rebalance:
                 client_id=other.member.client_id,
                 instance_id=other.member.instance_id,
                 member_id=other.change.member_id if other.change else None,
-                cause=judged.code,
+                cause=cast("Cause", judged.code),
                 at=other.at,
             )
             for other, judged in others
