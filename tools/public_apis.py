@@ -41,7 +41,6 @@ ERRORS = frozenset(
 ALLOWED: Mapping[str, frozenset[str]] = {
     "kafka_hindsight/kafka/*.py": ERRORS,
     "kafka_hindsight/spark/session.py": PY4J | {"_ensure_initialized"},
-    "kafka_hindsight/spark/tables/*.py": PY4J,
     "lab/drill/canary.py": ERRORS,
     "tests/live/test_drill_ends.py": frozenset({"_jvm"}),
     "tests/spark/*.py": PY4J,

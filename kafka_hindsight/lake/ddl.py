@@ -1,4 +1,4 @@
-"""What Delta is told of a table beside its columns: properties, among them the checks of gold."""
+"""The properties of a table in Delta, among them the checks of gold."""
 
 from __future__ import annotations
 
