@@ -39,7 +39,7 @@ class Bench:
         self.cores, self.folder, self.most_mb = cores, folder, most_mb
 
     def engines(self, rounds: int = ROUNDS) -> Figures:
-        """Every engine on the same bytes. Ingest, in a warm JVM, takes turns with the copy."""
+        """Every engine on the same bytes. Ingest takes turns with the copy, in a process that has done both before."""
         night = str(nights.made(self.folder, min(MB, self.most_mb)))
         found: Figures = {
             name: [self._do("engine", name=name, night=night) for _ in range(rounds)] for name in anchors.WITHOUT_SPARK
@@ -52,7 +52,7 @@ class Bench:
         return self._do("forms", night=str(nights.made(self.folder, min(FORMS_MB, self.most_mb))), names=forms.INGESTED)
 
     def growth(self) -> Figures:
-        """Ingest of more and more bytes, each in a JVM of its own."""
+        """Ingest of more and more bytes, each in a process of its own."""
         return {str(mb): self._cold(nights.made(self.folder, mb)) for mb in GROWTH if mb <= self.most_mb}
 
     def groups(self) -> Figures:
@@ -83,7 +83,7 @@ class Bench:
     def _both(self, night: Path) -> Figures:
         with tempfile.TemporaryDirectory() as lake:
             ingest = self._do("cold", night=str(night), lake=lake, with_snapshots=True)
-            return {"ingest": ingest, "rebuild": self._do("rebuild", night=str(night), lake=lake)}
+            return {"ingest": ingest, "rebuild": self._do("rebuild", lake=lake)}
 
     def _do(self, work: str, **given: Any) -> Figures:
         return measured(work, self.cores, **given)

@@ -38,7 +38,7 @@ def engine(name: str, night: str) -> Figures:
 
 
 def warm(night: str, rounds: int) -> Figures:
-    """The anchors with Spark and the step ingest in turn, in one JVM. Gives: the figures of each round."""
+    """The anchors with Spark, in one JVM, and the step ingest in turn. Gives: the figures of each round."""
     files = nights.logs_of(Path(night))
     spark, found = started(Path(night)), []
     for _ in range(rounds):
@@ -48,39 +48,37 @@ def warm(night: str, rounds: int) -> Figures:
                 lines = anchor(spark, files, Path(folder) / "copy")
             measured[name] = {"lines": lines, **used.figures()}
         with tempfile.TemporaryDirectory() as lake:
-            measured["ingest"] = ingested(spark, Path(night), Path(lake))
+            measured["ingest"] = ingested(None, Path(night), Path(lake))
         found.append(measured)
     return {"rounds": found}
 
 
 def forms(night: str, names: list[str]) -> Figures:
-    """The step ingest of a night in several forms, in turn with the plain one, in one warm JVM."""
+    """The step ingest of a night in several forms, in turn with the plain one, in one warm process."""
     from lab.bench import forms as every
 
-    spark, found = started(Path(night)), {name: list[Figures]() for name in names}
+    found = {name: list[Figures]() for name in names}
     with tempfile.TemporaryDirectory() as folder:
         nights_of = {name: every.made(Path(night), Path(folder) / name, name) for name in names}
         for _ in range(every.ROUNDS):
             for name, rendered in nights_of.items():
                 with tempfile.TemporaryDirectory() as lake:
-                    found[name].append(ingested(spark, rendered, Path(lake)))
+                    found[name].append(ingested(None, rendered, Path(lake)))
     return found
 
 
 def cold(night: str, lake: str, with_snapshots: bool = False) -> Figures:
-    """The step ingest as a nightly task does it, with the start of its JVM. Keeps the lake, and its summary."""
+    """The step ingest as a nightly task does it, with all that it imports. Keeps the lake, and its summary."""
     with usage.metered() as used:
-        spark = started(Path(night))
-        ingest = ingested(spark, Path(night), Path(lake), with_snapshots)
+        ingest = ingested(None, Path(night), Path(lake), with_snapshots)
     return {**ingest, **used.figures(), "step_s": ingest["wall_s"]}
 
 
-def rebuild(night: str, lake: str) -> Figures:
-    """The step rebuild on a lake that ingest filled, with the start of its JVM."""
+def rebuild(lake: str) -> Figures:
+    """The step rebuild on a lake that ingest filled, with all that it imports."""
     with usage.metered() as used:
-        spark = started(Path(night))
         began = time.monotonic()
-        events = rebuilt(spark, Path(lake))
+        events = rebuilt(None, Path(lake))
         step_s = time.monotonic() - began
     return {**used.figures(), "step_s": round(step_s, 2), "events": events}
 
@@ -110,8 +108,8 @@ def started(night: Path, master: str | None = None, also: Mapping[str, str] | No
     return session.start("bench", master or f"local[{len(os.sched_getaffinity(0))}]", {**ours, **(also or {})})
 
 
-def ingested(spark: SparkSession, night: Path, lake: Path, with_snapshots: bool = False) -> Figures:
-    """The step ingest into a new lake. Gives: its figures, lines by what became of them, the size of the lake."""
+def ingested(spark: SparkSession | None, night: Path, lake: Path, with_snapshots: bool = False) -> Figures:
+    """The step ingest into a new lake, by this process where there is no Spark. Gives: its figures, lines by what became of them, the size of the lake."""
     from spark_jobs import ingest
 
     snapshots = night / "snapshots.jsonl" if with_snapshots else None
@@ -123,7 +121,7 @@ def ingested(spark: SparkSession, night: Path, lake: Path, with_snapshots: bool 
     return {"lines": summary["lines"], "read_mb": read / 1e6, "lake_mb": kept / 1e6, **used.figures()}
 
 
-def rebuilt(spark: SparkSession, lake: Path) -> int:
+def rebuilt(spark: SparkSession | None, lake: Path) -> int:
     """The step rebuild on a lake that `ingested` filled. Gives: how many events the lake held."""
     from spark_jobs import rebuild as step
 

@@ -69,6 +69,7 @@ def main() -> int:
     parser.add_argument("--parts", nargs="+", default=_PARTS, choices=_PARTS)
     parser.add_argument("--disks", type=int, default=3, help="how often a step's disk is full, and how often away")
     names = sorted({name for night, step in _STEPS for name in (step, f"{step}, {night}")})
+    parser.add_argument("--engine", default="local", choices=("local", "spark"), help="what reads and judges")
     steps = 'only these are disturbed: publish, or "publish, more logs"'
     parser.add_argument("--steps", nargs="+", choices=names, metavar="STEP", help=steps)
     given = parser.parse_args()
@@ -96,16 +97,16 @@ def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
         half = cut_night(SAMPLE, folder / "half", HALF)
         whole, late = cut_night(SAMPLE, folder / "whole", LAST), cut_night(SAMPLE, folder / "late", LATE)
         if "inputs" in given.parts:
-            rng, settings = drawn(given.seed, "inputs"), _settings(half, _FIRST)
+            rng, settings = drawn(given.seed, "inputs"), _settings(half, _FIRST, given.engine)
             yield inputs.one_by_one(rng, inputs.lines_of(SAMPLE), given.lines)
             yield inputs.records(rng, inputs.captured_records(_RECORDS), given.lines)
             yield inputs.broken_lines(worker, rng, folder, half, settings, given.lines)
             yield inputs.broken_readings(worker, rng, folder, half, settings, 200)
         if "stores" in given.parts:
             asked = [step for step in _NIGHT if not given.steps or step in given.steps]
-            yield stores.slow(drawn(given.seed, "stores"), folder, _settings(half, _FIRST), _NIGHT, asked)
+            yield stores.slow(drawn(given.seed, "stores"), folder, _settings(half, _FIRST, given.engine), _NIGHT, asked)
         if {"kills", "disks"} & {*given.parts}:
-            yield from _steps(given, worker, other, folder, _plan(half, whole, late))
+            yield from _steps(given, worker, other, folder, _plan(given.engine, half, whole, late))
 
 
 def drawn(seed: int, what: str) -> random.Random:
@@ -163,15 +164,15 @@ def _disks(case: disks.Case, other: Worker, rng: random.Random, count: int) -> I
         yield disks.unreachable(case)
 
 
-def _plan(half: Path, whole: Path, late: Path) -> list[Planned]:
-    of_nights = {n: _settings(f, n) for n, f in ((_FIRST, half), (_SECOND, whole), (_THIRD, late))}
+def _plan(engine: str, half: Path, whole: Path, late: Path) -> list[Planned]:
+    of_nights = {n: _settings(f, n, engine) for n, f in ((_FIRST, half), (_SECOND, whole), (_THIRD, late))}
     later = {"run_id": "chaos-keep", "run_at": _MONTHS_LATER, "keep": _KEEP}
     return [
         Planned(night, step, {**of_nights[night], **(later if step == "maintain" else {})}) for night, step in _STEPS
     ]
 
 
-def _settings(night: Path, name: str) -> dict[str, Any]:
+def _settings(night: Path, name: str, engine: str) -> dict[str, Any]:
     return {
         "logs": str(night / "logs"),
         "snapshots": str(night / "snapshots.jsonl"),
@@ -182,6 +183,7 @@ def _settings(night: Path, name: str) -> dict[str, Any]:
         "window_from": "2026-11-21T00:00:00+00:00",
         "window_to": "2026-11-22T00:00:00+00:00",
         "read_to_end": True,
+        "engine": engine,
     }
 
 

@@ -9,10 +9,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from lab.chaos.kills import Tried
 from lab.chaos.lakes import Hashes, contents, others
@@ -24,6 +25,14 @@ _LEFT_MOST = 100_000
 
 _ANSWERS_WITHIN = 120
 """Seconds after which a step has said that a store does not answer."""
+
+_NOBODY = {
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:1",
+    "AWS_ACCESS_KEY_ID": "key",
+    "AWS_SECRET_ACCESS_KEY": "verysecret",
+    "AWS_REGION": "us-east-1",
+}
+"""A store of which nothing answers."""
 
 _OTHER = "chaos-other"
 """The run of another Airflow, whose own steps before this one ended too."""
@@ -140,11 +149,12 @@ def together(case: Case, other: Worker) -> Tried:
 
 def unreachable(case: Case) -> Tried:
     """Logs in a store of which nothing answers: a sentence that says so, within a bound."""
-    began = time.monotonic()
-    answer = case.run(case.began, logs="hdfs://127.0.0.1:1/logs")
-    took = time.monotonic() - began
+    with patch.dict(os.environ, _NOBODY), closing(Worker(case.began.parent / "unreachable")) as worker:
+        began = time.monotonic()
+        answer = case._replace(worker=worker).run(case.began, logs="s3a://nobody/logs")
+        took = time.monotonic() - began
     tried = Tried(f"store that does not answer in {case.step}", 1)
-    tried.equal = tried.told = int("Connection refused" in " ".join(answer.sentences))
+    tried.equal = tried.told = int("Could not connect" in " ".join(answer.sentences))
     tried.whole = int(took < _ANSWERS_WITHIN)
     tried.note(f"exit code {answer.code} after {took:.0f} s, “{answer.said[:200]}”")
     return tried

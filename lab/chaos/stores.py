@@ -14,7 +14,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from kafka_hindsight.start.first_use import prepare_spark
 from lab.chaos.kills import Tried
 from lab.chaos.lakes import contents
 from lab.chaos.worker import Worker
@@ -38,8 +37,7 @@ def slow(
     Takes: `asked`, the steps to which the store answers late.
     """
     beside, far, is_late = folder / "beside", f"s3a://{_BUCKET}/slow", threading.Event()
-    prepare_spark(far)
-    with _store(folder, _delays(rng, is_late)) as waited, closing(Worker(folder / "far", places=(far,))) as worker:
+    with _store(folder, _delays(rng, is_late)) as waited, closing(Worker(folder / "far")) as worker:
         tried = Tried(f"{', '.join(asked)} on an object store that answers late")
         for step in steps:
             worker.do(step, {**settings, "lake": str(beside)})

@@ -1,4 +1,4 @@
-"""A warm Spark that runs steps as it is asked, in a process of its own that can be stopped and killed."""
+"""A warm process that runs steps as it is asked, on its own or with Spark, and can be stopped and killed."""
 
 from __future__ import annotations
 
@@ -36,13 +36,10 @@ class Answer(NamedTuple):
 
 
 class Worker:
-    """The process, and those below it: Java, which writes the lake.
+    """The process, and those below it: Java, where a step asks for Spark. Takes: `module`, what it runs."""
 
-    Takes: `module`, what it runs; `places`, what Spark opens.
-    """
-
-    def __init__(self, folder: Path, module: str = "lab.chaos.worker", places: tuple[str, ...] = ()) -> None:
-        self._folder, self._module, self._places = folder, module, places
+    def __init__(self, folder: Path, module: str = "lab.chaos.worker") -> None:
+        self._folder, self._module = folder, module
         self._is_closed = False
         folder.mkdir(parents=True, exist_ok=True)
         self._start()
@@ -95,7 +92,7 @@ class Worker:
         self._answer = self._folder / "answer.json"
         with (self._folder / "worker.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", self._module, str(self._answer), *self._places],
+                [sys.executable, "-m", self._module, str(self._answer)],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -105,31 +102,37 @@ class Worker:
             )
 
 
-def main(answer: Path, places: list[str]) -> None:
+def main(answer: Path) -> None:
     """Runs the steps that stdin names, one a line, and writes how each ended."""
     from kafka_hindsight.catalog.steps import BY_NAME
     from kafka_hindsight.settings.models import Settings
     from kafka_hindsight.shared.exits import DONE, exit_code, sentences_of
-    from kafka_hindsight.spark import session
-    from kafka_hindsight.spark.tables.store import forget_snapshots
     from spark_jobs.run import perform
 
     time.tzset()
-    spark = session.start("chaos", launch.DEFAULT_MASTER, _SPARK, places)
     for line in sys.stdin:
         asked = json.loads(line)
         try:
-            perform(BY_NAME[asked["step"]], Settings.of(asked["settings"]))
+            settings = Settings.of(asked["settings"])
+            if settings.engine == "spark":
+                _start_spark()
+            perform(BY_NAME[asked["step"]], settings)
             ended = Answer(DONE, [])
         except Exception as error:
             traceback.print_exc()
             ended = Answer(exit_code(error), sentences_of(error))
-        forget_snapshots(spark)
-        spark.catalog.clearCache()
         being_written = answer.with_suffix(".tmp")
         being_written.write_text(json.dumps(ended._asdict()))
         being_written.rename(answer)
 
 
+def _start_spark() -> None:
+    """Starts Spark with a few tasks, where it does not run: steps use the session of their process."""
+    from kafka_hindsight.spark import session
+
+    if not session.running():
+        session.start("chaos", launch.DEFAULT_MASTER, _SPARK)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main(Path(sys.argv[1]))
