@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_hindsight.catalog.causes import Cause
 from kafka_hindsight.catalog.codes import Intent
 from kafka_hindsight.catalog.rows import Incident, Rebalance
 from kafka_hindsight.report import blocks as ui
@@ -64,7 +63,7 @@ def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
     incident = page.incidents.get(row.incident_id)
     seconds, members = row.partition_seconds, (row.members_before, row.members_after)
     fell = [
-        (ui.Name(who(m)), f" ({Cause(m.cause).label}", (", ", ui.At(m.at)) if m.at else "", ")")
+        (ui.Name(who(m)), f" ({vocabulary.CAUSE_LABELS[m.cause]}", (", ", ui.At(m.at)) if m.at else "", ")")
         for m in row.contributors or ()
     ]
     facts = (
