@@ -12,7 +12,7 @@ from kafka_hindsight.report.blocks import At, Page, Quiet, ShownSection
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.phrases import incident_headline
 from kafka_hindsight.report.sections import SECTIONS, coverage
-from kafka_hindsight.shared import words
+from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.page_names import page_name
 from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, unused
 
@@ -31,7 +31,7 @@ def report_of(page: PageRows, place: str = "") -> Page:
         day=day,
         sections=tuple(section for section in shown if section.blocks),
         log=about.log_path or "",
-        place=place,
+        place=plain.visible(place),
         own=page_name(about.cluster, *page.window),
     )
 

@@ -28,7 +28,8 @@ def test_a_page_is_written_from_the_lake_beside_the_night_before(tmp_path: Path)
     for row in tables["quality.validation_results"]:
         row["run_id"] = about["run_id"]
     del tables["quality.nights"]
-    tables["quality.unparsed_lines"] = [made("quality.unparsed_lines", template="Something <n>", text="Something 1")]
+    unread = {"happened_at": at("02:00:00"), "template": "Something <n>", "text": "Something 1"}
+    tables["quality.unparsed_lines"] = [made("quality.unparsed_lines", **unread)]
     lake = write_lake(tmp_path / "lake", tables)
     run = about | {"window_from": DAY, "window_to": END, "run_at": END + timedelta(hours=2)}
     written = write_report(Store(str(lake)), run)

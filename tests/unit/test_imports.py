@@ -42,6 +42,7 @@ BROUGHT = {
     "kafka_hindsight.settings.alerts": {"pydantic"},
     "kafka_hindsight.settings.clusters": {"pydantic"},
     "kafka_hindsight.settings.models": {"pydantic"},
+    "kafka_hindsight.settings.owners": {"pydantic"},
 }
 """What Airflow's environment has anyway: pyarrow, where a URI is opened, comes with the Spark provider; Airflow itself
 has loaded pydantic before it reads a DAG file."""

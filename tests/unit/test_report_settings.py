@@ -17,7 +17,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def report_of(facts: Facts) -> Page:
-    return build_report({**empty(), "gold.findings": judge_findings(facts)}, run())
+    return build_report({**empty(), "gold.findings": [f.as_dict() for f in judge_findings(facts)]}, run())
 
 
 def test_fifty_groups_with_short_sessions_do_not_bury_a_group_in_trouble() -> None:
