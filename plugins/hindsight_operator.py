@@ -53,10 +53,7 @@ class SparkStepOperator(StepTask):
     hook: SparkStepHook | None = None
 
     def execute(self, context: Any) -> None:
-        """Submits the step as an application of its own and waits for it.
-
-        Edge case: the hook has no argument for the option that loads defaults. It is handed over before the program.
-        """
+        """Submits the step and waits for it."""
         launch.keep_private()
         self.given = given = settings_of(context, self.window)
         places = [given.get(name) for name in PLACES]

@@ -26,7 +26,8 @@ AUDIT = "audit"
 DEFAULT_MASTER = "local[*]"
 
 LOAD_DEFAULTS = "--load-spark-defaults"
-"""The option of spark-submit by which Spark reads its own defaults beside a file of properties."""
+"""The option of spark-submit by which Spark reads its own defaults beside a file of properties. Airflow's hook has no
+argument for it: it is handed over in the program's place, and the program after it."""
 
 _AIRFLOWS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
 """How the variables begin that may hold secrets of Airflow's."""
