@@ -56,7 +56,8 @@ def _incident_known(row: str) -> Check:
 
 
 _BEFORE = (
-    "OVER (PARTITION BY topic, `partition`, topic_incarnation ORDER BY epoch_to NULLS FIRST, happened_at, failover_id)"
+    "OVER (PARTITION BY topic, `partition`, topic_incarnation"
+    " ORDER BY epoch_to NULLS FIRST, happened_at NULLS FIRST, failover_id NULLS FIRST)"
 )
 _NO_LEADER = "kind = 'no_leader'"
 
@@ -88,9 +89,9 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
         ),
         Check(
             "counted_in_ledger",
-            "leader_to = -1 OR coalesce(leaderless_low_ms, 0) = 0"
-            f" OR (topic, `partition`) IN (SELECT topic, `partition` FROM unavailability WHERE {_NO_LEADER})"
-            " OR unix_millis(happened_at) - coalesce(leaderless_high_ms, leaderless_low_ms)"
+            "leader_to = -1 OR coalesce(leaderless_low_ms, 0) = 0 OR "
+            + _is_among("(topic, `partition`)", f"SELECT topic, `partition` FROM unavailability WHERE {_NO_LEADER}")
+            + " OR unix_millis(happened_at) - coalesce(leaderless_high_ms, leaderless_low_ms)"
             " < unix_millis((SELECT window_from FROM published_window))",
             "a time without a leader that is proven is a row of unavailability in the window in which it began",
         ),
@@ -100,7 +101,7 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
         Check(
             "apart",
             "started_at >= max(coalesce(ended_at, TIMESTAMP '9999-12-31 00:00:00')) OVER (PARTITION BY kind, topic,"
-            " `partition`, group_id ORDER BY started_at, ended_at NULLS LAST, unavailability_id"
+            " `partition`, group_id ORDER BY started_at NULLS FIRST, ended_at NULLS LAST, unavailability_id NULLS FIRST"
             " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)",
             "no two times of one kind and one partition or group overlap: each counts once",
         ),
@@ -157,8 +158,8 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
         _incident_known("a rebalance"),
         Check(
             "generation_reached_once",
-            "to_generation IS NULL OR count(*) OVER (PARTITION BY group_id, to_generation) = 1"
-            " OR group_id IN (SELECT group_id FROM generation_gaps WHERE next_generation <= after_generation)",
+            "to_generation IS NULL OR count(*) OVER (PARTITION BY group_id, to_generation) = 1 OR "
+            + _is_among("group_id", "SELECT group_id FROM generation_gaps WHERE next_generation <= after_generation"),
             "a group reaches a generation once, unless its numbering is known to have started again",
         ),
     ),

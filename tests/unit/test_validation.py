@@ -272,6 +272,21 @@ def test_a_rebalance_that_ends_before_it_starts_is_named(
     }
 
 
+def test_a_null_in_another_table_hides_no_breach() -> None:
+    """`IN` over nulls is null, which would count as kept."""
+    rows = good()
+    rows["gold.failovers"] = [failover(1, 3, 2, leaderless_low_ms=5, outage_id="lost", topic="orders")]
+    rows["gold.unavailability"] = [values(gold.UNAVAILABILITY, kind="no_leader", topic=None, partition=None)]
+    rows["gold.broker_outages"] = [values(gold.BROKER_OUTAGES, outage_id=None)]
+    rows["gold.incidents"] = [values(gold.INCIDENTS, incident_id=None)]
+    rows["gold.rebalances"] = [rebalance(1, incident_id="lost")]
+    assert judged(rows, "gold.failovers", "gold.rebalances").keys() == {
+        "gold.failovers.counted_in_ledger",
+        "gold.failovers.outage_known",
+        "gold.rebalances.incident_known",
+    }
+
+
 def test_what_another_window_or_a_mark_explains_breaks_nothing() -> None:
     rows = good()
     rows["gold.failovers"] = [UNMARKED[0] | {"outage_id": "last-night"}, *UNMARKED[1:]]
