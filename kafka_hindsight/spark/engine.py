@@ -50,7 +50,8 @@ class SparkEngine:
         """What work makes of units."""
         if not units:
             return
-        rows = _spread(self.spark, units).mapInArrow(partial(_worked, work=work), from_arrow_schema(schema))
+        done = partial(_worked, work=work, umask=int(launch.umask(), 8))
+        rows = _spread(self.spark, units).mapInArrow(done, from_arrow_schema(schema))
         for batch in rows.toArrow().to_batches():
             yield batch.cast(schema)
 
@@ -105,18 +106,19 @@ def _unit_of(text: str) -> Unit:
     return Unit(uri, (begin, end), told, Member(*member) if member else None, is_raw, numbers)
 
 
-def _worked(batches: Iterable[pa.RecordBatch], work: Work) -> Iterator[pa.RecordBatch]:
-    return worked((_unit_of(text) for batch in batches for text in batch["unit"].to_pylist()), work)
+def _worked(batches: Iterable[pa.RecordBatch], work: Work, umask: int) -> Iterator[pa.RecordBatch]:
+    """What work makes of units; what it writes has the mode that files of ours have."""
+    before = os.umask(umask)
+    try:
+        yield from worked((_unit_of(text) for batch in batches for text in batch["unit"].to_pylist()), work)
+    finally:
+        os.umask(before)
 
 
 def _written(
     batches: Iterable[pa.RecordBatch], work: Work, table: Table, folder: str, umask: int
 ) -> Iterator[pa.RecordBatch]:
     """A row for each file that a worker writes."""
-    before = os.umask(umask)
-    try:
-        for file in files_written(table, _worked(batches, work), folder):
-            row = {"name": file.path, "size": file.size, "stats": json.dumps(file.stats)}
-            yield pa.RecordBatch.from_pylist([row], _WRITTEN)
-    finally:
-        os.umask(before)
+    for file in files_written(table, _worked(batches, work, umask), folder):
+        row = {"name": file.path, "size": file.size, "stats": json.dumps(file.stats)}
+        yield pa.RecordBatch.from_pylist([row], _WRITTEN)

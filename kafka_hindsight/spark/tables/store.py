@@ -23,13 +23,10 @@ from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
-from kafka_hindsight.spark.batches import Batches
 from kafka_hindsight.spark.conform import conform
-from kafka_hindsight.spark.tables.table_batches import batches_of
-from kafka_hindsight.spark.tables.table_commit import Gone, commit_rows, takes_files
+from kafka_hindsight.spark.tables.table_commit import Gone, commit_rows
 from kafka_hindsight.spark.tables.table_content import NO_CONTENT, Content, contents, row_hash
 from kafka_hindsight.spark.tables.table_creation import create_table
-from kafka_hindsight.spark.tables.table_files import write_files
 from kafka_hindsight.spark.tables.table_order import put_in_order
 from kafka_hindsight.spark.tables.table_state import State, newest_state, open_files, predicate_of
 
@@ -89,11 +86,6 @@ class Store:
         """A cluster's rows of a window."""
         return self._opened(table, _part(table, cluster, window))
 
-    def read_batches(self, table: Table, cluster: str, window: Window) -> list[Batches]:
-        """A cluster's rows of a window, and those without an instant: all columns, as workers take them."""
-        part = replace(_part(table, cluster, window), timeless=True)
-        return batches_of(self.spark, self._path(table), table, part, self._state(table))
-
     def read_staging(self, table: Table) -> DataFrame:
         """What the last rebuild staged for a table, with the columns that it staged."""
         path = self._staging(table)
@@ -115,9 +107,9 @@ class Store:
         """Whether few bytes are staged, of all tables together."""
         return landing.size_below(f"{self.lake}/staging") <= SMALL
 
-    def append(self, table: Table, rows: DataFrame | Batches) -> None:
+    def append(self, table: Table, rows: DataFrame) -> None:
         """Adds rows, of which the table holds none yet."""
-        self._write(table, self._as_taken(table, rows))
+        self._write(table, conform(rows, table))
 
     def append_new(self, table: Table, frame: DataFrame, span: Span | None = None) -> None:
         """Adds the rows whose key the table does not hold yet; takes nothing away.
@@ -132,7 +124,7 @@ class Store:
         self._write(table, rows)
 
     def replace_window(
-        self, table: Table, frame: DataFrame | Batches, cluster: str, window: Window, known: Renewal | None = None
+        self, table: Table, frame: DataFrame, cluster: str, window: Window, known: Renewal | None = None
     ) -> None:
         """Puts these rows in the place of a cluster's rows of a window, in one commit.
 
@@ -140,9 +132,9 @@ class Store:
         Kafka, so none is ever taken away and the new ones are added.
         """
         part = _part(table, cluster, window)
-        rows = self._as_taken(table, frame)
+        rows = conform(frame, table)
         if table.column(_time(table)).nullable:
-            rows, part = _rows(rows), replace(part, timeless=True)
+            part = replace(part, timeless=True)
             kept = self._held(table, replace(part, span=None))
             if kept is not None:
                 kept = kept.join(rows.select(*table.key), list(table.key), "left_anti")
@@ -241,53 +233,28 @@ class Store:
         newest = self._version(table)
         return None if newest is None else newest_state(self._log(table), newest)
 
-    def _write(
-        self, table: Table, rows: DataFrame | Batches, known: Renewal | None = None, part: Part | None = None
-    ) -> None:
-        """Adds rows, all of them of that part."""
+    def _write(self, table: Table, rows: DataFrame, known: Renewal | None = None) -> None:
+        """Adds rows."""
         state = self._state(table)
-        if isinstance(rows, Batches) or (state and state.has_columns(table.column_names)):
-            self._commit(table, rows, known, part)
+        if state and state.has_columns(table.column_names):
+            self._commit(table, rows, known)
         else:
             writer = rows.write.format("delta").mode("append").option(*_WIDENS)
             _signed(writer, known).save(self._path(table))
 
-    def _as_taken(self, table: Table, rows: DataFrame | Batches) -> DataFrame | Batches:
-        """The rows with the table's columns. Batches stay what they are where the table takes files of Parquet."""
-        if isinstance(rows, DataFrame):
-            return conform(rows, table)
-        return rows if takes_files(self.spark, self._path(table), table.column_names) else rows.rows()
+    def _commit(self, table: Table, rows: DataFrame, known: Renewal | None, gone: Gone | None = None) -> None:
+        commit_rows(self.spark, self._path(table), rows, known.told if known else "", gone)
 
-    def _commit(
-        self,
-        table: Table,
-        rows: DataFrame | Batches,
-        known: Renewal | None,
-        part: Part | None,
-        gone: Gone | None = None,
-    ) -> None:
-        path, told = self._path(table), known.told if known else ""
-        if isinstance(rows, DataFrame):
-            commit_rows(self.spark, path, rows, told, gone)
-            return
-        files = write_files(path, rows)
-        if part and not all(map(part.is_all_of, files)):
-            raise ValueError(_outside(table, predicate_of(part)))
-        commit_rows(self.spark, path, files, told, gone)
-
-    def _replace(
-        self, table: Table, rows: DataFrame | Batches, part: Part, predicate: str, known: Renewal | None = None
-    ) -> None:
+    def _replace(self, table: Table, rows: DataFrame, part: Part, predicate: str, known: Renewal | None = None) -> None:
         """Puts rows in the place of those that a predicate names, which are all of that part."""
-        if isinstance(rows, DataFrame):
-            strange = F.raise_error(F.lit(_outside(table, predicate)))
-            rows = rows.where(F.expr(f"coalesce({predicate}, false)") | strange.cast("boolean"))
+        strange = F.raise_error(F.lit(_outside(table, predicate)))
+        rows = rows.where(F.expr(f"coalesce({predicate}, false)") | strange.cast("boolean"))
         if predicate == predicate_of(part) and (gone := self._whole_files(table, part)):
-            self._commit(table, rows, known, part, gone)
+            self._commit(table, rows, known, gone)
         elif (known and known.is_empty) or self._is_without(table, part, predicate):
-            self._write(table, rows, known, part)
+            self._write(table, rows, known)
         else:
-            writer = _rows(rows).write.format("delta").mode("overwrite").option(*_WIDENS)
+            writer = rows.write.format("delta").mode("overwrite").option(*_WIDENS)
             _signed(writer.option("replaceWhere", predicate), known).save(self._path(table))
 
     def _whole_files(self, table: Table, part: Part) -> Gone | None:
@@ -360,10 +327,6 @@ class Renewal(NamedTuple):
 
     is_empty: bool = False
     told: str = ""
-
-
-def _rows(rows: DataFrame | Batches) -> DataFrame:
-    return rows.rows() if isinstance(rows, Batches) else rows
 
 
 def _outside(table: Table, predicate: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from kafka_hindsight.lake.parts import File
 from kafka_hindsight.spark.tables.table_creation import SCALA
-from kafka_hindsight.spark.tables.table_state import DELTA, is_plain, transaction
+from kafka_hindsight.spark.tables.table_state import DELTA, transaction
 
 _LEFT_OUT = 5
 """Fields of the operation that say of other ways to write than these."""
@@ -33,26 +33,20 @@ class Gone(NamedTuple):
     version: int
 
 
-def commit_rows(
-    spark: SparkSession, path: str, rows: DataFrame | Sequence[File], told: str, gone: Gone | None = None
-) -> None:
+def commit_rows(spark: SparkSession, path: str, rows: DataFrame, told: str, gone: Gone | None = None) -> None:
     """Adds rows to a table and takes files away, in one commit; in none where there is nothing to add or to take.
 
-    Takes: the rows, or the files that hold them already; `told`, what the commit says besides. Raises: RuntimeError
-        where another writer has changed the table since: a retry sees what it wrote.
+    Takes: `told`, what the commit says besides. Raises: RuntimeError where another writer has changed the table since:
+        a retry sees what it wrote.
     """
     context: Any = spark.sparkContext
     jvm, begun = context._jvm, transaction(spark, path)
     if gone and begun.readVersion() != gone.version:
         raise RuntimeError(f"{path} had version {gone.version}, and another writer has changed it since.")
-    action, others = getattr(jvm, f"{DELTA}.actions.Action"), jvm.java.util.ArrayList()
+    action, removed = getattr(jvm, f"{DELTA}.actions.Action"), jvm.java.util.ArrayList()
     for file in gone.files if gone else ():
-        others.add(action.fromJson(_added(file)).remove())
-    for file in () if isinstance(rows, DataFrame) else rows:
-        others.add(action.fromJson(_added(file)))
-    actions = getattr(jvm, SCALA).asScala(others).toSeq()
-    if isinstance(rows, DataFrame):
-        actions = begun.writeFiles(rows._jdf).appendedAll(actions)
+        removed.add(action.fromJson(_added(file)).remove())
+    actions = begun.writeFiles(rows._jdf).appendedAll(getattr(jvm, SCALA).asScala(removed).toSeq())
     if not actions.isEmpty():
         begun.commit(actions, _operation(jvm, told, gone))
 
@@ -68,13 +62,6 @@ def _added(file: File) -> str:
         "stats": json.dumps(file.stats),
     }
     return json.dumps({"add": add})
-
-
-def takes_files(spark: SparkSession, path: str, columns: Iterable[str]) -> bool:
-    """Whether a table has these columns and no others, and a file of Parquet with them is a file of the table."""
-    begun = transaction(spark, path)
-    held = set(begun.metadata().schema().fieldNames())
-    return is_plain(begun) and held == set(columns)
 
 
 def _operation(jvm: Any, told: str, gone: Gone | None) -> Any:

@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from kafka_hindsight.lake import delta_log, landing
@@ -77,19 +76,6 @@ def newest_state(folder: str, version: int) -> State | None:
         return None
 
 
-def listed_state(spark: SparkSession, path: str) -> State | None:
-    """The state of a table of however many files, as Delta lists them; None where Parquet alone does not show its rows.
-
-    Edge case: the driver holds some 500 bytes for each file, as it does where Delta plans a query.
-    """
-    begun = transaction(spark, path)
-    if not is_plain(begun):
-        return None
-    found = DataFrame(begun.snapshot().allFiles().toDF(), spark).select(F.to_json(F.struct("*"))).collect()
-    files = tuple(_file(json.loads(row[0])) for row in found)
-    return State(begun.readVersion(), json.loads(begun.metadata().schemaString()), files)
-
-
 def transaction(spark: SparkSession, path: str) -> Any:
     """A transaction of Delta's on a table, with the newest version that it has."""
     context: Any = spark.sparkContext
@@ -98,18 +84,10 @@ def transaction(spark: SparkSession, path: str) -> Any:
     return getattr(jvm, f"{DELTA}.DeltaLog").forTable(session, path).startTransaction()
 
 
-def is_plain(begun: Any) -> bool:
-    """Whether Parquet alone shows the rows of the table that a transaction is of, in one folder."""
-    return begun.protocol().minReaderVersion() == _PLAIN and bool(begun.metadata().partitionColumns().isEmpty())
-
-
 def open_files(spark: SparkSession, path: str, state: State, files: Sequence[File]) -> DataFrame | None:
     """The rows of some files of a table; None where they are too many to be opened one by one."""
-    return all_files(spark, path, state, files) if len(files) <= _MOST else None
-
-
-def all_files(spark: SparkSession, path: str, state: State, files: Sequence[File]) -> DataFrame:
-    """The rows of some files of a table, however many."""
+    if len(files) > _MOST:
+        return None
     columns = StructType.fromJson({**state.columns})
     if not files:
         return _no_rows(spark, columns)
