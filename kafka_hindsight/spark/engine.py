@@ -8,6 +8,7 @@ import re
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -108,17 +109,28 @@ def _unit_of(text: str) -> Unit:
 
 def _worked(batches: Iterable[pa.RecordBatch], work: Work, umask: int) -> Iterator[pa.RecordBatch]:
     """What work makes of units; what it writes has the mode that files of ours have."""
-    before = os.umask(umask)
-    try:
-        yield from worked((_unit_of(text) for batch in batches for text in batch["unit"].to_pylist()), work)
-    finally:
-        os.umask(before)
+    with _masked(umask):
+        yield from worked(_units_of(batches), work)
 
 
 def _written(
     batches: Iterable[pa.RecordBatch], work: Work, table: Table, folder: str, umask: int
 ) -> Iterator[pa.RecordBatch]:
     """A row for each file that a worker writes."""
-    for file in files_written(table, _worked(batches, work, umask), folder):
-        row = {"name": file.path, "size": file.size, "stats": json.dumps(file.stats)}
-        yield pa.RecordBatch.from_pylist([row], _WRITTEN)
+    with _masked(umask):
+        for file in files_written(table, worked(_units_of(batches), work), folder):
+            row = {"name": file.path, "size": file.size, "stats": json.dumps(file.stats)}
+            yield pa.RecordBatch.from_pylist([row], _WRITTEN)
+
+
+def _units_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
+    return (_unit_of(text) for batch in batches for text in batch["unit"].to_pylist())
+
+
+@contextmanager
+def _masked(umask: int) -> Iterator[None]:
+    before = os.umask(umask)
+    try:
+        yield
+    finally:
+        os.umask(before)
