@@ -104,7 +104,7 @@ def commit(
     if not added and not removed:
         return
     now = time.time_ns() // 1_000_000
-    adds = [AddAction(f.path, f.size, {}, now, True, json.dumps(f.stats)) for f in added]
+    adds = [AddAction(f.path, f.size, {}, now, True, _stats_text(f)) for f in added]
     removes = [RemoveAction(f.path, True, now, f.size, {}) for f in removed]
     try:
         delta.create_write_transaction(
@@ -118,6 +118,15 @@ def commit(
             f"{masked(delta.table_uri)} had version {delta.version()}, and another writer has changed it since. Needed:"
             " one run at a time. What to do: run the step again."
         ) from refusal
+
+
+def _stats_text(file: File) -> str:
+    """Write the statistics of a file as Delta keeps them.
+
+    Edge case: delta-rs reads an escaped character above U+1FFFF as another one, so none is escaped. Source: arrow-json,
+    TapeDecoder.
+    """
+    return json.dumps(file.stats, ensure_ascii=False)
 
 
 def _stats(add: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -180,6 +180,17 @@ def test_a_window_is_replaced_and_nothing_else(store: Store) -> None:
     assert len(store.read_cluster(EVENTS, "o'ther")) == 0
 
 
+@pytest.mark.parametrize("cluster", ["x" * 200, "\U00020000", "\U0010ffff" * 70, "\uffff", "a\"\\\n\x00'"])
+def test_the_name_of_a_cluster_may_be_any(store: Store, cluster: str) -> None:
+    store.append(EVENTS, events(event("a", cluster=cluster), event("b", HOUR, cluster=cluster)))
+    store.append(EVENTS, events(event("theirs", cluster=f"{cluster}y")))
+    for _ in range(2):
+        store.replace_window(EVENTS, events(event("new", cluster=cluster)), cluster, WINDOW)
+        seen = store.read_cluster(EVENTS, cluster)["line_id"].to_pylist()
+        assert (sorted(seen), ids(store)) == (["b", "new"], ["b", "new", "theirs"])
+        store.put_in_order(EVENTS)
+
+
 def test_files_that_have_other_rows_alone_are_not_opened_and_stay(store: Store) -> None:
     for row in (event("before", -HOUR), event("in"), event("theirs", cluster="other")):
         store.append(EVENTS, events(row))

@@ -59,7 +59,7 @@ def _added(file: File) -> str:
         "size": file.size,
         "modificationTime": time.time_ns() // 1_000_000,
         "dataChange": True,
-        "stats": json.dumps(file.stats),
+        "stats": json.dumps(file.stats, ensure_ascii=False),
     }
     return json.dumps({"add": add})
 
