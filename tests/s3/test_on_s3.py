@@ -17,6 +17,7 @@ import tarfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,13 @@ from obstore.store import S3Store
 
 from kafka_hindsight.cli.audit import SAMPLE
 from kafka_hindsight.lake.landing import is_there
+from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.archives import walk
 from kafka_hindsight.logs.file_bytes import Member, OfMember, content_of, opened
 from kafka_hindsight.logs.found_files import files_at
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.shared.at_once import at_once
+from tests.support import writer
 from tests.support.aws import bucket, served_by_moto
 from tests.support.duck_extensions import install_extensions
 from tests.support.lake import contents, rows
@@ -100,6 +104,24 @@ def test_a_step_that_was_killed_is_run_again_and_leaves_the_same_tables(
     assert again.returncode == 0, again.stdout + again.stderr
     assert contents(LAKE) == before
     assert _holder(locks) == {}
+
+
+def test_two_writers_of_a_table_lose_and_double_nothing(s3: Mapping[str, str]) -> None:
+    store, names = Store("s3a://lakes/two-writers"), ("one", "two")
+    store.create(writer.EVENTS)
+    at_once(*(partial(_write, store.lake, name) for name in names))
+    added = [i for name in names for n in range(3) for i in writer.ids(name, n)]
+    replaced = [i for name in names for i in writer.ids(name, 2)]
+    assert sorted(store.read(writer.EVENTS)["line_id"].to_pylist()) == sorted([*added, *replaced])
+    assert store.version(writer.EVENTS) == 12
+    store.put_in_order(writer.EVENTS)
+    store.restore(writer.EVENTS, 0)
+    assert len(store.read(writer.EVENTS)) == 0
+
+
+def _write(lake: str, name: str) -> None:
+    for number in range(3):
+        writer.write(Store(lake), name, number)
 
 
 def test_files_of_a_bucket_are_those_of_a_folder(s3: Mapping[str, str], tmp_path: Path) -> None:
