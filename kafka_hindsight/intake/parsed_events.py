@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -30,9 +31,12 @@ from kafka_hindsight.logs.file_bytes import Bytes
 from kafka_hindsight.logs.packed_events import PICKED, Packer, events_of, picked
 from kafka_hindsight.logs.work import Unit
 
-_FOUND = pa.schema([*SCHEMA, ("unit", pa.int32()), ("size", pa.int64()), ("keys", pa.binary())])
-"""What a worker finds in a file of bronze: rows of SCHEMA, and a row with the unit whose events are packed, the bytes
-that they take, and their keys."""
+_FOUND = pa.schema([*SCHEMA, ("place", pa.string()), ("size", pa.int64()), ("keys", pa.binary())])
+"""What a worker finds in a file of bronze: rows of SCHEMA; and rows with the place of a file of packed events, its
+bytes, and their keys."""
+
+_PACKED = 64 * 1024 * 1024
+"""Bytes of packed events that a worker holds."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +61,13 @@ def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], f
 
     Takes: the edges that cut an hour in two; the folder in which the events wait.
     """
-    units = [
-        replace(unit, told={**unit.told, "place": f"{folder}/{n}.arrow", "unit": n})
-        for n, unit in enumerate(units_of(store, LOG_RECORDS, part))
-    ]
     rows, waiting, keys = [], list[Unit](), list[Ints]()
-    for batch in engine.spread(units, partial(_read_in, part=part, edges=tuple(edges)), _FOUND):
+    work = partial(_read_in, part=part, edges=tuple(edges), folder=folder)
+    for batch in engine.spread(units_of(store, LOG_RECORDS, part), work, _FOUND):
         rows.append(batch.select(SCHEMA.names))
-        for unit, size, packed in zip(*(batch[name].to_pylist() for name in ("unit", "size", "keys")), strict=True):
-            if unit is not None:
-                waiting.append(Unit(f"{folder}/{unit}.arrow", (0, size), {"unit": len(waiting)}, is_raw=True))
+        for place, size, packed in zip(*(batch[name].to_pylist() for name in ("place", "size", "keys")), strict=True):
+            if place is not None:
+                waiting.append(Unit(place, (0, size), {"unit": len(waiting)}, is_raw=True))
                 keys.append(np.frombuffer(packed, np.int64))
     found = pa.Table.from_batches(rows, SCHEMA)
     is_tally, is_other = pc.is_valid(found["tally"]), pc.is_valid(found["line_id"])
@@ -74,17 +75,24 @@ def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], f
 
 
 def _read_in(
-    told: Mapping[str, Any], _: Bytes, __: Any, part: Part, edges: Sequence[datetime]
+    told: Mapping[str, Any], _: Bytes, __: Any, part: Part, edges: Sequence[datetime], folder: str
 ) -> Iterator[pa.RecordBatch]:
     packer = Packer()
     for rows in read_batches(rows_in(told, LOG_RECORDS, part), edges, packer.pack):
         columns = [*rows.columns, *(pa.nulls(len(rows), f.type) for f in list(_FOUND)[len(SCHEMA) :])]
         yield pa.record_batch(columns, _FOUND)
+        if packer.size >= _PACKED:
+            yield _kept(packer, folder)
+    if packer.size:
+        yield _kept(packer, folder)
+
+
+def _kept(packer: Packer, folder: str) -> pa.RecordBatch:
+    """The row of a file of packed events, once it is in its place."""
     packed, keys = packer.packed()
-    if len(keys):
-        write_atomically(told["place"], packed.to_pybytes())
-        known = {"unit": told["unit"], "size": packed.size, "keys": keys.tobytes()}
-        yield pa.RecordBatch.from_pylist([known], _FOUND)
+    place = f"{folder}/{uuid4()}.arrow"
+    write_atomically(place, packed)
+    return pa.RecordBatch.from_pylist([{"place": place, "size": len(packed), "keys": keys.tobytes()}], _FOUND)
 
 
 def repeated(engine: Engine, parsed: Parsed, brokers: Mapping[str, int]) -> dict[int, Ints]:

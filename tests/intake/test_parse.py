@@ -85,7 +85,7 @@ def parsed(*records: Row) -> Read:
     held = table_of(records, bronze.LOG_RECORDS).to_batches()
     found = pa.Table.from_batches(read_batches(held, DAY, packer.pack), SCHEMA)
     packed, keys = packer.packed()
-    return Read(found, packed.to_pybytes(), len(keys))
+    return Read(found, packed, len(keys))
 
 
 def events_of(read: Read) -> list[Row]:
