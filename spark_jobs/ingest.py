@@ -30,6 +30,7 @@ from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.instants import past
 from kafka_hindsight.shared.windows import Window
 from spark_jobs.collect import Collected, collect, engine_of, looking
 from spark_jobs.late_windows import keep_late_windows
@@ -283,7 +284,7 @@ def _span(
         return held.span, []
     sources = frozenset(fact.file.source for fact in held.facts)
     first, last = held.span
-    part, columns = Part(held.cluster, "happened_at", (first, last + _TICK)), ("source", "happened_at")
+    part, columns = Part(held.cluster, "happened_at", (first, past(last))), ("source", "happened_at")
     narrow = partial(_days_in, sources=sources)
     dated = narrowed(engine, store, bronze.LOG_RECORDS, part, columns, narrow, _DAYS)
     days = dated.group_by(["source", "day"], use_threads=False).aggregate(

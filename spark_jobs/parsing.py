@@ -75,12 +75,11 @@ def parse_window(
 class _Found:
     """The records of a span, parsed, and what is known of the hours beside it.
 
-    `fresh` counts the hours of the span, `kept` are rows of quality.parsed_hours.
+    `kept` are rows of quality.parsed_hours.
     """
 
     span: Window
     parsed: Parsed
-    fresh: Sequence[Hour]
     kept: Sequence[Hour]
 
     @property
@@ -91,7 +90,7 @@ class _Found:
     @property
     def hours(self) -> list[Hour]:
         """All hours around the window."""
-        return [*self.fresh, *self.kept]
+        return [*self.parsed.hours, *self.kept]
 
     @cached_property
     def brokers(self) -> dict[str, int]:
@@ -129,8 +128,7 @@ class _Held:
         """
         part = Part(self.cluster, "happened_at", (span.start, span.end), timeless=True)
         read = parse.parse(self.engine, self.store, part, self.edges, waiting)
-        fresh = hours.count_hours(read.tallies, self.edges)
-        found = _Found(span, read, fresh, [hour for hour in self.known if not span.holds(hour["hour_from"])])
+        found = _Found(span, read, [hour for hour in self.known if not span.holds(hour["hour_from"])])
         others = self._span(hours.given_others(found.kept, found.brokers))
         if span == self.around or others.start == others.end:
             return found
@@ -139,13 +137,13 @@ class _Held:
 
     def beginnings(self, found: _Found) -> dict[str, datetime | None]:
         """The first instant of each source that has records without one."""
-        headless = {hour["source"] for hour in found.fresh if hour["hour_from"] is None}
+        headless = {hour["source"] for hour in found.parsed.hours if hour["hour_from"] is None}
         return hours.beginnings(self.engine, self.store, self.cluster, headless)
 
     def parsed_hours(self, found: _Found) -> pa.Table:
         """Rows of quality.parsed_hours."""
         known = {"cluster": self.cluster, "parsed_as": version_of(READING)}
-        dated = (hour for hour in found.fresh if hour["hour_from"])
+        dated = (hour for hour in found.parsed.hours if hour["hour_from"])
         rows = ({**hour, **known, "given_broker": found.brokers.get(hour["source"])} for hour in dated)
         return table_of(rows, quality.PARSED_HOURS)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -17,42 +18,42 @@ from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.engine.work import Engine, rows_in, units_of
+from kafka_hindsight.intake.hours import Hour, count_hours
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.landing import write_atomically
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.arrays import Ints, repeats
+from kafka_hindsight.logs.arrays import Ints
 from kafka_hindsight.logs.event_batches import SCHEMA, read_batches
 from kafka_hindsight.logs.file_bytes import Bytes
 from kafka_hindsight.logs.packed_events import PICKED, Packer, events_of, picked
 from kafka_hindsight.logs.work import Unit
 
-_FOUND = pa.schema([*SCHEMA, ("unit", pa.int32()), ("size", pa.int64()), ("keys", pa.binary())])
-"""What a worker finds in a file of bronze: rows of SCHEMA, and a row with the unit whose events are packed, the bytes
-that they take, and their keys."""
+_FOUND = pa.schema([*SCHEMA, ("place", pa.string()), ("size", pa.int64()), ("keys", pa.binary())])
+"""What a worker finds in a file of bronze: rows of SCHEMA; and rows with the place of a file of packed events, its
+bytes, and their keys."""
+
+_PACKED = 64 * 1024 * 1024
+"""Bytes of packed events that a worker holds."""
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """What some records say: rows that count them, and rows of those without an event; where the events wait, and
-    their keys.
+    """What some records say: those without an event; what became of all of them in each hour; where the events wait,
+    and their keys.
     """
 
-    rows: pa.Table
+    others: pa.Table
+    hours: Sequence[Hour]
     units: Sequence[Unit]
     keys: Sequence[Ints]
 
-    @property
-    def tallies(self) -> pa.Table:
-        """How many records and lines of a source had a fate in an hour, a row for each batch that held some."""
-        return self.rows.filter(pc.is_valid(self.rows["tally"]))
-
     def of_fate(self, fate: LineFate, table: Table) -> pa.Table:
         """The records of a fate, as rows of the table that it leads to."""
-        is_wanted = pc.and_(pc.equal(self.rows["fate"], fate), pc.is_null(self.rows["tally"]))
-        return self.rows.filter(is_wanted).select(table.column_names).cast(arrow_schema(table))
+        rows = self.others.filter(pc.equal(self.others["fate"], fate))
+        return rows.select(table.column_names).cast(arrow_schema(table))
 
 
 def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], folder: str) -> Parsed:
@@ -60,32 +61,38 @@ def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], f
 
     Takes: the edges that cut an hour in two; the folder in which the events wait.
     """
-    units = [
-        replace(unit, told={**unit.told, "place": f"{folder}/{n}.arrow", "unit": n})
-        for n, unit in enumerate(units_of(store, LOG_RECORDS, part))
-    ]
     rows, waiting, keys = [], list[Unit](), list[Ints]()
-    for batch in engine.spread(units, partial(_read_in, part=part, edges=tuple(edges)), _FOUND):
+    work = partial(_read_in, part=part, edges=tuple(edges), folder=folder)
+    for batch in engine.spread(units_of(store, LOG_RECORDS, part), work, _FOUND):
         rows.append(batch.select(SCHEMA.names))
-        for unit, size, packed in zip(*(batch[name].to_pylist() for name in ("unit", "size", "keys")), strict=True):
-            if unit is not None:
-                waiting.append(Unit(f"{folder}/{unit}.arrow", (0, size), {"unit": len(waiting)}, is_raw=True))
+        for place, size, packed in zip(*(batch[name].to_pylist() for name in ("place", "size", "keys")), strict=True):
+            if place is not None:
+                waiting.append(Unit(place, (0, size), {"unit": len(waiting)}, is_raw=True))
                 keys.append(np.frombuffer(packed, np.int64))
-    return Parsed(pa.Table.from_batches(rows, SCHEMA), waiting, keys)
+    found = pa.Table.from_batches(rows, SCHEMA)
+    is_tally, is_other = pc.is_valid(found["tally"]), pc.is_valid(found["line_id"])
+    return Parsed(found.filter(is_other), count_hours(found.filter(is_tally), edges), waiting, keys)
 
 
 def _read_in(
-    told: Mapping[str, Any], _: Bytes, __: Any, part: Part, edges: Sequence[datetime]
+    told: Mapping[str, Any], _: Bytes, __: Any, part: Part, edges: Sequence[datetime], folder: str
 ) -> Iterator[pa.RecordBatch]:
     packer = Packer()
     for rows in read_batches(rows_in(told, LOG_RECORDS, part), edges, packer.pack):
         columns = [*rows.columns, *(pa.nulls(len(rows), f.type) for f in list(_FOUND)[len(SCHEMA) :])]
         yield pa.record_batch(columns, _FOUND)
+        if packer.size >= _PACKED:
+            yield _kept(packer, folder)
+    if packer.size:
+        yield _kept(packer, folder)
+
+
+def _kept(packer: Packer, folder: str) -> pa.RecordBatch:
+    """The row of a file of packed events, once it is in its place."""
     packed, keys = packer.packed()
-    if len(keys):
-        write_atomically(told["place"], packed.to_pybytes())
-        known = {"unit": told["unit"], "size": packed.size, "keys": keys.tobytes()}
-        yield pa.RecordBatch.from_pylist([known], _FOUND)
+    place = f"{folder}/{uuid4()}.arrow"
+    write_atomically(place, packed)
+    return pa.RecordBatch.from_pylist([{"place": place, "size": len(packed), "keys": keys.tobytes()}], _FOUND)
 
 
 def repeated(engine: Engine, parsed: Parsed, brokers: Mapping[str, int]) -> dict[int, Ints]:
@@ -95,7 +102,8 @@ def repeated(engine: Engine, parsed: Parsed, brokers: Mapping[str, int]) -> dict
     Takes: the only broker that the lines of a log name, by source.
     Order: of several records of one event the first by source and place stands for it.
     """
-    twins = _split(repeats(np.concatenate([np.array([], np.int64), *parsed.keys])), parsed.keys)
+    twice = _twice(parsed.keys)
+    twins = [np.flatnonzero(np.isin(keys, twice)) for keys in parsed.keys]
     units = [replace(unit, numbers=own) for unit, own in zip(parsed.units, twins, strict=True) if len(own)]
     found = pa.Table.from_batches(engine.spread(units, partial(_picked_in, brokers=brokers), PICKED), PICKED)
     return repeats_among(found)
@@ -109,10 +117,12 @@ def repeats_among(events: pa.Table) -> dict[int, Ints]:
     return {n: np.sort(nth[unit == n]) for n in np.unique(unit).tolist()}
 
 
-def _split(is_twin: Any, keys: Sequence[Ints]) -> list[Ints]:
-    """The numbers of those that are, in each part."""
-    ends = np.cumsum([len(each) for each in keys])[:-1].astype(np.int64)
-    return [np.flatnonzero(part) for part in np.split(is_twin, ends)] if keys else []
+def _twice(keys: Sequence[Ints]) -> Ints:
+    """The keys that are there more than once, each once. Of a large night they are most of what the driver holds."""
+    every = np.concatenate([np.array([], np.int64), *keys])
+    every.sort()
+    found: Ints = np.unique(every[1:][every[1:] == every[:-1]])
+    return found
 
 
 def _are_repeats(events: pa.Table) -> Any:

@@ -79,7 +79,7 @@ def _files(place: str) -> list[Found]:
     """The files at a place. Raises: BadInput where nothing is there."""
     try:
         if is_there(place):
-            return [f for f in files_at(place) if not f.why_not and "/" not in f.name and f.name[:1] not in "._"]
+            return [f for f in files_at(place) if not f.why_not and _is_meant(f, place)]
         why = "nothing is there"
     except OSError as refusal:
         why = masked(str(refusal))
@@ -87,6 +87,12 @@ def _files(place: str) -> list[Found]:
         f"SNAPSHOTS names {masked(place)}, which cannot be opened ({why}). "
         "Needed: a JSON-lines file, or a folder of them, with one reading of the cluster a line. Check the path."
     )
+
+
+def _is_meant(file: Found, place: str) -> bool:
+    """Whether a file is the one that the user names, or lies in the folder itself and is not being written."""
+    is_place_itself = file.uri.rstrip("/").endswith(place.rstrip("/"))
+    return is_place_itself or ("/" not in file.name and not file.name.startswith((".", "_")))
 
 
 def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings | None:

@@ -34,7 +34,7 @@ from kafka_hindsight.logs.pieces import NO_TIMES, Contest, Piece, Range, Times, 
 from kafka_hindsight.logs.unwrapping import copied
 from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.instants import of_micros
+from kafka_hindsight.shared.instants import of_micros, past
 
 _LAKE = -1
 """Stands for what the lake holds, among the numbers of ranges."""
@@ -217,7 +217,7 @@ def _held_times(
 
 def _part(cluster: str, near: Times) -> Part:
     """A cluster's records between the first and the last instant, and those without one."""
-    span = (of_micros(near.first), of_micros(near.last + 1)) if near.are_any else None
+    span = (of_micros(near.first), past(of_micros(near.last))) if near.are_any else None
     return Part(cluster, "happened_at", span, timeless=True)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-
 import pyarrow as pa
 
 from kafka_hindsight.catalog.model import Kind, ListOf, Scalar, Table
@@ -19,9 +17,6 @@ _ARROW = {
     Scalar.TIMESTAMP: INSTANT,
     Scalar.BINARY: pa.binary(),
 }
-
-
-Make = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def arrow_schema(table: Table) -> pa.Schema:

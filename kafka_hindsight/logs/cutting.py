@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.knowledge.layouts import MOST_LINES
-from kafka_hindsight.logs.arrays import NO_INSTANT, Ints, repeats
+from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
 from kafka_hindsight.logs.frames import FRAME, sources_in
 from kafka_hindsight.logs.heads import Clock
 from kafka_hindsight.logs.pieces import PLAINLY, Contest, Range, Way, beginnings
@@ -141,7 +141,7 @@ def _ranks(at: Ints, parts: Ints | None, data: bytes, starts: Ints, ends: Ints) 
         moments = np.unique(np.stack([at, parts]), axis=1, return_inverse=True)[1].reshape(-1)
     by_time = np.argsort(moments, kind="stable")
     order[by_time] = _numbered(moments[by_time])
-    same = np.flatnonzero(repeats(_sketch(moments, data, starts, ends)))
+    same = np.flatnonzero(_repeats(_sketch(moments, data, starts, ends)))
     seen: dict[tuple[int, bytes], int] = {}
     for i in same.tolist():
         words = int(moments[i]), data[starts[i] : ends[i]]
@@ -154,6 +154,15 @@ def _numbered(keys: Ints) -> Ints:
     """The number of each among its neighbours with the same key."""
     begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
     return np.arange(len(keys)) - np.repeat(begins, np.diff(begins, append=len(keys)))
+
+
+def _repeats(keys: Any) -> Any:
+    """Which keys are there more than once."""
+    by_key = np.argsort(keys, kind="stable")
+    is_like_next = np.append(keys[by_key][1:] == keys[by_key][:-1], False)
+    is_repeat = np.zeros(len(keys), bool)
+    is_repeat[by_key] = is_like_next | np.roll(is_like_next, 1)
+    return is_repeat
 
 
 _WORD = 8

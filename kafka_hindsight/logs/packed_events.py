@@ -37,22 +37,28 @@ _FACTOR = np.int64(0x1E3779B97F4A7C15)
 
 
 class Packer:
-    """Packs batches of events, one after another."""
+    """Packs batches of events, one after another. `size` is how many bytes they take, as far as they were packed."""
 
     def __init__(self) -> None:
-        self._sink = pa.BufferOutputStream()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._sink, self._keys = pa.BufferOutputStream(), list[Ints]()
         self._stream = pa.ipc.new_stream(self._sink, PACKED, options=_COMPRESSED)
-        self._keys = list[Ints]()
+        self.size = 0
 
     def pack(self, events: pa.RecordBatch) -> None:
         """Adds the events of a batch."""
         self._stream.write_batch(events)
         self._keys.append(keys_of(events))
+        self.size = self._sink.tell()
 
-    def packed(self) -> tuple[pa.Buffer, Ints]:
-        """All of them as one value, and the key of each one."""
+    def packed(self) -> tuple[bytes, Ints]:
+        """All of them as one value, and the key of each one; none are left."""
         self._stream.close()
-        return self._sink.getvalue(), np.concatenate([np.array([], np.int64), *self._keys])
+        packed, keys = self._sink.getvalue().to_pybytes(), np.concatenate([np.array([], np.int64), *self._keys])
+        self._begin()
+        return packed, keys
 
 
 def keys_of(events: pa.RecordBatch) -> Ints:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def micros_of(instant: datetime) -> int:
@@ -16,6 +17,11 @@ def micros_of(instant: datetime) -> int:
 def of_micros(micros: int) -> datetime:
     """The instant of microseconds."""
     return _EPOCH + micros * _MICROSECOND
+
+
+def past(instant: datetime) -> datetime:
+    """The next microsecond: where a span ends that holds the instant. Edge case: after the last one of all is none."""
+    return min(instant, _LAST - _MICROSECOND) + _MICROSECOND
 
 
 def of_millis(millis: int) -> datetime:

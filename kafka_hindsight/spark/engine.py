@@ -8,6 +8,7 @@ import re
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -50,7 +51,8 @@ class SparkEngine:
         """What work makes of units."""
         if not units:
             return
-        rows = _spread(self.spark, units).mapInArrow(partial(_worked, work=work), from_arrow_schema(schema))
+        done = partial(_worked, work=work, umask=int(launch.umask(), 8))
+        rows = _spread(self.spark, units).mapInArrow(done, from_arrow_schema(schema))
         for batch in rows.toArrow().to_batches():
             yield batch.cast(schema)
 
@@ -105,18 +107,30 @@ def _unit_of(text: str) -> Unit:
     return Unit(uri, (begin, end), told, Member(*member) if member else None, is_raw, numbers)
 
 
-def _worked(batches: Iterable[pa.RecordBatch], work: Work) -> Iterator[pa.RecordBatch]:
-    return worked((_unit_of(text) for batch in batches for text in batch["unit"].to_pylist()), work)
+def _worked(batches: Iterable[pa.RecordBatch], work: Work, umask: int) -> Iterator[pa.RecordBatch]:
+    """What work makes of units; what it writes has the mode that files of ours have."""
+    with _masked(umask):
+        yield from worked(_units_of(batches), work)
 
 
 def _written(
     batches: Iterable[pa.RecordBatch], work: Work, table: Table, folder: str, umask: int
 ) -> Iterator[pa.RecordBatch]:
     """A row for each file that a worker writes."""
-    before = os.umask(umask)
-    try:
-        for file in files_written(table, _worked(batches, work), folder):
+    with _masked(umask):
+        for file in files_written(table, worked(_units_of(batches), work), folder):
             row = {"name": file.path, "size": file.size, "stats": json.dumps(file.stats)}
             yield pa.RecordBatch.from_pylist([row], _WRITTEN)
+
+
+def _units_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
+    return (_unit_of(text) for batch in batches for text in batch["unit"].to_pylist())
+
+
+@contextmanager
+def _masked(umask: int) -> Iterator[None]:
+    before = os.umask(umask)
+    try:
+        yield
     finally:
         os.umask(before)

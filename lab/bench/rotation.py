@@ -25,8 +25,6 @@ from typing import TYPE_CHECKING, Any
 from kafka_hindsight.start import launch
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from kafka_hindsight.settings.models import Settings
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
@@ -226,13 +224,14 @@ class Outcome:
     same: bool
 
 
-def play(spark: SparkSession | None, root: Path, *, batches: int, lines: int, every: int, collects: int) -> Outcome:
+def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> Outcome:
     """Collects while a writer writes and rotates, then once more when all has rested, then the unrotated logs."""
     from kafka_hindsight.catalog.bronze import LOG_RECORDS
+    from kafka_hindsight.engine.local import LocalEngine
     from kafka_hindsight.lake.store import Store
-    from spark_jobs.collect import collect, engine_of, looking
+    from spark_jobs.collect import collect, looking
 
-    engine = engine_of(spark)
+    engine = LocalEngine()
 
     def collected(settings: Settings) -> Any:
         look = looking(engine, settings)
@@ -287,7 +286,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="hindsight-rotation-"))
     try:
         lines = -(-given.lines // (len(WAYS) * (batches + 1)))
-        outcome = play(None, folder, batches=batches, lines=lines, every=5, collects=given.collects)
+        outcome = play(folder, batches=batches, lines=lines, every=5, collects=given.collects)
     finally:
         shutil.rmtree(folder)
     print(json.dumps(outcome.__dict__, indent=1, default=str))

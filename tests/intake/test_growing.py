@@ -66,7 +66,7 @@ LINES = [resigned(n, f"01:{n:02d}:00,000") for n in range(30)]
 
 
 def test_every_way_of_rotation_under_a_writer_gives_what_one_reading_gives(tmp_path: Path) -> None:
-    outcome = rotation.play(None, tmp_path, batches=24, lines=700, every=4, collects=3)
+    outcome = rotation.play(tmp_path, batches=24, lines=700, every=4, collects=3)
     assert outcome.lines > 100_000
     assert min(outcome.rotations.values()) >= 5
     assert outcome.lines_kept == outcome.lines

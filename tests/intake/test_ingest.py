@@ -176,7 +176,7 @@ def test_garbled_years_do_not_widen_the_window_and_are_told(tmp_path: Path) -> N
     years = ("9999", "0001", "2926", "2016")
     for broker, year in enumerate(years, 1):
         lines = [resigned(n, f"01:{n // 60:02d}:{n % 60:02d},000", broker) for n in range(120)]
-        lines[60] = lines[60].replace("2026-11-21", f"{year}-12-31")
+        lines[60] = resigned(60, "23:59:59,999", broker).replace("2026-11-21", f"{year}-12-31")
         lay(tmp_path / "logs", {f"broker-{broker}/server.log": "".join(lines)})
     wild = "".join(json.dumps({"at": f"{year}-12-31T23:59:59Z"}) + "\n" for year in years[:3])
     lay(tmp_path, {"s.jsonl": wild})

@@ -23,9 +23,8 @@ from kafka_hindsight.intake.parsed_events import repeats_among
 from kafka_hindsight.knowledge.layouts import MESSAGE_LIMIT, MOST_LINES
 from kafka_hindsight.logs import packed_events as events
 from kafka_hindsight.logs import plain_reader
-from kafka_hindsight.logs.arrays import Ints, repeats
 from kafka_hindsight.logs.event_batches import SCHEMA, read_batches
-from kafka_hindsight.logs.packed_events import PICKED, Packer, picked
+from kafka_hindsight.logs.packed_events import PICKED, Packer, keys_of, picked
 from kafka_hindsight.logs.reading import broker_of_folder
 from kafka_hindsight.shared.windows import Window
 from tests.support.logs import RUN_AT, line, resigned
@@ -62,7 +61,7 @@ class Read:
 
     rows: pa.Table
     packed: bytes
-    keys: Ints
+    count: int
 
     @property
     def brokers(self) -> dict[str, int]:
@@ -86,13 +85,13 @@ def parsed(*records: Row) -> Read:
     held = table_of(records, bronze.LOG_RECORDS).to_batches()
     found = pa.Table.from_batches(read_batches(held, DAY, packer.pack), SCHEMA)
     packed, keys = packer.packed()
-    return Read(found, packed.to_pybytes(), keys)
+    return Read(found, packed, len(keys))
 
 
 def events_of(read: Read) -> list[Row]:
     """The events among parsed records."""
-    twins, brokers = np.flatnonzero(repeats(read.keys)), read.brokers
-    found = pa.Table.from_batches(picked(read.packed, 0, twins, brokers), PICKED)
+    every, brokers = np.arange(read.count), read.brokers
+    found = pa.Table.from_batches(picked(read.packed, 0, every, brokers), PICKED)
     none = np.array([], np.int64)
     told = events.events_of(read.packed, repeats_among(found).get(0, none), brokers, "known")
     return [row for batch in told for row in batch.to_pylist()]
@@ -277,3 +276,19 @@ def test_coverage_counts_physical_lines_and_the_longest_silence() -> None:
     assert row_["longest_silence_ms"] == 30 * 60 * 1000
     assert row_["layouts"] == ["apache"]
     assert (row_["first_at"].minute, row_["last_at"].minute) == (0, 30)
+
+
+def test_equal_words_of_one_instant_have_one_key_and_few_others_do() -> None:
+    records = [
+        record(resigned(n % 40, f"01:{n % 50:02}:00,000"), n, source=f"broker-{n % 3}/x.log") for n in range(500)
+    ]
+    keys = list[int]()
+    words = list[tuple[str, str]]()
+
+    def pack(found: pa.RecordBatch) -> None:
+        keys.extend(keys_of(found).tolist())
+        words.extend(zip(found["happened_at"].cast("string").to_pylist(), found["text"].to_pylist()))
+
+    list(read_batches(table_of(records, bronze.LOG_RECORDS).to_batches(), DAY, pack))
+    assert len(keys) == 500
+    assert len(set(keys)) == len(set(words)) == len(set(zip(keys, words))) == 200

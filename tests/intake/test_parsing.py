@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 from kafka_hindsight.catalog import quality, silver
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.intake import parsed_events
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.windows import Window
 from spark_jobs import parsing
@@ -158,6 +159,16 @@ def test_everything_around_a_window_is_parsed_again_when_more_is_known(
     night(store, "new", "03:00", "05:30")
     assert content(store, silver.EVENTS) == undisturbed[silver.EVENTS.full_name]
     assert {r["parsed_as"] for r in rows(store, quality.PARSED_HOURS)} == {"other"} != before
+
+
+def test_a_worker_packs_events_in_as_many_files_as_it_takes(
+    night: Night, store: Store, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parsed_events, "_PACKED", 1)
+    night(store, "new", "03:00", "05:30")
+    night(store, "new", "01:00", "03:00")
+    assert hashes(store, KEPT) == undisturbed
+    assert not Path(store.lake, "landing/parsed").exists()
 
 
 def test_a_window_may_cut_an_hour_in_two(night: Night, store: Store, hour: Path) -> None:

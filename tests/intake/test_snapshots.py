@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -201,3 +202,13 @@ def test_lines_are_read_whatever_they_end_with_and_however_deep_they_are(tmp_pat
     found = read_readings(str(file))
     assert (found.count, found.broken) == (1, 2)
     assert {line.sentence.partition(":")[0] for line in found.lines if line.sentence} == {"It is not JSON"}
+
+
+def test_of_a_folder_the_files_are_read_that_nothing_writes_to(tmp_path: Path) -> None:
+    names = ("a.jsonl", "_b.jsonl", ".c.jsonl", "below/d.jsonl", "e.jsonl.gz")
+    for minute, name in enumerate(names):
+        text = json.dumps(READING | {"at": f"2026-11-21T01:{minute:02}:00Z"}).encode()
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    assert sorted(line.at.minute for line in read_readings(str(tmp_path)).lines if line.at) == [0, 4]
+    assert read_readings(str(tmp_path / "_b.jsonl")).count == 1, "the user names it"

@@ -81,6 +81,10 @@ def test_spark_makes_the_rows_that_one_process_makes(
         assert told[0]["lines"] == told[1]["lines"]
         found.append((told, hashes(Store(given.lake), MADE_BY_INGEST)))
     assert found[0] == found[1]
+    written = [
+        f for table in ("bronze/log_records", "silver/events") for f in (tmp_path / "many" / table).glob("*.parquet")
+    ]
+    assert written and not [f for f in written if f.stat().st_mode & 0o077], "others may not read them"
 
 
 def test_a_log_that_is_replaced_while_it_is_read_is_found_out_by_spark_too(spark: SparkSession, tmp_path: Path) -> None:

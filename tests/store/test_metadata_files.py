@@ -76,7 +76,7 @@ def test_the_metadata_log_is_decoded_once_and_read_on(night: Path) -> None:
     assert "30 bytes are left" in torn["sentences"][0]
 
     lay(night, {f"logs/controller-4/{SEGMENT}": BYTES})
-    store, again = collected(night / "lake", night / "logs")
+    _, again = collected(night / "lake", night / "logs")
     grown = rows(store, bronze.METADATA_RECORDS)
     assert again["metadata_files"] == 2
     assert [r for r in grown if r["record_offset"] <= logged[-1]["record_offset"]] == held
