@@ -28,7 +28,7 @@ def child(*arguments: str) -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         text=True,
         cwd=HOME,
-        env={k: v for k, v in os.environ.items() if not k.startswith(launch.AIRFLOWS)} | {"PYTHONPATH": PYTHON_PATH},
+        env={**launch.without_airflows(), "PYTHONPATH": PYTHON_PATH},
     )
 
 

@@ -66,12 +66,11 @@ class SparkStepOperator(StepTask):
             properties_file=str(launch.properties_file(launch.configuration(is_large, places))),
             conn_id="spark_default",
             name="hindsight",
-            application_args=[self.step.name, "--settings", json.dumps(given)],
-            env_vars=launch.environment(),
-            spark_binary=str(launch.submit_program()),
+            application_args=[str(launch.RUN), self.step.name, "--settings", json.dumps(given)],
+            spark_binary=str(launch.spark_submit()),
         )
         with self.ending():
-            self.hook.submit(str(launch.RUN))
+            self.hook.submit(launch.LOAD_DEFAULTS, env={**launch.without_airflows(), **launch.environment()})
 
     def on_kill(self) -> None:
         """Ends spark-submit with the task."""

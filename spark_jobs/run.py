@@ -1,7 +1,6 @@
 """Runs steps under spark-submit: session, lock, body, account.
 
 `run.py STEP --settings JSON` runs one, `run.py audit --settings JSON` those of a night.
-`run.py serve SOCKET LOG` runs those that it is handed (kafka_hindsight/start/application.py).
 """
 
 from __future__ import annotations
@@ -9,14 +8,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import os
-import signal
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -33,12 +29,10 @@ from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
-from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
+from kafka_hindsight.shared.exits import DONE, BadInput, exit_code, sentences_of
 from kafka_hindsight.spark import session
 from kafka_hindsight.spark.tables.store import Store
-from kafka_hindsight.start import application
-from kafka_hindsight.start.launch import AUDIT, SERVE
-from spark_jobs.warming import warm
+from kafka_hindsight.start.launch import AUDIT
 
 Summary = dict[str, Any]
 
@@ -59,12 +53,8 @@ class Body(Protocol):
 
 
 def main(arguments: list[str]) -> int:
-    """Runs one step, or serves steps, and returns the exit code of the last one."""
+    """Runs one step, or all of an audit, and returns the exit code of the last one."""
     try:
-        if arguments[:1] == [SERVE]:
-            socket, log = map(Path, arguments[1:])
-            place = application.Place(socket, log)
-            return application.serve(place, run_step, partial(_abandon, os.getppid()), spare=warm("hindsight"))
         parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
         parser.add_argument("step", choices=[AUDIT, *sorted(BY_NAME)])
         parser.add_argument("--settings", required=True, help="the settings as JSON")
@@ -129,13 +119,6 @@ def _is_alone(step: Step, lake: str) -> bool:
     neither staging nor gold may meet one that does.
     """
     return not is_uri(lake) or any(name.startswith(("staging.", "gold.")) for name in step.writes)
-
-
-def _abandon(jvm: int) -> None:
-    """Ends the JVM, our parent, and then this process as a kill would: the JVM writes, and the lock ends with us."""
-    if os.getppid() == jvm:
-        os.kill(jvm, signal.SIGKILL)
-    os._exit(FAULT)
 
 
 def _summary_path(settings: Settings, step: Step) -> str:

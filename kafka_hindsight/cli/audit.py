@@ -7,8 +7,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from typing import IO, Annotated, Any
 
@@ -16,7 +16,7 @@ import typer
 
 from kafka_hindsight.catalog.steps import STEPS, Step
 from kafka_hindsight.cli import snapshot
-from kafka_hindsight.cli.follow import Screen, follow, near, start_alone, stop, without_theirs
+from kafka_hindsight.cli.follow import Screen, follow, near, start_alone, without_theirs
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.connection import from_environment as from_variables
 from kafka_hindsight.lake.landing import read_text
@@ -36,7 +36,7 @@ from kafka_hindsight.settings.models import (
 )
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
-from kafka_hindsight.start import application, embedded_airflow, launch
+from kafka_hindsight.start import embedded_airflow, launch
 from kafka_hindsight.start.first_use import prepare_spark
 
 DAG = "kafka_night_audit"
@@ -133,15 +133,11 @@ def audit(settings: Settings, live: Connection | None = None) -> int:
             screen = Screen()
             said = {progress.FILE_VARIABLE: str(told), progress.LOG_VARIABLE: str(log)}
             if embedded_airflow.PROGRAM.exists():
-                with _spark_ahead(settings, said) as ahead:
-                    follow(_start_airflow(settings, {**said, **ahead}, noise), told, screen)
+                process = _start_airflow(settings, said, noise)
             else:
                 print("There is no Airflow beside us: the steps run in one process, one after another.", flush=True)
-                follow(
-                    start_alone(launch.AUDIT, settings.model_copy(update={"read_to_end": True}), said, noise),
-                    told,
-                    screen,
-                )
+                process = start_alone(launch.AUDIT, settings.model_copy(update={"read_to_end": True}), said, noise)
+            follow(process, told, screen)
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
         return FAULT
@@ -159,33 +155,6 @@ def _read(live: Connection, settings: Settings) -> None:
         print(
             "Warning: no reading of now was taken; the audit goes on with what LOGS tell.", file=sys.stderr, flush=True
         )
-
-
-@contextmanager
-def _spark_ahead(settings: Settings, said: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Spark, started while Airflow starts: each keeps one core busy for ten seconds. It ends with the block.
-
-    Gives: the variable by which the steps find it.
-    """
-    is_large = launch.is_large(settings.logs, settings.client_logs)
-    conf = {**launch.configuration(is_large, settings.places), "spark.master": launch.DEFAULT_MASTER}
-    place = application.place_of([], settings.lake, settings.run_id)
-    if place is None:
-        yield {}
-        return
-    spark = application.begin(
-        place,
-        launch.submission(conf, launch.SERVE, str(place.socket), str(place.log)),
-        env={**without_theirs(), **launch.environment(), **said},
-        umask=int(launch.umask(), 8),
-        start_new_session=True,
-        cwd=WORK,
-    )
-    try:
-        yield {application.AHEAD_VARIABLE: place.socket.stem}
-    finally:
-        stop(spark)
-        application.withdraw(place)
 
 
 def _start_airflow(settings: Settings, variables: Mapping[str, str], noise: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -107,9 +107,5 @@ def _first_line(text: str) -> str:
 
 def format_exit_summary(step: str, code: int, sentences: Iterable[str]) -> list[str]:
     """The last lines of a step's log: what it ends with, and why. Others write into that log too."""
-    return [ends_line(step, code), *(f"{step}: {' '.join(sentence.split())}" for sentence in sentences)]
-
-
-def ends_line(step: str, code: int) -> str:
-    """The line of a log that says how a step ended."""
-    return f"{step}: ends with exit code {code}"
+    why = (f"{step}: {' '.join(sentence.split())}" for sentence in sentences)
+    return [f"{step}: ends with exit code {code}", *why]

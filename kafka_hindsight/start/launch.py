@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shlex
 import stat
 import sys
 import tempfile
@@ -20,17 +19,18 @@ from kafka_hindsight.settings.home import HOME, IS_INSTALLED, KEPT, PACKAGE, PYT
 from kafka_hindsight.shared.exits import BadInput
 
 RUN = HOME / "spark_jobs" / "run.py"
-SUBMIT = HOME / "spark_jobs" / "submit.py"
-SERVE = "serve"
-"""What stands where RUN takes a step's name, and makes it the application that takes steps one after another."""
 
 AUDIT = "audit"
-"""What stands there for all steps of an audit, one after another."""
+"""What stands where RUN takes a step's name, for all steps of an audit, one after another."""
 
 DEFAULT_MASTER = "local[*]"
 
-AIRFLOWS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
-"""How the variables begin that may hold secrets of Airflow's. No process that it starts for us needs one."""
+LOAD_DEFAULTS = "--load-spark-defaults"
+"""The option of spark-submit by which Spark reads its own defaults beside a file of properties. Airflow's hook has no
+argument for it: it is handed over in the program's place, and the program after it."""
+
+_AIRFLOWS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
+"""How the variables begin that may hold secrets of Airflow's."""
 
 DELTA_LOCK = HOME / "locks" / "jars.sha256"
 """Delta's jars with their hashes."""
@@ -158,6 +158,18 @@ def _classes() -> tuple[str, ...]:
     return (f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable") if kept else ()
 
 
+def without_airflows() -> dict[str, str]:
+    """The variables of this process without secrets of Airflow's: no process that it starts for us needs one."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_AIRFLOWS)}
+
+
+def _of_drivers_elsewhere() -> dict[str, str]:
+    """Our variables for a driver that a cluster starts: it does not inherit those of spark-submit, nor its address."""
+    ours = {name: value for name, value in environment().items() if name != "SPARK_LOCAL_IP"}
+    prefixes = ("spark.yarn.appMasterEnv", "spark.kubernetes.driverEnv")
+    return {f"{prefix}.{name}": value for prefix in prefixes for name, value in ours.items()}
+
+
 def is_large(*places: str | None) -> bool:
     """Whether what lies at these places is large. A URI, or one with dates, counts as large unseen."""
     given = [place for place in places if place]
@@ -205,13 +217,12 @@ def configuration(is_large: bool = False, places: Iterable[str | None] = ()) -> 
         "spark.sql.maxPlanStringLength": "2000",
         "spark.sql.ui.explainMode": "simple",
     }
-    return ours | (_FOR_MUCH if is_large else {}) | _store() | theirs
+    return ours | (_FOR_MUCH if is_large else {}) | _store() | _of_drivers_elsewhere() | theirs
 
 
 def submission(conf: Mapping[str, str], *program: str) -> list[str]:
-    """A command of spark-submit as Airflow makes it, for a step or for the application that takes steps."""
-    given = ["--properties-file", str(properties_file(conf)), "--load-spark-defaults"]
-    return [str(spark_submit()), *given, str(RUN), *program]
+    """A command of spark-submit for what RUN runs. Spark reads its own defaults too."""
+    return [str(spark_submit()), "--properties-file", str(properties_file(conf)), LOAD_DEFAULTS, str(RUN), *program]
 
 
 def umask() -> str:
@@ -230,55 +241,43 @@ def keep_private() -> None:
     os.umask(int(umask(), 8))
 
 
-def private_folder() -> Path | None:
-    """A folder for this user alone, which is made where it is missing; None where another user made it before."""
-    folder = Path(tempfile.gettempdir()) / f"hindsight-{os.getuid()}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except OSError:
-        return None
-    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
-    return folder if is_ours else None
-
-
 def properties_file(settings: Mapping[str, str]) -> Path:
     """Settings of Spark as a file that this user alone may read: other users see the arguments of a process.
 
-    Keeps: the same settings have the same name, by which steps of one run find their application. A file that no step
-    asked for within a day goes: it may hold a secret of before.
+    Keeps: the same settings are one file. What no step asked for within a day goes: it may hold a secret of before.
     Raises: BadInput where the folder for it belongs to another user.
     """
-    text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
-    return _private_file(text, ".conf", 0o600)
-
-
-def submit_program() -> Path:
-    """A program of one word that hands a step to the Spark of its run, with the spark-submit that starts it.
-
-    Raises: BadInput where the folder for it belongs to another user.
-    """
-    command = shlex.join([sys.executable, str(SUBMIT), str(spark_submit())])
-    return _private_file(f'#!/bin/sh\nexec {command} "$@"\n', ".sh", 0o700)
-
-
-def _private_file(text: str, suffix: str, mode: int) -> Path:
-    """A file in the folder of this user alone. What no step asked for within a day goes."""
-    folder = private_folder()
-    if folder is None:
-        raise BadInput(
-            f"{tempfile.gettempdir()}/hindsight-{os.getuid()} is not a folder of this user alone. Needed: one with mode"
-            " 0700, for settings that no other user may read. Remove it, or set TMPDIR."
-        )
-    for unused in folder.glob("spark-*.*"):
+    folder = _private_folder()
+    for unused in folder.glob("spark-*.conf*"):
         with suppress(FileNotFoundError):
             if unused.stat().st_mtime < time.time() - _DAY:
                 unused.unlink()
-    file = folder / f"spark-{_digest(text.encode())}{suffix}"
+    text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
+    file = folder / f"spark-{_digest(text.encode())}.conf"
     coming = folder / f"{file.name}.{os.getpid()}"
-    with open(os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, mode), "w", encoding="utf-8") as written:
+    with open(os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:
         written.write(text)
     return coming.replace(file)
+
+
+def _private_folder() -> Path:
+    """A folder for this user alone, which is made where it is missing.
+
+    Raises: BadInput where it is not this user's alone: another user may have made it before.
+    """
+    folder = Path(tempfile.gettempdir()) / f"hindsight-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        seen = folder.lstat()
+        is_ours = stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid() and not stat.S_IMODE(seen.st_mode) & 0o077
+    except OSError:
+        is_ours = False
+    if not is_ours:
+        raise BadInput(
+            f"{folder} is not a folder of this user alone. Needed: one with mode 0700, for settings that no other user"
+            " may read. Remove it, or set TMPDIR."
+        )
+    return folder
 
 
 def _digest(content: bytes) -> str:

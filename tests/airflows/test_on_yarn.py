@@ -8,6 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from kafka_hindsight.catalog.steps import STEPS
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import embedded_airflow
 from kafka_hindsight.start.launch import spark_home
@@ -48,7 +49,7 @@ def test_an_audit_runs_on_yarn(tmp_path: Path) -> None:
             assert done.returncode == 0, done.stdout + done.stderr
         manager = (conf / "ResourceManager.log").read_text()
     assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"], done.stdout
-    (application,) = {*re.findall(r"application_\d+_\d+", manager)}
-    assert re.search(rf"{application} State change from \w+ to FINISHED", manager)
+    finished = {*re.findall(r"(application_\d+_\d+) State change from \w+ to FINISHED", manager)}
+    assert finished == {*re.findall(r"application_\d+_\d+", manager)} and len(finished) == len(STEPS)
     containers = {*re.findall(r"Assigned container (container_\w+)", manager)}
-    assert len(containers) > 1, "the application's own, and one in which tasks ran"
+    assert len(containers) > len(STEPS), "each application's own, and those in which tasks ran"

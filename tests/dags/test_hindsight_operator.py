@@ -24,6 +24,7 @@ from kafka_hindsight.catalog.steps import STEPS, Step
 from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.page_names import page_name
+from kafka_hindsight.start import launch
 
 ELSEWHERE = {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}
 SUBMIT = f"""#!/bin/sh
@@ -31,29 +32,23 @@ printf '%s\\n' "$@" > "$0.arguments"
 env > "$0.environment"
 {sys.executable} "$0.py" "$@"
 """
-SERVES = """
+STEP = """
 import json, os, sys
-from pathlib import Path
-from kafka_hindsight.start.application import Place, serve
 from kafka_hindsight.lake.results import Result, leave_result
-from kafka_hindsight.shared.exits import format_exit_summary
 
-def run(step, settings):
-    code = int(os.environ["ENDS_WITH"])
-    with open(sys.argv[0] + ".settings", "a") as file:
-        print(json.dumps({"step": step, "pid": os.getpid(), **settings}), file=file)
-    print(*format_exit_summary(step, code, ["LOGS names /x."]), sep="\\n", flush=True)
-    if "LEAVES_NOTHING" not in os.environ:
-        leave_result(settings["lake"], settings["run_id"], step, Result(code, ["LOGS names /x."], "local-1"))
-    return code
-
-sys.exit(serve(Place(*map(Path, sys.argv[-2:])), run, lambda: os._exit(1)))
+step, _, text = sys.argv[-3:]
+settings, code = json.loads(text), int(os.environ["ENDS_WITH"])
+with open(sys.argv[0] + ".settings", "a") as file:
+    print(json.dumps({"step": step, **settings}), file=file)
+if "LEAVES_NOTHING" not in os.environ:
+    leave_result(settings["lake"], settings["run_id"], step, Result(code, ["LOGS names /x."], "local-1"))
+sys.exit(code)
 """
 
 
 @pytest.fixture()
 def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Spark environment whose spark-submit notes what it was given, and serves steps without Spark."""
+    """A Spark environment whose spark-submit notes what it was given, and ends as a step does, without Spark."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -61,7 +56,7 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     submit = tmp_path / "bin" / "spark-submit"
     submit.write_text(SUBMIT)
     submit.chmod(0o755)
-    Path(f"{submit}.py").write_text(SERVES)
+    Path(f"{submit}.py").write_text(STEP)
     return submit
 
 
@@ -82,27 +77,24 @@ def task_of(step: Step = STEPS[0]) -> SparkStepOperator:
     return SparkStepOperator(step=step, cluster=Cluster("orders", None, {"lake": "lake"}))
 
 
-def run(code: int, *steps: Step, **params: Any) -> SparkStepOperator:
-    """Steps of one run, each in a task of its own; the last one ends with the code. Gives: its task."""
-    *before, last = steps or STEPS[:1]
-    given = context(conf={"run_id": uuid4().hex}, **params)
-    for step in (*before, last):
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setenv("ENDS_WITH", str(code if step is last else 0))
-            task = task_of(step)
-            task.execute(given)
+def run(code: int, step: Step = STEPS[0], **params: Any) -> SparkStepOperator:
+    """A step of a run of its own, which ends with the code. Gives: its task."""
+    task = task_of(step)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("ENDS_WITH", str(code))
+        task.execute(context(conf={"run_id": uuid4().hex}, **params))
     return task
 
 
 def handed(spark: Path) -> list[dict[str, Any]]:
-    """What the application was handed, step by step."""
+    """What spark-submit was handed, step by step."""
     return [json.loads(line) for line in Path(f"{spark}.py.settings").read_text().splitlines()]
 
 
 def test_sources_and_places_with_dates_reach_the_step_as_a_user_wrote_them(spark: Path) -> None:
     run(0, logs="source://orders", client_logs="/logs/{date:%Y/%m/%d}/{hour}")
     (given,) = handed(spark)
-    settings = Settings.of({name: value for name, value in given.items() if name not in ("step", "pid")})
+    settings = Settings.of({name: value for name, value in given.items() if name != "step"})
     assert (settings.logs, settings.client_logs) == ("source://orders", "/logs/{date:%Y/%m/%d}/{hour}")
     assert settings.window_from is not None and not settings.read_to_end
 
@@ -148,8 +140,12 @@ def test_what_an_earlier_try_left_counts_for_nothing(spark: Path, monkeypatch: p
     assert not isinstance(failure.value, AirflowFailException)
 
 
-def test_a_task_that_is_killed_ends_what_it_submitted(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(ELSEWHERE))
+@pytest.mark.parametrize("connection", [None, ELSEWHERE], ids=["local", "cluster"])
+def test_a_task_that_is_killed_ends_what_it_submitted(
+    connection: dict[str, Any] | None, spark: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if connection:
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
     begun = Path(f"{spark}.pid")
     spark.write_text(f"#!/bin/sh\necho $$ > {begun}.new; mv {begun}.new {begun}\nexec sleep 60\n")
     task = task_of()
@@ -172,9 +168,11 @@ def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_env
     hostile = "/logs/{{ params.logs }} $(reboot) 'x'"
     run(0, logs=hostile, whole_input=True)
     (given,) = handed(spark)
-    assert given.pop("step") == "ingest" and given.pop("pid")
+    assert given.pop("step") == "ingest"
     assert Settings.of(given).logs == hostile
-    assert Path(f"{spark}.arguments").read_text().splitlines()[:3] == ["--load-spark-defaults", "--master", "local[*]"]
+    arguments = Path(f"{spark}.arguments").read_text().splitlines()
+    assert arguments[:2] == ["--master", "local[*]"]
+    assert arguments[-5:-1] == ["--load-spark-defaults", str(launch.RUN), "ingest", "--settings"]
     environment = Path(f"{spark}.environment").read_text().splitlines()
     assert f"PYSPARK_PYTHON={spark.parent}/python" in environment
     assert any(line.startswith("SPARK_HOME=") for line in environment)
@@ -195,23 +193,26 @@ def test_no_secret_is_an_argument_and_no_key_of_airflows_is_inherited(
     spark: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.hadoop.fs.s3a.secret.key=S3CR\\ET")
-    monkeypatch.setenv("AIRFLOW__CORE__FERNET_KEY", "F3RNET")
+    for name in (
+        "AIRFLOW__CORE__FERNET_KEY",
+        "AIRFLOW_CONN_A-B",
+        "HINDSIGHT_JWT_SECRET",
+        "HINDSIGHT_DATABASE_PASSWORD",
+    ):
+        monkeypatch.setenv(name, "F3RNET")
     run(0, whole_input=True)
     arguments = Path(f"{spark}.arguments").read_text()
     assert "S3CR" not in arguments
     (file,) = (Path(a) for a in arguments.splitlines() if a.endswith(".conf"))
     assert file.stat().st_mode & 0o777 == 0o600
     assert "spark.hadoop.fs.s3a.secret.key S3CR\\\\ET\n" in file.read_text()
-    assert "--load-spark-defaults" in arguments
     assert "F3RNET" not in Path(f"{spark}.environment").read_text()
 
 
-def test_the_steps_of_a_run_share_one_spark_and_another_run_has_its_own(spark: Path) -> None:
-    for _ in range(2):
-        run(0, *STEPS)
-    given = handed(spark)
-    assert [g["step"] for g in given] == [s.name for s in STEPS] * 2
-    assert [len({g["pid"] for g in given if g["run_id"] == r}) for r in {g["run_id"] for g in given}] == [1, 1]
+def test_each_step_is_submitted_by_itself(spark: Path) -> None:
+    for step in STEPS:
+        run(0, step)
+    assert [given["step"] for given in handed(spark)] == [step.name for step in STEPS]
 
 
 def test_a_driver_that_runs_on_the_cluster_is_handed_one_step(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +220,11 @@ def test_a_driver_that_runs_on_the_cluster_is_handed_one_step(spark: Path, monke
     spark.write_text('#!/bin/sh\nprintf \'%s\\n\' "$@" > "$0.arguments"\n')
     task_of().execute(context())
     arguments = Path(f"{spark}.arguments").read_text().splitlines()
-    assert (arguments[1:3], arguments[-3:-1]) == (["--master", "yarn"], ["ingest", "--settings"])
+    assert arguments[:2] == ["--master", "yarn"] and arguments[-3:-1] == ["ingest", "--settings"]
+    assert arguments[arguments.index("--deploy-mode") + 1] == "cluster"
+    lines = Path(arguments[arguments.index("--properties-file") + 1]).read_text().splitlines()
+    assert f"spark.yarn.appMasterEnv.PYSPARK_PYTHON {spark.parent}/python" in lines
+    assert not [line for line in lines if "SPARK_LOCAL_IP" in line], "the cluster's host has an address of its own"
 
 
 def test_a_scheduled_run_owns_midnight_to_midnight() -> None:

@@ -24,10 +24,9 @@ def submitted(connection: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     hook = SparkStepHook(
         conf=launch.configuration(),
         conn_id="spark_default",
-        env_vars=launch.environment(),
         spark_binary=str(submit),
     )
-    hook.submit("run.py")
+    hook.submit("run.py", env=launch.environment())
     return Path(f"{submit}.arguments").read_text().splitlines(), {
         *Path(f"{submit}.environment").read_text().splitlines()
     }
@@ -35,12 +34,17 @@ def submitted(connection: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize(
     ("connection", "begins"),
-    [(STANDALONE, ["--master", "spark://spark-master:7077"]), (YARN, ["--master", "yarn"])],
-    ids=["standalone", "yarn"],
+    [
+        (STANDALONE, ["--master", "spark://spark-master:7077"]),
+        (YARN, ["--master", "yarn"]),
+        (KUBERNETES, ["--master", "k8s://https://kubernetes.default:443"]),
+    ],
+    ids=["standalone", "yarn", "kubernetes"],
 )
 def test_a_connection_becomes_its_master_and_hands_our_variables_on(
     connection: str, begins: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(spark_submit, "kube_client", object(), raising=False)
     arguments, environment = submitted(connection, tmp_path, monkeypatch)
     assert arguments[:2] == begins
     assert "--deploy-mode" not in arguments
@@ -58,12 +62,10 @@ def test_kubernetes_needs_a_provider_that_is_not_locked(tmp_path: Path, monkeypa
         submitted(KUBERNETES, tmp_path, monkeypatch)
 
 
-def test_kubernetes_is_not_handed_our_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_namespace_of_kubernetes_is_the_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_submit, "kube_client", object(), raising=False)
-    arguments, environment = submitted(KUBERNETES, tmp_path, monkeypatch)
-    assert arguments[:2] == ["--master", "k8s://https://kubernetes.default:443"]
+    arguments, _ = submitted(KUBERNETES, tmp_path, monkeypatch)
     assert "spark.kubernetes.namespace=spark" in arguments
-    assert f"SPARK_HOME={launch.spark_home()}" not in environment
 
 
 def test_what_the_page_sets_reaches_spark(monkeypatch: pytest.MonkeyPatch) -> None:

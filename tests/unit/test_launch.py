@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
 import stat
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -92,26 +90,20 @@ def test_a_file_of_settings_that_no_step_asked_for_within_a_day_goes(monkeypatch
     assert not file.exists()
 
 
-def test_what_hands_a_step_over_is_a_program_of_one_word_for_its_owner_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", "/opt/it's spark")
-    program = launch.submit_program()
-    assert stat.S_IMODE(program.stat().st_mode) == 0o700
-    first, command = program.read_text().splitlines()
-    assert first == "#!/bin/sh"
-    assert shlex.split(command) == [
-        *("exec", sys.executable, str(launch.SUBMIT)),
-        *("/opt/it's spark/bin/spark-submit", "$@"),
-    ]
-    assert launch.submit_program() == program
-
-
-def test_a_folder_that_others_may_read_is_not_used(tmp_path: Path) -> None:
+def test_a_folder_that_others_may_read_or_a_stranger_made_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / f"hindsight-{os.getuid()}"
     folder.mkdir()
     folder.chmod(0o755)
-    assert launch.private_folder() is None
-    with pytest.raises(BadInput, match=r"is not a folder of this user alone. Needed: one with mode 0700"):
-        launch.properties_file(launch.configuration())
+    refused = r"is not a folder of this user alone. Needed: one with mode 0700"
+    with pytest.raises(BadInput, match=refused):
+        launch.properties_file({})
+    folder.chmod(0o700)
+    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
+    folder.with_name(f"hindsight-{os.getuid()}").symlink_to(folder)
+    with pytest.raises(BadInput, match=refused):
+        launch.properties_file({})
 
 
 @pytest.mark.parametrize(("given", "mode"), [(None, 0o600), ("027", 0o640), ("007", 0o660)])
