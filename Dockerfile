@@ -26,7 +26,6 @@ RUN UV_COMPILE_BYTECODE=1 python setup/build.py --only uv airflow spark jars \
 COPY samples samples
 COPY setup setup
 COPY kafka_hindsight kafka_hindsight
-COPY spark_jobs spark_jobs
 RUN python setup/build.py
 
 COPY hindsight ./
@@ -36,6 +35,7 @@ COPY lab lab
 COPY expectations expectations
 COPY plugins plugins
 COPY queries queries
+COPY spark_jobs spark_jobs
 
 ENV AIRFLOW_HOME=/var/airflow \
     AIRFLOW__CORE__DAGS_FOLDER=/opt/hindsight/dags \

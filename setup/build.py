@@ -6,7 +6,6 @@ Standard library only: it needs Python 3.11 to 3.13, Java 17 and nothing else. W
 from __future__ import annotations
 
 import argparse
-import contextlib
 import hashlib
 import os
 import re
@@ -250,26 +249,6 @@ def unpack_samples() -> None:
         archive.extractall(target)
 
 
-def keep_classes() -> None:
-    """Lets Java keep the classes of Spark and Delta: three JVMs of an audit then start some four seconds sooner each.
-
-    Edge case: a Java that cannot is not a fault; steps then start as slowly as ever.
-    """
-    from kafka_hindsight.start import launch
-
-    launch.CLASSES.unlink(missing_ok=True)
-    settings = launch.configuration()
-    settings["spark.driver.extraJavaOptions"] += f" -XX:ArchiveClassesAtExit={launch.CLASSES} -Xlog:disable"
-    given = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
-    with contextlib.suppress(CannotBuild):
-        run(
-            [str(launch.spark_submit()), "--master", launch.DEFAULT_MASTER, *given, str(HOME / "setup" / "warm.py")],
-            "Java could not keep classes.",
-            **launch.environment(),
-        )
-    launch.CLASSES.touch()
-
-
 PARTS: tuple[Part, ...] = (
     Part("uv", "the installer", (LOCKS / "uv.txt",), UV, build_installer),
     Part(
@@ -287,13 +266,6 @@ PARTS: tuple[Part, ...] = (
         lambda: build_environment(SPARK, "spark.txt"),
     ),
     Part("jars", "Delta's four jars, 13 MB", (LOCKS / "jars.sha256",), JARS, fetch_jars),
-    Part(
-        "classes",
-        "Spark's and Delta's classes, kept so that Java starts sooner",
-        (LOCKS / "spark.txt", LOCKS / "jars.sha256", HOME / "spark_jobs" / "warming.py"),
-        BUILD / "classes.jsa",
-        keep_classes,
-    ),
     Part(
         "airflow-tables",
         "Airflow's own tables",

@@ -40,10 +40,6 @@ S3_LOCK = HOME / "locks" / "s3.sha256"
 
 _ON_S3 = ("s3a://", "s3://")
 
-CLASSES = KEPT / "classes.jsa"
-"""The classes of Spark and Delta as the JVM keeps them for its next start. Set-up makes it; an empty file says that
-this Java cannot. A JVM of another kind, or other jars, pass it over."""
-
 _JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=256m", "-Xshare:auto", "-Duser.timezone=UTC")
 
 _FOR_LITTLE = ("-XX:TieredStopAtLevel=1", "-XX:NewRatio=1")
@@ -152,12 +148,6 @@ def environment() -> dict[str, str]:
     }
 
 
-def _classes() -> tuple[str, ...]:
-    """How a JVM starts from the classes that were kept, without a word where it cannot."""
-    kept = CLASSES.is_file() and CLASSES.stat().st_size
-    return (f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable") if kept else ()
-
-
 def without_airflows() -> dict[str, str]:
     """The variables of this process without secrets of Airflow's: no process that it starts for us needs one."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_AIRFLOWS)}
@@ -201,7 +191,7 @@ def configuration(is_large: bool = False, places: Iterable[str | None] = ()) -> 
         "spark.driver.memory": memory,
         "spark.driver.extraClassPath": class_path,
         "spark.executor.extraClassPath": class_path,
-        "spark.driver.extraJavaOptions": " ".join((*flags, f"-Dlog4j2.configurationFile={log}", *_classes())),
+        "spark.driver.extraJavaOptions": " ".join((*flags, f"-Dlog4j2.configurationFile={log}")),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.session.timeZone": "UTC",

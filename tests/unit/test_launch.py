@@ -40,18 +40,6 @@ def test_a_large_input_gets_the_second_compiler_and_smaller_partitions(tmp_path:
     assert large["spark.sql.files.maxPartitionBytes"] == "32m"
 
 
-@pytest.mark.parametrize(("holds", "used"), [(b"classes", True), (b"", False), (None, False)])
-def test_kept_classes_are_used_where_java_could_keep_them(
-    holds: bytes | None, used: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = tmp_path / "classes.jsa"
-    if holds is not None:
-        kept.write_bytes(holds)
-    monkeypatch.setattr(launch, "CLASSES", kept)
-    options = launch.configuration()["spark.driver.extraJavaOptions"].split()
-    assert (f"-XX:SharedArchiveFile={kept}" in options) is used
-
-
 def test_a_schedulers_run_id_becomes_a_name_that_settings_take() -> None:
     name = launch.safe_run_id("scheduled__2026-11-21T02:00:00+00:00")
     assert name == "scheduled__2026-11-21T02-00-00-00-00"
