@@ -113,7 +113,7 @@ def forms_table(figures: Figures) -> Iterator[str]:
 def growth_table(figures: Figures) -> Iterator[str]:
     """Ingest of more and more bytes."""
     found = figures["growth"]["figures"].values()
-    head = ("MB", "wall s", "processor s", "JVM MiB", "Python worker MiB", "written / read", "lake / read")
+    head = ("MB", "wall s", "processor s", "largest process, MiB", "written / read", "lake / read")
     yield from table(
         head,
         (
@@ -121,8 +121,7 @@ def growth_table(figures: Figures) -> Iterator[str]:
                 f"{g['read_mb']:,.0f}",
                 f"{g['wall_s']:.1f}",
                 f"{g['cpu_s']:.1f}",
-                f"{g['jvm_mib']:,.0f}",
-                f"{g['worker_mib']:,.0f}",
+                f"{_largest_mib(g):,.0f}",
                 f"{g['written_mb'] / g['read_mb']:.2f}",
                 f"{g['lake_mb'] / g['read_mb']:.2f}",
             )
@@ -138,7 +137,7 @@ def growth_table(figures: Figures) -> Iterator[str]:
 
 
 def groups_table(figures: Figures) -> Iterator[str]:
-    """Both steps on nights of more and more groups."""
+    """Both steps by Spark on nights of more and more groups."""
     head = (
         "groups",
         "events",
@@ -179,10 +178,16 @@ def judgements_table(figures: Figures) -> Iterator[str]:
 
 def audit_table(figures: Figures) -> Iterator[str]:
     """Whole audits of the recorded night."""
-    head = ("", "wall s", "processor s", "JVM MiB", "Python worker MiB")
-    names = ("wall_s", "cpu_s", "jvm_mib", "worker_mib")
+    head = ("", "wall s", "processor s", "largest process, MiB")
     found = figures["audit"]["figures"].items()
-    yield from table(head, ((name, *(f"{used[n]:,.0f}" for n in names)) for name, used in found))
+    yield from table(
+        head,
+        ((name, *(f"{n:,.0f}" for n in (used["wall_s"], used["cpu_s"], _largest_mib(used)))) for name, used in found),
+    )
+
+
+def _largest_mib(used: Figures) -> float:
+    return max(used[f"{role}_mib"] for role in ("jvm", "worker", "driver"))
 
 
 def cluster_output(figures: Figures) -> Iterator[str]:

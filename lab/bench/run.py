@@ -56,7 +56,7 @@ class Bench:
         return {str(mb): self._cold(nights.made(self.folder, mb)) for mb in GROWTH if mb <= self.most_mb}
 
     def groups(self) -> Figures:
-        """Both steps on nights of more and more groups, with readings of the cluster."""
+        """Both steps by Spark on nights of more and more groups, with readings of the cluster: what sizing rests on."""
         sizes = {times: times * nights.BYTES / 1e6 for times in NIGHTS}
         return {str(n): self._both(nights.made(self.folder, mb)) for n, mb in sizes.items() if mb <= self.most_mb}
 
@@ -82,8 +82,8 @@ class Bench:
 
     def _both(self, night: Path) -> Figures:
         with tempfile.TemporaryDirectory() as lake:
-            ingest = self._do("cold", night=str(night), lake=lake, with_snapshots=True)
-            return {"ingest": ingest, "rebuild": self._do("rebuild", lake=lake)}
+            ingest = self._do("cold", night=str(night), lake=lake, with_snapshots=True, with_spark=True)
+            return {"ingest": ingest, "rebuild": self._do("rebuild", night=str(night), lake=lake)}
 
     def _do(self, work: str, **given: Any) -> Figures:
         return measured(work, self.cores, **given)

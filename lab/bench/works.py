@@ -67,18 +67,20 @@ def forms(night: str, names: list[str]) -> Figures:
     return found
 
 
-def cold(night: str, lake: str, with_snapshots: bool = False) -> Figures:
+def cold(night: str, lake: str, with_snapshots: bool = False, with_spark: bool = False) -> Figures:
     """The step ingest as a nightly task does it, with all that it imports. Keeps the lake, and its summary."""
     with usage.metered() as used:
-        ingest = ingested(None, Path(night), Path(lake), with_snapshots)
+        spark = started(Path(night)) if with_spark else None
+        ingest = ingested(spark, Path(night), Path(lake), with_snapshots)
     return {**ingest, **used.figures(), "step_s": ingest["wall_s"]}
 
 
-def rebuild(lake: str) -> Figures:
-    """The step rebuild on a lake that ingest filled, with all that it imports."""
+def rebuild(night: str, lake: str) -> Figures:
+    """The step rebuild by Spark on a lake that ingest filled, with the start of its JVM."""
     with usage.metered() as used:
+        spark = started(Path(night))
         began = time.monotonic()
-        events = rebuilt(None, Path(lake))
+        events = rebuilt(spark, Path(lake))
         step_s = time.monotonic() - began
     return {**used.figures(), "step_s": round(step_s, 2), "events": events}
 
@@ -109,7 +111,10 @@ def started(night: Path, master: str | None = None, also: Mapping[str, str] | No
 
 
 def ingested(spark: SparkSession | None, night: Path, lake: Path, with_snapshots: bool = False) -> Figures:
-    """The step ingest into a new lake, by this process where there is no Spark. Gives: its figures, lines by what became of them, the size of the lake."""
+    """The step ingest into a new lake, by this process where there is no Spark.
+
+    Gives: its figures, lines by what became of them, the size of the lake.
+    """
     from spark_jobs import ingest
 
     snapshots = night / "snapshots.jsonl" if with_snapshots else None
@@ -121,7 +126,7 @@ def ingested(spark: SparkSession | None, night: Path, lake: Path, with_snapshots
     return {"lines": summary["lines"], "read_mb": read / 1e6, "lake_mb": kept / 1e6, **used.figures()}
 
 
-def rebuilt(spark: SparkSession | None, lake: Path) -> int:
+def rebuilt(spark: SparkSession, lake: Path) -> int:
     """The step rebuild on a lake that `ingested` filled. Gives: how many events the lake held."""
     from spark_jobs import rebuild as step
 
