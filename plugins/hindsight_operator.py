@@ -18,7 +18,7 @@ from hindsight_step import JUDGED, WINDOW, StepTask, of_step, settings_of
 
 from kafka_hindsight.catalog.steps import RECLASSIFY
 from kafka_hindsight.settings.clusters import Cluster
-from kafka_hindsight.settings.models import KEEP, MEANINGS, MOST_HOURS, PLACES, Settings, param_name, variable
+from kafka_hindsight.settings.models import KEEP, MEANINGS, MOST_HOURS, Settings, param_name, variable
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.start import launch
 from kafka_hindsight.start.first_use import prepare_spark
@@ -56,14 +56,13 @@ class SparkStepOperator(StepTask):
         """Submits the step and waits for it."""
         launch.keep_private()
         self.given = given = settings_of(context, self.window)
-        places = [given.get(name) for name in PLACES]
         try:
-            prepare_spark(*places)
+            prepare_spark()
         except BadInput as problem:
             raise AirflowFailException(str(problem)) from None
         is_large = launch.is_large(given.get("logs"), given.get("client_logs"))
         self.hook = SparkStepHook(
-            properties_file=str(launch.properties_file(launch.configuration(is_large, places))),
+            properties_file=str(launch.properties_file(launch.configuration(is_large))),
             conn_id="spark_default",
             name="hindsight",
             application_args=[str(launch.RUN), self.step.name, "--settings", json.dumps(given)],

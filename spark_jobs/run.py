@@ -135,7 +135,7 @@ def is_submitted() -> bool:
 def _session(settings: Settings) -> SparkSession:
     from kafka_hindsight.spark import session
 
-    spark = session.running() or session.start(f"hindsight {settings.run_id}", places=settings.places)
+    spark = session.running() or session.start(f"hindsight {settings.run_id}")
     print(f"Spark application {spark.sparkContext.applicationId}", flush=True)
     return spark
 

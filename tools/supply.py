@@ -38,9 +38,8 @@ def main() -> int:
 
 def folders() -> dict[Path, Path]:
     """The lock of each folder into which jars are fetched, by the folder."""
-    s3 = launch.s3_jars(["s3://"])
     kafkas = {KAFKAS / lock.stem.removeprefix("kafka-"): lock for lock in LOCKS.glob("kafka-*.sha256")}
-    product = {launch.jars(): launch.DELTA_LOCK, **({s3: launch.S3_LOCK} if s3 else {})}
+    product = {launch.jars(): launch.DELTA_LOCK}
     tests = {HOME / ".build" / "hadoop": LOCKS / "hadoop.sha256"}
     return {**product, **tests, CLIENTS / "java": LOCKS / "clients.sha256", **kafkas}
 

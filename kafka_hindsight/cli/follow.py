@@ -121,7 +121,7 @@ def command_alone(program: str, settings: Settings) -> list[str]:
     is_large = launch.is_large(settings.logs, settings.client_logs)
     if not launch.uses_spark(settings.engine, is_large):
         return [str(launch.spark_python()), str(launch.RUN), program, "--settings", settings.to_json()]
-    conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large, settings.places)}
+    conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
     return launch.submission(conf, program, "--settings", settings.to_json())
 
 

@@ -30,7 +30,7 @@ LOOK_BACK_HOURS = 24
 MOST_HOURS = 24 * 31
 
 PLACES = ("logs", "client_logs", "snapshots", "lake")
-"""The fields that name what Spark opens."""
+"""The fields that name places."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -184,11 +184,6 @@ class Settings(Inputs):
     def of(cls, given: Mapping[str, Any]) -> Settings:
         """Settings out of raw values by field name. Raises: BadInput with one sentence for each problem."""
         return checked(cls, given)
-
-    @property
-    def places(self) -> tuple[str | None, ...]:
-        """What Spark opens."""
-        return tuple(getattr(self, field) for field in PLACES)
 
     def to_json(self) -> str:
         """The settings as `Settings.of(json.loads(...))` reads them back."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,15 +38,13 @@ _FOR_PACKED_ROWS = {
 }
 
 
-def start(
-    name: str, master: str | None = None, also: Mapping[str, str] | None = None, places: Iterable[str | None] = ()
-) -> SparkSession:
+def start(name: str, master: str | None = None, also: Mapping[str, str] | None = None) -> SparkSession:
     """A session with Delta, in UTC. Under spark-submit the master is already chosen and `master` is left out.
 
-    Takes: what is set whatever our settings say; the places that Spark opens.
+    Takes: what is set whatever our settings say.
     """
     is_submitted = _SUBMITTED in os.environ
-    settings = {**({} if is_submitted else launch.configuration(places=places)), **(also or {})}
+    settings = {**({} if is_submitted else launch.configuration()), **(also or {})}
     builder = SparkSession.builder.appName(name)
     for key, value in settings.items():
         builder = builder.config(key, value)

@@ -1,4 +1,4 @@
-"""What is fetched at the first use: Delta's jars where pip installed us, and Spark's client for S3."""
+"""What is fetched at the first use of Spark where pip installed us: Delta's jars."""
 
 from __future__ import annotations
 
@@ -15,20 +15,17 @@ from kafka_hindsight.start import java, launch, maven
 def prepare_engine(settings: Settings) -> None:
     """Prepare what a run needs: nothing where it needs no Spark. Raises: BadInput, see `prepare_spark`."""
     if launch.uses_spark(settings.engine, launch.is_large(settings.logs, settings.client_logs)):
-        prepare_spark(*settings.places)
+        prepare_spark()
 
 
-def prepare_spark(*places: str | None) -> None:
+def prepare_spark() -> None:
     """Looks for Spark and a Java, and fetches the jars that are missing.
 
-    Takes: the places that Spark will open.
     Edge case: a folder that HINDSIGHT_JARS names is the user's own: nothing is fetched into it.
     Raises: BadInput where one of them is not to be had.
     """
     if IS_INSTALLED:
         _prepare_installed()
-    if for_s3 := launch.s3_jars(places):
-        _fetch("Hadoop's client for S3 (690 MB)", for_s3, maven.fetch_s3)
 
 
 def _prepare_installed() -> None:

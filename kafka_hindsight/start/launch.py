@@ -35,11 +35,6 @@ _AIRFLOWS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE"
 DELTA_LOCK = HOME / "locks" / "jars.sha256"
 """Delta's jars with their hashes."""
 
-S3_LOCK = HOME / "locks" / "s3.sha256"
-"""The jars with which Spark opens S3, with their hashes."""
-
-_ON_S3 = ("s3a://", "s3://")
-
 _JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=256m", "-Xshare:auto", "-Duser.timezone=UTC")
 
 _FOR_LITTLE = ("-XX:TieredStopAtLevel=1", "-XX:NewRatio=1")
@@ -116,23 +111,6 @@ def jars() -> Path:
     return KEPT / f"jars-{_digest(DELTA_LOCK.read_bytes())}" if IS_INSTALLED else HOME / ".jars"
 
 
-def s3_jars(places: Iterable[str | None]) -> Path | None:
-    """The folder with the jars that open S3, where one of these places is there.
-
-    Edge case: the folder that HINDSIGHT_JARS names holds all jars.
-    """
-    is_wanted = any(place and place.startswith(_ON_S3) for place in places)
-    return KEPT / f"s3-{_digest(S3_LOCK.read_bytes())}" if is_wanted and not os.environ.get("HINDSIGHT_JARS") else None
-
-
-def _store() -> dict[str, str]:
-    """Where a store is that speaks as S3 does, for Spark as for all others: AWS_ENDPOINT_URL."""
-    client = {"spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem"}
-    if endpoint := os.environ.get("AWS_ENDPOINT_URL"):
-        client |= {"spark.hadoop.fs.s3a.endpoint": endpoint, "spark.hadoop.fs.s3a.path.style.access": "true"}
-    return client
-
-
 def environment() -> dict[str, str]:
     """The variables without which spark-submit finds another Python, or another Spark, or none.
 
@@ -183,13 +161,12 @@ def _sizes(places: Iterable[str]) -> Iterator[int]:
                 yield path.stat().st_size if path.is_file() else 0
 
 
-def configuration(is_large: bool = False, places: Iterable[str | None] = ()) -> dict[str, str]:
+def configuration(is_large: bool = False) -> dict[str, str]:
     """Spark's configuration for every step, prompt and test. HINDSIGHT_SPARK_CONF (k=v;k=v) has the last word.
 
-    Takes: whether the input is large; the places that Spark opens.
+    Takes: whether the input is large.
     """
-    folders = [folder for folder in (jars(), s3_jars(places)) if folder]
-    class_path = ":".join(f"{folder}/*" for folder in folders)
+    class_path = f"{jars()}/*"
     log = (PACKAGE / "spark" / "log4j2.properties").as_uri()
     theirs = _pairs(os.environ.get(_CONF, ""))
     memory = theirs.get("spark.driver.memory") or os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g"
@@ -214,7 +191,7 @@ def configuration(is_large: bool = False, places: Iterable[str | None] = ()) -> 
         "spark.sql.maxPlanStringLength": "2000",
         "spark.sql.ui.explainMode": "simple",
     }
-    return ours | (_FOR_MUCH if is_large else {}) | _store() | _of_drivers_elsewhere() | theirs
+    return ours | (_FOR_MUCH if is_large else {}) | _of_drivers_elsewhere() | theirs
 
 
 def submission(conf: Mapping[str, str], *program: str) -> list[str]:

@@ -15,8 +15,6 @@ from xml.sax.saxutils import quoteattr
 from kafka_hindsight.start import java, launch
 
 _DELTA_GROUP = "io.delta"
-_S3_GROUP, _S3_CLIENT = "org.apache.hadoop", "hadoop-aws"
-
 _CENTRAL = (
     '<ivysettings><settings defaultResolver="central"/>'
     '<resolvers><ibiblio name="central" m2compatible="true"/></resolvers></ivysettings>'
@@ -45,13 +43,6 @@ def fetch_delta(folder: Path, cache: Path) -> None:
     wanted = locked(launch.DELTA_LOCK)
     modules = [Module(_DELTA_GROUP, *name.removesuffix(".jar").rsplit("-", 1)) for name in wanted]
     fetch(modules, wanted, folder, cache, is_transitive=False)
-
-
-def fetch_s3(folder: Path, cache: Path) -> None:
-    """Fetches Hadoop's client for S3 with all that it needs beside Spark. Raises: CannotFetch."""
-    wanted = locked(launch.S3_LOCK)
-    (version,) = (name.removeprefix(f"{_S3_CLIENT}-").removesuffix(".jar") for name in wanted if _S3_CLIENT in name)
-    fetch([Module(_S3_GROUP, _S3_CLIENT, version)], wanted, folder, cache)
 
 
 @contextmanager
