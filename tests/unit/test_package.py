@@ -92,7 +92,7 @@ def test_it_says_what_it_needs_where_there_is_no_java(wheel: Path, tmp_path: Pat
     (tmp_path / "work").mkdir()
     run = ["-c", "import sys; from kafka_hindsight.cli import main; sys.exit(main.main())"]
     done = subprocess.run(
-        [sys.executable, *run, "audit", "--logs", str(tmp_path / "logs")],
+        [sys.executable, *run, "audit", "--engine", "spark", "--logs", str(tmp_path / "logs")],
         cwd=tmp_path / "work",
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(package), "JAVA_HOME": str(tmp_path)},
         capture_output=True,
