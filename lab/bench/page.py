@@ -187,7 +187,7 @@ def audit_table(figures: Figures) -> Iterator[str]:
 
 
 def _largest_mib(used: Figures) -> float:
-    return max(used[f"{role}_mib"] for role in ("jvm", "worker", "driver"))
+    return max(float(used[f"{role}_mib"]) for role in ("jvm", "worker", "driver"))
 
 
 def cluster_output(figures: Figures) -> Iterator[str]:
