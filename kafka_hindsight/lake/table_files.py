@@ -79,7 +79,7 @@ def read_file(
         share: Which of how many shares of the file's row groups.
 
     Raises:
-        RuntimeError: The file is not there, or not whole.
+        OSError: The file is not there, or not whole.
     """
     schema = arrow_schema(table)
     names = tuple(schema.names if columns is None else columns)
@@ -126,7 +126,7 @@ def _opened(folder: str, file: File, table: Table) -> Any:
         opened = open_file(f"{folder}/{file.path}")
         size = opened.size()
     if size < file.size:
-        raise RuntimeError(
+        raise OSError(
             f"{file.path} of {table.full_name} has {size} of the {file.size} bytes that its commit names. Needed: every"
             " file of the lake. `hindsight doctor --lake` names those that are damaged or missing."
         )

@@ -43,8 +43,12 @@ def rows(lake: Path | str, name: str) -> list[dict[str, Any]]:
 
 def naive_rows(lake: Path, name: str) -> list[dict[str, Any]]:
     """The rows of a table, with instants in UTC that name no zone, as Spark gives them to Python."""
-    held = DeltaTable(str(lake / name.replace(".", "/"))).to_pyarrow_table()
-    return list(held.cast(pyarrow.schema([(f.name, _naive(f.type)) for f in held.schema])).to_pylist())
+    return naive(DeltaTable(str(lake / name.replace(".", "/"))).to_pyarrow_table())
+
+
+def naive(rows: pyarrow.Table) -> list[dict[str, Any]]:
+    """The same of rows at hand."""
+    return list(rows.cast(pyarrow.schema([(f.name, _naive(f.type)) for f in rows.schema])).to_pylist())
 
 
 def _naive(given: pyarrow.DataType) -> pyarrow.DataType:

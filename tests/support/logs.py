@@ -29,7 +29,7 @@ from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.windows import Window
 from spark_jobs import collect, ingest
 from spark_jobs.parsing import PARSED
-from tests.support.lake import content_of, naive_rows
+from tests.support.lake import content_of, naive, naive_rows
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 RUN_AT = datetime(2026, 11, 22, tzinfo=UTC)
@@ -122,7 +122,7 @@ def rebuilt(
     seen = Window(window.start - around, window.end + around)
     scope = Scope(said["cluster"], window, seen, said["clocks_apart_ms"] * MS)
     made = rebuild(LocalRunner(Store(store.lake)), scope, names)
-    return {table.full_name: rows.to_pylist() for table, rows in made}
+    return {table.full_name: naive(rows) for table, rows in made}
 
 
 def rows(store: Store, table: Table, *order: str) -> list[Row]:

@@ -37,7 +37,7 @@ def packed(*batches: pa.RecordBatch) -> tuple[bytes, Ints]:
     for events in batches:
         packer.pack(events)
     told, keys = packer.packed()
-    return told.to_pybytes(), keys
+    return told, keys
 
 
 @given(st.lists(st.lists(EVENT, max_size=8), max_size=4))

@@ -49,6 +49,7 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(module, "RUNS", tmp_path / "airflow" / "runs")
     monkeypatch.setenv("LAKE", str(tmp_path / "lake"))
     monkeypatch.setenv("LOGS", str(tmp_path))
+    monkeypatch.setenv("ENGINE", "spark")
     return submit
 
 
