@@ -76,10 +76,10 @@ def test_a_file_that_is_missing_is_told_in_one_sentence(tmp_path: Path, capsys: 
         file.unlink()
     assert cli.main(["sql", "FROM gold.findings", "--lake", str(tmp_path)]) == BAD_INPUT
     (said,) = capsys.readouterr().err.splitlines()
-    assert re.match(r"IOError: .*\.parquet not found", said)
+    assert re.search(r"\.parquet of gold\.findings has 0 of the \d+ bytes", said)
     assert cli.main(["explain", "abcdef", "--lake", str(tmp_path)]) == BAD_INPUT
     said, answer = capsys.readouterr().err.splitlines()
-    assert re.match(r"The table gold.findings cannot be read: IOError: .*\.parquet not found", said)
+    assert re.match(r"The table gold.findings cannot be read: IOError: .*\.parquet of gold\.findings has 0 of", said)
     assert answer.startswith("No row of gold has the id abcdef.")
 
 

@@ -41,7 +41,6 @@ from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.sql.named_queries import named_queries
-from setup import build
 from tests.support.docs import PAGES
 from tests.support.groups import excerpt
 from tests.support.nights import EXCERPTS
@@ -334,8 +333,6 @@ def test_versions_and_jars_on_the_page_are_those_that_are_locked() -> None:
     (told,) = re.findall(r"Airflow (\d+\.\d+) with the provider apache-spark (\d+\.\d+)", page)
     assert f"\napache-airflow=={told[0]}." in f"\n{airflow}"
     assert f"apache-airflow-providers-apache-spark=={told[1]}." in airflow
-    hadoop = next((build.SPARK).glob("lib/python3.*/site-packages/pyspark/jars/hadoop-client-api-*.jar"))
-    assert f"Hadoop, {hadoop.stem.rpartition('-')[2]}." in page
 
 
 def test_the_runbook_has_every_rule_cause_and_kind() -> None:
