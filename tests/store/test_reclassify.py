@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
@@ -20,9 +21,11 @@ from kafka_hindsight.catalog.steps import PUBLISH
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake import store as lake_store
+from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.windows import Window
 from spark_jobs import publish, rebuild, reclassify
 from spark_jobs.run import _claimed
 from tests.support.lake import content_of
@@ -105,10 +108,12 @@ def test_a_window_is_judged_anew(night: Night, tmp_path: Path, monkeypatch: pyte
     verdicts = {r["rebalance_id"]: r["cause"] for r in rows(store, gold.REBALANCES, "started_at")}
     (other, lost, *_) = verdicts
     content = content_of(Path(store.lake), gold.REBALANCES)
-    table = DeltaTable(f"{store.lake}/gold/rebalances")
+    window = {name: datetime.fromisoformat(night.said[name]) for name in ("window_from", "window_to")}
     unknown = {"cause": "unknown", "confidence": "unknown", "knowledge_version": "older"}
-    table.update(predicate=f"rebalance_id = '{other}'", new_values=unknown)
-    table.delete(f"rebalance_id = '{lost}'")
+    held = [row for row in store.read(gold.REBALANCES).to_pylist() if row["rebalance_id"] != lost]
+    older = [row | unknown if row["rebalance_id"] == other else row for row in held]
+    earlier = pa.Table.from_pylist(older, arrow_schema(gold.REBALANCES))
+    store.replace_window(gold.REBALANCES, earlier, night.said["cluster"], Window(*window.values()))
     DeltaTable(f"{store.lake}/silver/events").delete()
 
     landing.write_json(f"{store.lake}/runs/{night.given.run_id}/ingest.json", {"clocks_apart_ms": 7_000})
@@ -120,7 +125,6 @@ def test_a_window_is_judged_anew(night: Night, tmp_path: Path, monkeypatch: pyte
         return step(*given)
 
     monkeypatch.setattr(rebuild, "run_step", noting)
-    window = {name: datetime.fromisoformat(night.said[name]) for name in ("window_from", "window_to")}
     at = datetime(2026, 12, 1, tzinfo=UTC)
     again = night.given.model_copy(update={**window, "lake": store.lake, "run_id": "again", "run_at": at})
     told = reclassify.run_step(None, again, {})
