@@ -68,8 +68,8 @@ def test_each_step_left_its_result_in_the_folder_of_its_run(
     (run,) = (folder.name for folder in (lake / "runs").iterdir() if folder.is_dir())
     results = [read_result(str(lake), run, step.name) for step in STEPS]
     assert [(r.exit_code, r.sentences) for r in results if r] == [(0, [])] * len(STEPS)
-    applications = {r.application for r in results if r} - {None}
-    assert len(applications) == sum(step.is_spread for step in STEPS), "each is an application of its own"
+    spread = sum(step.is_spread for step in STEPS)
+    assert len({r.application for r in results if r} - {None}) == spread, "each is an application of its own"
 
 
 def test_every_physical_line_of_the_night_is_accounted_for(
