@@ -116,7 +116,7 @@ def live_cluster(environment: Mapping[str, str]) -> Connection | None:
 def audit(settings: Settings, live: Connection | None = None) -> int:
     """Reads the live cluster where one is named, then runs the steps once and shows their progress.
 
-    The DAG runs them; where there is no Airflow beside us, one process does, and a line says so.
+    The DAG runs them; where no Airflow is beside us, or the engine is local, one process does.
 
     Gives: the exit code of the step that ended it. Where a cluster cannot be read, a sentence says so and its logs are
     audited.
