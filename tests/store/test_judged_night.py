@@ -115,7 +115,7 @@ def test_what_a_group_had_read_and_what_a_replica_cut_are_told(told: Told) -> No
     assert (period["started_at"], period["started_at_is_exact"], period["readings"]) == (lost["happened_at"], True, 3)
     balance = {(r["snapshot_at"], r["scope"]): r for r in told["gold.leader_balance"]}
     assert {scope for _, scope in balance} == {"all", "without_internal", "rack:a", "rack:b"}
-    last = balance[at("01:53:03.000"), "all"]
+    last = balance[at("01:53:03.000").replace(tzinfo=None), "all"]
     assert (last["leaders_max"], last["most_loaded_broker"], last["group_spread"]) == (2, 2, 3.0)
 
     (finding,) = [f for f in told["gold.findings"] if f["rule_id"] == "leader_imbalance"]
@@ -135,7 +135,7 @@ def test_what_a_night_risked_and_what_a_loss_would_cost_is_told(told: Told) -> N
     lost = [(r["scope"], r["partitions_offline"], r["partitions_unwritable"], r["leaders_to_move"]) for r in rows]
     assert lost == [("1", 0, 0, 0), ("2", 0, 0, 2), ("3", 1, 0, 0), ("a", 3, 0, 0)]
     assert [r["group_ids"] for r in rows] == [r["stranded_group_ids"] for r in rows] == [[], [], ["g"], ["g"]]
-    assert {r["snapshot_at"] for r in rows} == {at("01:53:15")}
+    assert {r["snapshot_at"] for r in rows} == {at("01:53:15").replace(tzinfo=None)}
 
     found = {r["rule_id"]: r["subject"] for r in told["gold.findings"]}
     expected = {
