@@ -136,5 +136,3 @@ REMEDY_LABELS: Mapping[RemedySetting, str] = {
     RemedySetting.SESSION_TIMEOUT: "a longer session timeout",
     RemedySetting.MAX_POLL_INTERVAL: "a longer poll interval",
 }
-
-CAUSE_LABELS: Mapping[str, str] = {code: look.label for code, look in CAUSES.items()}
