@@ -24,7 +24,8 @@ PATTERNS = (
     _line_of_quorum(
         pattern_id="kraft.controller_elected",
         kind=Kind.CONTROLLER_ELECTED,
-        regex=r"Becoming (?:the active controller at epoch|active at controller epoch) (?P<controller_epoch>\d+)(?:, .*|\.)$",
+        regex=r"Becoming (?:the active controller at epoch|active at controller epoch) (?P<controller_epoch>\d+)"
+        r"(?:, (?:committed|next write) offset (?P<log_offset>-?\d+).*|\.)$",
         versions="2.8-4.2",
         source=f"{_PACKAGE}/QuorumController.java claim",
     ),
