@@ -7,9 +7,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import IO, Annotated, Any
 
 import typer
@@ -36,6 +38,7 @@ from kafka_hindsight.settings.models import (
 )
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
+from kafka_hindsight.sql.lake import Lake, open_lake
 from kafka_hindsight.start import embedded_airflow, launch
 from kafka_hindsight.start.first_use import prepare_engine
 
@@ -106,6 +109,26 @@ def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Set
     if problems := missing_inputs(settings):
         raise BadInput(*problems)
     return settings
+
+
+def judge(logs: str | Path, lake: str | Path | None = None, **inputs: str) -> Lake:
+    """Audit a folder of logs in one process beside this one, without a JVM, and open the lake.
+
+    Args:
+        logs: A folder of brokers' logs, or a URI.
+        lake: Where the tables go, a folder or a URI; None: a new temporary folder, which stays.
+        inputs: Other inputs of an audit by their names, such as `client_logs`, `snapshots`, `cluster`, `logs_tz`.
+
+    Raises:
+        BadInput: An input is wrong, or the audit did not publish. Progress and reasons are on stdout and stderr.
+    """
+    if strange := sorted(inputs.keys() - set(INPUTS)):
+        raise BadInput(f"An audit has no input {', '.join(strange)}. Its inputs are {', '.join(INPUTS)}.")
+    place = str(lake or tempfile.mkdtemp(prefix="hindsight-"))
+    code = audit(requested({}, {**inputs, "logs": str(logs), "lake": place, "engine": "local"}))
+    if code != DONE:
+        raise BadInput(f"The audit of {masked(str(logs))} ended with exit code {code}. The sentences above say why.")
+    return open_lake(place)
 
 
 def live_cluster(environment: Mapping[str, str]) -> Connection | None:

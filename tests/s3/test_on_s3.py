@@ -119,6 +119,10 @@ def test_two_writers_of_a_table_lose_and_double_nothing(s3: Mapping[str, str]) -
     assert len(store.read(writer.EVENTS)) == 0
 
 
+def test_no_commit_of_two_writers_that_are_killed_is_lost_or_doubled(s3: Mapping[str, str], tmp_path: Path) -> None:
+    assert writer.kill_writers("s3a://lakes/killed-writers", tmp_path) >= 4
+
+
 def _write(lake: str, name: str) -> None:
     for number in range(3):
         writer.write(Store(lake), name, number)
