@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.catalog.rows.structs import ClusterNaming
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.logs.file_order import OUT_OF_ORDER, Span
@@ -26,7 +27,7 @@ _SHOWN = 3
 class FileFacts:
     """What one file holds; instants are null where no line of it has a head.
 
-    `timeless` counts records without an instant; `cluster_ids` are those that its lines name; `misfit` says how far its
+    `timeless` counts records without an instant; `clusters` are the ids that its lines name; `misfit` says how far its
     lines fit a layout where none has a head.
     """
 
@@ -38,8 +39,13 @@ class FileFacts:
     set_back: timedelta
     is_kafka_log: bool
     damage: str | None
-    cluster_ids: frozenset[str]
+    clusters: tuple[ClusterNaming, ...] = ()
     misfit: str | None = None
+
+    @property
+    def cluster_ids(self) -> frozenset[str]:
+        """The ids that its lines name."""
+        return frozenset(naming.cluster_id for naming in self.clusters)
 
     @property
     def span(self) -> Span:
