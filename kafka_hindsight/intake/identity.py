@@ -22,6 +22,7 @@ from kafka_hindsight.logs.cluster_of_files import BrokerFile, FolderCluster, Tra
 from kafka_hindsight.logs.facts import FileFacts
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.settings.models import Settings
+from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import counted
@@ -63,7 +64,7 @@ def of_one_cluster(
         the one that readings name; the largest, where CLUSTER is not given or the others are small.
     Raises: BadInput where several clusters remain and none of these tells which one CLUSTER means.
     """
-    brokers = [f for f in found.facts.values() if f.file.origin == "broker" and f.first_at and f.last_at]
+    brokers = [f for f in found.facts.values() if f.file.origin == "broker"]
     folder = clusters_of([_as_file(f) for f in brokers], partial(_traits, engine, brokers))
     if not folder.clusters:
         return found, OwnCluster()
@@ -89,8 +90,8 @@ def of_one_cluster(
 
 
 def _as_file(fact: FileFacts) -> BrokerFile:
-    assert fact.first_at and fact.last_at
-    return BrokerFile(fact.file.name, fact.file.source, fact.first_at, fact.last_at, fact.lines, fact.clusters)
+    span = fact.first_at or NEVER, fact.last_at or LONG_AGO
+    return BrokerFile(fact.file.name, fact.file.source, *span, fact.lines, fact.clusters)
 
 
 def _traits(engine: Engine, facts: Sequence[FileFacts]) -> dict[str, Traits]:

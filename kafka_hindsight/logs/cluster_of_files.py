@@ -24,7 +24,10 @@ _ALIKE = 0.75
 
 @dataclass(frozen=True)
 class BrokerFile:
-    """A file of a broker's log: its name and its log's, what it spans, its lines, and the cluster ids that it names."""
+    """A file of a broker's log: its name and its log's, what it spans, its lines, and the cluster ids that it names.
+
+    A file without an instant begins NEVER, and ended long ago.
+    """
 
     name: str
     source: str
@@ -66,7 +69,7 @@ ReadTraits = Callable[[], Mapping[str, Traits]]
 
 _BROKER = re.compile(
     rb"\[(?:KafkaServer id=|BrokerServer id=|GroupCoordinator (?:id=)?|BrokerLifecycleManager id=|"
-    rb"ReplicaManager broker=|TransactionCoordinator id=|Broker id=|Controller id=|LogLoader partition=\S+, nodeId=)(\d{1,9})"
+    rb"ReplicaManager broker=|TransactionCoordinator id=|Broker id=|Controller id=)(\d{1,9})"
     rb"|^\t(?:broker|node)\.id = (\d{1,9})\r?$",
     re.MULTILINE,
 )
