@@ -24,7 +24,7 @@ from kafka_hindsight.intake.reading_files import Readings, joined, read_landed, 
 from kafka_hindsight.intake.record_reader import changed_file
 from kafka_hindsight.knowledge.conversion import NotAPattern, compiled
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.facts import FileFacts, refuse_foreign, warnings_about
+from kafka_hindsight.logs.facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
 from kafka_hindsight.logs.files import Listing, Place
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
@@ -133,7 +133,7 @@ def looking(engine: Engine, settings: Settings) -> Callable[[], Listing]:
     places = [Place(settings.logs, "broker", settings.logs_tz, "LOGS", settings.pattern)]
     if settings.client_logs is not None:
         clients = Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS", settings.client_pattern)
-        places.append(clients)
+        places = [*(place for place in places if place.root != clients.root), clients]
     return partial(list_places, engine, [ready(place, settings) for place in places], settings.glob, {})
 
 
@@ -156,6 +156,10 @@ def collect(
     """
     brought = read_readings(settings.snapshots)
     found = _first_pass(engine, store, settings, listing, look)
+    if are_of_clients(found.facts.values()):
+        progress.say("No file of LOGS is of a broker: its files are read as clients' logs")
+        listing, look = listing.of_clients(), partial(_of_clients, look)
+        found = _first_pass(engine, store, settings, listing, look)
     refuse_foreign(found.facts.values())
     found, own = of_one_cluster(engine, store, found, settings, brought.cluster_ids)
     if own.others:
@@ -200,6 +204,11 @@ def collect(
         doubts=tuple(doubts),
         own=own,
     )
+
+
+def _of_clients(look: Callable[[], Listing]) -> Listing:
+    """What lies there, as logs of clients."""
+    return look().of_clients()
 
 
 def _looked(look: Callable[[], Listing], left_out: Mapping[str, str]) -> Listing:

@@ -36,6 +36,8 @@ from spark_jobs.collect import Collected, collect, engine_of, looking
 from spark_jobs.late_windows import keep_late_windows
 from spark_jobs.parsing import PARSED, parse_window
 
+_OF_LOGS = (Origin.BROKER, Origin.CLIENT)
+
 _TICK = timedelta(milliseconds=1)
 """A window ends after its last instant; the clocks of logs count in milliseconds."""
 
@@ -122,8 +124,7 @@ class Night:
     def inputs(self) -> list[Origin]:
         """The origins of which this run was given something, whether or not it lies in the window."""
         has = {
-            Origin.BROKER: True,
-            Origin.CLIENT: self.settings.client_logs is not None,
+            **{origin: any(f.file.origin == origin for f in self.collected.facts) for origin in _OF_LOGS},
             Origin.SNAPSHOT: self.settings.snapshots is not None or self.collected.readings.count > 0,
         }
         return [origin for origin, is_there in has.items() if is_there]

@@ -88,6 +88,7 @@ def _facts(file: LogFile, row: Any) -> FileFacts:
         last_at=row["last_at"],
         set_back=row["clock_set_back_ms"] * _MS,
         is_kafka_log=row["is_kafka_log"],
+        is_broker_log=row["is_broker_log"],
         damage=row["damage"],
         clusters=tuple(ClusterNaming.of(naming) for naming in row["clusters"]),
     )
@@ -111,6 +112,7 @@ def _row(fact: FileFacts, mark: str, cluster: str, at: datetime) -> dict[str, An
         "last_at": fact.last_at,
         "clock_set_back_ms": fact.set_back // _MS,
         "is_kafka_log": fact.is_kafka_log,
+        "is_broker_log": fact.is_broker_log,
         "damage": fact.damage,
         "clusters": [naming.as_dict() for naming in fact.clusters],
         "run_collected_at": at,

@@ -16,7 +16,7 @@ from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_marks import fingerprints
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.detection import layout_of, sampled
-from kafka_hindsight.logs.facts import _KAFKAS_OWN, _NAMES_CLUSTER, FileFacts, Survey
+from kafka_hindsight.logs.facts import _KAFKAS_OWN, _NAMES_CLUSTER, BROKERS_OWN, FileFacts, Survey
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.files import LogFile, instant
 from kafka_hindsight.logs.forms import Form, every_layout, misfit_of
@@ -164,7 +164,8 @@ def _known(piece: Piece, data: bytes, zone: str, way: Way) -> Piece:
     until = piece.end - max(piece.begin - 1, 0)
     instants = grouped(_namings(data, until, zone, way), lambda naming: naming[0])
     clusters = ((name, min(at for _, at in own), max(at for _, at in own), len(own)) for name, own in instants.items())
-    return replace(piece, is_kafka_log=is_kafka_log, clusters=tuple(sorted(clusters)))
+    is_broker_log = any(literal in data for literal in BROKERS_OWN)
+    return replace(piece, is_kafka_log=is_kafka_log, is_broker_log=is_broker_log, clusters=tuple(sorted(clusters)))
 
 
 def _namings(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[str, int]]:
@@ -195,6 +196,7 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
         last_at=instant(times.last) if times.are_any else None,
         set_back=_set_back(pieces),
         is_kafka_log=any(p.is_kafka_log for p in pieces),
+        is_broker_log=any(p.is_broker_log for p in pieces),
         damage=next((p.damage for p in pieces if p.damage), None),
         clusters=tuple(_clusters(pieces)),
         misfit=pieces[0].misfit if pieces and not times.are_any else None,

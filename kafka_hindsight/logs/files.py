@@ -88,6 +88,10 @@ class Listing:
         """Bytes of all files, as they lie there."""
         return sum(f.size for f in self.files)
 
+    def of_clients(self) -> Listing:
+        """The listing with all of its files as clients' logs."""
+        return replace(self, files=tuple(replace(f, origin="client") for f in self.files))
+
     def without(self, left_out: Mapping[str, str]) -> Listing:
         """The listing without some files. Takes: the reason for each."""
         files = tuple(f for f in self.files if f.name not in left_out)

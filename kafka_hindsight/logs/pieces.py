@@ -89,6 +89,7 @@ class Piece:
     first_mark: int = 0
     cut_mark: int = 0
     is_kafka_log: bool = False
+    is_broker_log: bool = False
     is_doubled: bool = False
     clusters: tuple[tuple[str, int, int, int], ...] = ()
     layouts: tuple[str, ...] = PLAIN

@@ -55,6 +55,7 @@ class LogFile(Row):
     last_at: Annotated[datetime | None, "The last instant of its records; null where none has one"] = None
     clock_set_back_ms: Annotated[Millis, "How far its clock goes back at most"]
     is_kafka_log: Annotated[bool, "Whether a line of it is from a logger of Kafka's own"]
+    is_broker_log: Annotated[bool, "Whether a line of it is from a logger that only brokers have"]
     damage: Annotated[str | None, "Why it could not be unpacked to its end; null where it could"] = None
     clusters: Annotated[list[ClusterNaming], "The ids of clusters that its lines name"]
     run_collected_at: Annotated[datetime, "When a run read it first"]
