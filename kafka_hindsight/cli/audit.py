@@ -16,12 +16,12 @@ from typing import IO, Annotated, Any
 
 import typer
 
-from kafka_hindsight.catalog.steps import STEPS, Step
+from kafka_hindsight.catalog.steps import INGEST, STEPS, Step
 from kafka_hindsight.cli import snapshot
-from kafka_hindsight.cli.follow import Screen, follow, near, start_alone, without_theirs
+from kafka_hindsight.cli.follow import Screen, follow, near, printable, start_alone, without_theirs
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.connection import from_environment as from_variables
-from kafka_hindsight.lake.landing import read_text
+from kafka_hindsight.lake.landing import read_json, read_text
 from kafka_hindsight.lake.lock import held
 from kafka_hindsight.lake.waiting import LakeBusy
 from kafka_hindsight.settings.alerts import owners
@@ -137,6 +137,21 @@ def live_cluster(environment: Mapping[str, str]) -> Connection | None:
 
 
 def audit(settings: Settings, live: Connection | None = None) -> int:
+    """Audits each cluster that the logs hold, or the one that CLUSTER names, and shows the progress of each.
+
+    Gives: the exit code of the first audit that failed, else DONE.
+    """
+    code = _audit(settings, live)
+    ingested = read_json(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json") or {}
+    others = ingested.get("other_clusters", []) if settings.cluster is None else []
+    for n, other in enumerate(others, start=2):
+        print(f"\nThe logs hold another cluster, {printable(other)}: {n} of {len(others) + 1}", flush=True)
+        own = {"cluster": other, "run_id": f"{settings.run_id}-{n}", "run_at": datetime.now(UTC)}
+        code = _audit(settings.model_copy(update=own)) or code
+    return code
+
+
+def _audit(settings: Settings, live: Connection | None = None) -> int:
     """Reads the live cluster where one is named, then runs the steps once and shows their progress.
 
     The DAG runs them; where no Airflow is beside us, or the engine is local, one process does.
