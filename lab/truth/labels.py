@@ -65,7 +65,7 @@ def _lines(text: object) -> object:
     found = [_LINE.fullmatch(part) for part in text.split(" or ")]
     if not all(found):
         raise ValueError(f"found {text!r}; needed is FILE:NUMBER DIGEST, several of equal worth with ' or ' between")
-    return tuple(Line(m["file"], int(m["number"]), m["digest"]) for m in found if m)
+    return tuple(Line(file=m["file"], number=int(m["number"]), digest=m["digest"]) for m in found if m)
 
 
 AnyOf = Annotated[tuple[Line, ...], BeforeValidator(_lines)]
