@@ -24,8 +24,8 @@ def own(kind: str, clock: str, **columns: object) -> Event:
 
 
 LOCKED = (
-    "org.apache.kafka.common.KafkaException: Failed to acquire lock on file .lock in /tmp/kafka-logs. A Kafka instance in"
-    " another process or thread is using this directory."
+    "org.apache.kafka.common.KafkaException: Failed to acquire lock on file .lock in /tmp/kafka-logs. A Kafka instance"
+    " in another process or thread is using this directory."
 )
 
 

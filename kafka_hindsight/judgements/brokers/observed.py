@@ -63,18 +63,16 @@ _Node = TypeVar("_Node", int, int | None)
 _METADATA_LOG = None
 """Who speaks for the controllers in the metadata log."""
 
-_LIFE_KINDS = (
-    (frozenset(OWN_SIGNAL_KINDS) | ACTIVE_KINDS)
-    - ZOOKEEPERS_CONTROLLER_KINDS
-    - {
-        Kind.LEADER_STARTED,
-        Kind.FOLLOWER_STARTED,
-        Kind.LEADERSHIP_KEPT,
-        Kind.LEADER_UNAVAILABLE,
-        Kind.PARTITION_RECOVERING,
-        Kind.CLUSTER_NAMED,
-    }
-)
+_LIFE_KINDS = frozenset({*OWN_SIGNAL_KINDS, *ACTIVE_KINDS}) - {
+    *ZOOKEEPERS_CONTROLLER_KINDS,
+    Kind.LEADER_STARTED,
+    Kind.FOLLOWER_STARTED,
+    Kind.LEADERSHIP_KEPT,
+    Kind.LEADER_AND_ISR_RECEIVED,
+    Kind.LEADER_UNAVAILABLE,
+    Kind.PARTITION_RECOVERING,
+    Kind.CLUSTER_NAMED,
+}
 """Lines of the log in which a broker says that it starts and ends. The state changes of partitions have their own, and
 controllers name the cluster too."""
 

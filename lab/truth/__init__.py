@@ -1,0 +1,1 @@
+"""Labels on logs that strangers published, and how right an audit of them is: `make truth`."""

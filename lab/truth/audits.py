@@ -1,0 +1,50 @@
+"""An audit of each folder into a lake of its own: once for each state of the folder, its settings and the code."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+from kafka_hindsight.settings.home import HOME
+from lab.truth.labels import Truth
+
+_AUDIT = (sys.executable, "-m", "kafka_hindsight.cli.main", "audit", "--engine", "local")
+CODE = ("kafka_hindsight", "queries", "expectations", "spark_jobs")
+
+
+def audit(truth: Truth, folder: Path) -> tuple[Path, str]:
+    """The lake of an audit, and why there is none: empty where the audit published one."""
+    settings = repr((truth.client_logs, truth.zone))
+    lake = folder.with_name(f"lake-{hashlib.sha256(f'{_code()}{folder.name}{settings}'.encode()).hexdigest()[:12]}")
+    said = lake.with_suffix(".txt")
+    if not said.exists():
+        shutil.rmtree(lake, ignore_errors=True)
+        done = subprocess.run(
+            [*_AUDIT, *_input(truth, folder), "--lake", str(lake)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            env={**os.environ, "PYTHONPATH": str(HOME), "COLUMNS": "200"},
+        )
+        said.write_bytes(b"%d\n%b" % (done.returncode, done.stdout))
+    code, _, words = said.read_text(encoding="utf-8", errors="replace").partition("\n")
+    return lake, "" if code == "0" else words.strip() or f"the audit ended with exit code {code}"
+
+
+def _input(truth: Truth, folder: Path) -> list[str]:
+    if truth.client_logs == ("*",):
+        return ["--client-logs", str(folder), "--client-tz", truth.zone]
+    clients = [part for path in truth.client_logs for part in ("--client-logs", str(folder / path))]
+    return ["--logs", str(folder), "--logs-tz", truth.zone, *clients]
+
+
+@cache
+def _code() -> str:
+    """What changes with the code of the product."""
+    files = sorted(path for room in CODE for path in (HOME / room).rglob("*") if path.suffix in (".py", ".sql"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

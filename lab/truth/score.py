@@ -1,0 +1,105 @@
+"""How right an audit of a labelled folder is: each label against the row that must show it (tests/truth/README.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from kafka_hindsight.catalog.codes import Confidence
+from lab.drill.match import Row, Tables
+from lab.drill.scored import TIME_COLUMNS
+from lab.truth.labels import VERDICTS, Label, Line, Quiet, Truth
+
+REACH = {"rebalances": timedelta(seconds=2), "broker_outages": timedelta(seconds=60)}
+_REACH = timedelta(seconds=30)
+"""How far the row of a label may start from it; the row of an outage begins at the last sign of life."""
+
+BLAMES = {v.split(".")[0]: v.split(".")[1] for v in VERDICTS if v not in ("broker_outages.start_failure",)}
+"""Table → the column that names a cause: a row in a quiet time that has one there other than unknown is invented."""
+
+EXACT, WEAKER, WRONG, MISSED = "exact", "weaker", "wrong", "missed"
+SURE = (Confidence.CERTAIN, Confidence.LIKELY)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an audit says to one label. `is_path_right`: the row quotes each line of the path of evidence."""
+
+    truth: Truth
+    label: Label
+    outcome: str
+    code: str = ""
+    confidence: str = ""
+    is_path_right: bool = False
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class Calm:
+    """A quiet time, and what an audit blames in it."""
+
+    truth: Truth
+    quiet: Quiet
+    invented: tuple[str, ...]
+
+
+def answers(truth: Truth, tables: Tables, texts: Mapping[Line, str]) -> list[Answer]:
+    """The answer to each label. Raises: KeyError for a line without its text."""
+    return [_answer(truth, label, tables, texts) for label in truth.labels]
+
+
+def calms(truth: Truth, tables: Tables) -> list[Calm]:
+    """What is blamed in each quiet time."""
+    return [Calm(truth, quiet, tuple(_invented(quiet, tables))) for quiet in truth.quiet]
+
+
+def unanswered(truth: Truth, why: str) -> list[Answer]:
+    """Every label of a folder that could not be audited."""
+    return [Answer(truth, label, MISSED, says=why) for label in truth.labels]
+
+
+def _answer(truth: Truth, label: Label, tables: Tables, texts: Mapping[Line, str]) -> Answer:
+    row = _row(label, tables.get(label.table, ()))
+    if row is None:
+        return Answer(truth, label, MISSED, says="no row")
+    code, confidence = str(row.get(label.column) or "none"), str(row.get("confidence") or Confidence.UNKNOWN)
+    is_right = code in label.right
+    is_sure = confidence in SURE or code == Confidence.UNKNOWN or label.column == "start_failure"
+    outcome = (EXACT if is_sure else WEAKER) if is_right else WRONG if confidence in SURE else WEAKER
+    if label.column == "start_failure" and code == "none":
+        outcome = MISSED
+    said = str(row.get("explanation") or "")
+    return Answer(truth, label, outcome, code, confidence, is_path_right(label, row, texts), said)
+
+
+def _row(label: Label, rows: Iterable[Row]) -> Row | None:
+    """The nearest row of that subject; of a failed start the outage in which it was."""
+    column = TIME_COLUMNS.get(label.table, "started_at")
+    own = [row for row in rows if label.is_of(row)]
+    if label.column == "start_failure":
+        slack = REACH["broker_outages"]
+        around = [r for r in own if r[column] - slack <= label.at and (r["up_at"] is None or label.at <= r["up_at"])]
+        return max(around, key=lambda r: r[column], default=None)
+    near = [row for row in own if abs(row[column] - label.at) <= REACH.get(label.table, _REACH)]
+    return min(near, key=lambda r: abs(r[column] - label.at), default=None)
+
+
+def is_path_right(label: Label, row: Row, texts: Mapping[Line, str]) -> bool:
+    """Whether the evidence of a row quotes, of each entry of the path, one line."""
+    quotes = [" ".join(str(q["text"]).split("\n")[0].split()) for q in row.get("evidence") or ()]
+    return all(any(_is_quoted(texts[line], quotes) for line in entry) for entry in label.lines)
+
+
+def _is_quoted(text: str, quotes: Iterable[str]) -> bool:
+    line = " ".join(text.split())
+    return any(quote and (quote in line or line in quote) for quote in quotes)
+
+
+def _invented(quiet: Quiet, tables: Tables) -> Iterator[str]:
+    for table, column in BLAMES.items():
+        for row in tables.get(table, ()):
+            at, code = row[TIME_COLUMNS.get(table, "started_at")], str(row.get(column))
+            is_blame = code not in ("unknown", "first") and row.get("confidence") != Confidence.UNKNOWN
+            if table != "incidents" and is_blame and quiet.holds(at, row):
+                yield f"{table} {at:%Y-%m-%d %H:%M:%S} {code}, {row.get('confidence')}: {row.get('explanation')}"
