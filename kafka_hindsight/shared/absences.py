@@ -23,8 +23,19 @@ def is_lost(outage: BrokerOutage) -> bool:
 
     Edge case: where only a start shows an absence, and nothing how it began, nothing shows that the broker was missed.
     """
-    is_start_alone = outage.kind == OutageKind.UNKNOWN and outage.detected_at is None
-    return outage.up_at is None or not (is_orderly(outage) or is_start_alone)
+    is_unknown = outage.kind == OutageKind.UNKNOWN and is_start_alone(outage)
+    return outage.up_at is None or not (is_orderly(outage) or is_unknown)
+
+
+def is_start_alone(outage: BrokerOutage) -> bool:
+    """Whether only the start of a new process shows the absence: it began at an unknown time before."""
+    return outage.detected_at is None and outage.last_heard_at is None
+
+
+def since_when(outage: BrokerOutage) -> str:
+    """When a broker went, in words."""
+    since = "before" if is_start_alone(outage) else "at" if starts_exactly(outage) else "about"
+    return f"{since} {outage.down_at:%H:%M:%S}"
 
 
 def away(outage: BrokerOutage) -> str:

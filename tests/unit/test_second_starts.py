@@ -10,8 +10,11 @@ import pytest
 from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.rows import Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.brokers.observed import observe
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages, second_starts_of
+from kafka_hindsight.judgements.findings import Facts, judge_each
 from kafka_hindsight.knowledge.harms import halts_over_disk, outage_advice, outage_verb
+from kafka_hindsight.shared.windows import in_order
 from tests.support.nights import WHOLE, at
 from tests.support.rows import row
 
@@ -67,6 +70,16 @@ def test_a_second_start_beside_an_idle_broker_is_no_crash(error: str, tries: int
     assert (absence.kind, absence.confidence, absence.failed_starts) == ("controlled_shutdown", "certain", 0)
     assert (absence.down_at, absence.up_at) == (at("03:54:53.142"), at("03:54:59.569"))
     assert "process_signalled" in {q.line_id.split()[0] for q in absence.evidence}
+
+
+def test_second_starts_are_one_finding_with_their_reason() -> None:
+    tried = [line for clock in ("03:53", "03:54") for line in second_start(clock)]
+    observed = observe(in_order([own("group_emptied", "03:50:52.213"), *tried, *STOPS]), [], [], [])
+    starts = second_starts_of("orders", observed)
+    assert [(s.broker, s.happened_at) for s in starts] == [(1, at("03:53:38.780")), (1, at("03:54:38.780"))]
+    (finding,) = (f for f in judge_each(Facts("orders", second_starts=starts)) if f.rule_id == "broker_started_twice")
+    assert finding.subject == "1" and "twice since" in finding.message and LOCKED in finding.message
+    assert any("broker_start_failed" in q.line_id for q in finding.evidence)
 
 
 def test_a_held_lock_is_a_sign_of_life_of_the_process_that_holds_it() -> None:

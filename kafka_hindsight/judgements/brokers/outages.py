@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain, dropwhile, groupby, islice, pairwise, takewhile
 
 from kafka_hindsight.catalog.codes import Intent, OutageKind, StartFailure
-from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile, Quote
+from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile, Quote, SecondStart
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at
 from kafka_hindsight.judgements.brokers.liveness import (
     EXITS,
@@ -59,6 +59,26 @@ _LAST_WORDS: Mapping[Signal, timedelta] = {
 """How long after each signal of an absence a line of the broker may still be of the time before it."""
 
 
+def second_starts_of(cluster: str, observed: Observed) -> list[SecondStart]:
+    """Each start of a broker that failed while another process of it served, by broker and time."""
+    found = []
+    for broker, own in sorted(observed.signals.items()):
+        life = _Life(broker, observed)
+        life.absences_in(own)
+        for lines in life.second_starts:
+            reason, line = why_start_failed(lines)
+            found.append(
+                SecondStart(
+                    cluster=cluster,
+                    broker=broker,
+                    happened_at=line.happened_at,
+                    reason=f"{reason.reason}{f' ({line.error[:_QUOTED]})' if line.error else ''}",
+                    evidence=evidence_of(map(quote, lines)),
+                )
+            )
+    return found
+
+
 def absences_of(observed: Observed) -> dict[int, list[Absence]]:
     """The absences of each broker, by broker and time.
 
@@ -74,6 +94,7 @@ class _Life:
 
     `start` is its last one, until it served; `found` are the lines in which that start says what it found, `reasons`
     those since then that say why the process ends; `is_second`: the last start failed while another process served.
+    `second_starts`: the lines of each such start.
     """
 
     broker: int
@@ -84,12 +105,15 @@ class _Life:
     found: tuple[Event, ...] = ()
     reasons: tuple[Event, ...] = ()
     is_second: bool = False
+    second_starts: list[list[Event]] = field(default_factory=list)
     served_at: datetime | None = None
 
     def absences_in(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
         """The absences that its signals show."""
         for signal in signals:
-            if not self._is_known(signal) and not self._is_of_second(signal):
+            if self._is_of_second(signal):
+                self._note_second(signal)
+            elif not self._is_known(signal):
                 self._take(_read(signal, self.start, self.observed))
         self._end_by_life(None)
         if self.current:
@@ -118,6 +142,13 @@ class _Life:
         own = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= signal.at)
         self.is_second = is_of_second(own, partial(self.observed.signs.is_active_between, self.broker))
         return self.is_second
+
+    def _note_second(self, signal: LivenessSignal) -> None:
+        """Keeps the lines of a second process: those of one that exits are followed by those of the next try."""
+        last = self.second_starts[-1] if self.second_starts else []
+        if not last or signal.shows is Signal.RESTARTED or signal.at - last[-1].happened_at > SHUTDOWN_LASTS:
+            self.second_starts.append(last := [])
+        last.append(signal.event)
 
     def _take(self, signal: LivenessSignal) -> None:
         self._end_by_life(signal)

@@ -40,6 +40,7 @@ class Facts:
     leadership_gaps: Sequence[rows.LeadershipGap] = ()
     unheard: Sequence[rows.MissingBrokerLog] = ()
     unobserved: Sequence[rows.UnobservedSpan] = ()
+    second_starts: Sequence[rows.SecondStart] = ()
     coverage: Sequence[rows.Coverage] = ()
     namings: Sequence[rows.Event] = ()
     unanswered: Sequence[rows.GroupSnapshot] = ()

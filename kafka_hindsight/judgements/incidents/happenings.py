@@ -35,7 +35,7 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.knowledge.harms import halts_over_disk, outage_verb
 from kafka_hindsight.shared import words
-from kafka_hindsight.shared.absences import away, is_lost, is_orderly, starts_exactly
+from kafka_hindsight.shared.absences import away, is_lost, is_orderly, since_when
 from kafka_hindsight.shared.durations import MS, NEVER
 from kafka_hindsight.shared.grouping import apart, grouped, runs
 from kafka_hindsight.shared.unavailability import NO_CONSUMER, NO_LEADER, NO_WRITES, Unused, is_noticed, lasted, unused
@@ -516,9 +516,8 @@ _EFFECTS: Mapping[Harm, Callable[[Impact], str]] = {
 def fate(outage: BrokerOutage) -> str:
     """What became of a broker, after its name. Where only its last sign of life is known, for how long is bounded."""
     verb = f"{_HEDGES.get(outage.confidence, '')}{outage_verb(outage)}"
-    at = f"{'at' if starts_exactly(outage) else 'about'} {outage.down_at:%H:%M:%S}"
     gone = away(outage)
-    return f"{verb} {at}{f', away for {gone}' if gone else ' and had not come back by the end'}"
+    return f"{verb} {since_when(outage)}{f', away for {gone}' if gone else ' and had not come back by the end'}"
 
 
 def _away(happening: Happening) -> str:

@@ -13,7 +13,7 @@ from kafka_hindsight.judgements.brokers.broker_settings import settings_of
 from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS, context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.observed import find_missing_broker_logs, find_unobserved_spans, observe
-from kafka_hindsight.judgements.brokers.outages import find_outages
+from kafka_hindsight.judgements.brokers.outages import find_outages, second_starts_of
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.rebalances import GroupContext
 from kafka_hindsight.judgements.rebalances.topics import topic_changes
@@ -43,6 +43,7 @@ class BrokerHistory:
     topic_changes: list[rows.TopicChange]
     log_spans: list[rows.LogSpan]
     unobserved: list[rows.UnobservedSpan]
+    second_starts: list[rows.SecondStart]
 
 
 def judge_brokers(
@@ -73,6 +74,7 @@ def judge_brokers(
             for broker, first_at, last_at in (observed.logs.own_spans() if observed else ())
         ],
         find_unobserved_spans(scope.cluster, observed) if observed else [],
+        second_starts_of(scope.cluster, observed) if observed else [],
     )
 
 

@@ -52,6 +52,16 @@ RULES: tuple[Rule, ...] = (
         source="OfflinePartitionsCount, normal 0 (Kafka operations guide)",
     ),
     Rule(
+        rule_id="broker_started_twice",
+        severity="info",
+        subject_kind="broker",
+        says="{subject} was started again while its process served, {details}",
+        advice="Nothing was lost: the running process went on. Find out who or what started the second one: a script, a"
+        " supervisor that does not know the first one, or two brokers with one configuration.",
+        source="LogManager.lockLogDirs, SocketServer, KafkaZkClient.registerBroker: a second process of a broker cannot"
+        " start",
+    ),
+    Rule(
         rule_id="broker_gone",
         severity="critical",
         subject_kind="broker",
