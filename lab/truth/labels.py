@@ -131,7 +131,11 @@ class Quiet(_Model):
 
 
 class Truth(_Model):
-    """The labels of one folder of one repository at one commit. `files`: which of its files are audited."""
+    """The labels of one folder of one repository at one commit.
+
+    `files`: which of its files are audited; `client_logs`: which of these as CLIENT_LOGS, the others as LOGS;
+    `zone`, `glob`: LOGS_TZ and GLOB, where a user has to give them. The times of labels are in UTC.
+    """
 
     repository: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
@@ -143,6 +147,7 @@ class Truth(_Model):
     layout: str
     client: str = ""
     zone: str = "UTC"
+    glob: str = ""
     labels: tuple[Label, ...] = ()
     quiet: tuple[Quiet, ...] = ()
     name: str = ""

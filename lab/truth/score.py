@@ -62,7 +62,7 @@ def unanswered(truth: Truth, why: str) -> list[Answer]:
 def _answer(truth: Truth, label: Label, tables: Tables, texts: Mapping[Line, str]) -> Answer:
     row = _row(label, tables.get(label.table, ()))
     if row is None:
-        return Answer(truth, label, MISSED, says="no row")
+        return Answer(truth, label, MISSED, says=_nearest(label, tables.get(label.table, ())))
     code, confidence = str(row.get(label.column) or "none"), str(row.get("confidence") or Confidence.UNKNOWN)
     is_right = code in label.right
     is_sure = confidence in SURE or code == Confidence.UNKNOWN or label.column == "start_failure"
@@ -83,6 +83,13 @@ def _row(label: Label, rows: Iterable[Row]) -> Row | None:
         return max(around, key=lambda r: r[column], default=None)
     near = [row for row in own if abs(row[column] - label.at) <= REACH.get(label.table, _REACH)]
     return min(near, key=lambda r: abs(r[column] - label.at), default=None)
+
+
+def _nearest(label: Label, rows: Iterable[Row]) -> str:
+    """What stands nearest to a label that no row answers."""
+    at = TIME_COLUMNS.get(label.table, "started_at")
+    row = min((r for r in rows if label.is_of(r)), key=lambda r: abs(r[at] - label.at), default=None)
+    return f"no row; the nearest is {row.get(label.column)} at {row[at]:%Y-%m-%d %H:%M:%S}" if row else "no row"
 
 
 def is_path_right(label: Label, row: Row, texts: Mapping[Line, str]) -> bool:
