@@ -58,8 +58,8 @@ def text_of(folder: Path, lines: set[Line]) -> dict[Line, str]:
 
     Raises: NotFetched where one of them is not there, or is another one than was labelled.
     """
-    found = ((name, folder / part / name) for name in {line.file for line in lines} for part in (BROKERS, CLIENTS))
-    files = {name: _lines_of(path.read_bytes()) for name, path in found if path.is_file()}
+    paths = ((name, folder / part / name) for name in {line.file for line in lines} for part in (BROKERS, CLIENTS))
+    files = {name: _lines_of(path.read_bytes()) for name, path in paths if path.is_file()}
     texts: dict[Line, str] = {}
     for line in sorted(lines, key=lambda line: (line.file, line.number)):
         of_file = files.get(line.file)
@@ -82,14 +82,14 @@ def matches(path: str, patterns: Sequence[str]) -> bool:
 
 def _repository(truth: Truth) -> Path:
     """A git directory that holds the commit."""
-    given = os.environ.get(FOLDERS)
-    if given:
+    root = os.environ.get(FOLDERS)
+    if root:
         owner, name = truth.repository.split("/")
-        for path in (Path(given) / f"{owner}+{name}", Path(given) / owner / name):
+        for path in (Path(root) / f"{owner}+{name}", Path(root) / owner / name):
             for git in (path, path / "repo", path / ".git", path / "repo" / ".git"):
                 if (git / "objects").is_dir():
                     return git
-        raise NotFetched(f"{truth.repository} is not in {FOLDERS}={given}; put its git directory there")
+        raise NotFetched(f"{truth.repository} is not in {FOLDERS}={root}; put its git directory there")
     git = BUILT / truth.name / "git"
     if not (git / "objects").is_dir():
         git.mkdir(parents=True, exist_ok=True)
