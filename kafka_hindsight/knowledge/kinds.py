@@ -101,7 +101,7 @@ class Kind(StrEnum):
     # --- brokers and controllers -----------------------------------------------------------------------------
     BROKER_STARTING = auto(), _BROKER, "The broker process starts"
     LOGS_CLEAN = auto(), _BROKER, "A broker that starts finds the file of a clean shutdown in a log directory: detail (the directory)"
-    LOGS_UNCLEAN = auto(), _BROKER, "A broker that starts finds no such file, and recovers the logs: detail (the directory)"
+    LOGS_UNCLEAN = auto(), _BROKER, "A broker that starts finds no such file, or a log that was not flushed, and recovers the logs: detail (the directory)"
     BROKER_STARTED = auto(), _BROKER, "The broker started and serves requests"
     BROKER_START_FAILED = auto(), _BROKER, "The start failed, and the process ends; Kafka 3.1+ logs just before that the broker started: detail (what failed)"
     BROKER_START_ABANDONED = auto(), _BROKER, "A KRaft broker shuts down before it was unfenced, since its start failed or an operator stopped it: previous_state (NOT_RUNNING, STARTING, RECOVERY)"
@@ -134,6 +134,8 @@ class Kind(StrEnum):
     CONTROLLER_WAITS = auto(), _BROKER, "This node leads a quorum of KRaft that waits for its cluster to move from ZooKeeper"
     CONTROLLER_STEPPED_DOWN = auto(), _BROKER, "This node gave the leadership of the quorum up: node, controller_epoch"
     ELECTION_STOOD = auto(), _BROKER, "This node stands for election as the controller, or asks whether it would be elected: node, controller_epoch, detail (candidate or prospective)"
+    BROKER_REGISTRATION_REFUSED = auto(), _BROKER, "The controller refused to register the broker: node, error"
+    ZOOKEEPER_CLIENT_SPOKE = auto(), _BROKER, "The ZooKeeper client of the process made or lost its connection: [took_ms (how long it had heard nothing)]"
     ZOOKEEPER_SESSION_EXPIRED = auto(), _BROKER, "The ZooKeeper session of the broker expired"
     LOG_DIR_FAILED = auto(), _BROKER, "A log directory failed: [node], [nodes], [members (its partitions)], detail"
     BROKER_HALTED = auto(), _BROKER, "The broker halts because of a failed log directory: detail"

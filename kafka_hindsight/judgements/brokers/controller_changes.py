@@ -161,7 +161,7 @@ def former_was_down(case: ControllerCase) -> Proof | None:
     if outage is None:
         return None
     return Proof(
-        tuple(outage.evidence[:2]),
+        tuple(outage.evidence[:3]),
         {"did": CAUSED_BY[outage.kind]},
         {"outage_id": outage.outage_id},
         outage.confidence.at_most(Confidence.LIKELY) if case.skips_epochs or case.is_back else outage.confidence,

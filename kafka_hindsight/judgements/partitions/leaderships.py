@@ -273,4 +273,4 @@ def _broker_lost(leader: int, since: datetime, after: Leadership | None, context
         proves = outage.detected_at is not None and outage.up_at is None and outage.down_at >= since
     else:
         proves = after.leader == leader
-    return _Loss(known_at(outage), tuple(outage.evidence[:1])) if proves else None
+    return _Loss(known_at(outage), tuple(outage.evidence[:2])) if proves else None

@@ -452,7 +452,7 @@ def _named_preferred(change: LeaderChange) -> list[Event]:
 
 
 def _in_outage(outage: BrokerOutage | None) -> Proof:
-    return Proof(tuple(outage.evidence[:2]), facts={"outage_id": outage.outage_id}) if outage else Proof()
+    return Proof(tuple(outage.evidence[:3]), facts={"outage_id": outage.outage_id}) if outage else Proof()
 
 
 def _first_line(events: Iterable[Event]) -> Proof | None:
