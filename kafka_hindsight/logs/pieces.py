@@ -15,9 +15,10 @@ import numpy as np
 
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
+from kafka_hindsight.logs.clocks import Clock, Step
 from kafka_hindsight.logs.forms import Form
-from kafka_hindsight.logs.frames import framed
-from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Clock, Heads, first_line, heads_of, lines_of
+from kafka_hindsight.logs.frames import framed, sources_in
+from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, first_line, heads_of, lines_of
 
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of a record beyond a piece that are read to keep its text."""
@@ -64,7 +65,7 @@ class Piece:
     A line and a record belong to the piece in which they begin. `first` and `last` are where its first and last record
     begin, NOWHERE where none does; `lines_before` those lines of it that belong to a record of an earlier piece;
     `lines_of_last` those of its last record. `cut` is a record of it where the clock goes on: what lies before it is
-    `before`. The marks are of the bytes at `first` and `cut`. `set_back` is how far the clock goes back at most.
+    `before`. The marks are of the bytes at `first` and `cut`. `steps` are those of its clock that mean something.
     `layouts` are those by which it was read, `is_wrapped` where its bytes are records with frames, and `form` how they
     were wrapped;
     `misfit` says how far its lines fit where none has a head. The bytes are not there where the file vanished, or ends
@@ -81,7 +82,6 @@ class Piece:
     lines_of_last: int = 0
     first_at: int = int(NO_INSTANT)
     last_at: int = int(NO_INSTANT)
-    set_back: int = 0
     cut: int = NOWHERE
     before: Times = NO_TIMES
     after: Times = NO_TIMES
@@ -89,6 +89,7 @@ class Piece:
     cut_mark: int = 0
     is_kafka_log: bool = False
     is_doubled: bool = False
+    steps: tuple[Step, ...] = ()
     cluster_ids: tuple[str, ...] = ()
     layouts: tuple[str, ...] = PLAIN
     is_wrapped: bool = False
@@ -102,7 +103,9 @@ class Piece:
         """The piece that a mapping of its fields describes."""
         times = {name: Times(**told[name]) for name in ("before", "after")}
         several = {name: tuple(told[name]) for name in ("cluster_ids", "layouts")}
-        return cls(**{**told, **times, **several, "form": Form.of(told["form"]) if told["form"] else None})
+        steps = tuple(Step(**step) for step in told["steps"])
+        form = Form.of(told["form"]) if told["form"] else None
+        return cls(**{**told, **times, **several, "steps": steps, "form": form})
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,10 @@ class Way:
         """Whether the bytes are records with frames."""
         return self.sources is not None
 
+    def parts_of(self, data: bytes, heads: Heads) -> Ints | None:
+        """The number of the source within the file of each record; None where the file is their source."""
+        return sources_in(data, heads.starts) if self.is_wrapped else None
+
 
 PLAINLY = Way()
 
@@ -159,8 +166,9 @@ def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = 
     offset = max(begin - 1, 0)
     lines, heads = beginnings(data, begin == 0, way)
     until = end - offset if begin else max(end, first_line(data) + 1)
+    at, steps = clock.look(heads, data, offset, until, way.parts_of(data, heads))
     heads, count = heads.before(until), int(np.searchsorted(lines, until))
-    at, starts = clock.instants(heads), heads.starts
+    starts = heads.starts
     held = Piece(
         file,
         begin,
@@ -168,13 +176,13 @@ def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = 
         lines=count,
         lines_before=count,
         is_doubled=clock.saw_doubled,
+        steps=tuple(steps),
         layouts=way.layouts,
         is_wrapped=way.is_wrapped,
     )
     if not len(heads):
         return held
     cut = _cut(at) if begin else 0
-    both = (at[1:] != NO_INSTANT) & (at[:-1] != NO_INSTANT)
     return replace(
         held,
         first=offset + int(starts[0]),
@@ -183,7 +191,6 @@ def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = 
         lines_of_last=count - int(heads.lines[-1]),
         first_at=int(at[0]),
         last_at=int(at[-1]),
-        set_back=max(int((at[:-1] - at[1:])[both].max(initial=0)), 0),
         cut=offset + int(starts[cut]),
         before=times_of(at[:cut]),
         after=times_of(at[cut:]),

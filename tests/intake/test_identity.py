@@ -44,7 +44,7 @@ def scanned(*files: tuple[str, int, str]) -> Pass:
         at = AT + timedelta(days=day)
         file = LogFile(f"/{name}", name, 1, at, name.removesuffix(f".{day}"), "broker", "UTC")
         told = frozenset(ids.split())
-        facts[n] = FileFacts(file, 1, 0, at, at + timedelta(hours=1), timedelta(), True, None, told)
+        facts[n] = FileFacts(file, 1, 0, at, at + timedelta(hours=1), (), True, None, told)
     nothing: Any = None
     return Pass(facts, nothing, nothing, {}, frozenset(), frozenset(facts))
 
