@@ -53,8 +53,8 @@ def _scored(truth: Truth) -> tuple[list[Answer], list[Calm]] | None:
         return None
     lake, why = audit(truth, folder)
     tables = read_gold(str(lake), BLAMES)
-    own = answers(truth, tables, texts, why.splitlines()[0] if why else "no row")
-    print(f"{truth.name}: {sum(a.outcome == EXACT for a in own)} of {len(own)} exact. {why[:200]}", flush=True)
+    own = answers(truth, tables, texts, " ".join(why.split())[-300:] or "no row")
+    print(f"{truth.name}: {sum(a.outcome == EXACT for a in own)} of {len(own)} exact. {" ".join(why.split())[-200:]}", flush=True)
     return own, calms(truth, tables)
 
 
