@@ -59,7 +59,7 @@ test-stack: setup-check ## the compose stack outside of containers, and airflow 
 test-sources: setup-check ## the recorded night out of each source, by readings that are killed: an audit for each
 	@$(SPARK)/python -m pytest tests/sources
 
-test-s3: setup-check ## an audit from S3 into a lake on S3, by a server on this machine: ten minutes; fetches 690 MB of jars once
+test-s3: setup-check ## an audit from S3 into a lake on S3, by a server on this machine: minutes
 	@$(SPARK)/python -m pytest tests/s3
 
 test-airflows: setup-check ## DAGs and an audit on Airflow 3.0 to 3.3, beside providers, and on YARN: five minutes or more

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kafka_hindsight.catalog import TABLES as TABLES
     from kafka_hindsight.catalog.causes import Cause as Cause
+    from kafka_hindsight.cli.audit import judge as judge
     from kafka_hindsight.judgements.rebuild.groups import judge_groups as judge_groups
     from kafka_hindsight.knowledge.patterns import PATTERNS as PATTERNS
     from kafka_hindsight.knowledge.rules import RULES as RULES
@@ -29,6 +30,7 @@ _MODULES = {
     "PATTERNS": "knowledge.patterns",
     "RULES": "knowledge.rules",
     "TABLES": "catalog",
+    "judge": "cli.audit",
     "judge_groups": "judgements.rebuild.groups",
     "open_lake": "sql.lake",
     "read_line": "logs.plain_reader",

@@ -16,7 +16,7 @@ from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.file_scan import NOTHING, Pass, Waiting, scan_files
 from kafka_hindsight.intake.group_record_rows import ReadRecord
-from kafka_hindsight.intake.identity import name_cluster, of_one_cluster
+from kafka_hindsight.intake.identity import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.intake.landed_records import read_landed_records
 from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
@@ -24,7 +24,7 @@ from kafka_hindsight.intake.reading_files import Readings, joined, read_landed, 
 from kafka_hindsight.intake.record_reader import changed_file
 from kafka_hindsight.knowledge.conversion import NotAPattern, compiled
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.facts import FileFacts, refuse_foreign, warnings_about
+from kafka_hindsight.logs.facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
 from kafka_hindsight.logs.files import Listing, Place
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
@@ -48,7 +48,7 @@ class Collected:
     `brought` are the readings of SNAPSHOTS, `landed` those that came into the lake by themselves, and with them
     `landed_records`, the records of groups; `metadata` is the log of KRaft's controllers;
     `held_back` the physical lines of last records that wait, by file; `unsettled` the sources that changed as often as
-    they were read.
+    they were read; `own` the cluster, with what lies beside it.
     """
 
     cluster: str
@@ -61,6 +61,7 @@ class Collected:
     held_back: Mapping[str, int]
     unsettled: frozenset[str]
     doubts: tuple[str, ...]
+    own: OwnCluster
 
     @property
     def span(self) -> tuple[datetime, datetime]:
@@ -79,6 +80,9 @@ class Collected:
             "cluster": self.cluster,
             "files": len(self.facts),
             "files_not_read": list(self.not_read),
+            "other_clusters": list(self.own.others),
+            "left_out": list(self.own.sentences),
+            "is_partial": self.own.is_partial,
             "held_back": dict(self.held_back),
             "snapshots": self.readings.count,
             "metadata_files": len(self.metadata.files),
@@ -129,7 +133,7 @@ def looking(engine: Engine, settings: Settings) -> Callable[[], Listing]:
     places = [Place(settings.logs, "broker", settings.logs_tz, "LOGS", settings.pattern)]
     if settings.client_logs is not None:
         clients = Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS", settings.client_pattern)
-        places.append(clients)
+        places = [*(place for place in places if place.root != clients.root), clients]
     return partial(list_places, engine, [ready(place, settings) for place in places], settings.glob, {})
 
 
@@ -152,19 +156,27 @@ def collect(
     """
     brought = read_readings(settings.snapshots)
     found = _first_pass(engine, store, settings, listing, look)
+    if are_of_clients(found.facts.values()):
+        progress.say("No file of LOGS is of a broker: its files are read as clients' logs")
+        listing, look = listing.of_clients(), partial(_of_clients, look)
+        found = _first_pass(engine, store, settings, listing, look)
     refuse_foreign(found.facts.values())
-    found, foreign = of_one_cluster(found, settings)
-    listing, look = listing.without(foreign), partial(_looked, look, foreign)
-    cluster, doubts = name_cluster(engine, store, settings, found.cluster_ids, brought)
-    names = {cluster, *found.cluster_ids["broker"], *brought.cluster_ids}
+    found, own = of_one_cluster(engine, store, found, settings, brought.cluster_ids)
+    if own.others:
+        brought = brought.of_cluster(own.ids)
+    listing, look = listing.without(own.left_out), partial(_looked, look, own.left_out)
+    cluster, doubts = name_cluster(engine, store, settings, found, own, brought)
+    names = {cluster, *own.ids, *brought.cluster_ids}
     landed = read_landed(store, cluster, names)
     landed_records = read_landed_records(store, cluster, names)
     readings = joined([brought, landed]) if landed else brought
     if landed:
-        name_cluster(engine, store, settings, found.cluster_ids, readings)
-    if any(other != cluster for other in found.ledger.clusters.values()):
+        name_cluster(engine, store, settings, found, own, readings)
+    if found.names - {cluster}:
         found = scan_files(engine, store, listing.files, look, cluster)
-    progress.say(f"{len(found.facts)} files of cluster {cluster}, {len(found.survey.facts)} of them to be read")
+    progress.say(f"{len(found.facts)} files of cluster {cluster}, {len(found.fresh)} of them to be read")
+    for sentence in own.sentences:
+        progress.say(f"Not part of it: {sentence}")
     metadata = MetadataLog()
     if listing.metadata:
         metadata = keep_metadata(engine, store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
@@ -190,12 +202,18 @@ def collect(
         held_back=kept.held_back,
         unsettled=kept.unsettled,
         doubts=tuple(doubts),
+        own=own,
     )
 
 
-def _looked(look: Callable[[], Listing], foreign: Mapping[str, str]) -> Listing:
+def _of_clients(look: Callable[[], Listing]) -> Listing:
+    """What lies there, as logs of clients."""
+    return look().of_clients()
+
+
+def _looked(look: Callable[[], Listing], left_out: Mapping[str, str]) -> Listing:
     """What lies there, without the files of other clusters."""
-    return look().without(foreign)
+    return look().without(left_out)
 
 
 def _first_pass(

@@ -36,6 +36,8 @@ from spark_jobs.collect import Collected, collect, engine_of, looking
 from spark_jobs.late_windows import keep_late_windows
 from spark_jobs.parsing import PARSED, parse_window
 
+_OF_LOGS = (Origin.BROKER, Origin.CLIENT)
+
 _TICK = timedelta(milliseconds=1)
 """A window ends after its last instant; the clocks of logs count in milliseconds."""
 
@@ -75,19 +77,19 @@ _QUOTED = 200
 
 def _tell(night: Night, of_window: Sequence[str]) -> Summary:
     progress.say(f"From {night.window.start} to {night.window.end}")
-    lines = night.parse()
+    lines, copies = night.parse()
     late = keep_late_windows(night.store, night.settings, night.cluster, night.window)
     progress.say(
         f"{lines['lines_in']:,} lines: {lines['events']:,} tell something, {lines['ignored']:,} carry nothing of use, "
         f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
     )
-    for sentence in (*of_window, *late):
+    for sentence in (*of_window, *copies, *late):
         progress.say(sentence)
     night.refuse_unread(lines)
     said = night.collected.summary()
     window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
     clocks = night.clocks_apart()
-    warnings = [*said["warnings"], *of_window, *(error.sentence for error in clocks), *late, *night.waits()]
+    warnings = [*said["warnings"], *of_window, *copies, *(error.sentence for error in clocks), *late, *night.waits()]
     apart_ms = max((error.by // MS for error in clocks), default=0)
     return {
         **said,
@@ -122,8 +124,7 @@ class Night:
     def inputs(self) -> list[Origin]:
         """The origins of which this run was given something, whether or not it lies in the window."""
         has = {
-            Origin.BROKER: True,
-            Origin.CLIENT: self.settings.client_logs is not None,
+            **{origin: any(f.file.origin == origin for f in self.collected.facts) for origin in _OF_LOGS},
             Origin.SNAPSHOT: self.settings.snapshots is not None or self.collected.readings.count > 0,
         }
         return [origin for origin, is_there in has.items() if is_there]
@@ -147,17 +148,17 @@ class Night:
         of_brokers = (f for f in files if f.file.origin == Origin.BROKER)
         return [*apart(found), *ahead(found), *set_back({f.file.name: f.set_back for f in of_brokers})]
 
-    def parse(self) -> dict[str, int]:
-        """Parses what is new or changed around the window. Gives: the lines of the window by fate."""
-        lines = parse_window(self.engine, self.store, self.cluster, self.window, self.around, broken=self.broken())
-        if lines is None:
+    def parse(self) -> tuple[dict[str, int], list[str]]:
+        """Parses what is new or changed around the window. Gives: what `parse_window` gives."""
+        found = parse_window(self.engine, self.store, self.cluster, self.window, self.around, broken=self.broken())
+        if found is None:
             first_at, last_at = self.collected.span
             raise BadInput(
                 f"No record lies between {self.window.start.isoformat()} and {self.window.end.isoformat()}: the files "
                 f"reach from {first_at.isoformat()} to {last_at.isoformat()}. Needed: a window that holds records. "
                 "Choose FROM and TO inside, or check LOGS_TZ."
             )
-        return lines
+        return found
 
     def refuse_unread(self, lines: Mapping[str, int]) -> None:
         """Raises: BadInput where no line of a broker says anything that is known, and nothing else shows what was.
@@ -238,13 +239,13 @@ def parse_again(engine: Engine, store: Store, cluster: str, window: Window, sett
     Raises: BadInput where retention has taken the window's records.
     """
     store.create(quality.PARSED_HOURS)
-    lines = parse_window(engine, store, cluster, window, _around(window, settings), again=True)
-    if lines is None:
+    found = parse_window(engine, store, cluster, window, _around(window, settings), again=True)
+    if found is None:
         raise BadInput(
             f"Bronze holds no record from {window.start.isoformat()} to {window.end.isoformat()} any more. "
             "Needed: a window that retention has left. Choose a later one."
         )
-    return lines
+    return found[0]
 
 
 def _around(window: Window, settings: Settings) -> Window:

@@ -42,14 +42,15 @@ def parse_window(
     broken: Sequence[Mapping[str, Any]] | None = None,
     *,
     again: bool = False,
-) -> dict[str, int] | None:
+) -> tuple[dict[str, int], list[str]] | None:
     """Parses what is new or changed around a window, all that is there where `again`, and replaces what was known.
 
     Takes: rows of quality.quarantine for what is broken beside records; without them those that are there stay.
-    Gives: the lines of the window by fate; None where it holds no record: then nothing is written.
+    Gives: the lines of the window by fate, and a sentence about each log that is a copy, of those parsed now; None
+        where it holds no record: then nothing is written.
     Order: quality.parsed_hours comes last, so that the next run parses again what this one did not finish.
     """
-    held = _Held(engine, store, cluster, around, hours.edges_of(window, around))
+    held, copies = _Held(engine, store, cluster, around, hours.edges_of(window, around)), list[str]()
     waiting = f"{store.lake}/{_WAITING}"
     landing.remove(waiting)
     try:
@@ -63,10 +64,11 @@ def parse_window(
         store.replace_window(quality.QUARANTINE, held.quarantined(found, broken), cluster, around)
         if found.is_any:
             repeats = parse.repeated(engine, found.parsed, found.brokers)
-            events = parse.write_events(engine, store, found.parsed, found.brokers, repeats)
+            copies = repeats.copies(found.parsed.hours)
+            events = parse.write_events(engine, store, found.parsed, found.brokers, repeats.of_unit)
             store.replace_window(silver.EVENTS, events, cluster, found.span)
             store.replace_window(quality.PARSED_HOURS, held.parsed_hours(found), cluster, found.span)
-        return {name: sum(row[name] for row in covered) for name in LINES}
+        return {name: sum(row[name] for row in covered) for name in LINES}, copies
     finally:
         landing.remove(waiting)
 

@@ -57,7 +57,7 @@ def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[st
         "cluster": said["cluster"],
         "window_from": datetime.fromisoformat(said["window_from"]),
         "window_to": datetime.fromisoformat(said["window_to"]),
-        "files_not_read": said["files_not_read"],
+        **{name: said.get(name) for name in ("files_not_read", "left_out", "is_partial")},
         "warnings": said["warnings"],
         "inputs": said.get("inputs", ()),
         "log_path": os.environ.get(progress.LOG_VARIABLE, ""),

@@ -77,7 +77,8 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         "window_from": window.start,
         "window_to": window.end,
         "owners": settings.owners,
-        **{name: told.get(name, []) for name in ("files_not_read", "warnings", "inputs")},
+        **{name: told.get(name, []) for name in ("files_not_read", "left_out", "warnings", "inputs")},
+        "is_partial": told.get("is_partial"),
     }
     if settings.run_id in runs:
         write_report(store, run)

@@ -141,19 +141,20 @@ class OutageKind(Code):
     """Kind of a broker's absence."""
 
     CONTROLLED_SHUTDOWN = "controlled_shutdown", "It was shut down in order."
-    CRASH = "crash", "It ended without a shutdown."
+    CRASH = "crash", "It ended without a shutdown, or before its shutdown was over."
     UNRESPONSIVE = "unresponsive", "It was alive, and the controller did not hear it."
     FAILED_START = "failed_start", "It could not start."
     UNKNOWN = "unknown", "The evidence does not show which."
 
 
 class StartFailure(Code):
-    """Why the starts of a broker failed; from the most telling down."""
+    """Why the start of a broker failed; from the most telling down."""
 
     QUORUM_UNREACHABLE = "quorum_unreachable", "The controller quorum, or ZooKeeper, did not answer."
     OTHER_CLUSTER = "other_cluster", "Its disk belongs to another cluster."
     PORT_IN_USE = "port_in_use", "Another process listened on its port."
-    ID_TAKEN = "id_taken", "ZooKeeper had its id registered: for its former process, or for another broker."
+    DIRECTORY_LOCKED = "directory_locked", "Another process of it still ran, and held its log directories."
+    ID_TAKEN = "id_taken", "Its id was registered already: for its former process, or for another broker."
     OUT_OF_MEMORY = "out_of_memory", "Its memory was too small."
     CONFIGURATION = "configuration", "A setting was wrong."
     LOG_DIR_FAILED = "log_dir_failed", "A log directory could not be used, or was not formatted."

@@ -7,19 +7,21 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import IO, Annotated, Any
 
 import typer
 
-from kafka_hindsight.catalog.steps import STEPS, Step
+from kafka_hindsight.catalog.steps import INGEST, STEPS, Step
 from kafka_hindsight.cli import snapshot
-from kafka_hindsight.cli.follow import Screen, follow, near, start_alone, without_theirs
+from kafka_hindsight.cli.follow import Screen, follow, near, printable, start_alone, without_theirs
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.connection import from_environment as from_variables
-from kafka_hindsight.lake.landing import read_text
+from kafka_hindsight.lake.landing import read_json, read_text
 from kafka_hindsight.lake.lock import held
 from kafka_hindsight.lake.waiting import LakeBusy
 from kafka_hindsight.settings.alerts import owners
@@ -36,6 +38,7 @@ from kafka_hindsight.settings.models import (
 )
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
+from kafka_hindsight.sql.lake import Lake, open_lake
 from kafka_hindsight.start import embedded_airflow, launch
 from kafka_hindsight.start.first_use import prepare_engine
 
@@ -108,12 +111,47 @@ def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Set
     return settings
 
 
+def judge(logs: str | Path, lake: str | Path | None = None, **inputs: str) -> Lake:
+    """Audit a folder of logs in one process beside this one, without a JVM, and open the lake.
+
+    Args:
+        logs: A folder of brokers' logs, or a URI.
+        lake: Where the tables go, a folder or a URI; None: a new temporary folder, which stays.
+        inputs: Other inputs of an audit by their names, such as `client_logs`, `snapshots`, `cluster`, `logs_tz`.
+
+    Raises:
+        BadInput: An input is wrong, or the audit did not publish. Progress and reasons are on stdout and stderr.
+    """
+    if strange := sorted(inputs.keys() - set(INPUTS)):
+        raise BadInput(f"An audit has no input {', '.join(strange)}. Its inputs are {', '.join(INPUTS)}.")
+    place = str(lake or tempfile.mkdtemp(prefix="hindsight-"))
+    code = audit(requested({}, {**inputs, "logs": str(logs), "lake": place, "engine": "local"}))
+    if code != DONE:
+        raise BadInput(f"The audit of {masked(str(logs))} ended with exit code {code}. The sentences above say why.")
+    return open_lake(place)
+
+
 def live_cluster(environment: Mapping[str, str]) -> Connection | None:
     """The cluster that is also read now: BOOTSTRAP, with the settings of KAFKA_CONFIG. Raises: BadInput."""
     return from_variables(environment) if environment.get("BOOTSTRAP", "").strip() else None
 
 
 def audit(settings: Settings, live: Connection | None = None) -> int:
+    """Audits each cluster that the logs hold, or the one that CLUSTER names, and shows the progress of each.
+
+    Gives: the exit code of the first audit that failed, else DONE.
+    """
+    code = _audit(settings, live)
+    ingested = read_json(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json") or {}
+    others = ingested.get("other_clusters", []) if settings.cluster is None else []
+    for n, other in enumerate(others, start=2):
+        print(f"\nThe logs hold another cluster, {printable(other)}: {n} of {len(others) + 1}", flush=True)
+        own = {"cluster": other, "run_id": f"{settings.run_id}-{n}", "run_at": datetime.now(UTC)}
+        code = _audit(settings.model_copy(update=own)) or code
+    return code
+
+
+def _audit(settings: Settings, live: Connection | None = None) -> int:
     """Reads the live cluster where one is named, then runs the steps once and shows their progress.
 
     The DAG runs them; where no Airflow is beside us, or the engine is local, one process does.

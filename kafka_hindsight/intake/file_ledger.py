@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.catalog.rows.structs import ClusterNaming
 from kafka_hindsight.intake.file_marks import fingerprints
 from kafka_hindsight.intake.lake_rows import cluster_rows, table_of
 from kafka_hindsight.lake.store import Store
@@ -87,8 +88,9 @@ def _facts(file: LogFile, row: Any) -> FileFacts:
         last_at=row["last_at"],
         set_back=row["clock_set_back_ms"] * _MS,
         is_kafka_log=row["is_kafka_log"],
+        is_broker_log=row["is_broker_log"],
         damage=row["damage"],
-        cluster_ids=frozenset(row["cluster_ids"]),
+        clusters=tuple(ClusterNaming.of(naming) for naming in row["clusters"]),
     )
 
 
@@ -110,7 +112,8 @@ def _row(fact: FileFacts, mark: str, cluster: str, at: datetime) -> dict[str, An
         "last_at": fact.last_at,
         "clock_set_back_ms": fact.set_back // _MS,
         "is_kafka_log": fact.is_kafka_log,
+        "is_broker_log": fact.is_broker_log,
         "damage": fact.damage,
-        "cluster_ids": sorted(fact.cluster_ids),
+        "clusters": [naming.as_dict() for naming in fact.clusters],
         "run_collected_at": at,
     }

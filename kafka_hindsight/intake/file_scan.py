@@ -61,6 +61,12 @@ class Pass:
         return ids
 
     @property
+    def names(self) -> frozenset[str]:
+        """The names under which the ledger has some of the files."""
+        files = {fact.file for fact in self.facts.values()}
+        return frozenset(name for file, name in self.ledger.clusters.items() if file in files)
+
+    @property
     def fresh(self) -> dict[int, FileFacts]:
         """Those files that the ledger does not know."""
         return {n: fact for n, fact in self.facts.items() if fact.file not in self.ledger.known}

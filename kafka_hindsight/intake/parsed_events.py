@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -19,7 +20,7 @@ from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.engine.work import Engine, rows_in, units_of
 from kafka_hindsight.intake.hours import Hour, count_hours
-from kafka_hindsight.knowledge.layouts import WITHIN
+from kafka_hindsight.knowledge.layouts import WITHIN, folder_of
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.landing import write_atomically
@@ -30,10 +31,14 @@ from kafka_hindsight.logs.event_batches import SCHEMA, read_batches
 from kafka_hindsight.logs.file_bytes import Bytes
 from kafka_hindsight.logs.packed_events import PICKED, Packer, events_of, picked
 from kafka_hindsight.logs.work import Unit
+from kafka_hindsight.shared.words import counted
 
 _FOUND = pa.schema([*SCHEMA, ("place", pa.string()), ("size", pa.int64()), ("keys", pa.binary())])
 """What a worker finds in a file of bronze: rows of SCHEMA; and rows with the place of a file of packed events, its
 bytes, and their keys."""
+
+_CONSOLE = ".out"
+"""How the name of a file ends in which a process's console was kept."""
 
 _PACKED = 64 * 1024 * 1024
 """Bytes of packed events that a worker holds."""
@@ -95,9 +100,32 @@ def _kept(packer: Packer, folder: str) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([{"place": place, "size": len(packed), "keys": keys.tobytes()}], _FOUND)
 
 
-def repeated(engine: Engine, parsed: Parsed, brokers: Mapping[str, int]) -> dict[int, Ints]:
-    """The numbers of the events for which others stand, by the units in which they wait: the same words of one broker
-    at one instant are one event, whichever files hold them.
+class Repeats(NamedTuple):
+    """The numbers of the events for which others stand, by the units in which they wait; and how many each log has."""
+
+    of_unit: dict[int, Ints]
+    of_source: Counter[str]
+
+    def copies(self, hours: Iterable[Hour]) -> list[str]:
+        """A sentence about each log that is a copy. Takes: what became of the lines of the logs.
+
+        Edge case: a console that was kept, as kafkaServer.out, repeats the logs of its folder by itself.
+        """
+        events = Counter[str]()
+        for hour in hours:
+            events[hour["source"]] += hour["events"]
+        consoles = {folder_of(source) for source in events if source.endswith(_CONSOLE)}
+        return [
+            f"{source} holds {counted(count, 'event')} that another log of the same broker holds too: one of them is a"
+            " copy. They are judged once; the coverage counts the lines of both."
+            for source, count in sorted(self.of_source.items())
+            if count * 2 > events[source] and folder_of(source) not in consoles
+        ]
+
+
+def repeated(engine: Engine, parsed: Parsed, brokers: Mapping[str, int]) -> Repeats:
+    """The events for which others stand: the same words of one broker at one instant are one event, whichever files
+    hold them.
 
     Takes: the only broker that the lines of a log name, by source.
     Order: of several records of one event the first by source and place stands for it.
@@ -109,12 +137,13 @@ def repeated(engine: Engine, parsed: Parsed, brokers: Mapping[str, int]) -> dict
     return repeats_among(found)
 
 
-def repeats_among(events: pa.Table) -> dict[int, Ints]:
-    """The numbers of those of some events that an earlier one stands for, by their units. Takes: rows of PICKED."""
+def repeats_among(events: pa.Table) -> Repeats:
+    """Those of some events that an earlier one stands for. Takes: rows of PICKED."""
     stand = events.take(pc.sort_indices(events, [(name, "ascending") for name in ("source", "order")]))
     is_repeat = _are_repeats(stand)
     unit, nth = (stand[name].to_numpy()[is_repeat] for name in ("unit", "nth"))
-    return {n: np.sort(nth[unit == n]) for n in np.unique(unit).tolist()}
+    of_source = Counter(stand["source"].filter(pa.array(is_repeat)).to_pylist())
+    return Repeats({n: np.sort(nth[unit == n]) for n in np.unique(unit).tolist()}, of_source)
 
 
 def _twice(keys: Sequence[Ints]) -> Ints:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -40,6 +40,10 @@ class Readings:
     def span(self) -> Span | None:
         """The first and the last instant; None where there is no reading."""
         return (self.first_at, self.last_at) if self.first_at and self.last_at else None
+
+    def of_cluster(self, ids: Collection[str]) -> Readings:
+        """The same, without the readings that name another cluster. Takes: the ids of ours."""
+        return _counted(snapshots.only_of(self.lines, ids), self.breaks_off)
 
     def warnings(self) -> list[str]:
         """What a person should know about them, a sentence each."""
@@ -124,7 +128,7 @@ def _looked_at(lines: Iterable[Line], breaks_off: bool = False) -> Readings:
     read = [snapshots.read_line(line) for line in lines]
     found = _counted(read, breaks_off)
     ours = _named_by_most(read) if len(found.cluster_ids) > 1 else None
-    return _counted(snapshots.only_of(read, ours), breaks_off) if ours else found
+    return found.of_cluster([ours]) if ours else found
 
 
 def _counted(read: Sequence[ReadLine], breaks_off: bool) -> Readings:

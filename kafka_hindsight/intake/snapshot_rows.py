@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -51,13 +51,13 @@ def read_line(line: Line) -> ReadLine:
     return ReadLine(line, at, cluster_id, said.get("error") is not None, "" if at else _NO_INSTANT)
 
 
-def only_of(lines: Iterable[ReadLine], cluster_id: str) -> list[ReadLine]:
-    """The same lines, of which those that name another cluster are not readings of this one."""
-    return [_foreign(line) if line.at and line.cluster_id not in (None, cluster_id) else line for line in lines]
+def only_of(lines: Iterable[ReadLine], ids: Collection[str]) -> list[ReadLine]:
+    """The same lines, of which those that name another cluster are not readings of this one. Takes: its ids."""
+    return [_foreign(line) if line.at and line.cluster_id not in (None, *ids) else line for line in lines]
 
 
 def _foreign(line: ReadLine) -> ReadLine:
-    return replace(line, at=None, sentence=f"It is of cluster {line.cluster_id}, and most readings are of another.")
+    return replace(line, at=None, sentence=f"It is of cluster {line.cluster_id}, and this audit is of another.")
 
 
 def quarantined(lines: Iterable[ReadLine], cluster: str, source: str) -> list[Row]:

@@ -11,20 +11,22 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_hindsight.catalog.rows.structs import ClusterNaming
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_marks import fingerprints
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.detection import layout_of, sampled
-from kafka_hindsight.logs.facts import _KAFKAS_OWN, _NAMES_CLUSTER, FileFacts, Survey
+from kafka_hindsight.logs.facts import _KAFKAS_OWN, _NAMES_CLUSTER, BROKERS_OWN, FileFacts, Survey
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.files import LogFile, instant
 from kafka_hindsight.logs.forms import Form, every_layout, misfit_of
 from kafka_hindsight.logs.frames import FRAME, MARK
 from kafka_hindsight.logs.heads import PLAIN, Clock
-from kafka_hindsight.logs.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, look
+from kafka_hindsight.logs.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, beginnings, look
 from kafka_hindsight.logs.reading import fields_of, read_record
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.logs.work import Unit
+from kafka_hindsight.shared.grouping import grouped
 
 _KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
 
@@ -152,28 +154,35 @@ def _in_pieces(told: Mapping[str, Any], held: Bytes, way: Way) -> Iterator[Piece
             return
         piece = look(data, told["file"], begin, end, clock, way)
         misfit = misfit_of(sampled(data), told["pattern"]) if not begin and piece.first_at == NO_INSTANT else None
-        yield replace(_known(piece, data), misfit=misfit)
+        yield replace(_known(piece, data, told["zone"], way), misfit=misfit)
         begin = end
 
 
-def _known(piece: Piece, data: bytes) -> Piece:
+def _known(piece: Piece, data: bytes, zone: str, way: Way) -> Piece:
     """A piece with what its lines say of who wrote them. Another layout than Kafka's was found by what Kafka says."""
     is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES) or piece.is_wrapped or piece.layouts != PLAIN
-    return replace(piece, is_kafka_log=is_kafka_log, cluster_ids=tuple(sorted(set(_cluster_ids(data, piece.layouts)))))
+    until = piece.end - max(piece.begin - 1, 0)
+    instants = grouped(_namings(data, until, zone, way), lambda naming: naming[0])
+    clusters = ((name, min(at for _, at in own), max(at for _, at in own), len(own)) for name, own in instants.items())
+    is_broker_log = any(literal in data for literal in BROKERS_OWN)
+    return replace(piece, is_kafka_log=is_kafka_log, is_broker_log=is_broker_log, clusters=tuple(sorted(clusters)))
 
 
-def _cluster_ids(data: bytes, layouts: Sequence[str]) -> Iterator[str]:
-    """The ids of clusters that lines name. Edge case: a line at the end of a piece may be seen in the next one too."""
+def _namings(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[str, int]]:
+    """The ids of clusters that lines name, each with the line's instant. Takes: where the next piece begins."""
     for literal in _NAMING:
         at = data.find(literal)
         while at >= 0:
             begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-            begin += FRAME if data.startswith(MARK, begin) else 0
-            line = data[begin : end if end >= 0 else None].decode(errors="replace")
-            layout = layout_of(line, layouts)
-            told = read_record(layout, line) if layout else None
-            if told and told.pattern in _NAMES_CLUSTER:
-                yield from fields_of(told.pattern, [told.found])["detail"]
+            if begin >= until > 0:
+                break
+            whole = data[begin : end if end >= 0 else None]
+            line = whole[FRAME if whole.startswith(MARK) else 0 :].decode(errors="replace")
+            layout = layout_of(line, way.layouts)
+            reading = read_record(layout, line) if layout else None
+            if reading and reading.pattern in _NAMES_CLUSTER:
+                instant_of_line = int(Clock(zone).instants(beginnings(whole, True, way)[1])[0])
+                yield from ((name, instant_of_line) for name in fields_of(reading.pattern, [reading.found])["detail"])
             at = data.find(literal, end) if end >= 0 else -1
 
 
@@ -187,10 +196,18 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
         last_at=instant(times.last) if times.are_any else None,
         set_back=_set_back(pieces),
         is_kafka_log=any(p.is_kafka_log for p in pieces),
+        is_broker_log=any(p.is_broker_log for p in pieces),
         damage=next((p.damage for p in pieces if p.damage), None),
-        cluster_ids=frozenset(i for p in pieces for i in p.cluster_ids),
+        clusters=tuple(_clusters(pieces)),
         misfit=pieces[0].misfit if pieces and not times.are_any else None,
     )
+
+
+def _clusters(pieces: Sequence[Piece]) -> Iterator[ClusterNaming]:
+    for name, own in sorted(grouped((c for p in pieces for c in p.clusters), lambda c: c[0]).items()):
+        instants = [at for _, *both, _ in own for at in both if at != NO_INSTANT]
+        first, last = (instant(min(instants)), instant(max(instants))) if instants else (None, None)
+        yield ClusterNaming(cluster_id=name, first_at=first, last_at=last, line_count=sum(count for *_, count in own))
 
 
 def _set_back(pieces: Sequence[Piece]) -> timedelta:

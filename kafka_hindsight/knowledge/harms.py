@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from kafka_hindsight.catalog.codes import Harm, OutageKind, OutOfSyncKind
+from kafka_hindsight.catalog.rows import BrokerOutage
 from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 
@@ -78,7 +80,8 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     Harm.BROKER_LOST: HarmNote(
         "act",
         "brokers lost",
-        "Find out why: the end of its log, its exit code, kills for memory, pauses, its network and its host.",
+        "Find out why: the end of its log (a disk, a fault), its exit code, kills for memory, pauses, its network and"
+        " its host.",
         "",
         "With three replicas and min.insync.replicas=2, the loss of one broker stops no partition and loses no record.",
         (_BROKERS, _MISSING),
@@ -145,16 +148,42 @@ FAILOVER_ADVICE: dict[str, str] = {
 }
 """By the kind of gold.failovers. Advice that a rule or a period gives already is taken from there."""
 
-OUTAGE_VERBS: Mapping[OutageKind, str] = {
+_OVER_A_DISK = re.compile(
+    r"Shutdown broker because |Halting broker because dir |Shutting down because couldn't communicate offline log dir "
+)
+"""What a broker writes as it halts over its log directories. Source: LogManager, ReplicaManager.handleLogDirFailure,
+BrokerLifecycleManager."""
+
+
+def halts_over_disk(outage: BrokerOutage) -> bool:
+    """Whether a broker that went without a shutdown halted since its log directories had failed."""
+    halts = (q.happened_at for q in outage.evidence if _OVER_A_DISK.search(q.text))
+    return outage.kind == OutageKind.CRASH and any(at <= (outage.up_at or at) for at in halts)
+
+
+def outage_verb(outage: BrokerOutage) -> str:
+    """What a broker did, after its name."""
+    return "halted over its log directories" if halts_over_disk(outage) else _OUTAGE_VERBS[outage.kind]
+
+
+def outage_advice(outage: BrokerOutage) -> str:
+    """What to do about an absence."""
+    return _DISK_ADVICE if halts_over_disk(outage) else _OUTAGE_ADVICE[outage.kind]
+
+
+_OUTAGE_VERBS: Mapping[OutageKind, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "was shut down",
     OutageKind.CRASH: "crashed",
     OutageKind.UNRESPONSIVE: "was cut off",
     OutageKind.FAILED_START: "could not start",
     OutageKind.UNKNOWN: "went away",
 }
-"""What a broker did, after its name."""
-
-OUTAGE_ADVICE: Mapping[OutageKind, str] = {
+_DISK_ADVICE = (
+    "Look at the disk of these log directories: whether it is mounted, has room, and can be read and written, and"
+    " whether something else removes or renames files there. Kafka supports no log directories on Windows's file"
+    " systems. Mend or replace it, then start the broker again."
+)
+_OUTAGE_ADVICE: Mapping[OutageKind, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "Find out what stopped it, if it was not declared: a liveness probe, an"
     " eviction, a node that is drained or reclaimed, an autoscaler and an operator all end a broker by SIGTERM. Declare"
     " maintenance (MAINTENANCE) where it was meant.",
@@ -162,7 +191,6 @@ OUTAGE_ADVICE: Mapping[OutageKind, str] = {
     OutageKind.UNRESPONSIVE: FAILOVER_ADVICE["broker_unresponsive"],
     OutageKind.FAILED_START: "Read the last lines that the broker wrote: they name what it could not do, such as"
     " reach the controller quorum, open a log directory or bind a port. Mend that, then start the broker again.",
-    OutageKind.UNKNOWN: "Give Hindsight the broker's own log for this time: it shows whether the process ended or was"
-    " cut off.",
+    OutageKind.UNKNOWN: "Give Hindsight the broker's own log for this time, where there is one: it shows whether the"
+    " process ended or was cut off. While its machine is off, a broker writes none.",
 }
-"""What to do about each kind of absence."""

@@ -1,20 +1,22 @@
-"""Why the start of a broker fails, as its lines and the exceptions below them tell it, and what to do about it."""
+"""Why the start of a broker fails, as its lines and the exceptions below them show it, and what to do about it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kafka_hindsight.catalog.codes import StartFailure
+from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.knowledge.kinds import Kind
 
 
 @dataclass(frozen=True)
 class StartReason:
-    """One reason: its code, the lines and exceptions that tell it, the reason in words, and what to do."""
+    """One reason: its code, the lines and exceptions that show it, the reason in words, and what to do."""
 
     code: StartFailure
-    told_by: re.Pattern[str]
+    shown_by: re.Pattern[str]
     reason: str
     advice: str
 
@@ -23,7 +25,7 @@ START_REASONS = (
     StartReason(
         StartFailure.QUORUM_UNREACHABLE,
         re.compile("unable to register with the controller quorum|ZooKeeperClientTimeoutException"),
-        "the controller quorum did not answer",
+        "the controller quorum, or ZooKeeper, did not answer",
         "Check that most controllers run, and that the broker reaches them as controller.quorum.voters,"
         " controller.quorum.bootstrap.servers or zookeeper.connect names them.",
     ),
@@ -35,6 +37,13 @@ START_REASONS = (
         " is mounted, or the broker is pointed at the wrong controllers.",
     ),
     StartReason(
+        StartFailure.DIRECTORY_LOCKED,
+        re.compile(r"Failed to acquire lock on file \.lock in "),
+        "another process of the broker still ran, and held its log directories",
+        "Stop the process that runs before you start another one, or give the other one an id, directories and ports of"
+        " its own.",
+    ),
+    StartReason(
         StartFailure.PORT_IN_USE,
         re.compile("BindException|failed to bind to"),
         "a port that it listens on was taken, or an address is not this host's",
@@ -42,10 +51,11 @@ START_REASONS = (
     ),
     StartReason(
         StartFailure.ID_TAKEN,
-        re.compile("NodeExistsException"),
-        "ZooKeeper had its id registered already",
-        "Where its former process has just ended, wait until zookeeper.session.timeout.ms is over and start it again."
-        " Else look whether it still runs, or another broker has the same broker.id.",
+        re.compile("NodeExistsException|DUPLICATE_BROKER_REGISTRATION|DuplicateBrokerRegistration"),
+        "its id was registered already",
+        "Where its former process has just ended, wait until its session is over (zookeeper.session.timeout.ms,"
+        " broker.session.timeout.ms) and start it again. Else look whether it still runs, or another broker has the"
+        " same id.",
     ),
     StartReason(
         StartFailure.OUT_OF_MEMORY,
@@ -55,9 +65,9 @@ START_REASONS = (
     ),
     StartReason(
         StartFailure.CONFIGURATION,
-        re.compile(r"\bConfigException"),
-        "a setting was wrong",
-        "Correct the setting that the exception names.",
+        re.compile(r"\bConfigException|(?:NoSuchFile|FileNotFound)Exception: \S*(?<!meta)\.properties"),
+        "a setting was wrong, or the file of the settings was not found",
+        "Correct the setting, or the path, that the exception names.",
     ),
     StartReason(
         StartFailure.LOG_DIR_FAILED,
@@ -84,8 +94,13 @@ STOPPED_EARLY = StartReason(
 )
 
 
-def why_starts_failed(told: Iterable[str]) -> StartReason:
-    """The most telling reason among the lines of failed starts and the exceptions below them."""
-    lines = list(told)
-    found = (reason for reason in START_REASONS if any(reason.told_by.search(line) for line in lines))
-    return next(found, STOPPED_EARLY)
+def why_start_failed(lines: Sequence[Event]) -> tuple[StartReason, Event]:
+    """Why one start failed, and the line that shows it: the most telling of its lines and the exceptions below them.
+
+    What fails after a signal asked the process to stop, fails since it stops. Takes: its lines in order, at least one.
+    """
+    signal = next((e for e in lines if e.kind == Kind.PROCESS_SIGNALLED), None)
+    shown = ((reason, e) for reason in START_REASONS for e in lines if reason.shown_by.search(f"{e.text}\n{e.error}"))
+    reason, line = next(shown, (STOPPED_EARLY, signal or lines[0]))
+    is_stopped = signal is not None and signal.happened_at <= line.happened_at
+    return (STOPPED_EARLY, signal) if signal and is_stopped else (reason, line)

@@ -1,66 +1,258 @@
-"""Which cluster each file of a folder is of, and which of several clusters a run is about."""
+"""Which clusters the files of a folder are of: an id that follows another one in a log is the same cluster's."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from difflib import SequenceMatcher
+from functools import cached_property, reduce
+from itertools import takewhile
+from operator import or_
 
+from kafka_hindsight.catalog.rows.structs import ClusterNaming
+from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 
 _CLEAR = 3
-"""So many times as many files as all others together name the cluster that wins. Our choice."""
+"""So many times as many lines as name another id are enough to outvote it. Our choice."""
+
+_ALIKE = 0.75
+"""Ids of Kafka are 22 characters drawn by chance: two that share more than these are one, damaged. Our choice."""
 
 
 @dataclass(frozen=True)
-class NamingFile:
-    """A file of a broker's log: its name, the folder of its node, what it spans, and the cluster ids that it names."""
+class BrokerFile:
+    """A file of a broker's log: its name and its log's, what it spans, its lines, and the cluster ids that it names.
+
+    A file without an instant begins NEVER, and ended long ago.
+    """
 
     name: str
-    node: str
+    source: str
     first_at: datetime
     last_at: datetime
-    ids: frozenset[str] = frozenset()
+    line_count: int
+    clusters: tuple[ClusterNaming, ...] = ()
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """The cluster that a run is about. `others` are the files of other ones, by name, each with the ids that it is of;
-    `cluster_id` is None where more than one id remains: then `others` are all files that name one."""
+class Traits:
+    """What the lines of files show of the brokers that wrote them: ids, addresses and log directories."""
 
-    cluster_id: str | None
-    others: Mapping[str, frozenset[str]]
+    brokers: frozenset[str] = frozenset()
+    addresses: frozenset[str] = frozenset()
+
+    def __or__(self, other: Traits) -> Traits:
+        return Traits(self.brokers | other.brokers, self.addresses | other.addresses)
 
 
-def choose_cluster(
-    files: Sequence[NamingFile], wanted: str | None, since: datetime | None, until: datetime | None
-) -> Chosen:
-    """The cluster that a run is about, of those that files name.
+@dataclass(frozen=True)
+class FolderCluster:
+    """A cluster: its ids in the order of time, the newest last; the names of its files, and all their lines."""
 
-    Takes: files of brokers, at least one that names an id; the name that CLUSTER gives; the window that is asked for.
-    Order: the id that CLUSTER names; the only one of the window; the only one that the nodes named last, since a disk
-    that is formatted again begins another cluster; the one that by far the most files name.
+    ids: tuple[str, ...]
+    files: frozenset[str]
+    line_count: int
+
+
+@dataclass(frozen=True)
+class FolderClusters:
+    """The clusters of a folder, the largest first, and the files that cannot be given to one of them."""
+
+    clusters: Sequence[FolderCluster]
+    strays: frozenset[str]
+
+
+ReadTraits = Callable[[], Mapping[str, Traits]]
+
+_BROKER = re.compile(
+    rb"\[(?:KafkaServer id=|BrokerServer id=|GroupCoordinator (?:id=)?|BrokerLifecycleManager id=|"
+    rb"ReplicaManager broker=|TransactionCoordinator id=|Broker id=|Controller id=)(\d{1,9})"
+    rb"|^\t(?:broker|node)\.id = (\d{1,9})\r?$",
+    re.MULTILINE,
+)
+_ADDRESS = re.compile(
+    rb" with addresses: (\S+?),(?: |$)|^\t(?:advertised\.listeners|listeners|log\.dirs?) = (?!null|\[?\])(\S+)\r?$",
+    re.MULTILINE,
+)
+
+
+def traits_in(data: bytes) -> Traits:
+    """What the lines of a broker show of it. Source: KafkaConfig prints its values at each start."""
+    found = ({(m[1] or m[2]).decode() for m in regex.finditer(data)} for regex in (_BROKER, _ADDRESS))
+    return Traits(*map(frozenset, found))
+
+
+def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderClusters:
+    """The clusters that files are of.
+
+    A cluster's id changes where its disks are formatted or its ZooKeeper data is emptied. So ids that one log names
+    are one cluster's, and ids that different logs name are where these follow one another in time and are of the same
+    broker at the same address.
+
+    Takes: files of brokers; what reads the traits of each by its name, asked where more than one cluster remains.
     Keeps: the answer does not depend on the order of the files.
-    Edge case: a file that names no id is of the cluster that its node named last before it, else of the next one; a
-    file that names the chosen id beside others is read.
+    Edge case: a log that names no id goes to the only cluster that fits: by its folder, address, broker, or time.
     """
-    naming = sorted((f for f in files if f.ids), key=lambda f: (f.last_at, f.name))
-    nodes, votes = grouped(naming, lambda f: f.node), Counter(i for f in files for i in f.ids)
-    of_file = {f.name: f.ids or _named_around(f, nodes.get(f.node, [])) for f in files}
-    asked = [f for f in files if (until is None or f.first_at < until) and (since is None or f.last_at >= since)]
-    choices: tuple[set[str | None], ...] = (
-        {wanted} & set().union(*of_file.values()),
-        set().union(*(of_file[f.name] for f in asked)),
-        set().union(*(own[-1].ids for own in nodes.values())),
-        {i for i in votes if votes[i] >= _CLEAR * (votes.total() - votes[i])},
+    logs = [_Log(tuple(own)) for _, own in sorted(grouped(files, lambda f: f.source).items())]
+    parts = _by_ids(log for log in logs if log.clusters)
+    if len(parts) > 1:
+        traits = read_traits()
+        logs = [replace(log, traits=_joined(traits[f.name] for f in log.files)) for log in logs]
+        parts = _by_brokers(_by_ids(log for log in logs if log.clusters))
+    homes = grouped((log for log in logs if not log.clusters), lambda log: _home(log, parts))
+    strays = frozenset(f.name for log in homes.get(None, ()) for f in log.files)
+    found = [_cluster([*part.logs, *homes.get(part, ())]) for part in parts]
+    return FolderClusters(sorted(found, key=lambda c: (-c.line_count, c.ids)), strays)
+
+
+def without_damaged(clusters: Mapping[str, ClusterNaming]) -> dict[str, ClusterNaming]:
+    """The ids that a log names, without those that are damaged: written nearly like one that more lines name, or
+    outvoted by lines before and after.
+    """
+    named = clusters.values()
+    return {name: own for name, own in clusters.items() if not any(_is_damaged(own, other) for other in named)}
+
+
+def _is_damaged(own: ClusterNaming, other: ClusterNaming) -> bool:
+    is_alike = SequenceMatcher(None, own.cluster_id, other.cluster_id).ratio() > _ALIKE
+    is_within = _known(other.first_at) <= _known(own.first_at) and _known(own.last_at) <= _known(other.last_at)
+    is_outvoted = is_within and other.line_count >= _CLEAR * own.line_count
+    return other.line_count > own.line_count and (is_alike or is_outvoted)
+
+
+@dataclass(frozen=True)
+class _Log:
+    """The files of one log, and what they show of the broker that wrote it."""
+
+    files: tuple[BrokerFile, ...]
+    traits: Traits = Traits()
+
+    @property
+    def folder(self) -> str:
+        return self.files[0].source.rpartition("/")[0]
+
+    @property
+    def first_at(self) -> datetime:
+        return min(f.first_at for f in self.files)
+
+    @property
+    def last_at(self) -> datetime:
+        return max(f.last_at for f in self.files)
+
+    @cached_property
+    def clusters(self) -> Mapping[str, ClusterNaming]:
+        """The ids that it names, without damaged ones."""
+        return without_damaged(_merged(naming for f in self.files for naming in f.clusters))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Logs of one cluster."""
+
+    logs: tuple[_Log, ...]
+
+    @property
+    def ids(self) -> frozenset[str]:
+        return frozenset(name for log in self.logs for name in log.clusters)
+
+    @property
+    def traits(self) -> Traits:
+        return _joined(log.traits for log in self.logs)
+
+    @property
+    def first_at(self) -> datetime:
+        return min(log.first_at for log in self.logs)
+
+    @property
+    def last_at(self) -> datetime:
+        return max(log.last_at for log in self.logs)
+
+
+def _by_ids(logs: Iterable[_Log]) -> list[_Part]:
+    """Logs that name an id in common, directly or by others between them."""
+    parts: list[_Part] = []
+    for log in logs:
+        near = [part for part in parts if not part.ids.isdisjoint(log.clusters)]
+        parts = [p for p in parts if p not in near] + [_Part((*(own for p in near for own in p.logs), log))]
+    return parts
+
+
+def _by_brokers(parts: Iterable[_Part]) -> list[_Part]:
+    """The same, where one that begins when another of the same broker and address has ended is one with it."""
+    found: list[_Part] = []
+    for part in sorted(parts, key=lambda p: (p.first_at, sorted(p.ids))):
+        former = [p for p in found if p.last_at <= part.first_at and _is_same_broker(p.traits, part.traits)]
+        if former:
+            last = max(former, key=lambda p: (p.last_at, sorted(p.ids)))
+            found.remove(last)
+            part = _Part((*last.logs, *part.logs))
+        found.append(part)
+    return found
+
+
+def _is_same_broker(one: Traits, other: Traits) -> bool:
+    return not (one.brokers.isdisjoint(other.brokers) or one.addresses.isdisjoint(other.addresses))
+
+
+def _home(log: _Log, parts: Sequence[_Part]) -> _Part | None:
+    """The only cluster that a log without an id fits; None where several do.
+
+    Order: each of the tests leaves those that pass it, where any does: the same folder; the same address; no other log
+        of the same broker at the same time; the nearest folder; the same time.
+    """
+    nearness = {part: max(_nearness(log, own) for own in part.logs) for part in parts}
+    tests: tuple[Callable[[_Part], bool], ...] = (
+        lambda part: any(own.folder == log.folder for own in part.logs),
+        lambda part: not part.traits.addresses.isdisjoint(log.traits.addresses),
+        lambda part: not any(_is_rival(own, log) for own in part.logs),
+        lambda part: nearness[part] == max(nearness.values()) > 0,
+        lambda part: part.first_at <= log.last_at and log.first_at <= part.last_at,
     )
-    cluster_id = next((next(iter(ids)) for ids in choices if len(ids) == 1), None)
-    if cluster_id is None:
-        return Chosen(None, {f.name: f.ids for f in files if f.ids})
-    return Chosen(cluster_id, {name: ids for name, ids in of_file.items() if ids and cluster_id not in ids})
+    left = list(parts)
+    for fits in tests:
+        left = [part for part in left if fits(part)] or left
+    return left[0] if len(left) == 1 else None
 
 
-def _named_around(file: NamingFile, naming: Sequence[NamingFile]) -> frozenset[str]:
-    before = [f for f in naming if f.first_at <= file.first_at]
-    return (before[-1] if before else naming[0]).ids if naming else frozenset()
+def _is_rival(own: _Log, log: _Log) -> bool:
+    """Whether a log of another folder is of the same broker at the same time."""
+    is_same_broker = not own.traits.brokers.isdisjoint(log.traits.brokers)
+    return is_same_broker and own.folder != log.folder and own.first_at < log.last_at and log.first_at < own.last_at
+
+
+def _nearness(one: _Log, other: _Log) -> int:
+    pairs = zip(one.folder.split("/"), other.folder.split("/"), strict=False)
+    return len([*takewhile(lambda pair: pair[0] == pair[1], pairs)])
+
+
+def _cluster(logs: Sequence[_Log]) -> FolderCluster:
+    files = [f for log in logs for f in log.files]
+    clusters = _merged(naming for log in logs for naming in log.clusters.values())
+    ids = sorted(clusters, key=lambda name: (_known(clusters[name].last_at), name))
+    return FolderCluster(tuple(ids), frozenset(f.name for f in files), sum(f.line_count for f in files))
+
+
+def _merged(clusters: Iterable[ClusterNaming]) -> dict[str, ClusterNaming]:
+    """What lines of several files say of each id."""
+    return {name: _sum(own) for name, own in sorted(grouped(clusters, lambda c: c.cluster_id).items())}
+
+
+def _sum(namings: Sequence[ClusterNaming]) -> ClusterNaming:
+    instants = [at for naming in namings for at in (naming.first_at, naming.last_at) if at]
+    return ClusterNaming(
+        cluster_id=namings[0].cluster_id,
+        first_at=min(instants, default=None),
+        last_at=max(instants, default=None),
+        line_count=sum(naming.line_count for naming in namings),
+    )
+
+
+def _joined(traits: Iterable[Traits]) -> Traits:
+    return reduce(or_, traits, Traits())
+
+
+def _known(at: datetime | None) -> datetime:
+    return at or LONG_AGO

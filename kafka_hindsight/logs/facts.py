@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.ids import row_id
+from kafka_hindsight.catalog.rows.structs import ClusterNaming
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.logs.file_order import OUT_OF_ORDER, Span
@@ -17,7 +18,18 @@ from kafka_hindsight.shared.exits import BadInput
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
-"""What the lines of a broker's own loggers hold."""
+"""What the lines of Kafka's own loggers hold."""
+
+BROKERS_OWN = tuple(
+    f"{package}.".encode()
+    for package in (
+        *(f"kafka.{of}" for of in ("server", "controller", "cluster", "log", "zk", "zookeeper", "network")),
+        *("kafka.coordinator.group", "kafka.coordinator.transaction", "state.change"),
+        *(f"org.apache.kafka.{of}" for of in ("server", "controller", "raft", "image", "metadata", "storage")),
+        "org.apache.kafka.coordinator",
+    )
+)
+"""What the names of loggers begin with that only brokers have."""
 
 _SHOWN = 3
 
@@ -26,7 +38,8 @@ _SHOWN = 3
 class FileFacts:
     """What one file holds; instants are null where no line of it has a head.
 
-    `timeless` counts records without an instant; `cluster_ids` are those that its lines name; `misfit` says how far its
+    `is_kafka_log` where a line is of a logger of Kafka's, `is_broker_log` where it is of one that only brokers have;
+    `timeless` counts records without an instant; `clusters` are the ids that its lines name; `misfit` says how far its
     lines fit a layout where none has a head.
     """
 
@@ -37,9 +50,15 @@ class FileFacts:
     last_at: datetime | None
     set_back: timedelta
     is_kafka_log: bool
+    is_broker_log: bool
     damage: str | None
-    cluster_ids: frozenset[str]
+    clusters: tuple[ClusterNaming, ...] = ()
     misfit: str | None = None
+
+    @property
+    def cluster_ids(self) -> frozenset[str]:
+        """The ids that its lines name."""
+        return frozenset(naming.cluster_id for naming in self.clusters)
 
     @property
     def span(self) -> Span:
@@ -110,9 +129,18 @@ def broken_off(fact: FileFacts) -> str:
     )
 
 
+def are_of_clients(facts: Iterable[FileFacts]) -> bool:
+    """Whether files that are given as brokers' logs are all of clients."""
+    files = [f for f in facts if f.is_kafka_log and f.first_at]
+    return bool(files) and not any(f.is_broker_log or f.file.origin == "client" for f in files)
+
+
 def refuse_foreign(facts: Iterable[FileFacts]) -> None:
-    """Raises: BadInput where none of the brokers' files holds a line of Kafka's."""
-    brokers = [f for f in facts if f.file.origin == "broker"]
+    """Raises: BadInput where none of the brokers' files holds a line of Kafka's, or of the clients' where no file is a
+    broker's.
+    """
+    every = list(facts)
+    brokers = [f for f in every if f.file.origin == "broker"] or every
     if any(f.is_kafka_log and f.first_at for f in brokers):
         return
     lines = sum(f.lines for f in brokers)

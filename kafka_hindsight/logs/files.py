@@ -88,11 +88,15 @@ class Listing:
         """Bytes of all files, as they lie there."""
         return sum(f.size for f in self.files)
 
-    def without(self, others: Mapping[str, str]) -> Listing:
-        """The listing without the brokers' files of other clusters. Takes: the ids that each such file is of."""
-        files = tuple(f for f in self.files if f.origin != "broker" or f.name not in others)
-        told = (f"{name} (of cluster {ids})" for name, ids in others.items())
-        return replace(self, files=files, not_read=(*self.not_read, *told))
+    def of_clients(self) -> Listing:
+        """The listing with all of its files as clients' logs."""
+        return replace(self, files=tuple(replace(f, origin="client") for f in self.files))
+
+    def without(self, left_out: Mapping[str, str]) -> Listing:
+        """The listing without some files. Takes: the reason for each."""
+        files = tuple(f for f in self.files if f.name not in left_out)
+        reasons = (f"{name} ({why})" for name, why in left_out.items())
+        return replace(self, files=files, not_read=(*self.not_read, *reasons))
 
 
 def escaped(path: str) -> str:

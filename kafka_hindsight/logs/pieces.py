@@ -65,6 +65,7 @@ class Piece:
     begin, NOWHERE where none does; `lines_before` those lines of it that belong to a record of an earlier piece;
     `lines_of_last` those of its last record. `cut` is a record of it where the clock goes on: what lies before it is
     `before`. The marks are of the bytes at `first` and `cut`. `set_back` is how far the clock goes back at most.
+    `clusters` are the ids that its lines name: the first and the last instant of each, and how many lines name it.
     `layouts` are those by which it was read, `is_wrapped` where its bytes are records with frames, and `form` how they
     were wrapped;
     `misfit` says how far its lines fit where none has a head. The bytes are not there where the file vanished, or ends
@@ -88,8 +89,9 @@ class Piece:
     first_mark: int = 0
     cut_mark: int = 0
     is_kafka_log: bool = False
+    is_broker_log: bool = False
     is_doubled: bool = False
-    cluster_ids: tuple[str, ...] = ()
+    clusters: tuple[tuple[str, int, int, int], ...] = ()
     layouts: tuple[str, ...] = PLAIN
     is_wrapped: bool = False
     form: Form | None = None
@@ -101,7 +103,8 @@ class Piece:
     def of(cls, told: Mapping[str, Any]) -> Piece:
         """The piece that a mapping of its fields describes."""
         times = {name: Times(**told[name]) for name in ("before", "after")}
-        several = {name: tuple(told[name]) for name in ("cluster_ids", "layouts")}
+        clusters = tuple((name, first, last, count) for name, first, last, count in told["clusters"])
+        several = {"layouts": tuple(told["layouts"]), "clusters": clusters}
         return cls(**{**told, **times, **several, "form": Form.of(told["form"]) if told["form"] else None})
 
 

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from itertools import compress
 from typing import Any, NamedTuple
 
-from kafka_hindsight.catalog.codes import LineFate
+from kafka_hindsight.catalog.codes import LineFate, Protocol
 from kafka_hindsight.catalog.silver import EVENT_FIELDS
 from kafka_hindsight.knowledge.layouts import (
     BROKER_FOLDER_REGEX,
@@ -42,6 +42,7 @@ _TRIED_FIRST = 4
 """Noise so near the front stays where it is."""
 
 _BITS = {"INT": 31, "BIGINT": 63}
+_PROTOCOLS = frozenset(Protocol)
 _NUMBERS = {c.name: (-(1 << _BITS[c.type]), (1 << _BITS[c.type]) - 1) for c in EVENT_FIELDS if c.type in _BITS}
 """The least and the greatest number that a field can hold."""
 
@@ -190,7 +191,7 @@ def _with_trace(message: str, text: str) -> str:
 def fields_of(pattern: Pattern, found: Sequence[tuple[str | None, ...]]) -> dict[str, list[Any]]:
     """The fields that a pattern reads in the records that it claims: a list for each field, in their order.
 
-    Edge case: empty text counts as missing, as does a number that its field cannot hold.
+    Edge case: empty text counts as missing, as do a number that its field cannot hold and a protocol that is not known.
     """
     columns: dict[str, list[Any]] = {name: [value] * len(found) for name, value in pattern.constants.items()}
     groups = list(zip(*found, strict=True))
@@ -272,6 +273,8 @@ def _broker_in(start: str) -> int | None:
 
 
 def _typed(name: str, values: list[Any]) -> list[Any]:
+    if name == "protocol":  # a client may write it in any case: ConfigDef.CaseInsensitiveValidString
+        return [protocol if (protocol := (value or "").lower()) in _PROTOCOLS else None for value in values]
     if name not in _NUMBERS:
         return [value or None for value in values]
     low, high = _NUMBERS[name]

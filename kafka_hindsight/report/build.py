@@ -48,7 +48,7 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
         cluster=page.run.cluster,
         window_from=page.run.window_from,
         window_to=page.run.window_to,
-        state=figures.state_of(incidents, findings),
+        state=figures.state_of(incidents, findings, page.run.is_partial),
         harm=figures.harm_of(worst) if worst else None,
         headline=incident_headline(worst) if worst else None,
         incident_id=worst.incident_id if worst else None,

@@ -58,9 +58,12 @@ def urgent_first(incidents: Iterable[Incident]) -> list[Incident]:
     return sorted(asking, key=lambda i: not is_going_on(i))
 
 
-def state_of(incidents: Iterable[Incident], findings: Iterable[Finding]) -> State:
-    """What a window asks of its reader: the most urgent of what its incidents and its findings ask."""
-    asked = {needs(i) for i in incidents}
+def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], is_partial: bool | None = None) -> State:
+    """What a window asks of its reader: the most urgent of what its incidents and its findings ask.
+
+    Takes: whether logs were left out that no audit takes: then there is something to look at.
+    """
+    asked = {needs(i) for i in incidents} | ({"look"} if is_partial else set())
     asked |= {"act" if f.rule_id in ONGOING_RULES else "look" for f in findings if f.severity != FindingSeverity.INFO}
     return "act" if "act" in asked else "look" if "look" in asked else "calm"
 

@@ -96,6 +96,8 @@ class PageRun(Row):
     started_at: datetime | None = None
     versions: Mapping[str, str] | None = None
     files_not_read: Sequence[str] | None = None
+    left_out: Sequence[str] | None = None
+    is_partial: bool | None = None
     warnings: Sequence[str] | None = None
     inputs: Sequence[str] | None = None
     history: History | None = None

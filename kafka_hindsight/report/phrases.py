@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.rows import (
     Incident,
     Rebalance,
 )
-from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
+from kafka_hindsight.knowledge.harms import outage_verb
 from kafka_hindsight.knowledge.layouts import folder_of
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
@@ -29,7 +29,7 @@ NAMED = 5
 
 def outage_words(outage: BrokerOutage) -> str:
     """What became of a broker, as sure as that is: `broker 2 was cut off`, `broker 3 probably crashed`."""
-    return f"broker {outage.broker} {_HEDGES.get(outage.confidence, '')}{OUTAGE_VERBS[outage.kind]}"
+    return f"broker {outage.broker} {_HEDGES.get(outage.confidence, '')}{outage_verb(outage)}"
 
 
 def incident_headline(incident: Incident) -> str:

@@ -168,6 +168,14 @@ class Settings(Inputs):
     read_to_end: bool = False
     owners: Sequence[Mapping[str, Any]] | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_clients_alone(cls, given: Any) -> Any:
+        """Where only CLIENT_LOGS is given, LOGS is the same place."""
+        if isinstance(given, Mapping) and given.get("client_logs") and not given.get("logs"):
+            return {**given, "logs": given["client_logs"]}
+        return given
+
     @model_validator(mode="after")
     def _has_a_window(self) -> Self:
         start, end = self.window_from, self.window_to

@@ -19,8 +19,12 @@ def is_orderly(outage: BrokerOutage) -> bool:
 
 
 def is_lost(outage: BrokerOutage) -> bool:
-    """Whether the broker was not shut down in order, or had not come back by the end."""
-    return not is_orderly(outage) or outage.up_at is None
+    """Whether the broker was not shut down in order, or had not come back by the end.
+
+    Edge case: where only a start shows an absence, and nothing how it began, nothing shows that the broker was missed.
+    """
+    is_start_alone = outage.kind == OutageKind.UNKNOWN and outage.detected_at is None
+    return outage.up_at is None or not (is_orderly(outage) or is_start_alone)
 
 
 def away(outage: BrokerOutage) -> str:

@@ -48,7 +48,7 @@ def warm(night: str, rounds: int) -> Figures:
                 lines = anchor(spark, files, Path(folder) / "copy")
             measured[name] = {"lines": lines, **used.figures()}
         with tempfile.TemporaryDirectory() as lake:
-            measured["ingest"] = ingested(None, Path(night), Path(lake))
+            measured["ingest"] = ingested(spark, Path(night), Path(lake))
         found.append(measured)
     return {"rounds": found}
 
@@ -68,9 +68,12 @@ def forms(night: str, names: list[str]) -> Figures:
 
 
 def cold(night: str, lake: str, with_snapshots: bool = False, with_spark: bool = False) -> Figures:
-    """The step ingest as a nightly task does it, with all that it imports. Keeps the lake, and its summary."""
+    """The step ingest as a nightly task does it, by Spark where it is asked for or the night is large.
+
+    Keeps the lake, and its summary.
+    """
     with usage.metered() as used:
-        spark = started(Path(night)) if with_spark else None
+        spark = started(Path(night)) if with_spark or launch.is_large(night) else None
         ingest = ingested(spark, Path(night), Path(lake), with_snapshots)
     return {**ingest, **used.figures(), "step_s": ingest["wall_s"]}
 

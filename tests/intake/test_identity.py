@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog import bronze, silver
+from kafka_hindsight.catalog.rows.structs import ClusterNaming
 from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.intake.file_ledger import Ledger
 from kafka_hindsight.intake.file_scan import Pass
-from kafka_hindsight.intake.identity import name_cluster, of_one_cluster
+from kafka_hindsight.intake.identity import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.intake.lake_rows import table_of
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.facts import FileFacts
@@ -38,45 +40,95 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def scanned(*files: tuple[str, int, str]) -> Pass:
-    """A pass that found files of brokers: the name of each, its day, and the ids that it names."""
+    """A pass that found files: the name of each, its day, and the ids that it names. Those of clients end in .out."""
     facts = {}
     for n, (name, day, ids) in enumerate(files):
         at = AT + timedelta(days=day)
-        file = LogFile(f"/{name}", name, 1, at, name.removesuffix(f".{day}"), "broker", "UTC")
-        told = frozenset(ids.split())
-        facts[n] = FileFacts(file, 1, 0, at, at + timedelta(hours=1), timedelta(), True, None, told)
+        origin = "client" if name.endswith(".out") else "broker"
+        file = LogFile(f"/{name}", name, 1, at, name.removesuffix(f".{day}"), origin, "UTC")
+        clusters = tuple(ClusterNaming(cluster_id=i, first_at=at, last_at=at, line_count=1) for i in ids.split())
+        facts[n] = FileFacts(
+            file, 10, 0, at, at + timedelta(hours=1), timedelta(), True, origin == "broker", None, clusters
+        )
     nothing: Any = None
-    return Pass(facts, nothing, nothing, {}, frozenset(), frozenset(facts))
+    return Pass(facts, nothing, Ledger({}, {}, {}), {}, frozenset(), frozenset(facts))
 
 
-def test_files_of_before_a_format_are_left_out_and_listed(tmp_path: Path) -> None:
-    found = scanned(("b-1/server.log.1", 1, "old"), ("b-1/server.log.2", 2, "new"), ("b-2/server.log.3", 3, "new"))
-    left, foreign = of_one_cluster(found, settings(tmp_path, tmp_path, cluster=None))
-    assert [f.file.name for f in left.facts.values()] == ["b-1/server.log.2", "b-2/server.log.3"]
-    assert (left.cluster_ids["broker"], foreign, left.still) == ({"new"}, {"b-1/server.log.1": "old"}, {1, 2})
-    listing = Listing(tuple(f.file for f in found.facts.values()), ("notes.txt",)).without(foreign)
-    assert [f.name for f in listing.files] == ["b-1/server.log.2", "b-2/server.log.3"]
-    assert listing.not_read == ("notes.txt", "b-1/server.log.1 (of cluster old)")
+class NoTraits(LocalEngine):
+    """An engine to whom no file shows anything of its broker."""
+
+    def spread(self, units: Any, work: Any, schema: Any) -> Any:
+        return iter(())
 
 
-def test_two_clusters_are_refused_with_their_files(tmp_path: Path) -> None:
-    found = scanned(("b-1/server.log.1", 1, "one"), ("b-2/server.log.1", 1, "two"))
+def chosen(tmp_path: Path, *files: tuple[str, int, str], **wishes: Any) -> tuple[Pass, OwnCluster]:
+    """What the run is about, of files. Takes: settings, and with them the ids of SNAPSHOTS as `readings`."""
+    readings = frozenset(wishes.pop("readings", "").split())
+    wanted = settings(tmp_path, tmp_path, **{"cluster": None, **wishes})
+    return of_one_cluster(NoTraits(), Store(str(tmp_path)), scanned(*files), wanted, readings)
+
+
+def test_files_of_before_a_format_are_of_the_same_cluster(tmp_path: Path) -> None:
+    files = [("b-1/server.log.1", 1, "old"), ("b-1/server.log.2", 2, "new"), ("b-2/server.log.3", 3, "new")]
+    for cluster in (None, "old", "prod"):
+        found, own = chosen(tmp_path, *files, cluster=cluster)
+        assert len(found.facts) == 3
+        assert own == OwnCluster(("old", "new"))
+
+
+TWO = [
+    ("b-1/server.log.1", 1, "one"), ("b-1/server.log.2", 2, ""), ("b-2/server.log.1", 1, "two"), ("x.log.1", 1, ""),
+    ("one.out", 1, "one"), ("two.out", 1, "two"), ("any.out", 1, ""),
+]  # fmt: skip
+
+
+def test_of_two_clusters_one_is_audited_and_the_rest_is_named(tmp_path: Path) -> None:
+    found, own = chosen(tmp_path, *TWO)
+    assert [f.file.name for f in found.facts.values()] == ["b-1/server.log.1", "b-1/server.log.2", "one.out", "any.out"]
+    assert (own.ids, own.others, own.is_partial) == (("one",), ("two",), True)
+    stray = {"x.log.1": "fits none of 2 clusters"}
+    assert own.left_out == {"b-2/server.log.1": "of cluster two", "two.out": "of cluster two", **stray}
+    assert own.sentences == (
+        "10 lines of 1 day in 1 file (fits none of 2 clusters)",
+        "20 lines of 1 day in 2 files (of cluster two)",
+    )
+    listing = Listing(tuple(f.file for f in scanned(*TWO).facts.values()), ("notes.txt",)).without(own.left_out)
+    assert len(listing.files) == 4
+    assert listing.not_read[:2] == ("notes.txt", "b-2/server.log.1 (of cluster two)")
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [
+        {"cluster": "two"},
+        {"readings": "two"},
+        {"window_from": AT + timedelta(days=2), "window_to": AT + timedelta(days=9)},
+    ],
+)
+def test_cluster_window_and_readings_choose(tmp_path: Path, wishes: dict[str, Any]) -> None:
+    later = [(name, 3, ids) if ids == "two" else (name, day, ids) for name, day, ids in TWO[:3]]
+    _, own = chosen(tmp_path, *[f for f in later if f[2]], **wishes)
+    assert own.ids == ("two",)
+
+
+def test_an_own_name_for_one_of_two_clusters_is_refused_with_their_files(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as refused:
-        of_one_cluster(found, settings(tmp_path, tmp_path, cluster="prod"))
+        chosen(tmp_path, *TWO, cluster="prod")
     headline, *files = refused.value.sentences
-    assert "names 2 clusters: one and two" in headline
-    assert files == ["Cluster one is named by b-1/server.log.1.", "Cluster two is named by b-2/server.log.1."]
-    left, foreign = of_one_cluster(found, settings(tmp_path, tmp_path, cluster="two"))
-    assert (left.cluster_ids["broker"], foreign) == ({"two"}, {"b-1/server.log.1": "one"})
+    assert "LOGS holds 2 clusters, and prod is not an id of one of them" in headline
+    assert files == [
+        "Cluster one has b-1/server.log.1, b-1/server.log.2.",
+        "Cluster two has b-2/server.log.1.",
+    ]
 
 
 def named(
     store: Store, given: str | None, brokers: str = "", clients: str = "", readings: str = ""
 ) -> tuple[str, list[str]]:
-    told = {"broker": frozenset(brokers.split()), "client": frozenset(clients.split())}
+    files = [("server.log.1", 1, brokers), ("a.out", 1, clients)]
     read: Any = SimpleNamespace(cluster_ids=frozenset(readings.split()))
     wishes = settings(Path(store.lake), Path("/data/berlin"), cluster=given)
-    return name_cluster(LocalEngine(), store, wishes, told, read)
+    return name_cluster(LocalEngine(), store, wishes, scanned(*files), OwnCluster(tuple(brokers.split())), read)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +136,7 @@ def named(
     [
         ("mine", "one", "", "", "mine"),
         (None, "one", "two three", "one", "one"),
+        (None, "old new", "", "old", "new"),
         (None, "", "", "one", "one"),
         (None, "", "two", "", "two"),
         ("prod", "one", "", "", "prod"),
@@ -108,7 +161,7 @@ def test_a_cluster_that_nothing_names_is_called_after_its_folder_with_a_warning(
     ("given", "brokers", "readings", "words"),
     [
         ("mine", "one", "two", "name 2 clusters: one and two"),
-        (None, "one two", "", "name 2 clusters: one and two"),
+        (None, "", "one two", "name 2 clusters: one and two"),
         ("prod", "two", "", "knows the cluster one as prod, and the input is of two"),
         ("test", "", "one", "knows the cluster by-broker as test, and the input is of one"),
     ],

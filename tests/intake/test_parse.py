@@ -93,7 +93,7 @@ def events_of(read: Read) -> list[Row]:
     every, brokers = np.arange(read.count), read.brokers
     found = pa.Table.from_batches(picked(read.packed, 0, every, brokers), PICKED)
     none = np.array([], np.int64)
-    told = events.events_of(read.packed, repeats_among(found).get(0, none), brokers, "known")
+    told = events.events_of(read.packed, repeats_among(found).of_unit.get(0, none), brokers, "known")
     return [row for batch in told for row in batch.to_pylist()]
 
 
@@ -226,6 +226,17 @@ def test_the_same_words_in_two_files_of_a_broker_are_one_event_and_all_lines_cou
     ]
     covered = {r["source"]: r["events"] for r in cover(lines.hours, {}, "night", Window(*DAY))}
     assert covered == {out: 2, server: 2, "a.log": 1, "b.log": 1}
+
+
+def test_a_copy_with_other_line_ends_is_recognised_and_named() -> None:
+    logs = "broker-9/server.log", "broker-9-copy/server.log"
+    line = "[2026-11-21 01:44:2{},117] INFO [KafkaServer id=9] started (kafka.server.KafkaServer){}"
+    texts = [(s, n, line.format(n, "\r" if "copy" in s else "")) for s in logs for n in (1, 2)]
+    lines = parsed(*(record(text, n, source=s, line_id=f"{s}{n}") for s, n, text in texts))
+    assert [e["source"] for e in events_of(lines)] == [logs[1]] * 2
+    picks = pa.Table.from_batches(picked(lines.packed, 0, np.arange(lines.count), lines.brokers), PICKED)
+    (sentence,) = repeats_among(picks).copies(lines.hours)
+    assert sentence.startswith("broker-9/server.log holds 2 events that another log of the same broker holds too")
 
 
 def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells() -> None:

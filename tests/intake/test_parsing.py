@@ -85,7 +85,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
         shutil.copytree(grown[name], lake / "bronze", dirs_exist_ok=True)
         window = Window(at(first), at(last))
         around = Window(window.start - timedelta(hours=6), window.end + timedelta(hours=1))
-        lines = parse_window(LocalEngine(), store, "prod", window, around)
+        lines, _ = parse_window(LocalEngine(), store, "prod", window, around)
         assert lines
         return lines
 

@@ -165,7 +165,7 @@ def test_a_reading_of_another_cluster_is_outvoted_and_quarantined(tmp_path: Path
     assert (found.cluster_ids, found.count, found.broken) == ({"ours"}, 5, 1)
     assert found.last_at == datetime(2026, 11, 21, 1, 5, tzinfo=UTC)
     (row,) = snapshots.quarantined(found.lines, "c", "snapshots")
-    assert row["sentences"] == ["It is of cluster \x00, and most readings are of another."]
+    assert row["sentences"] == ["It is of cluster \x00, and this audit is of another."]
     assert len(snapshots.readings(found.lines)) == 5
 
 

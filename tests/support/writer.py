@@ -7,14 +7,19 @@ thing that is not known to be done.
 from __future__ import annotations
 
 import os
+import random
 import signal
+import subprocess
 import sys
+import time
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import obstore
 import pyarrow as pa
 
 from kafka_hindsight.catalog import silver
@@ -22,10 +27,13 @@ from kafka_hindsight.lake import store as store_module
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.transactions import TableChanged
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import AT, values
 
 EVENTS = silver.EVENTS
+KILLED = -signal.SIGKILL
+MANY = 1_000_000
 WINDOW = Window(AT, AT + timedelta(hours=1))
 
 
@@ -69,13 +77,89 @@ def _dies_at(step: int) -> None:
 
         return watch
 
-    for place, name in ((os, "fsync"), (Path, "replace"), (store_module, "commit")):
+    for place, name in ((os, "fsync"), (Path, "replace"), (obstore, "put"), (store_module, "commit")):
         setattr(place, name, watched(getattr(place, name)))
 
 
 def _die(is_time: bool) -> None:
     if is_time:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Writer:
+    """A writer, and the next thing that it is to do."""
+
+    def __init__(self, lake: str, name: str, done: Path) -> None:
+        self.lake, self.name, self.done, self.number = lake, name, done, 0
+
+    def start(self, last: int, dies_at: int = 0) -> None:
+        words = [sys.executable, "-m", "tests.support.writer", self.lake, self.name]
+        words += [str(n) for n in (self.number, last, dies_at)]
+        with self.done.open("w") as done:
+            self.process = subprocess.Popen(words, stdout=done, cwd=HOME)
+
+    def wait_for_one(self) -> None:
+        while not self.done.read_text():
+            time.sleep(0.01)
+
+    def end(self) -> int:
+        ended = self.process.wait(120)
+        if lines := self.done.read_text().split():
+            self.number = int(lines[-1]) + 1
+        return ended
+
+
+def look(store: Store, writers: list[Writer]) -> None:
+    """What was done is there once. Of what was not known to be done at most one thing is there, whole."""
+    read = store.read(EVENTS, columns=["cluster", "line_id"]).to_pydict()
+    rows = Counter(zip(read["cluster"], read["line_id"]))
+    assert set(rows.values()) <= {1}
+    for writer in writers:
+        added = {line_id for cluster, line_id in rows if cluster == writer.name}
+        done = {i for n in range(writer.number) for i in ids(writer.name, n)}
+        assert added in (done, done | set(ids(writer.name, writer.number)))
+        window = f"{writer.name}'s window"
+        replaced = sorted(line_id for cluster, line_id in rows if cluster == window)
+        assert replaced in (
+            ids(writer.name, writer.number - 1) if writer.number else [],
+            ids(writer.name, writer.number),
+        )
+        assert len(store.read_window(EVENTS, window, WINDOW)) == len(replaced)
+
+
+def kill_writers(lake: str, folder: Path) -> int:
+    """Two writers of one table, each killed at every step, then at any time: no commit is lost or doubled.
+
+    Args:
+        lake: A lake without the table.
+        folder: A folder on this machine.
+
+    Returns:
+        At how many steps they were killed.
+    """
+    store, rng = Store(lake), random.Random(39)
+    store.create(EVENTS)
+    writers = [Writer(store.lake, name, folder / name) for name in ("one", "two")]
+    ended, step = [KILLED], 0
+    while KILLED in ended:
+        step += 1
+        for writer in writers:
+            writer.start(writer.number, dies_at=step)
+        ended = [writer.end() for writer in writers]
+        look(store, writers)
+    assert ended == [0, 0]
+    for _ in range(5):
+        for writer in writers:
+            writer.start(MANY)
+        for writer in writers:
+            writer.wait_for_one()
+            time.sleep(rng.uniform(0, 0.15))
+            writer.process.kill()
+        assert [writer.end() for writer in writers] == [KILLED, KILLED]
+        look(store, writers)
+    store.put_in_order(EVENTS)
+    look(store, writers)
+    return step - 1
 
 
 def main(lake: str, name: str, first: int, last: int, dies_at: int) -> None:

@@ -106,8 +106,8 @@ def test_every_public_name_is_loaded_and_listed() -> None:
 
 
 def test_a_name_that_is_not_public_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'judge'"):
-        _ = kh.judge  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="no attribute 'judgement'"):
+        _ = kh.judgement  # type: ignore[attr-defined]
 
 
 def test_rows_are_those_of_the_table_and_typed(lake: kh.Lake) -> None:

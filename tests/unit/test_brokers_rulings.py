@@ -76,6 +76,7 @@ def file(first: str, last: str) -> LogFile:
 SNAPSHOTS = [*listed("01:52:20", 1, 2), *listed("01:52:30", 2), *listed("01:52:50", 1, 2)]
 STARTED = own("broker_starting", "03:00:30")
 CLEAN, UNCLEAN = own("logs_clean", "03:00:31"), own("logs_unclean", "03:00:32")
+UNFLUSHED = own("logs_unclean", "03:00:33", pattern_id="process.segment_recovering")
 SERVED = own("leader_started", "02:59:00")
 ELECTED = row(
     EVENTS,
@@ -105,6 +106,15 @@ MADE_OUTAGES = {
         [],
     ),
     "hours lost before its start": ([SERVED, own("broker_starting", "06:00:00")], [], [file("02:50:00", "02:59:00")]),
+    "its shutdown was cut off": (
+        [SERVED, own("broker_shutdown_started", "03:00:00"), STARTED, UNFLUSHED, own("broker_started", "03:00:40")],
+        [],
+    ),
+    "hours lost before its start, which recovers logs": (
+        [SERVED, own("broker_starting", "06:00:00"), replace(UNFLUSHED, happened_at=at("06:00:01"))],
+        [],
+        [file("02:50:00", "02:59:00")],
+    ),
     "fenced, and its next start found a clean shutdown": (fenced("broker_fenced", STARTED, CLEAN), []),
     "fenced, and its next start found no clean shutdown": (
         fenced("broker_fenced", STARTED, CLEAN, UNCLEAN),

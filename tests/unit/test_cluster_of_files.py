@@ -1,4 +1,4 @@
-"""Several clusters in one folder: CLUSTER, the window, or the files themselves choose; else nothing does."""
+"""Several cluster ids in one folder: one cluster whose id changed, or several clusters, each with its files."""
 
 from __future__ import annotations
 
@@ -7,49 +7,95 @@ from datetime import timedelta
 
 import pytest
 
-from kafka_hindsight.logs.cluster_of_files import NamingFile, choose_cluster
+from kafka_hindsight.catalog.rows.structs import ClusterNaming
+from kafka_hindsight.logs.cluster_of_files import BrokerFile, FolderClusters, Traits, clusters_of, traits_in
 from tests.support.rows import AT
 
 
-def file(node: int, day: int, ids: str = "") -> NamingFile:
-    """A node's file of one day."""
-    first = AT + timedelta(days=day)
-    name = f"broker-{node}/server.log.{day}"
-    return NamingFile(name, f"broker-{node}", first, first + timedelta(hours=1), frozenset(ids.split()))
+def file(log: str, day: int, ids: str = "", lasts: float = 20) -> BrokerFile:
+    """A log's file of one day; an id stands as often as lines name it, an hour after the other."""
+    first, names = AT + timedelta(days=day), ids.split()
+    at = {name: [first + timedelta(hours=n) for n, each in enumerate(names) if each == name] for name in names}
+    clusters = (ClusterNaming(cluster_id=i, first_at=o[0], last_at=o[-1], line_count=len(o)) for i, o in at.items())
+    return BrokerFile(f"{log}.{day}", log, first, first + timedelta(hours=lasts), 100, tuple(clusters))
 
 
-FORMATTED = [file(1, 1, "old"), file(2, 1, "old"), file(1, 2), file(1, 3, "new"), file(2, 3, "new"), file(2, 4)]
-"""The disks were formatted on day 3."""
+def found(files: list[BrokerFile], **traits: str) -> FolderClusters:
+    """What is found whatever the order of the files. Takes: the broker and the address that a folder's lines show."""
+    of_folder = {name.replace("_", "-"): Traits(*map(frozenset, zip(words.split()))) for name, words in traits.items()}
+    by_file = {f.name: of_folder.get(f.source.partition("/")[0], Traits()) for f in files}
+    several = [clusters_of(random.Random(n).sample(files, len(files)), lambda: by_file) for n in range(3)]
+    assert several[0] == several[1] == several[2]
+    return several[0]
+
+
+def names(clusters: FolderClusters) -> list[tuple[str, list[str]]]:
+    return [(" ".join(c.ids), sorted(c.files)) for c in clusters.clusters]
+
+
+B1, B2 = "b-1/server.log", "b-2/server.log"
+
+
+def test_ids_that_follow_one_another_in_a_log_are_one_cluster() -> None:
+    files = [file(B1, 1, "old"), file(B2, 1, "old"), file(B1, 2), file(B1, 3, "new"), file(B2, 3, "new"), file(B2, 4)]
+    files += [file("b-2/controller.log", 1), file("b-3/server.log", 2)]
+    assert names(found(files)) == [("old new", sorted(f.name for f in files))]
+
+
+def test_a_folder_for_each_time_is_one_cluster_where_broker_and_address_are_the_same() -> None:
+    files = [file("may/server.log", 1, "old"), file("june/server.log", 40, "new")]
+    both = found(files, may="0 PLAINTEXT://kafka:9092", june="0 PLAINTEXT://kafka:9092")
+    assert [c.ids for c in both.clusters] == [("old", "new")]
+    for june in ("1 PLAINTEXT://kafka:9092", "0 PLAINTEXT://other:9092"):
+        apart = found(files, may="0 PLAINTEXT://kafka:9092", june=june)
+        assert sorted(c.ids for c in apart.clusters) == [("new",), ("old",)]
+
+
+def test_clusters_side_by_side_are_several_with_the_largest_first() -> None:
+    files = [file(B1, 1, "one"), file(B2, 1, "two"), file(B2, 2), file("b-2/state-change.log", 1)]
+    assert names(found(files)) == [
+        ("two", ["b-2/server.log.1", "b-2/server.log.2", "b-2/state-change.log.1"]),
+        ("one", ["b-1/server.log.1"]),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "since", "until", "chosen", "left_out"),
-    [
-        (None, None, None, "new", ["broker-1/server.log.1", "broker-1/server.log.2", "broker-2/server.log.1"]),
-        ("old", None, None, "old", ["broker-1/server.log.3", "broker-2/server.log.3", "broker-2/server.log.4"]),
-        (None, None, 2.5, "old", ["broker-1/server.log.3", "broker-2/server.log.3", "broker-2/server.log.4"]),
-        ("prod", 2.5, None, "new", ["broker-1/server.log.1", "broker-1/server.log.2", "broker-2/server.log.1"]),
-    ],
+    "ids", ["ours ours theirs ours", "M3qSc9eLQMSD2A9R ours M3qSc9eLQMSx2A9R M3qSc9eLQMSD2A9R ours"]
 )
-def test_a_format_begins_another_cluster(
-    wanted: str | None, since: float | None, until: float | None, chosen: str, left_out: list[str]
-) -> None:
-    window = [None if day is None else AT + timedelta(days=day) for day in (since, until)]
-    for seed in range(3):
-        shuffled = random.Random(seed).sample(FORMATTED, len(FORMATTED))
-        found = choose_cluster(shuffled, wanted, *window)
-        assert (found.cluster_id, sorted(found.others)) == (chosen, left_out)
+def test_a_damaged_id_is_outvoted_by_the_lines_of_its_log(ids: str) -> None:
+    (cluster,) = found([file(B1, 1, ids)]).clusters
+    assert not {"theirs", "M3qSc9eLQMSx2A9R"} & {*cluster.ids}
 
 
-def test_one_line_of_another_cluster_is_outvoted_and_its_file_is_read() -> None:
-    files = [*(file(node, 1, "ours") for node in (1, 2, 3)), file(3, 2, "ours theirs")]
-    assert choose_cluster(files, None, None, None).cluster_id == "ours"
-    assert choose_cluster(files, None, None, None).others == {}
+def test_a_log_without_an_id_goes_where_its_folder_broker_address_and_time_fit() -> None:
+    files = [file("a-1/server.log", 1, "one"), file("a-2/server.log", 1, "one"), file("b-1/server.log", 1, "two")]
+    own = {"a_1": "1 x://a1:9092", "a_2": "2 x://a2:9092", "b_1": "1 x://b1:9092"}
+    lone = file("lone/server.log", 1)
+    assert found([*files, lone], **own).strays == {lone.name}
+    by_broker = found([*files, lone], **own, lone="2")
+    assert (by_broker.clusters[1].ids, by_broker.clusters[1].files) == (("two",), {"b-1/server.log.1", lone.name})
+    by_address = found([*files, lone], **own, lone="7 x://a2:9092")
+    assert lone.name in by_address.clusters[0].files
+    assert not by_address.strays
+    later = file("c-1/server.log", 9, "three")
+    assert file("lone/server.log", 9).name in {
+        n
+        for c in found([*files, later, file("lone/server.log", 9)], **own).clusters
+        if c.ids == ("three",)
+        for n in c.files
+    }
 
 
-def test_two_clusters_side_by_side_are_left_to_a_person() -> None:
-    files = [file(1, 1, "one"), file(2, 1, "two"), file(2, 2)]
-    found = choose_cluster(files, None, None, None)
-    assert found.cluster_id is None
-    assert found.others == {"broker-1/server.log.1": {"one"}, "broker-2/server.log.1": {"two"}}
-    assert choose_cluster(files, "two", None, None).others == {"broker-1/server.log.1": {"one"}}
+def test_lines_of_a_broker_show_its_id_and_where_it_listens() -> None:
+    lines = b"""[2024-04-22 14:28:21,393] INFO KafkaConfig values:
+\tadvertised.listeners = null
+\tbroker.id = 0
+\tlisteners = PLAINTEXT://:9092
+\tlog.dirs = /tmp/kafka-logs
+ (kafka.server.KafkaConfig)
+Registered broker 0 at path /brokers/ids/0 with addresses: PLAINTEXT://lab:9092, czxid (broker epoch): 24
+[2024-04-22 14:28:22,087] INFO [GroupCoordinator 3]: Starting up. (kafka.coordinator.group.GroupCoordinator)
+"""
+    assert traits_in(lines) == Traits(
+        frozenset({"0", "3"}), frozenset({"PLAINTEXT://:9092", "/tmp/kafka-logs", "PLAINTEXT://lab:9092"})
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -80,6 +80,33 @@ def test_the_cause_is_unknown_where_no_line_shows_it() -> None:
     [first, second] = changes_of(events("unclean-4.1"))
     assert (first.confidence, first.outage_id) == ("unknown", None), "the controller before is not in the excerpt"
     assert (second.confidence, second.outage_id) == ("unknown", None)
+
+
+def days_later(found: list[Event], days: int) -> list[Event]:
+    """The same lines, printed some days later."""
+    return [replace(e, line_id=f"{e.line_id}-{days}", happened_at=e.happened_at + timedelta(days=days)) for e in found]
+
+
+@pytest.mark.parametrize("excerpt", ["crash-2.8", "quorum-4.3"])
+def test_epochs_that_begin_again_are_those_of_other_metadata(excerpt: str) -> None:
+    """ZooKeeper's data was emptied, or the disks of a quorum were formatted, and the same epochs were won again."""
+    once = rebuild_controller_changes(events(excerpt), [], EVER)
+    twice = rebuild_controller_changes([*events(excerpt), *days_later(events(excerpt), 1)], [], EVER)
+    day = timedelta(days=1)
+    assert [(c.epoch, c.controller_to, c.happened_at) for c in twice] == [
+        *((c.epoch, c.controller_to, c.happened_at) for c in once),
+        *((c.epoch, c.controller_to, c.happened_at + day) for c in once),
+    ]
+    assert all(abs(q.happened_at - c.happened_at) < day / 2 for c in twice for q in c.evidence)
+    assert [c.controller_from for c in twice] == [c.controller_from for c in once] * 2
+    firsts = [c.explanation for c in twice if c.cause == "first"]
+    assert [("whose epochs begin again" in e) for e in firsts] == [False, True][: len(firsts)]
+
+
+def test_a_controller_that_claims_its_epoch_twice_goes_on_with_its_metadata() -> None:
+    """Controller 3 claims epoch 29 at 18:57:33, and again at 18:58:37 with a higher offset."""
+    epochs = [t for t in controller_epochs_of(events("replayed-3.7")) if t.epoch == 29]
+    assert [(t.controller, t.incarnation) for t in epochs] == [(3, 0)]
 
 
 def test_while_a_cluster_moves_to_kraft_zookeeper_counts_its_controllers() -> None:

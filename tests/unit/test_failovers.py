@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,7 @@ from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
 from kafka_hindsight.judgements.partitions.replicas.losses import loss_of
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
@@ -361,10 +363,11 @@ def witnesses(leaders: list[int]) -> list[Event]:
 
 @given(st.lists(st.sampled_from([1, 2, 3]), min_size=1, max_size=9), st.randoms(use_true_random=False))
 def test_the_chain_is_the_history_whoever_tells_it(leaders: list[int], chance: random.Random) -> None:
-    """Some witnesses stay silent, but never all of one epoch; some lines come again after a start."""
+    """Some witnesses stay silent, but never all of one epoch; each broker's last line comes again after a start."""
     lines = witnesses(leaders)
     heard = [e for e in lines if e.kind == "leader_started" or chance.random() < 0.5]
-    again = [replace(e, line_id=f"{e.line_id}b", happened_at=AT + timedelta(hours=1)) for e in heard[-3:]]
+    last = {e.broker: e for e in heard}.values()
+    again = [replace(e, line_id=f"{e.line_id}b", happened_at=AT + timedelta(hours=1)) for e in last]
     both = heard + again
     chance.shuffle(both)
     rows = rebuild_leaders(both, [], ClusterContext(), AROUND_AT).failovers
@@ -380,6 +383,33 @@ def test_the_chain_holds_with_any_witness_missing(leaders: list[int], silent: se
         assert before.leader_to == after.leader_from
         assert before.epoch_to <= after.epoch_from < after.epoch_to
     assert all(r.leader_from != r.leader_to for r in rows)
+
+
+def test_the_states_that_a_controller_sends_show_leaders_where_no_other_line_does(tmp_path: Path) -> None:
+    """Until 2.5 the followers of a partition print nothing else of its leader (Kafka 2.3, TRACE)."""
+    line = (
+        "[{at}] TRACE [Broker id=3] Received LeaderAndIsr request PartitionState(controllerEpoch=1, leader={leader}, \
+leaderEpoch={epoch}, isr={isr}, zkVersion={version}, replicas=1,2,3, isNew=false) correlation id 5 from controller 2 \
+epoch 1 for partition orders-0 (state.change.logger)\n"
+    )
+    states = [("11:00:00,000", 1, 0, "1,2,3", 0), ("11:10:00,000", 2, 1, "2,3", 1), ("11:20:00,000", -1, 2, "2", 3)]
+    (tmp_path / "broker-3").mkdir()
+    (tmp_path / "broker-3" / "state-change.log").write_text(
+        "".join(
+            line.format(at=f"2026-11-21 {clock}", leader=leader, epoch=epoch, isr=isr, version=version)
+            for clock, leader, epoch, isr, version in states
+        )
+    )
+    found, _ = read_logs(tmp_path, "broker")
+    rows = failovers(found)
+    assert columns_of(rows, "happened_at", "leader_from", "leader_to", "epoch_to", "isr_before", "isr_after") == [
+        (at("11:10:00.000"), 1, 2, 1, [1, 2, 3], [2, 3]),
+        (at("11:20:00.000"), 2, -1, 2, [2, 3], [2]),
+    ]
+    assert columns_of(rows, "kind", "confidence", "outage_id", "preferred_leader") == [
+        ("unknown", "unknown", None, 1),
+        ("offline", "possible", None, 1),
+    ], "what took the leaders is not shown"
 
 
 def test_in_zookeeper_mode_the_reassignment_of_another_leader_moves_none() -> None:

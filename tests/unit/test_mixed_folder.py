@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from kafka_hindsight.intake.survey import pieces_in
 from kafka_hindsight.logs.file_bytes import CHUNK, opened
 from kafka_hindsight.logs.pieces import Piece, ranges_of
 from kafka_hindsight.logs.reading import read_record
+from kafka_hindsight.shared.instants import micros_of
 from lab.drill.render import render_folder
 from tests.support.logs import Row, unpack_night
 
@@ -73,7 +75,8 @@ def test_a_file_shows_the_cluster_that_its_lines_name_wrapped_or_not(tmp_path: P
     path = tmp_path / "server.log"
     path.write_text("".join(lines))
     (piece,) = pieces_of(path)
-    assert (piece.is_wrapped, piece.cluster_ids) == (bool(prefix), ("ours",))
+    at = micros_of(datetime(2026, 11, 21, 1, 44, 29, 117_000, tzinfo=UTC))
+    assert (piece.is_wrapped, piece.clusters) == (bool(prefix), (("ours", at, at, 1),))
 
 
 def test_a_mixed_folder_has_the_events_of_the_plain_one(tmp_path: Path) -> None:

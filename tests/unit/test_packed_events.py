@@ -59,7 +59,8 @@ def test_the_first_of_events_that_are_alike_stands_for_the_others(batches: list[
                 wanted.setdefault(unit, []).append(nth)
             seen.add(event)
     found = repeats_among(pa.concat_tables(shown))
-    assert {unit: numbers.tolist() for unit, numbers in found.items()} == wanted
+    assert {unit: numbers.tolist() for unit, numbers in found.of_unit.items()} == wanted
+    assert found.of_source.total() == sum(map(len, wanted.values()))
 
 
 def test_events_come_out_as_they_were_packed_without_those_that_are_named() -> None:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,6 +72,17 @@ def test_what_proves_a_row_names_its_settings() -> None:
         "ConsumerConfig values: … session.timeout.ms = 7000; max.poll.interval.ms = 300000;"
         " group.protocol = classic; partition.assignment.strategy = range, cooperative-sticky"
     )
+
+
+@pytest.mark.parametrize(("written", "protocol"), [("CLASSIC", "classic"), ("Consumer", "consumer"), ("x", "classic")])
+def test_a_client_may_write_its_protocol_in_any_case(tmp_path: Path, written: str, protocol: str) -> None:
+    (dump,) = (EXCERPTS / "groups/kip848-4.1/clients").glob("*-a.log")
+    lines = dump.read_text().replace("group.protocol = consumer", f"group.protocol = {written}")
+    assert written in lines
+    (tmp_path / dump.name).write_text(lines)
+    events, _ = read_logs(tmp_path, "client", "c")
+    own = [e for e in events if e.group_id]
+    assert {s.protocol for s in rebuild_settings("c", own, [], [], [], WHOLE)} == {protocol}
 
 
 def test_under_kip_848_a_client_prints_defaults_that_the_broker_overrules() -> None:

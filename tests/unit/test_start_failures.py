@@ -9,12 +9,14 @@ import pytest
 
 from kafka_hindsight.catalog.codes import StartFailure
 from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.knowledge.start_failures import START_REASONS, why_starts_failed
+from kafka_hindsight.knowledge.start_failures import START_REASONS, STOPPED_EARLY, why_start_failed
 from kafka_hindsight.logs.plain_reader import event_of, read_line
 from kafka_hindsight.shared.windows import Window
 from lab.drill.spoil import SPOILS
+from tests.support.rows import row
 from tools.pages.samples import captured
 
 PLAYED = (
@@ -43,22 +45,36 @@ def test_what_a_failing_broker_wrote_tells_the_reason(version: str, words: str, 
     for record in records:
         event = event_of(read_line(record, "broker-1/server.log"), "c", "broker")
         assert event
-        assert why_starts_failed([event["text"], event.get("error") or ""]).code == code
+        assert why_start_failed([Event.of(event)])[0].code == code
 
 
-def test_the_most_telling_line_counts_whatever_order_they_come_in() -> None:
-    lines = ["Exiting Kafka due to fatal exception", "java.net.BindException: Address already in use"]
-    assert why_starts_failed(lines).code == why_starts_failed(lines[::-1]).code == StartFailure.PORT_IN_USE
+def line(text: str, **columns: object) -> Event:
+    event: Event = row(EVENTS, text=text, line_id=text, **columns)
+    return event
+
+
+EXITS, TAKEN = line("Exiting Kafka due to fatal exception"), line("java.net.BindException: Address already in use")
+SIGINT = line("Terminating process due to signal SIGINT", kind="process_signalled")
+
+
+def test_the_most_telling_line_of_a_start_counts_whatever_order_they_come_in() -> None:
+    assert [why_start_failed(lines)[0].code for lines in ([EXITS, TAKEN], [TAKEN, EXITS])] == ["port_in_use"] * 2
 
 
 def test_a_start_that_ends_without_a_word_was_stopped() -> None:
-    assert why_starts_failed(["[KafkaServer id=1] shutting down"]).code == StartFailure.STOPPED
+    assert why_start_failed([line("[KafkaServer id=1] shutting down")])[0].code == StartFailure.STOPPED
+
+
+def test_what_fails_after_a_signal_fails_since_the_process_stops() -> None:
+    assert why_start_failed([SIGINT, EXITS]) == (STOPPED_EARLY, SIGINT)
+    later = replace(SIGINT, happened_at=SIGINT.happened_at + timedelta(seconds=1))
+    assert why_start_failed([TAKEN, later])[1] == TAKEN
 
 
 def test_each_reason_is_declared_once_and_the_drill_plays_all_that_it_can() -> None:
     codes = [reason.code for reason in START_REASONS]
     assert len({*codes}) == len(codes) and {*codes, StartFailure.STOPPED} == {*StartFailure}
-    assert {*SPOILS} == {*codes} - {StartFailure.EXCEPTION, StartFailure.ID_TAKEN}
+    assert {*SPOILS} == {*codes} - {StartFailure.EXCEPTION, StartFailure.ID_TAKEN, StartFailure.DIRECTORY_LOCKED}
 
 
 def test_a_controller_that_cannot_start_ends_the_process_of_a_broker_that_never_served() -> None:

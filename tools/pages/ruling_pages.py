@@ -27,6 +27,7 @@ READ_AS: Mapping[str, str] = {
     "covered": "time",
     "did": "was shut down, crashed or was cut off",
     "failover.leader_to": "new leader",
+    "emptied": ", whose epochs begin again, where they had been higher before",
     "every": "Every",
     "former": "former one",
     "gone": "was away, or its disk had failed",
@@ -73,6 +74,7 @@ READ_AS: Mapping[str, str] = {
     "what": " up to a known offset",
     "which": " which the group reads",
     "who": "the member",
+    "why_resigned": "what makes a controller of its mode resign",
 }
 """What stands in a sentence, by the word that the ruling takes in there. Other words say themselves what they are."""
 

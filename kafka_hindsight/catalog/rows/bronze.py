@@ -8,6 +8,7 @@ from kafka_hindsight.catalog.model import Check
 from kafka_hindsight.catalog.row import Long, Millis, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import ClusterRead, LineOrigin, ReadingAt, ReadingId
 from kafka_hindsight.catalog.rows.structs import (
+    ClusterNaming,
     MissingPart,
     OwnedPartition,
     RecordCount,
@@ -54,8 +55,9 @@ class LogFile(Row):
     last_at: Annotated[datetime | None, "The last instant of its records; null where none has one"] = None
     clock_set_back_ms: Annotated[Millis, "How far its clock goes back at most"]
     is_kafka_log: Annotated[bool, "Whether a line of it is from a logger of Kafka's own"]
+    is_broker_log: Annotated[bool, "Whether a line of it is from a logger that only brokers have"]
     damage: Annotated[str | None, "Why it could not be unpacked to its end; null where it could"] = None
-    cluster_ids: Annotated[list[str], "The ids of clusters that its lines name"]
+    clusters: Annotated[list[ClusterNaming], "The ids of clusters that its lines name"]
     run_collected_at: Annotated[datetime, "When a run read it first"]
 
 

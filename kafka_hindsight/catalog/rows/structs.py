@@ -17,6 +17,16 @@ class Quote(Row):
 
 
 @struct
+class ClusterNaming(Row):
+    """The lines of a file that name one cluster id: the instants of the first and the last, and how many they are."""
+
+    cluster_id: str
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+    line_count: int
+
+
+@struct
 class Contributor(Row):
     """What another member did that fell into the same rebalance."""
 

@@ -114,6 +114,19 @@ class ControllerCase:
         return " again" if self.is_back else ""
 
     @property
+    def emptied(self) -> str:
+        """What a sentence says of the first controller where epochs had been higher before."""
+        what = "ZooKeeper's data was emptied" if self.term.is_zookeepers else "the disks of its quorum were formatted"
+        return f", whose epochs begin again: {what}" if self.term.incarnation else ""
+
+    @property
+    def why_resigned(self) -> str:
+        """What makes a controller resign, in its mode."""
+        if self.before and self.before.is_zookeepers:
+            return "its ZooKeeper session expired, or its node in ZooKeeper was deleted"
+        return "that one lost the majority of the quorum, or an operator had it replaced"
+
+    @property
     def outcome(self) -> str:
         """What the elections led to."""
         is_lost = self.controller == NOBODY
@@ -148,7 +161,7 @@ def former_was_down(case: ControllerCase) -> Proof | None:
     if outage is None:
         return None
     return Proof(
-        tuple(outage.evidence[:2]),
+        tuple(outage.evidence[:3]),
         {"did": CAUSED_BY[outage.kind]},
         {"outage_id": outage.outage_id},
         outage.confidence.at_most(Confidence.LIKELY) if case.skips_epochs or case.is_back else outage.confidence,
@@ -240,10 +253,10 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Certain(
         ControllerChangeCause.FIRST,
-        "Controller {controller} became active, the first of the cluster.",
+        "Controller {controller} became active, the first of the cluster{emptied}.",
         proof=(first_epoch,),
-        source="controller epochs begin at 1: KafkaZkClient.registerControllerAndIncrementControllerEpoch,"
-        " QuorumState.initialize",
+        source="controller epochs begin at 1, and grow as long as the metadata is kept:"
+        " KafkaZkClient.registerControllerAndIncrementControllerEpoch, QuorumState.initialize",
         cases=("crash-2.8 epoch 1", "unclean-2.8 epoch 2"),
     ),
     Unknown(
@@ -286,10 +299,9 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Possible(
         ControllerChangeCause.RESIGNED,
-        "Controller {controller} became active{again} after controller {former} had resigned: that one lost the"
-        " majority of the quorum, or an operator had it replaced.",
+        "Controller {controller} became active{again} after controller {former} had resigned: {why_resigned}.",
         proof=(resigned,),
-        source="QuorumController.renounce; KafkaController.maybeResign",
+        source="QuorumController.renounce; KafkaController.maybeResign, processExpire, triggerControllerMove",
         cases=("made: crash-2.8, controller 2 resigned", "sample epoch 5"),
     ),
     Unknown(
@@ -335,7 +347,8 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
     for before, term in pairwise([None, *epochs, *_without_winner(epochs[-1:], stood, ordered, outages, until)]):
         if term and term.is_change:
             # ZooKeeper counts epochs of controllers alone, a quorum those that no node won too.
-            if before and term.is_zookeepers and term.epoch > before.epoch + 1:
+            skips = before and term.is_zookeepers and term.epoch > before.epoch + 1
+            if before and (skips or before.incarnation != term.incarnation):
                 before = None
             own = lines.get(before.controller) if before else None
             yield ControllerCase(
@@ -381,7 +394,8 @@ def _without_winner(
         return
     if not any(o.detected_at and o.detected_at > run[0].happened_at + CLOCK_SKEW for o in outages):
         epochs = (*(t.epoch + 1 for t in last), *(e.controller_epoch or 0 for e in run))
-        yield ControllerEpoch(max(epochs), NOBODY, run[-1].happened_at, None, True, ())
+        incarnation = last[0].incarnation if last else 0
+        yield ControllerEpoch(max(epochs), NOBODY, run[-1].happened_at, None, True, (), incarnation=incarnation)
 
 
 def _follows(event: Event, until: datetime) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import filterfalse
+from itertools import filterfalse, pairwise
 from typing import NamedTuple
 
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.rows import Event
+from kafka_hindsight.judgements.reasoning.epochs import between_falls
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import in_order
 
@@ -26,7 +27,7 @@ class ControllerEpoch:
 
     `until` is None while no controller followed it and it did not resign. `renounced_at`: when its controller knew that
     it was over, by its own lines. `is_change` says that a line shows the change itself, rather than a node that has
-    just started and learned who the controller is.
+    just started and learned who the controller is. `incarnation`: how often the cluster's epochs had begun again.
     """
 
     epoch: int
@@ -36,6 +37,7 @@ class ControllerEpoch:
     is_change: bool
     lines: tuple[Event, ...]
     renounced_at: datetime | None = None
+    incarnation: int = 0
 
     @property
     def is_zookeepers(self) -> bool:
@@ -62,36 +64,40 @@ def _is_zookeepers(line: Event) -> bool:
 
 
 def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]:
-    """The epochs of all controllers that any line of CONTROLLER_KINDS names, in order of epoch.
+    """The epochs of all controllers that any line of CONTROLLER_KINDS names, in order of incarnation and epoch.
 
     Edge case: a quorum that a cluster on ZooKeeper moves to has a leader that waits; when it takes the office, and as
     long as there are brokers on ZooKeeper, each leader registers there. From then on the quorum's epochs count.
     """
     ordered = in_order(e for e in events if e.kind in CONTROLLER_KINDS)
-    told = grouped(ordered, lambda e: e.kind)
+    of_kind = grouped(ordered, lambda e: e.kind)
     named = [e for e in ordered if e.kind in _NAMING]
-    by_zookeeper = _begun(filter(_is_zookeepers, named))
-    by_quorum = _in_office(_begun(filterfalse(_is_zookeepers, named)), told.get("controller_waits", ()), by_zookeeper)
-    return _with_ends([*by_zookeeper, *by_quorum], told.get("controller_resigned", ()), named)
+    by_zookeeper = _begun(filter(_is_zookeepers, named), 0)
+    by_quorum = _begun(filterfalse(_is_zookeepers, named), by_zookeeper[-1].incarnation if by_zookeeper else 0)
+    in_office = _in_office(by_quorum, of_kind.get("controller_waits", ()), by_zookeeper)
+    return _with_ends([*by_zookeeper, *in_office], of_kind.get("controller_resigned", ()), named)
 
 
 def _in_office(
     by_quorum: Sequence[ControllerEpoch], waits: Iterable[Event], by_zookeeper: Sequence[ControllerEpoch]
 ) -> list[ControllerEpoch]:
     """The epochs of a quorum whose leaders are the cluster's controllers from their beginning on."""
-    waiting, last = {_led_at(by_quorum, e) for e in waits}, by_zookeeper[-1:]
-    return [e for e in by_quorum if e.epoch not in waiting and all(z.is_migrated and z.since < e.since for z in last)]
+    waiting, last = [_led_at(by_quorum, e) for e in waits], by_zookeeper[-1:]
+    return [e for e in by_quorum if e not in waiting and all(z.is_migrated and z.since < e.since for z in last)]
 
 
-def _led_at(epochs: Iterable[ControllerEpoch], line: Event) -> int | None:
+def _led_at(epochs: Sequence[ControllerEpoch], line: Event) -> ControllerEpoch | None:
     """The epoch in which the node that writes a line leads."""
-    own = (e.epoch for e in epochs if e.controller == line.broker and e.since <= line.happened_at)
-    return max(own, default=None)
+    own = (e for e in reversed(epochs) if e.controller == line.broker and e.since <= line.happened_at)
+    return next(own, None)
 
 
-def _begun(lines: Iterable[Event]) -> list[ControllerEpoch]:
-    claims = grouped(_claims_in(lines), lambda c: c.epoch)
-    return [_epoch_of(epoch, claims[epoch]) for epoch in sorted(claims)]
+def _begun(lines: Iterable[Event], first_incarnation: int) -> list[ControllerEpoch]:
+    return [
+        _epoch_of(epoch, claims, incarnation)
+        for incarnation, part in enumerate(between_falls(lines), first_incarnation)
+        for epoch, claims in sorted(grouped(_claims_in(part), lambda c: c.epoch).items())
+    ]
 
 
 def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
@@ -113,13 +119,13 @@ def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
             yield _Claim(epoch, controller, is_elected or is_news, line)
 
 
-def _epoch_of(epoch: int, claims: Sequence[_Claim]) -> ControllerEpoch:
+def _epoch_of(epoch: int, claims: Sequence[_Claim], incarnation: int) -> ControllerEpoch:
     elected = next((c for c in claims if c.line.kind == "controller_elected"), None)
     news = [c for c in claims if c.is_news]
     controller = (elected or claims[0]).controller
     lines = tuple(c.line for c in (news or claims) if c.controller == controller)
     since = (elected.line if elected else lines[0]).happened_at
-    return ControllerEpoch(epoch, controller, since, None, bool(news), lines)
+    return ControllerEpoch(epoch, controller, since, None, bool(news), lines, incarnation=incarnation)
 
 
 def _with_ends(
@@ -130,15 +136,29 @@ def _with_ends(
     for epoch, following in zip(begun, [*begun[1:], None], strict=False):
         own = [r for r in resignations if r.broker == epoch.controller and r.happened_at >= epoch.since]
         ends = [*([following.since] if following else []), *(r.happened_at for r in own[:1])]
-        ended.append(replace(epoch, until=min(ends, default=None), renounced_at=_renounced_at(epoch, own, named)))
+        over_at = next((e.since for e in begun if e.incarnation > epoch.incarnation), None)
+        renounced_at = _renounced_at(epoch, own, named, over_at)
+        ended.append(replace(epoch, until=min(ends, default=None), renounced_at=renounced_at))
     return tuple(ended)
 
 
-def _renounced_at(epoch: ControllerEpoch, own: Iterable[Event], named: Iterable[Event]) -> datetime | None:
-    """When its controller learned that its epoch is over: it resigned that epoch, else it first named a later one."""
+def _renounced_at(
+    epoch: ControllerEpoch, own: Iterable[Event], named: Iterable[Event], over_at: datetime | None
+) -> datetime | None:
+    """When its controller learned that its epoch is over: it resigned that epoch, else it first named a later one.
+
+    Takes: `over_at`, when the next incarnation began.
+    """
     resigned = [r.happened_at for r in own if r.controller_epoch == epoch.epoch]
-    later = (e.happened_at for e in named if e.broker == epoch.controller and (e.controller_epoch or 0) > epoch.epoch)
-    return resigned[0] if resigned else next(later, None)
+    by_controller = (e for e in named if e.broker == epoch.controller and e.happened_at >= epoch.since)
+    later = (e.happened_at for e in by_controller if (e.controller_epoch or 0) > epoch.epoch)
+    ends = (resigned[0] if resigned else next(later, None), over_at)
+    return min((at for at in ends if at is not None), default=None)
+
+
+def incarnations_begun(epochs: Sequence[ControllerEpoch]) -> list[datetime]:
+    """When the controller epochs began again, and all metadata with them."""
+    return [now.since for before, now in pairwise(epochs) if now.incarnation > before.incarnation]
 
 
 def active_at(epochs: Sequence[ControllerEpoch], instant: datetime) -> int | None:

@@ -19,10 +19,22 @@ from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import broker_ids
 
-ACTIVE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | {
+ZOOKEEPERS_CONTROLLER_KINDS = frozenset({
+    Kind.BROKERS_LISTED,
+    Kind.BROKERS_CHANGED,
+    Kind.BROKER_CAME,
+    Kind.BROKER_FAILED,
+    Kind.BROKER_SHUTDOWN_REQUESTED,
+    Kind.PARTITION_STATE_CHANGED,
+    Kind.LEADER_IMBALANCE_SEEN,
+})  # fmt: skip
+"""Lines that only the controller of a cluster on ZooKeeper writes, of what it does then: a broker that lives."""
+
+ACTIVE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | ZOOKEEPERS_CONTROLLER_KINDS | {
     Kind.LEADER_STARTED,
     Kind.FOLLOWER_STARTED,
     Kind.LEADERSHIP_KEPT,
+    Kind.LEADER_AND_ISR_RECEIVED,
     Kind.LEADER_UNAVAILABLE,
     Kind.PARTITION_RECOVERING,
     Kind.ISR_SHRINK_PROPOSED,
@@ -30,13 +42,15 @@ ACTIVE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | {
     Kind.ISR_UPDATED,
     Kind.LOG_TRUNCATED,
     Kind.FETCH_FAILED,
+    Kind.BROKER_REGISTERED,
     Kind.BROKER_STARTED,
     Kind.BROKER_UNFENCED_SELF,
     Kind.BROKER_HEARTBEAT_FAILED,
+    Kind.ZOOKEEPER_CLIENT_SPOKE,
     Kind.ZOOKEEPER_SESSION_EXPIRED,
 }  # fmt: skip
-"""Lines that only a broker that serves (or tries to) writes. A controller's lines are not among them: a starting node
-of a combined cluster first repeats, as controller, what happened before."""
+"""Lines that only a broker that serves (or tries to) writes. Those of KRaft's controllers are not among them: a
+starting node of a combined cluster first repeats, as controller, what happened before."""
 
 MEMBER_KINDS = frozenset({Kind.LEADER_STARTED, Kind.ISR_UPDATED, Kind.COORDINATOR_ELECTED, Kind.COORDINATOR_LOADED})
 """Lines that only a broker writes which its controller counts as a member of the cluster: it gave it a leadership, or
@@ -71,7 +85,7 @@ class SignsOfLife:
         by_others, by_itself = ([s for s in shown if (s[1].broker == s[0]) is own] for own in (False, True))
         by_members = (*by_others, *(s for s in by_itself if s[1].kind in MEMBER_KINDS))
         failures = (e for e in ordered if e.kind == Kind.FETCH_FAILED and e.node != e.broker)
-        self._active = _timelines((e.broker, e) for e in ordered if e.kind in ACTIVE_KINDS)
+        self._active = _timelines((e.broker, e) for e in ordered if e.kind in ACTIVE_KINDS or is_lock_held(e))
         self._failures = _timelines((e.node, e) for e in failures)
         self._said, self._counted = _timelines(by_itself), _timelines(by_others)
         self._shown = {False: _timelines(by_members), True: _timelines(shown)}
@@ -190,6 +204,8 @@ class Signal(Enum):
     """It ended itself over a fatal fault."""
     FAILED = auto()
     """Its start failed: the process ends without having served."""
+    REASON = auto()
+    """It says why it is about to end, or cannot start: a signal, or a controller that refuses it."""
     DOWN = auto()
     """The controller detected that it was down."""
     RELEASED = auto()
@@ -229,6 +245,8 @@ _OWN_SIGNALS: Mapping[str, Signal] = {
     Kind.PROCESS_FAULTED: Signal.FAULTED,
     Kind.BROKER_START_FAILED: Signal.FAILED,
     Kind.BROKER_START_ABANDONED: Signal.FAILED,
+    Kind.PROCESS_SIGNALLED: Signal.REASON,
+    Kind.BROKER_REGISTRATION_REFUSED: Signal.REASON,
     Kind.BROKER_STARTING: Signal.RESTARTED,
     Kind.CLUSTER_NAMED: Signal.IS_NEW,
     Kind.LOGS_CLEAN: Signal.IS_NEW,
@@ -240,6 +258,9 @@ _OWN_SIGNALS: Mapping[str, Signal] = {
 
 FOUND_AT_START = (Kind.LOGS_CLEAN, Kind.LOGS_UNCLEAN)
 """Lines by which a broker that starts says how its process before left the log directories."""
+
+OF_EACH_LOG = "process.segment_recovering"
+"""Of these lines the one that a start repeats for each partition."""
 
 NEW_ON_KRAFT = "kraft.broker_starting"
 """Of the lines that show a new process, the one of a broker that its controllers let in later."""
@@ -304,6 +325,22 @@ _REPLAYED = re.compile(r"\] Replayed |\] (?:Registered new|Re-registered) broker
 """What a controller prints of a record that it reads, however old it is. Source: ClusterControlManager.replay."""
 
 
+EXITS = ("process.start_aborted", "process.fatal_fault", "process.controller_start_failed")
+"""What a process says once, when it exits: whatever fails afterwards is another one."""
+
+_LOCK_IS_HELD = re.compile(r"Failed to acquire lock on file \.lock in ")
+
+
+def is_lock_held(event: Event) -> bool:
+    """Whether a start fails since another process of the broker holds the lock of its log directories, and so lives.
+
+    Source: LogManager.lockLogDirs: the operating system frees the lock of a process that ends. The directories' ids of
+    cluster and broker were compared before.
+    """
+    is_failure = event.kind == Kind.BROKER_START_FAILED
+    return is_failure and bool(_LOCK_IS_HELD.search(event.text) or _LOCK_IS_HELD.search(event.error or ""))
+
+
 def is_registered(event: Event) -> bool:
     """Whether a controller registers a new process of a broker as it writes this, and does not replay it.
 
@@ -341,8 +378,8 @@ def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]
         for signal in _signals_in(event, active, terms):
             signals[signal.broker].append(signal)
     told = {broker: list(_without_failed_starts(own)) for broker, own in signals.items()}
-    # Of a node that is only a controller, starts may fail, and it may meet a fault.
-    others = (Signal.FAILED, Signal.FAULTED)
+    # Of a node that is only a controller, starts may fail, and it may meet a fault, or be asked to end.
+    others = (Signal.FAILED, Signal.FAULTED, Signal.REASON)
     return {broker: own for broker, own in told.items() if any(s.shows not in others for s in own)}
 
 
@@ -372,14 +409,20 @@ def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[Livene
     told = [replace(s, shows=Signal.FAILED) if place in abandoned else s for place, s in enumerate(signals)]
     fails_at = list(_failed_starts(told))
     failed_at: datetime | None = None
+    ended_at: datetime | None = None
     for signal in told:
+        if signal.is_own and ended_at and signal.at - ended_at > SAME_START:
+            # What ends from now on is another process, which went on beside the one that failed to start.
+            failed_at, ended_at = None, None
         if signal.shows is Signal.FAILED and signal.is_own:
             failed_at = signal.at
+            ended_at = signal.at if signal.event.pattern_id in EXITS else ended_at
         elif signal.is_own and (signal.event.kind in _NEW_LIFE or signal.event.pattern_id == STARTED_ON_ZOOKEEPER):
-            failed_at = None
+            failed_at, ended_at = None, None
         if not _is_failing(signal, failed_at, fails_at):
             yield signal
         elif signal.shows is not Signal.SERVES:
+            ended_at = signal.at if signal.shows is Signal.STOPPED else ended_at
             yield replace(signal, shows=Signal.FAILED)
 
 

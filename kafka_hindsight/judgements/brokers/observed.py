@@ -21,6 +21,7 @@ from kafka_hindsight.judgements.brokers.liveness import (
     NEW_ON_KRAFT,
     OWN_SIGNAL_KINDS,
     SESSION,
+    ZOOKEEPERS_CONTROLLER_KINDS,
     LivenessSignal,
     SignsOfLife,
     signals_by_broker,
@@ -62,10 +63,12 @@ _Node = TypeVar("_Node", int, int | None)
 _METADATA_LOG = None
 """Who speaks for the controllers in the metadata log."""
 
-_LIFE_KINDS = (frozenset(OWN_SIGNAL_KINDS) | ACTIVE_KINDS) - {
+_LIFE_KINDS = frozenset({*OWN_SIGNAL_KINDS, *ACTIVE_KINDS}) - {
+    *ZOOKEEPERS_CONTROLLER_KINDS,
     Kind.LEADER_STARTED,
     Kind.FOLLOWER_STARTED,
     Kind.LEADERSHIP_KEPT,
+    Kind.LEADER_AND_ISR_RECEIVED,
     Kind.LEADER_UNAVAILABLE,
     Kind.PARTITION_RECOVERING,
     Kind.CLUSTER_NAMED,

@@ -5,15 +5,18 @@ The evidence of an outage is all lines of its absence, whichever ruling decides.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 
 from kafka_hindsight.catalog.codes import Confidence, OutageKind
 from kafka_hindsight.catalog.rows import Event, Quote
-from kafka_hindsight.judgements.brokers.liveness import FOUND_AT_START, LivenessSignal, Signal
+from kafka_hindsight.judgements.brokers.liveness import FOUND_AT_START, OF_EACH_LOG, LivenessSignal, Signal
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.shared.durations import NEVER
 
 ENDS = (Signal.SHUTDOWN, Signal.STOPPED, Signal.HALTED, Signal.FAULTED)
 """The signals with which a process says that it ends."""
@@ -30,8 +33,8 @@ class Absence:
     `was_active`: it wrote lines while it was considered down. `shows_starts`: a start of the broker would be in the
     lines. `shows_start`: what happened to the broker just before is in logs that are at hand; `shows_end`: so is all
     since; `known_until`: up to then a return would be in logs at hand; `is_end_exact`: a line shows the return itself.
-    `is_over`: its process had ended. `failures` show starts that failed, `failed_starts` counts these. `snapshots`
-    quote those that alone show it. `observed_until` is the last known instant.
+    `is_over`: its process had ended. `failures`: the lines of each start that failed. `snapshots` quote those that
+    alone show it. `observed_until` is the last known instant.
     """
 
     broker: int
@@ -54,8 +57,7 @@ class Absence:
     is_end_exact: bool = True
     known_until: datetime | None = None
     is_over: bool = False
-    failures: tuple[Event, ...] = ()
-    failed_starts: int = 0
+    failures: tuple[tuple[Event, ...], ...] = ()
     lines: tuple[Event, ...] = ()
     snapshots: tuple[Quote, ...] = ()
 
@@ -100,7 +102,6 @@ def began_with(says: str, *signals: Signal) -> Predicate[Absence]:
 was_shut_down = began_with(
     "The broker or the active controller reports that its shutdown began.", Signal.SHUTDOWN, Signal.STOPPED
 )
-halted = began_with("The broker reports that it halts over its log directories.", Signal.HALTED)
 faulted = began_with("The broker reports a fatal fault, with which its process ends.", Signal.FAULTED)
 start_failed = began_with("The broker's start failed, and no line shows that it served before.", Signal.FAILED)
 
@@ -140,10 +141,49 @@ def before_is_hidden(absence: Absence) -> Proof | None:
 
 def left_in_order(absence: Absence) -> Proof | None:
     """The next process found every log directory clean; less sure where its own last line before is known."""
-    told = [e for e in absence.lines if e.kind in FOUND_AT_START and e.broker == absence.broker]
-    first = [e for e in told if not absence.failures or e.happened_at < absence.failures[0].happened_at]
+    first = _found_by_next(absence)
     is_clean = first and all(e.kind == Kind.LOGS_CLEAN for e in first)
     return proof_if(is_clean, confidence=Confidence.POSSIBLE if absence.last_line else Confidence.LIKELY)
+
+
+def _found_by_next(absence: Absence) -> list[Event]:
+    """The lines in which the next process that opened its log directories says how it found them."""
+    found = [e for e in absence.lines if e.kind in FOUND_AT_START and e.broker == absence.broker]
+    fails = (start[0].happened_at for start in absence.failures)
+    end = next((at for at in fails if found and at > found[0].happened_at), NEVER)
+    return [e for e in found if e.happened_at < end]
+
+
+_RECOVERED = re.compile(r"Recovering (?:[1-9]\d* logs|unflushed segment)")
+
+
+def left_unclosed(absence: Absence) -> Proof | None:
+    """The next process recovered logs that the one before had not closed. (It says so of a new directory too, in other
+    words: it has no logs.)
+    """
+    found = _found_by_next(absence)
+    return proof_if(any(e.pattern_id == OF_EACH_LOG or _RECOVERED.search(e.text) for e in found))
+
+
+def _last_kinds(absence: Absence) -> set[str]:
+    """The kinds of the lines in which the process that goes says how it ends: its own, before any of the next one."""
+    own = [e for e in absence.lines if e.broker == absence.broker]
+    starts = [e for e in own if e.kind == Kind.BROKER_STARTING]
+    until = min((e.happened_at for e in (*starts, *_found_by_next(absence), *chain(*absence.failures))), default=NEVER)
+    return {e.kind for e in own if e.happened_at < until}
+
+
+def halted(absence: Absence) -> Proof | None:
+    """The broker reports that it halts over its log directories, before a shutdown was over."""
+    last = _last_kinds(absence)
+    return proof_if(absence.began_with in ENDS and Kind.BROKER_HALTED in last and Kind.BROKER_STOPPED not in last)
+
+
+def was_cut_off(absence: Absence) -> Proof | None:
+    """Its shutdown began, no line shows that it was over, and the process met a fault or left its logs unclosed."""
+    last = _last_kinds(absence)
+    is_cut = Kind.BROKER_STOPPED not in last and (left_unclosed(absence) or Kind.PROCESS_FAULTED in last)
+    return proof_if(absence.began_with is Signal.SHUTDOWN and is_cut)
 
 
 def new_process(absence: Absence) -> Proof | None:
@@ -188,18 +228,26 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         cases=("made: snapshots alone", "made: snapshots beside the lines of crash-2.8"),
     ),
     Certain(
-        OutageKind.CONTROLLED_SHUTDOWN,
-        "Broker {broker} was shut down in order.",
-        proof=(was_shut_down, ends_shown),
-        source="KafkaServer.controlledShutdown; ReplicationControlManager.processBrokerHeartbeat",
-        cases=("shutdown-3.9 broker 1", "crash-2.8 broker 1"),
-    ),
-    Certain(
         OutageKind.CRASH,
         "Broker {broker} halted: a log directory that it needs had failed.",
         proof=(halted, ends_shown),
         source="LogManager.handleLogDirFailure halts a broker whose last log directory failed",
         cases=("disk-4.3 broker 3", "crash-2.8 broker 1"),
+    ),
+    Likely(
+        OutageKind.CRASH,
+        "Broker {broker} began to shut down in order, and its process ended before that was over.",
+        proof=(was_cut_off,),
+        source="KafkaServer.shutdown, BrokerServer.shutdown log that they completed; LogManager.shutdown writes"
+        " .kafka_cleanshutdown into each directory whose logs it closed",
+        cases=("made: its shutdown was cut off", "shutdown-3.9 broker 1"),
+    ),
+    Certain(
+        OutageKind.CONTROLLED_SHUTDOWN,
+        "Broker {broker} was shut down in order.",
+        proof=(was_shut_down, ends_shown),
+        source="KafkaServer.controlledShutdown; ReplicationControlManager.processBrokerHeartbeat",
+        cases=("shutdown-3.9 broker 1", "crash-2.8 broker 1"),
     ),
     Likely(
         OutageKind.CRASH,
@@ -231,13 +279,6 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         source="BrokerHeartbeatManager.calculateNextBrokerState: a broker that leads nothing may shut down at once",
         cases=("made: fenced while it led nothing", "made: fenced while it led nothing, and started"),
     ),
-    Unknown(
-        OutageKind.UNKNOWN,
-        "Broker {broker} was started; no log of the time just before shows how its process before ended.",
-        proof=(before_is_hidden,),
-        source="KafkaServer.startup, BrokerServer.startup: a start follows a shutdown in order or a crash",
-        cases=("made: hours lost before its start", "crash-2.8 broker 1"),
-    ),
     Likely(
         OutageKind.CONTROLLED_SHUTDOWN,
         "Broker {broker} was shut down in order, as its log directories showed at the next start.",
@@ -247,6 +288,21 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
             "made: fenced, and its next start found a clean shutdown",
             "made: fenced, and its next start found no clean shutdown",
         ),
+    ),
+    Likely(
+        OutageKind.CRASH,
+        "Broker {broker} ended without a shutdown in order, as its log directories showed at the next start; no log of"
+        " the time just before shows when.",
+        proof=(before_is_hidden, left_unclosed),
+        source="LogManager.loadLogs recovers the logs of a directory without .kafka_cleanshutdown",
+        cases=("made: hours lost before its start, which recovers logs", "made: hours lost before its start"),
+    ),
+    Unknown(
+        OutageKind.UNKNOWN,
+        "Broker {broker} was started; no log of the time just before shows how its process before ended.",
+        proof=(before_is_hidden,),
+        source="KafkaServer.startup, BrokerServer.startup: a start follows a shutdown in order or a crash",
+        cases=("made: hours lost before its start", "crash-2.8 broker 1"),
     ),
     Certain(
         OutageKind.CRASH,

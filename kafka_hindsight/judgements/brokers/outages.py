@@ -6,31 +6,34 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import chain, dropwhile, groupby, pairwise
+from itertools import chain, dropwhile, groupby, islice, pairwise, takewhile
 
-from kafka_hindsight.catalog.codes import Intent, OutageKind
-from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
+from kafka_hindsight.catalog.codes import Intent, OutageKind, StartFailure
+from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile, Quote
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at
 from kafka_hindsight.judgements.brokers.liveness import (
+    EXITS,
     FOUND_AT_START,
+    OF_EACH_LOG,
     SAME_START,
     SHUTDOWN_LASTS,
     STARTED_ON_ZOOKEEPER,
     LivenessSignal,
     Signal,
     SignsOfLife,
+    is_lock_held,
     is_registered,
 )
 from kafka_hindsight.judgements.brokers.observed import ROTATED_WITHIN, Observed, observe
 from kafka_hindsight.judgements.brokers.outage_rulings import ENDS, OUTAGE_RULINGS, Absence
-from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
+from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.rulings import judge
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.knowledge.start_failures import StartReason, why_starts_failed
-from kafka_hindsight.shared.absences import starts_exactly
-from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO, MS, NEVER
+from kafka_hindsight.knowledge.start_failures import StartReason, why_start_failed
+from kafka_hindsight.shared.absences import away, starts_exactly
+from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO, LOOK_BACK, MS, NEVER
 from kafka_hindsight.shared.windows import Window, in_order
-from kafka_hindsight.shared.words import counted, duration
+from kafka_hindsight.shared.words import counted
 
 LATE_REPORT = timedelta(minutes=1)
 """A controller busy with a failover reports a restart when the broker already serves again."""
@@ -51,11 +54,9 @@ _LAST_WORDS: Mapping[Signal, timedelta] = {
     Signal.FAILED: CLOCK_SKEW,
     Signal.RESTARTED: timedelta(),
     Signal.IS_NEW: timedelta(),
+    Signal.REASON: timedelta(),
 }
 """How long after each signal of an absence a line of the broker may still be of the time before it."""
-
-_BY_SECOND = (Signal.RESTARTED, Signal.IS_NEW, Signal.FAILED)
-"""What a process shows that does not come to serve."""
 
 
 def absences_of(observed: Observed) -> dict[int, list[Absence]]:
@@ -71,7 +72,8 @@ def absences_of(observed: Observed) -> dict[int, list[Absence]]:
 class _Life:
     """What is known of one broker as far as its signals were read.
 
-    `start` is its last one, until it served; `found` are the lines in which that start says what it found.
+    `start` is its last one, until it served; `found` are the lines in which that start says what it found, `reasons`
+    those since then that say why the process ends; `is_second`: the last start failed while another process served.
     """
 
     broker: int
@@ -80,6 +82,8 @@ class _Life:
     current: Absence | None = None
     start: LivenessSignal | None = None
     found: tuple[Event, ...] = ()
+    reasons: tuple[Event, ...] = ()
+    is_second: bool = False
     served_at: datetime | None = None
 
     def absences_in(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
@@ -98,15 +102,22 @@ class _Life:
 
     def _is_known(self, signal: LivenessSignal) -> bool:
         """Whether a line shows no more than a new process that another line of it has shown."""
-        is_start = signal.shows is Signal.IS_NEW and signal.event.kind not in FOUND_AT_START
-        return is_start and self.current is not None and self.current.restart is not None
+        if signal.shows is not Signal.IS_NEW or self.current is None:
+            return False
+        if signal.event.kind not in FOUND_AT_START:
+            return self.current.restart is not None
+        return any(e.pattern_id == signal.event.pattern_id == OF_EACH_LOG for e in self.found)
 
     def _is_of_second(self, signal: LivenessSignal) -> bool:
         """Whether a line is of a second process, which fails to start while the broker goes on to serve."""
-        if self.current or not signal.is_own or signal.shows not in _BY_SECOND:
+        if self.current or not signal.is_own or signal.shows not in (*_STARTS, Signal.FAILED):
+            self.is_second = self.is_second and signal.shows is Signal.REASON
             return False
+        if self.is_second and signal.shows is Signal.FAILED:
+            return True
         own = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= signal.at)
-        return is_of_second(own, partial(self.observed.signs.is_active_between, self.broker))
+        self.is_second = is_of_second(own, partial(self.observed.signs.is_active_between, self.broker))
+        return self.is_second
 
     def _take(self, signal: LivenessSignal) -> None:
         self._end_by_life(signal)
@@ -116,12 +127,14 @@ class _Life:
             self.current = self._continued(self.current, signal)
             if self.current.up_at:
                 self._close(self.current)
-        if signal.is_own and signal.shows is Signal.RESTARTED:
-            self.start, self.found = signal, ()
+        if signal.shows is Signal.REASON:
+            self.reasons = (*self.reasons, signal.event)
+        elif signal.is_own and signal.shows is Signal.RESTARTED:
+            self.start, self.found, self.reasons = signal, (), ()
         elif signal.event.kind in FOUND_AT_START:
             self.found = (*self.found, signal.event)
         elif signal.shows is Signal.SERVES:
-            self.start, self.found, self.served_at = None, (), signal.at
+            self.start, self.found, self.reasons, self.served_at = None, (), (), signal.at
 
     def _end_by_life(self, coming: LivenessSignal | None) -> None:
         """Ends the absence by a sign of life before the next signal, unless that signal shows the same return."""
@@ -186,11 +199,12 @@ class _Life:
         at, until = signal.at, self.observed.until
         begun = Absence(self.broker, at, until, gone_by=at, proven_until=at, silent_from=at)
         if signal.shows in ENDS:
-            return replace(begun, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN)
+            asked = tuple(e for e in self.reasons if at - e.happened_at <= SAME_START)
+            return replace(begun, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN, lines=asked)
         if signal.shows is Signal.FAILED or (signal.is_own and self.start):
             # It has not served from that start on.
             start = self.start.event if self.start else signal.event
-            at, lines = start.happened_at, (start,) if self.start else ()
+            at, lines = start.happened_at, (start, *self.reasons) if self.start else self.reasons
             return replace(begun, began_with=Signal.FAILED, down_at=at, gone_by=at, is_over=True, lines=lines)
         # What precedes the line that a start was over is of the new process.
         before = at - CATCHING_UP if signal.shows is Signal.SERVES else at
@@ -246,9 +260,11 @@ class _Life:
         if signal.shows is Signal.SERVES:
             restart = absence.restart or (signal if signal.is_own else None)
             return replace(_returned(absence, signal.event, is_exact=True), restart=restart)
+        absence = replace(absence, lines=(*absence.lines, signal.event))
+        if signal.shows is Signal.REASON:
+            return absence
         absence = replace(
             absence,
-            lines=(*absence.lines, signal.event),
             proven_until=max(absence.proven_until, signal.at),
             silent_from=max(absence.silent_from, signal.at + _LAST_WORDS[signal.shows]),
         )
@@ -264,9 +280,11 @@ class _Life:
             case Signal.HALTED | Signal.FAULTED if not has_ended(absence.lines, absence.failures):
                 return replace(absence, is_over=True)
             case Signal.FAILED | Signal.HALTED | Signal.FAULTED:
-                count = absence.failed_starts + is_another(absence.lines, absence.failures, signal.event)
-                failures = (*absence.failures, signal.event)
-                return replace(absence, is_over=True, failures=failures, failed_starts=count)
+                last = (*self.reasons, signal.event)
+                failures = (*absence.failures, last)
+                if not is_another(absence.lines, absence.failures, signal.event):
+                    failures = (*absence.failures[:-1], (*absence.failures[-1], signal.event))
+                return replace(absence, is_over=True, failures=failures)
             case Signal.RESTARTED | Signal.IS_NEW if self._is_restart(absence, signal):
                 return replace(absence, is_over=True, restart=absence.restart or signal)
         return absence
@@ -286,7 +304,7 @@ class _Life:
     def _close(self, absence: Absence) -> None:
         """Keeps the absence, with what only the whole of it shows, unless it never happened."""
         self.current = None
-        if not self._was_undone(absence):
+        if not (self._was_undone(absence) or _may_be_first(absence)):
             self.absences.append(self._finished(absence))
 
     def _was_undone(self, absence: Absence) -> bool:
@@ -363,6 +381,14 @@ def _read(signal: LivenessSignal, start: LivenessSignal | None, observed: Observ
     return signal if life and life.happened_at < signal.at else replace(signal, shows=Signal.FAILED)
 
 
+def _may_be_first(absence: Absence) -> bool:
+    """Whether nothing shows that the broker was up within a day before its start, nor how it had ended."""
+    is_start = absence.restart is not None and absence.restart.is_own and absence.detected_at is None
+    is_shown = absence.shows_start or any(e.kind in FOUND_AT_START for e in absence.lines)
+    seen_at = absence.last_seen_at
+    return is_start and not is_shown and seen_at is not None and absence.down_at - seen_at > LOOK_BACK
+
+
 def _returned(absence: Absence, proof: Event, *, is_exact: bool) -> Absence:
     return replace(absence, up_at=proof.happened_at, is_end_exact=is_exact, lines=(*absence.lines, proof))
 
@@ -377,25 +403,25 @@ def _replaced_at(
 
 
 _ENDING_KINDS = (Kind.BROKER_START_FAILED, Kind.PROCESS_FAULTED)
-_EXITS = ("process.start_aborted", "process.fatal_fault", "process.controller_start_failed")
-"""What a process says once, when it exits: whatever fails afterwards is another one."""
+FailedStarts = Sequence[Sequence[Event]]
+"""The lines of each start that failed, in order."""
 
 
-def has_ended(lines: Sequence[Event], failures: Sequence[Event]) -> bool:
+def has_ended(lines: Sequence[Event], failures: FailedStarts) -> bool:
     """Whether the process before is known to have ended: what halts now is a new one, which has not served."""
     return bool(failures) or any(e.kind == Kind.BROKER_STOPPED for e in lines)
 
 
-def is_another(lines: Sequence[Event], failures: Sequence[Event], failure: Event) -> bool:
+def is_another(lines: Sequence[Event], failures: FailedStarts, failure: Event) -> bool:
     """Whether a line shows another failed start than those of the same absence before it."""
     if not failures:
         return True
-    ends = [(e.pattern_id, e.detail) for e in failures if e.kind in _ENDING_KINDS]
+    ends = [(e.pattern_id, e.detail) for e in failures[-1] if e.kind in _ENDING_KINDS]
     # A process says once why it exits, and once of each of its servers that it failed.
     is_end, what = failure.kind in _ENDING_KINDS, (failure.pattern_id, failure.detail)
-    if ends and is_end and (ends[-1][0] in _EXITS or ends[-1] == what):
+    if ends and is_end and (ends[-1][0] in EXITS or ends[-1] == what):
         return True
-    last = failures[-1].happened_at
+    last = failures[-1][-1].happened_at
     started = (e.happened_at for e in lines if e.kind in (Kind.BROKER_STARTING, Kind.BROKER_INCARNATED))
     return failure.happened_at - last > SHUTDOWN_LASTS or any(last < at for at in started)
 
@@ -404,20 +430,28 @@ _STARTS = (Signal.RESTARTED, Signal.IS_NEW)
 
 
 def is_of_second(own: Iterable[LivenessSignal], is_active: Callable[[datetime, datetime], bool]) -> bool:
-    """Whether a process of a broker starts while another one serves, and fails.
+    """Whether a process of a broker starts while another one serves, and fails, however often that is tried.
 
-    `own` are the broker's own signals from that start, or its failure, on. The lines of the process that goes on are
-    told apart from those of the next one by the time between.
+    `own` are the broker's own signals from that start, or its failure, on. The other process lives if it holds the lock
+    of the log directories, if it writes lines afterwards, or if it ends afterwards and no start was between. Its lines
+    are told apart from those of the next process by the time between.
     """
-    rest = list(dropwhile(lambda s: s.shows in _STARTS, own))
-    after = list(dropwhile(lambda s: s.shows is Signal.FAILED, rest))
-    failed = rest[: len(rest) - len(after)]
-    until = after[0].at - CATCHING_UP if after else NEVER
-    return bool(failed) and is_active(failed[-1].at + CATCHING_UP, until)
+    rest = [s for s in own if s.shows is not Signal.REASON]
+    while failed := list(takewhile(lambda s: s.shows is Signal.FAILED, dropwhile(lambda s: s.shows in _STARTS, rest))):
+        rest = rest[rest.index(failed[-1]) + 1 :]
+        if any(is_lock_held(s.event) for s in failed):
+            return True
+        until = rest[0].at - CATCHING_UP if rest else NEVER
+        has_exited = any(s.event.pattern_id in EXITS or s.event.kind == Kind.BROKER_STOPPED for s in failed)
+        if is_active(failed[-1].at + CATCHING_UP, until) or (has_exited and rest and rest[0].shows in ENDS):
+            return True
+    return False
 
 
 _QUOTED = 200
 """Characters of an exception that a sentence quotes."""
+_NAMED = 5
+"""Reasons of failed starts that a sentence names."""
 
 CAUSED_BY: Mapping[str, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "was shut down in order",
@@ -464,8 +498,8 @@ def find_outages(
 def _row(cluster: str, absence: Absence) -> BrokerOutage:
     verdict = judge(OUTAGE_RULINGS, absence)
     kind = OutageKind(verdict.code)
-    own = [e for e in absence.failures if e.broker == absence.broker]
-    reason = why_starts_failed(words for e in own for words in (e.text, e.error) if words) if own else None
+    codes = [reason.code for reason, _ in _reasons(absence)]
+    telling = [code for code in codes if code != StartFailure.STOPPED] or codes
     outage = BrokerOutage(
         cluster=cluster,
         outage_id=row_id(cluster, "outage", absence.broker, absence.down_at),
@@ -477,45 +511,81 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
         last_heard_at=absence.last_heard_at,
         unreachable_at=absence.failure.happened_at if absence.failure else None,
         up_at=absence.up_at,
-        failed_starts=absence.failed_starts,
-        start_failure=reason.code if reason else None,
+        failed_starts=len(absence.failures),
+        start_failure=telling[-1] if telling else None,
         away_low_ms=absence.lasted_at_least // MS,
         away_high_ms=None if absence.lasted_at_most is None else absence.lasted_at_most // MS,
         group_ids=[],
         confidence=verdict.confidence,
-        explanation=" ".join(filter(None, (verdict.sentence, _starts(absence, reason)))),
-        evidence=evidence_of([*map(quote, absence.lines), *absence.snapshots]),
+        explanation=" ".join((verdict.sentence, *_starts(absence))),
+        evidence=evidence_of(_quotes(absence)),
     )
-    told = (outage.explanation, _ending(absence, starts_exactly(outage)))
-    return replace(outage, explanation=" ".join(filter(None, told)))
+    sentences = (outage.explanation, _ending(absence, outage))
+    return replace(outage, explanation=" ".join(filter(None, sentences)))
 
 
-def _starts(absence: Absence, reason: StartReason | None) -> str:
-    """The starts that failed while the broker was away, with the exception that shows why."""
-    failed = f"Its start failed {counted(absence.failed_starts, 'time')}"
-    if reason is None:
-        return f"{failed}: its log, which would show why, is not at hand." if absence.failures else ""
-    errors = [e.error for e in absence.failures if e.error]
-    telling = next((error for error in errors if reason.told_by.search(error)), None)
-    quoted = f" ({telling[:_QUOTED]})" if telling else ""
-    return f"{failed}: {reason.reason}{quoted}. {reason.advice}"
+def _starts(absence: Absence) -> Iterator[str]:
+    """Each start that failed while the broker was away, with the line that shows why: those of one reason as one."""
+    if not absence.failures:
+        return
+    failed = f"Its start failed {counted(len(absence.failures), 'time')}"
+    reasons = _reasons(absence)
+    if not reasons:
+        yield f"{failed}: its log, which would show why, is not at hand."
+        return
+    runs = [list(same) for _, same in groupby(reasons, key=lambda r: r[0])]
+    clauses = [_why(run, is_dated=len(runs) > 1) for run in runs[:_NAMED]]
+    more = [f"{len(runs) - _NAMED} more reasons"] if len(runs) > _NAMED else []
+    yield f"{failed}: {'; '.join([*clauses, *more])}."
+    yield from dict.fromkeys(reason.advice for reason, _ in reasons)
 
 
-def _ending(absence: Absence, starts_exactly: bool) -> str:
+def _why(run: Sequence[tuple[StartReason, Event]], *, is_dated: bool) -> str:
+    """Why starts failed one after another for one reason, with what the first of them wrote."""
+    reason, line = run[0]
+    words = (line.error or line.detail or "")[:_QUOTED]
+    since = (
+        f"at {line.happened_at:%H:%M:%S} "
+        if len(run) == 1
+        else f"{len(run)} times from {line.happened_at:%H:%M:%S} on "
+    )
+    return f"{since if is_dated else ''}{reason.reason}{f' ({words})' if words else ''}"
+
+
+def _reasons(absence: Absence) -> list[tuple[StartReason, Event]]:
+    """Why each start failed whose lines are at hand, and the line that shows it, in order of time."""
+    own = ([e for e in start if e.broker == absence.broker] for start in absence.failures)
+    return [why_start_failed(start) for start in own if start]
+
+
+def _quotes(absence: Absence) -> Iterator[Quote]:
+    """The evidence: what shows why it ended, and why each start failed, always; then the other lines."""
+    asked = (e for e in absence.lines if e.kind == Kind.PROCESS_SIGNALLED)
+    whys = (line for _, line in _reasons(absence))
+    ends = (*absence.lines[:1], *absence.lines[-1:])
+    firm = list({e.line_id: e for e in (*ends, *islice(asked, 2), *islice(whys, MAX_QUOTES - 4))}.values())
+    others = (e for e in absence.lines if e not in firm)
+    yield from map(quote, (*firm, *islice(others, MAX_QUOTES - len(firm))))
+    yield from absence.snapshots
+
+
+def _ending(absence: Absence, outage: BrokerOutage) -> str:
     if absence.up_at is None:
         if not absence.shows_end:
             return "Whether it came back is not known: no log that would show it reaches further."
         if absence.known_until and absence.observed_until - absence.known_until > CLOCK_SKEW:
             return f"It had not come back at {absence.known_until:%H:%M:%S}, when the logs that would show it end."
         return "It had not come back when the lines end."
-    if absence.up_at == absence.down_at:
+    lasted = away(outage)
+    if absence.up_at == absence.down_at or not lasted:
         return ""
-    lasted = duration(absence.up_at - absence.down_at)
     if not absence.shows_end:
-        return f"It served again after {lasted} at most: no log of all that time is at hand."
+        return f"It served again after {lasted}: no log of all that time is at hand."
     if not absence.is_end_exact:
-        return f"It served again after {lasted} at most: no line shows its return, and then it served."
-    return f"It served again {f'after {lasted}' if starts_exactly else f'{lasted} after its last sign of life'}."
+        return f"It served again after {lasted}: no line shows its return, and then it served."
+    if starts_exactly(outage):
+        return f"It served again after {lasted}."
+    return f"It was away for {lasted}."
 
 
 def _absences_in_snapshots(

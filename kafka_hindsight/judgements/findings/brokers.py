@@ -11,20 +11,24 @@ from typing import Any
 from kafka_hindsight.catalog.codes import Confidence, FailoverKind, FindingSeverity, OutOfSyncKind, TruncationVerdict
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
+    Event,
     Finding,
     IsrSpan,
     LeaderImbalance,
     OutOfSyncPeriod,
     PartitionSnapshot,
 )
+from kafka_hindsight.catalog.rows.structs import ClusterNaming
 from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
 from kafka_hindsight.judgements.incidents.happenings import fate
-from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot
+from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
+from kafka_hindsight.logs.cluster_of_files import without_damaged
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.words import counted, duration, times, verb
+from kafka_hindsight.shared.windows import in_order
+from kafka_hindsight.shared.words import counted, duration, instant, listed, times, verb
 
 _NAMED = 3
 
@@ -250,6 +254,36 @@ def _truncated(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def _changes_in(namings: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
+    """The lines of one log between which the cluster's id changes."""
+    by_id = grouped(namings, lambda e: e.detail or "")
+    instants = {name: [e.happened_at for e in own] for name, own in by_id.items()}
+    clusters = {
+        name: ClusterNaming(cluster_id=name, first_at=min(at), last_at=max(at), line_count=len(at))
+        for name, at in instants.items()
+    }
+    kept = without_damaged(clusters)
+    ordered = in_order(e for e in namings if e.detail in kept)
+    return ((before, after) for before, after in pairwise(ordered) if before.detail != after.detail)
+
+
+def _renamed(facts: Facts) -> Iterator[Finding]:
+    """One finding for all changes of the cluster's id; brokers that share a change show it once."""
+    changes = (pair for own in grouped(facts.namings, lambda e: e.source).values() for pair in _changes_in(own))
+    ordered = sorted(changes, key=lambda pair: (pair[1].happened_at, pair[1].source))
+    if pairs := [own[0] for own in grouped(ordered, lambda pair: (pair[0].detail, pair[1].detail)).values()]:
+        named = [f"from {a.detail} to {b.detail} at {instant(b.happened_at)}" for a, b in pairs]
+        yield finding_of(
+            facts,
+            "cluster_id_changed",
+            facts.cluster,
+            [b.happened_at for _, b in pairs],
+            [quote(e) for pair in pairs for e in pair],
+            times=times(len(pairs)),
+            changes=f"its id changed {listed(named, _NAMED)}",
+        )
+
+
 RULES = (
     _imbalance,
     _replication,
@@ -261,4 +295,5 @@ RULES = (
     _flapping,
     _too_early,
     _not_restored,
+    _renamed,
 )

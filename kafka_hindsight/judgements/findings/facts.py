@@ -21,9 +21,9 @@ class Facts:
     """What the rules look at, all of one cluster and one window.
 
     `unanswered` are readings of groups with an error; `partial` readings that lack a part; `unheard` nodes without a
-    log; `lost_brokers` the absences of the window that were not in order, or not over, and those from before that are
-    not over; `partitions` and `brokers` the last reading. The settings at `judged_at` are judged: the instant of that
-    reading, else the end of the window.
+    log; `namings` the brokers' lines that name the cluster's id; `lost_brokers` the absences of the window that were
+    not in order, or not over, and those from before that are not over; `partitions` and `brokers` the last reading.
+    The settings at `judged_at` are judged: the instant of that reading, else the end of the window.
     """
 
     cluster: str
@@ -41,6 +41,7 @@ class Facts:
     unheard: Sequence[rows.MissingBrokerLog] = ()
     unobserved: Sequence[rows.UnobservedSpan] = ()
     coverage: Sequence[rows.Coverage] = ()
+    namings: Sequence[rows.Event] = ()
     unanswered: Sequence[rows.GroupSnapshot] = ()
     partial: Sequence[rows.SnapshotReading] = ()
     settings: Sequence[rows.MemberSetting] = ()

@@ -14,7 +14,7 @@ from kafka_hindsight.judgements.incidents.happenings import Found as Found
 from kafka_hindsight.judgements.incidents.happenings import Happening, Impact, gather, headline_of
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
-from kafka_hindsight.knowledge.harms import HARM_NOTES, OUTAGE_ADVICE
+from kafka_hindsight.knowledge.harms import HARM_NOTES, outage_advice
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
 from kafka_hindsight.shared import words
 
@@ -179,7 +179,7 @@ def _explanations(happening: Happening) -> Iterator[str]:
 
 def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
     yield HARM_NOTES[harm].advice
-    yield from (OUTAGE_ADVICE[o.kind] for o in happening.outages)
+    yield from map(outage_advice, happening.outages)
     yield from (p.advice for p in happening.periods)
     if not happening.outages:
         yield from (i.advice for i in happening.of_groups)

@@ -33,7 +33,7 @@ from kafka_hindsight.catalog.rows import (
     Truncation,
     Unavailability,
 )
-from kafka_hindsight.knowledge.harms import OUTAGE_VERBS
+from kafka_hindsight.knowledge.harms import halts_over_disk, outage_verb
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.absences import away, is_lost, is_orderly, starts_exactly
 from kafka_hindsight.shared.durations import MS, NEVER
@@ -157,13 +157,15 @@ def gather(found: Found) -> list[Happening]:
     acts = [*_acts(found.outages)]
     act_of = {o.outage_id: n for n, act in enumerate(acts) for o in act}
     groups = _by_act(act_of, _with_absences(found))
-    failovers = _by_act(act_of, _with_outages(found.failovers))
-    of_failover = {f.failover_id: f.outage_id for f in found.failovers}
+    with_outages = [*_with_outages(found)]
+    failovers = _by_act(act_of, with_outages)
+    of_failover = {f.failover_id: outage_id for outage_id, f in with_outages}
     lossy = (t for t in found.truncations if t.verdict == TruncationVerdict.COMMITTED_LOST)
     truncations = _by_act(act_of, ((t.outage_id or of_failover.get(t.failover_id or ""), t) for t in lossy))
     outage_of = {incident.incident_id: outage_id for outage_id, incident in _with_absences(found)}
     incidents = ((found.group_incident_of.get(u.rebalance_id or ""), u) for u in found.unavailability)
-    unused = _by_act(act_of, ((u.outage_id or outage_of.get(i or ""), u) for i, u in incidents))
+    origins = ((u.outage_id or outage_of.get(i or "") or of_failover.get(u.failover_id or ""), u) for i, u in incidents)
+    unused = _by_act(act_of, origins)
     absences = [
         Happening(
             groups.get(n, ()),
@@ -225,15 +227,25 @@ def _within(
     return runs(rows, lambda run, row: (since or at)(row) - at(run[-1]) <= TOGETHER)
 
 
-def _with_outages(failovers: Sequence[Failover]) -> Iterator[tuple[str | None, Failover]]:
-    """Failovers with the absence behind them; a leader that came back belongs to what had taken the leader."""
+def _with_outages(found: Found) -> Iterator[tuple[str | None, Failover]]:
+    """Failovers with the absence behind them; a leader that came back belongs to what had taken the leader.
+
+    A broker whose last log directory failed loses its leaders just before it halts: that is its absence.
+    """
     last: dict[tuple[str, int], str | None] = {}
-    for row in sorted(failovers, key=lambda f: (f.happened_at, f.failover_id)):
-        place = row.topic, row.partition
-        if row.kind == FailoverKind.OFFLINE:
-            last[place] = row.outage_id
-        outage = last.pop(place, None) if row.kind == FailoverKind.LEADER_RESTORED else row.outage_id
-        yield outage, row
+    for row in sorted(found.failovers, key=lambda f: (f.happened_at, f.failover_id)):
+        place, at, outage = (row.topic, row.partition), row.happened_at, row.outage_id
+        if row.kind == FailoverKind.LOG_DIR_FAILED and outage is None:
+            outage = _halt_of(found, row.leader_from, at)
+        if row.kind in (FailoverKind.OFFLINE, FailoverKind.LOG_DIR_FAILED):
+            last[place] = outage
+        yield last.pop(place, None) if row.kind == FailoverKind.LEADER_RESTORED else outage, row
+
+
+def _halt_of(found: Found, broker: int | None, at: datetime) -> str | None:
+    """The absence of a broker that halted over its log directories just before or after an instant."""
+    own = (o for o in found.outages if o.broker == broker and abs(o.down_at - at) <= TOGETHER)
+    return next((o.outage_id for o in own if halts_over_disk(o)), None)
 
 
 def _without_outage(
@@ -245,7 +257,8 @@ def _without_outage(
     with_leaders = {t.truncation_id for h in lost for t in h.truncations}
     stopped = [u for u in unused if u.kind in NO_WRITES and is_noticed(u)]
     missing = missing_broker(found.spans)
-    for period in (p for p in found.periods if p.outage_id is None and p.kind in TROUBLED):
+    others = (p for p in found.periods if p.outage_id is None and p.kind in TROUBLED)
+    for period in (p for p in others if p.kind != OutOfSyncKind.DISK or not _halt_of(found, p.broker, p.started_at)):
         own, lost = apart(lost, partial(_is_of, period))
         through, stopped = apart(stopped, partial(_began_in, period, missing))
         yield Happening(
@@ -258,8 +271,8 @@ def _without_outage(
     yield from lost
     for rows in _within(sorted(stopped, key=lambda u: u.started_at), lambda u: u.started_at):
         yield Happening(kind=IncidentKind.WRITES_STOPPED, unavailability=rows)
-    others = (t for t in truncations if t.truncation_id not in with_leaders and found.window.holds(t.happened_at))
-    for by_broker in grouped(sorted(others, key=lambda t: t.happened_at), lambda t: t.broker).values():
+    cut = (t for t in truncations if t.truncation_id not in with_leaders and found.window.holds(t.happened_at))
+    for by_broker in grouped(sorted(cut, key=lambda t: t.happened_at), lambda t: t.broker).values():
         for cuts in _within(by_broker, lambda t: t.happened_at):
             yield Happening(kind=IncidentKind.LOG_CUT, truncations=cuts)
 
@@ -502,7 +515,7 @@ _EFFECTS: Mapping[Harm, Callable[[Impact], str]] = {
 
 def fate(outage: BrokerOutage) -> str:
     """What became of a broker, after its name. Where only its last sign of life is known, for how long is bounded."""
-    verb = f"{_HEDGES.get(outage.confidence, '')}{OUTAGE_VERBS[outage.kind]}"
+    verb = f"{_HEDGES.get(outage.confidence, '')}{outage_verb(outage)}"
     at = f"{'at' if starts_exactly(outage) else 'about'} {outage.down_at:%H:%M:%S}"
     gone = away(outage)
     return f"{verb} {at}{f', away for {gone}' if gone else ' and had not come back by the end'}"

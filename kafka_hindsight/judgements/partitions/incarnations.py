@@ -6,25 +6,27 @@ from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property, partial
-from itertools import dropwhile
+from itertools import dropwhile, groupby
 from operator import attrgetter
 from typing import TypeVar
 
 from kafka_hindsight.catalog.rows import Event, Failover, IsrChange
-from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, speaks_for_cluster, was_reverted
+from kafka_hindsight.judgements.brokers.controllers import (
+    ControllerEpoch,
+    incarnations_begun,
+    speaks_for_cluster,
+    was_reverted,
+)
 from kafka_hindsight.judgements.partitions.readings import Partition as Partition
 from kafka_hindsight.judgements.partitions.readings import PartitionReadings, Readings, TopicReadings
+from kafka_hindsight.judgements.reasoning.epochs import between_falls
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
-from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
 _FROM_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topic_deleted")
 """Kinds that standby controllers print too, and that every controller prints again when it starts."""
-
-_LATE_NEWS = timedelta(hours=1)
-"""A broker that was cut off may apply old metadata before the new: not for as long as this. Our choice."""
 
 _REPLICAS = attrgetter("replicas")
 
@@ -90,7 +92,7 @@ def incarnations_of(
 def lives_of(
     events: Iterable[Event], kinds: Collection[str], epochs: Sequence[ControllerEpoch]
 ) -> dict[Partition, list[list[Event]]]:
-    """Each partition's events of the given kinds, in order, split where its topic was deleted or its epochs fall.
+    """Each partition's events of the given kinds, in order, split where its topic was deleted or epochs begin again.
 
     Edge case: epochs begin again at 0 in a topic that is created again under its old name. Where that happened, what a
     standby controller repeats is left out: it may be about the former incarnation. What a controller decided and
@@ -99,8 +101,14 @@ def lives_of(
     ordered = in_order(e for e in events if e.topic is not None)
     deleted = deletions_of(ordered, epochs)
     lines = (e for e in ordered if e.partition is not None and e.kind in kinds and not was_reverted(epochs, e))
+    begins = incarnations_begun(epochs)
     return {
-        key: [part for life in _between_deletions(own, deleted[key[:2]], epochs) for part in _between_falls(life)]
+        key: [
+            life
+            for _, of_cluster in groupby(own, lambda e: bisect_right(begins, e.happened_at))
+            for of_topic in _between_deletions(list(of_cluster), deleted[key[:2]], epochs)
+            for life in between_falls(of_topic)
+        ]
         for key, own in sorted(by_partition(lines).items())
     }
 
@@ -123,24 +131,6 @@ def deletions_of(
         if event.kind == "topic_deleted" and event.topic is not None and speaks_for_cluster(epochs, event):
             insort(found[event.cluster, event.topic], event.happened_at)
     return found
-
-
-def _between_falls(events: list[Event]) -> list[list[Event]]:
-    """The events, split where a broker begins to lead in an epoch that the partition had left long before.
-
-    Epochs grow as long as the cluster keeps its metadata: what follows is about other metadata, restored or formatted.
-    """
-    parts: list[list[Event]] = [[]]
-    reached: tuple[int, datetime] | None = None
-    for event in events:
-        if event.kind == Kind.LEADER_STARTED and event.leader_epoch is not None:
-            if reached and event.leader_epoch < reached[0] and event.happened_at - reached[1] > _LATE_NEWS:
-                parts.append([])
-                reached = None
-            if reached is None or event.leader_epoch > reached[0]:
-                reached = event.leader_epoch, event.happened_at
-        parts[-1].append(event)
-    return parts
 
 
 def _between_deletions(

@@ -24,6 +24,7 @@ LEADERSHIP_KINDS = (
     "leader_started",
     "follower_started",
     "leadership_kept",
+    "leader_and_isr_received",
     "partition_created",
     "partition_state_changed",
     "replica_removed_from_isr",
@@ -33,7 +34,7 @@ LEADERSHIP_KINDS = (
 # Which witness counts first: who leads, or made the leader; who follows; a reading, whose leader and epoch may stem
 # from two moments.
 _FIRST_HAND, _SECOND_HAND, _READING = 0, 1, 2
-_LEADER, _FOLLOWER = ("leader_started",), ("follower_started", "leadership_kept")
+_LEADER, _FOLLOWER = ("leader_started",), ("follower_started", "leadership_kept", "leader_and_isr_received")
 
 _ELR = re.compile(r"(?<!\w)elr: \[[\d, ]*\] -> \[([\d, ]*)\]")
 _WITH_ELR = ("unclean_partition_change", "partition_changed")
@@ -272,4 +273,4 @@ def _broker_lost(leader: int, since: datetime, after: Leadership | None, context
         proves = outage.detected_at is not None and outage.up_at is None and outage.down_at >= since
     else:
         proves = after.leader == leader
-    return _Loss(known_at(outage), tuple(outage.evidence[:1])) if proves else None
+    return _Loss(known_at(outage), tuple(outage.evidence[:2])) if proves else None

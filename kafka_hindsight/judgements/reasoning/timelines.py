@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from itertools import pairwise
-from operator import attrgetter
+from operator import attrgetter, le
 from typing import Generic, Protocol, TypeVar
 
 from kafka_hindsight.shared.grouping import grouped
@@ -135,14 +136,14 @@ class Interval(Generic[T]):
     def clip(self, first: datetime, last: datetime) -> Interval[T] | None:
         """Its part from `first` to `last`; None where it has none, or only an instant."""
         start, end = max(self.start, first), last if self.end is None else min(self.end, last)
-        return replace(self, start=start, end=end) if start < end else None
+        return Interval(start, end, self.value) if start < end else None
 
     def split(self, cuts: Timeline[datetime]) -> Iterator[Interval[T]]:
         """Its parts between the cuts that lie inside it, in order. Takes: instants, each once."""
         inside = cuts.within(self.start + timedelta.resolution, self.end)
         for start, end in pairwise([self.start, *inside, self.end]):
             if start is not None:
-                yield replace(self, start=start, end=end)
+                yield Interval(start, end, self.value)
 
 
 class Intervals(Generic[T]):
@@ -155,11 +156,8 @@ class Intervals(Generic[T]):
         """Takes: the intervals in any order."""
         self.intervals: Sequence[Interval[T]] = sorted(intervals, key=lambda i: i.start)
         self._starts = [i.start for i in self.intervals]
-        ends = [datetime.max.replace(tzinfo=i.start.tzinfo) if i.end is None else i.end for i in self.intervals]
-        self._latest_ends = [ends]
-        while len(ends) > 1:
-            ends = [max(ends[n : n + 2]) for n in range(0, len(ends), 2)]
-            self._latest_ends.append(ends)
+        self._ends = [datetime.max.replace(tzinfo=i.start.tzinfo) if i.end is None else i.end for i in self.intervals]
+        self._ends_are_in_order = all(map(le, self._ends, self._ends[1:]))
 
     def __len__(self) -> int:
         return len(self.intervals)
@@ -191,14 +189,28 @@ class Intervals(Generic[T]):
             if last is None or (last.end is not None and last.end < start):
                 united.append(Interval(start, end, None))
             elif last.end is not None and (end is None or last.end < end):
-                united[-1] = replace(last, end=end)
+                united[-1] = Interval(last.start, end, None)
         return Intervals(united)
 
-    def _ending_since(self, instant: datetime, stop: int) -> Iterator[int]:
+    @cached_property
+    def _latest_ends(self) -> list[list[datetime]]:
+        """The ends, then the later one of each two, and so on up to the latest of all."""
+        levels = [self._ends]
+        while len(levels[-1]) > 1:
+            levels.append([max(levels[-1][n : n + 2]) for n in range(0, len(levels[-1]), 2)])
+        return levels
+
+    def _ending_since(self, instant: datetime, stop: int) -> Iterable[int]:
         """The places below `stop` of the intervals that end at an instant or later, in order.
 
-        `_latest_ends` halves with each level, so that an interval without an end makes no look-up longer.
+        Where the ends are in order, as those of intervals that do not overlap are, a bisect finds the first.
         """
+        if self._ends_are_in_order:
+            return range(bisect_left(self._ends, instant), stop)
+        return self._ending_since_by_levels(instant, stop)
+
+    def _ending_since_by_levels(self, instant: datetime, stop: int) -> Iterator[int]:
+        """As above. `_latest_ends` halves with each level: an interval without an end makes no look-up longer."""
         places = [(len(self._latest_ends) - 1, 0)] if stop else []
         while places:
             level, place = places.pop()

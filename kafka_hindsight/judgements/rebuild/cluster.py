@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.catalog.codes import FailoverKind, IncidentKind, LagStatus, TruncationVerdict
+from kafka_hindsight.catalog.codes import FailoverKind, IncidentKind, LagStatus, Origin, TruncationVerdict
 from kafka_hindsight.catalog.rows import Finding
 from kafka_hindsight.judgements.brokers.aftermath import (
     add_impact,
@@ -37,6 +37,7 @@ from kafka_hindsight.judgements.rebuild.readings import GROUP_READINGS, READINGS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 from kafka_hindsight.judgements.rebuild.settings import SETTINGS, last_settings
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.shared.absences import is_lost, is_orderly
 from kafka_hindsight.shared.arrow_tables import among, as_scalar, with_columns
@@ -82,6 +83,7 @@ def judge_cluster(
     lag: list[rows.LagVerdict],
     member_settings: list[rows.MemberSetting],
     coverage: list[rows.Coverage],
+    namings: list[rows.Event],
     unanswered: list[rows.GroupSnapshot],
     partial: list[rows.SnapshotReading],
     last_partitions: list[rows.PartitionSnapshot],
@@ -144,6 +146,7 @@ def judge_cluster(
         unheard=cut_to(window, missing_logs),
         unobserved=cut_to(window, unobserved),
         coverage=coverage,
+        namings=namings,
         unanswered=unanswered,
         partial=partial,
         settings=member_settings,
@@ -282,6 +285,12 @@ def not_all_read(coverage: pa.Table) -> pa.Table:
     return coverage.filter(pc.greater(pc.add(coverage["unparsed"], coverage["quarantined"]), 0))
 
 
+def naming_the_cluster(events: pa.Table) -> pa.Table:
+    """Keep the brokers' lines that name the cluster's id."""
+    is_naming = pc.equal(events["kind"], str(Kind.CLUSTER_NAMED))
+    return events.filter(pc.and_(is_naming, pc.equal(events["origin"], str(Origin.BROKER))))
+
+
 def unanswered(readings: pa.Table) -> pa.Table:
     """Keep the readings of groups that failed."""
     return readings.filter(pc.is_valid(readings["error"]))
@@ -330,6 +339,7 @@ CLUSTER = Judgement(
         "lag": each(that_lag, GROUP_READINGS.output("lag")),
         "member_settings": GROUPS.output("settings"),
         "coverage": each(not_all_read, table("quality.coverage", span="window")),
+        "namings": each(naming_the_cluster, table("silver.events", span="window")),
         "unanswered": each(unanswered, table("bronze.group_snapshots", span="window")),
         "partial": each(in_part, table("bronze.snapshot_readings", span="window")),
         "last_partitions": each(last_reading, table("bronze.partition_snapshots", span="window")),

@@ -68,6 +68,12 @@ PATTERNS = (
         source=f"{_LIFECYCLE_SOURCE} BrokerRegistrationResponseEvent",
     ),
     _line_of_lifecycle(
+        pattern_id="kraft.registration_refused",
+        kind=Kind.BROKER_REGISTRATION_REFUSED,
+        regex=r"Unable to register broker (?P<node>\d+) because the controller returned error (?P<error>\w+)\.?$",
+        source=f"{_LIFECYCLE_SOURCE} BrokerRegistrationResponseEvent",
+    ),
+    _line_of_lifecycle(
         pattern_id="kraft.broker_unfenced_self",
         kind=Kind.BROKER_UNFENCED_SELF,
         regex=r"The broker has been unfenced\. Transitioning from RECOVERY to RUNNING\.$",
@@ -82,7 +88,8 @@ PATTERNS = (
     _line_of_lifecycle(
         pattern_id="kraft.cluster_named_by_broker",
         kind=Kind.CLUSTER_NAMED,
-        regex=r"Incarnation \S+ of broker \d+ in cluster (?P<detail>[\w-]+) is now STARTING\.$",
+        # 3.7 prints the optional id as it is.
+        regex=r"Incarnation \S+ of broker \d+ in cluster (?:Some\()?(?P<detail>[\w-]+)\)? is now STARTING\.$",
         source=f"{_LIFECYCLE_SOURCE} StartupEvent",
     ),
 )

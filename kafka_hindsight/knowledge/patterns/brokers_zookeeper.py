@@ -66,6 +66,14 @@ PATTERNS = (
         source="core/src/main/scala/kafka/zk/KafkaZkClient.scala registerBroker",
     ),
     Pattern(
+        pattern_id="zookeeper.client_spoke",
+        kind=Kind.ZOOKEEPER_CLIENT_SPOKE,
+        loggers=("org.apache.zookeeper.ClientCnxn",),
+        regex=r"^(?!EventThread shut down|zookeeper\.request\.timeout)(?:Client session timed out, have not heard from server in (?P<took_ms>\d+)ms .*|.*)$",
+        versions="1.0-3.9",
+        source="zookeeper-server/src/main/java/org/apache/zookeeper/ClientCnxn.java: all that its threads write",
+    ),
+    Pattern(
         pattern_id="zookeeper.session_expired",
         kind=Kind.ZOOKEEPER_SESSION_EXPIRED,
         loggers=("kafka.zookeeper.ZooKeeperClient",),

@@ -24,7 +24,8 @@ PATTERNS = (
     _line_of_quorum(
         pattern_id="kraft.controller_elected",
         kind=Kind.CONTROLLER_ELECTED,
-        regex=r"Becoming (?:the active controller at epoch|active at controller epoch) (?P<controller_epoch>\d+)(?:, .*|\.)$",
+        regex=r"Becoming (?:the active controller at epoch|active at controller epoch) (?P<controller_epoch>\d+)"
+        r"(?:, (?:committed|next write) offset (?P<log_offset>-?\d+).*|\.)$",
         versions="2.8-4.2",
         source=f"{_PACKAGE}/QuorumController.java claim",
     ),
@@ -76,7 +77,9 @@ PATTERNS = (
     _line_of_raft(
         pattern_id="raft.leader_known",
         kind=Kind.CONTROLLER_KNOWN,
-        regex=r"Completed transition to FollowerState\(fetchTimeoutMs=\d+, epoch=(?P<controller_epoch>\d+), (?:leader|leaderId)=(?P<node>\d+), .*$",
+        regex=r"Completed transition to FollowerState\(fetchTimeoutMs=\d+, epoch=(?P<controller_epoch>\d+), "
+        # 3.8 prints the leader's address too, and no comma behind it.
+        r"(?:leader|leaderId)=(?:\S+:\d+ \(id: )?(?P<node>\d+)(?:,| rack: ).*$",
         source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java durableTransitionTo",
     ),
     _line_of_raft(

@@ -68,6 +68,19 @@ PATTERNS = (
         versions="4.2-4.3",
         source=f"{_SOURCE} makeLeader, makeFollower",
     ),
+    Pattern(
+        pattern_id="partition.leader_and_isr_received",
+        kind=Kind.LEADER_AND_ISR_RECEIVED,
+        loggers=_LOGGERS,
+        # From 2.4 on the state names its partition, which follows it before.
+        regex=r"^(?:\[Broker id=\d+\] R|Broker \d+ r)eceived LeaderAndIsr request "
+        r"(?=.*?(?:topicName='|for partition \[?)(?P<topic>[\w.-]+)(?:', partitionIndex=|[,-])(?P<partition>\d+)(?:,|\]?$))"
+        r"(?:LeaderAndIsr)?PartitionState\((?:topicName=.*?, )?controllerEpoch=(?P<controller_epoch>\d+), leader=(?P<leader>-?\d+), "
+        r"leaderEpoch=(?P<leader_epoch>\d+), isr=(?P<isr>\[?[\d, ]*\]?), (?:zkVersion|partitionEpoch)=(?P<partition_epoch>\d+), "
+        r"replicas=\[?(?P<replicas>[\d, ]*)[\],)].*$",
+        versions="0.10-3.9",
+        source=f"{_REPLICA_SOURCE} becomeLeaderOrFollower (at TRACE, which Kafka's own configuration sets until 2.5)",
+    ),
     _line(
         pattern_id="partition.leader_unavailable",
         kind=Kind.LEADER_UNAVAILABLE,

@@ -34,6 +34,14 @@ PATTERNS = (
         source=_LOADS_LOGS,
     ),
     Pattern(
+        pattern_id="process.segment_recovering",
+        kind=Kind.LOGS_UNCLEAN,
+        loggers=("kafka.log.Log",),
+        regex=r"^\[Log partition=[^,]+, dir=(?P<detail>[^\]]+)\] Recovering unflushed segment \d+.*$",
+        versions="1.1-2.8",
+        source="core/src/main/scala/kafka/log/Log.scala recoverLog: only where no clean shutdown file was found",
+    ),
+    Pattern(
         pattern_id="process.start_failed",
         kind=Kind.BROKER_START_FAILED,
         loggers=("kafka.server.KafkaServer", "kafka.server.BrokerServer", "kafka.server.ControllerServer"),

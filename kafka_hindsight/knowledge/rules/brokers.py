@@ -120,4 +120,14 @@ RULES: tuple[Rule, ...] = (
         " by; how much is too much: the rule leader_imbalance",
         thresholds={"minutes": 10},
     ),
+    Rule(
+        rule_id="cluster_id_changed",
+        severity="warning",
+        subject_kind="cluster",
+        says="{subject} began again without its data {times}: {changes}",
+        advice="Its disks were formatted or ZooKeeper's data was removed. Find out who did it and why: topics,"
+        " records and committed offsets of before are gone. If another cluster wrote into these logs, separate them.",
+        source="the id is made once and kept in ZooKeeper and in meta.properties (KafkaServer.getOrGenerateClusterId,"
+        " kafka-storage format); a broker whose disk has another one does not start (InconsistentClusterIdException)",
+    ),
 )

@@ -36,8 +36,8 @@ RULES: tuple[Rule, ...] = (
         subject_kind="broker",
         says="whether {subject} served is not known {count} times, {longest} at most: neither its own log nor a"
         " controller's has a line of that time",
-        advice="Give Hindsight the files of these hours. Until then no absence of that time is known, and what is known"
-        " just before and after is less certain.",
+        advice="Give Hindsight the files of these hours, where there are any: while its machine is off, a broker writes"
+        " none. Until then no absence of that time is known, and what is known just before and after is less certain.",
         source="quality.unobserved_spans has a row for each",
     ),
     Rule(

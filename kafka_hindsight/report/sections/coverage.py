@@ -84,8 +84,14 @@ def unread_sentence(page: PageRows) -> str:
     if not total.lines_in:
         return "No line was read, so nothing is known about what happened."
     if not total.lost:
-        return f"Every one of {words.counted(total.lines_in, 'line')} could be read."
+        own = " of this cluster" if page.run.left_out else ""
+        return f"Every one of {words.counted(total.lines_in, 'line')}{own} could be read."
     return f"{words.counted(total.lost, 'line')} of {words.number(total.lines_in)} could not be read."
+
+
+def left_out_sentence(page: PageRows) -> str:
+    """What the logs hold beside this cluster: `Not part of this audit: 40 lines of 2 days in 3 files (reason).`"""
+    return f"Not part of this audit: {words.listed(page.run.left_out or ())}."
 
 
 def broken_expectations(page: PageRows) -> list[ValidationResult]:
@@ -206,6 +212,7 @@ def _expectations(page: PageRows) -> Iterator[Statement]:
 
 
 def _not_read(page: PageRows) -> Iterator[Statement]:
+    yield from (("warn", left_out_sentence(page)),) if page.run.left_out else ()
     if count := len(page.run.files_not_read or ()):
         yield "plain", f"{words.counted(count, 'file')} {words.verb(count, 'was', 'were')} not read."
 

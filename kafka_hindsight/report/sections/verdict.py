@@ -39,7 +39,7 @@ def verdict(page: PageRows) -> Iterator[ui.Block]:
 def _lead(page: PageRows) -> ui.Box:
     """The badge, what could not be seen, then at most three sentences: what happened, for how long, what to do."""
     findings, parts = page.of(Finding), grouped(figures.urgent_first(page.of(Incident)), figures.is_going_on)
-    state, going_on = figures.state_of(page.of(Incident), findings), parts.get(True, ())
+    state, going_on = figures.state_of(page.of(Incident), findings, page.run.is_partial), parts.get(True, ())
     first = [(figures.harm_of(going_on[0]), going_on)] if going_on else []
     grave = [*first, *figures.by_harm(parts.get(False, ())).items()][:SENTENCES]
     advised = {harm: place for place, (harm, _) in reversed([*enumerate(grave)])}
@@ -86,7 +86,9 @@ def _seen(page: PageRows) -> str:
     total = coverage.totals(page)
     lines = [f"{words.counted(total.lost, 'line')} of {words.number(total.lines_in)}"] if total.lost else []
     missed = [*lines, *gaps]
-    return f"Not seen: {words.listed(missed, NAMED)}." if missed else coverage.unread_sentence(page)
+    left_out = f" {coverage.left_out_sentence(page)}" if page.run.left_out else ""
+    seen = f"Not seen: {words.listed(missed, NAMED)}." if missed else coverage.unread_sentence(page)
+    return f"{seen}{left_out}"
 
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bool) -> ui.Item:

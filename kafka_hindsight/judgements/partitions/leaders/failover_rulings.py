@@ -18,6 +18,8 @@ from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 
+_OF_ZOOKEEPER = ("partition_state_changed", "replica_removed_from_isr", "leader_and_isr_received")
+
 PREFERRED = ("PREFERRED", "electPreferred", "maybeBalancePartitionLeaders")
 UNCLEAN = ("UNCLEAN", "electUnclean", "maybeElectUncleanLeaders")
 """What lines call elections of these types, and Kafka's own tasks that hold them."""
@@ -74,8 +76,8 @@ class LeaderChange:
 
     @cached_property
     def is_by_zookeeper(self) -> bool:
-        """Whether a line of the partition is one that only controllers in ZooKeeper mode print."""
-        return any(e.kind in ("partition_state_changed", "replica_removed_from_isr") for e in self.incarnation.events)
+        """Whether a line of the partition is one that only controllers in ZooKeeper mode, and their brokers, print."""
+        return any(e.kind in _OF_ZOOKEEPER for e in self.incarnation.events)
 
     def nearby(self, kind: str) -> list[Event]:
         """The partition's events of a kind at that time, as far as the clocks of two brokers may differ."""
@@ -450,7 +452,7 @@ def _named_preferred(change: LeaderChange) -> list[Event]:
 
 
 def _in_outage(outage: BrokerOutage | None) -> Proof:
-    return Proof(tuple(outage.evidence[:2]), facts={"outage_id": outage.outage_id}) if outage else Proof()
+    return Proof(tuple(outage.evidence[:3]), facts={"outage_id": outage.outage_id}) if outage else Proof()
 
 
 def _first_line(events: Iterable[Event]) -> Proof | None:

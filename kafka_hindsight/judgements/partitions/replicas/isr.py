@@ -223,6 +223,7 @@ ISR_KINDS = (
     "partition_created",
     "leader_started",
     "leadership_kept",
+    "leader_and_isr_received",
     "isr_updated",
     "partition_state_changed",
     "replica_removed_from_isr",

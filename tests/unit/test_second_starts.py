@@ -1,0 +1,130 @@
+"""Which process of a broker wrote a line: second starts beside a live one, starts that fail, shutdowns cut off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from kafka_hindsight.catalog.bronze import LOG_FILES
+from kafka_hindsight.catalog.rows import Event, LogFile
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.knowledge.harms import halts_over_disk, outage_advice, outage_verb
+from tests.support.nights import WHOLE, at
+from tests.support.rows import row
+
+
+def own(kind: str, clock: str, **columns: object) -> Event:
+    """A line of broker 1 about itself."""
+    named = {"kind": kind, "broker": 1, "source": "broker-1/server.log", "line_id": f"{kind} {clock}"}
+    event: Event = row(EVENTS, **named | {"happened_at": at(clock)} | columns)
+    return event
+
+
+LOCKED = (
+    "org.apache.kafka.common.KafkaException: Failed to acquire lock on file .lock in /tmp/kafka-logs. A Kafka instance"
+    " in another process or thread is using this directory."
+)
+
+
+def second_start(clock: str, error: str = LOCKED) -> list[Event]:
+    """All that the process of a second start on ZooKeeper writes, as 3.7 wrote it; its hook runs as it exits."""
+    failed = {"pattern_id": "process.start_failed", "detail": "KafkaServer", "error": error}
+    return [
+        own("broker_starting", f"{clock}:38.526"),
+        own("broker_start_failed", f"{clock}:38.780", text="Fatal error during KafkaServer startup.", **failed),
+        own("broker_shutdown_started", f"{clock}:38.781"),
+        own("broker_stopped", f"{clock}:38.904"),
+        own(
+            "broker_start_failed",
+            f"{clock}:38.905",
+            pattern_id="process.start_aborted",
+            text="Exiting Kafka",
+            error=error,
+        ),
+        own("broker_shutdown_started", f"{clock}:38.906"),
+    ]
+
+
+STOPS = [
+    own("process_signalled", "03:54:53.140", detail="SIGINT"),
+    own("broker_shutdown_started", "03:54:53.142"),
+    own("broker_stopped", "03:54:53.424"),
+    own("broker_starting", "03:54:58.602"),
+    own("broker_started", "03:54:59.569", pattern_id="zookeeper.broker_started"),
+]
+
+
+@pytest.mark.parametrize("error", [LOCKED, "java.net.BindException: Address already in use"])
+@pytest.mark.parametrize("tries", [1, 2])
+def test_a_second_start_beside_an_idle_broker_is_no_crash(error: str, tries: int) -> None:
+    """The first process writes nothing between, and then its own shutdown: 14 s after the last try."""
+    served = own("group_emptied", "03:50:52.213")
+    tried = [line for clock in ("03:53", "03:54")[-tries:] for line in second_start(clock, error)]
+    [absence] = rebuild_outages([served, *tried, *STOPS], [], WHOLE)
+    assert (absence.kind, absence.confidence, absence.failed_starts) == ("controlled_shutdown", "certain", 0)
+    assert (absence.down_at, absence.up_at) == (at("03:54:53.142"), at("03:54:59.569"))
+    assert "process_signalled" in {q.line_id.split()[0] for q in absence.evidence}
+
+
+def test_a_held_lock_is_a_sign_of_life_of_the_process_that_holds_it() -> None:
+    served = own("group_emptied", "03:50:52.213")
+    [crash] = rebuild_outages([served, *second_start("03:54"), *STOPS[-2:]], [], WHOLE)
+    assert (crash.kind, crash.down_at, crash.failed_starts) == ("crash", at("03:54:38.905"), 0)
+
+
+def test_each_failed_start_has_its_own_reason_and_its_line() -> None:
+    """As a broker wrote it whose operator stopped a start, and whose next one found its id registered."""
+    went = [
+        own("group_emptied", "02:50:00"),
+        own("broker_shutdown_started", "02:59:00"),
+        own("broker_stopped", "02:59:01"),
+    ]
+    stopped = [
+        own("broker_starting", "03:03:07"),
+        own("process_signalled", "03:03:11", detail="SIGINT"),
+        own("broker_shutdown_started", "03:03:12"),
+    ]
+    taken = "org.apache.zookeeper.KeeperException$NodeExistsException: KeeperErrorCode = NodeExists"
+    works = [
+        own("broker_starting", "03:11:00"),
+        own("broker_started", "03:11:30", pattern_id="zookeeper.broker_started"),
+    ]
+    [absence] = rebuild_outages([*went, *stopped, *second_start("03:04", taken), *works], [], WHOLE)
+    assert (absence.failed_starts, absence.start_failure) == (2, "id_taken")
+    first, second = absence.explanation.index("at 03:03:11 its process was stopped"), absence.explanation.index(taken)
+    assert first < second and "(SIGINT)" in absence.explanation
+    quoted = {q.line_id for q in absence.evidence}
+    assert {"process_signalled 03:03:11", "broker_start_failed 03:04:38.780"} <= quoted
+
+
+def test_the_lines_of_a_zookeeper_client_and_of_a_registration_are_signs_of_life() -> None:
+    signs = [own("zookeeper_client_spoke", "03:00:03"), own("broker_registered", "03:01:00")]
+    works = [
+        own("broker_starting", "03:03:07"),
+        own("broker_started", "03:03:30", pattern_id="zookeeper.broker_started"),
+    ]
+    [crash] = rebuild_outages([own("group_emptied", "02:59:24"), *signs, *works], [], WHOLE)
+    assert (crash.kind, crash.down_at) == ("crash", at("03:01:00"))
+
+
+@pytest.mark.parametrize(("hours", "kinds"), [(2, ["unknown"]), (30, [])])
+def test_a_start_days_after_an_older_file_is_a_first_start(hours: int, kinds: list[str]) -> None:
+    served, starts = own("leader_started", "02:00:00"), own("broker_starting", "02:00:00")
+    starts = replace(starts, happened_at=starts.happened_at + timedelta(hours=hours))
+    file: LogFile = row(
+        LOG_FILES, origin="broker", source=served.source, first_at=at("01:00:00"), last_at=at("02:00:00")
+    )
+    found = rebuild_outages([served, starts], [], replace(WHOLE, end=WHOLE.end + timedelta(days=2)), [file])
+    assert [o.kind for o in found] == kinds
+
+
+def test_a_broker_that_halts_over_its_disk_as_it_shuts_down_was_not_shut_down() -> None:
+    halts = own("broker_halted", "03:00:25", text="Shutdown broker because all log dirs in /data have failed")
+    [crash] = rebuild_outages(
+        [own("leader_started", "02:59:00"), own("broker_shutdown_started", "03:00:00"), halts], [], WHOLE
+    )
+    assert crash.kind == "crash" and "a log directory that it needs had failed" in crash.explanation
+    assert halts_over_disk(crash) and "disk" in outage_advice(crash) and "log directories" in outage_verb(crash)
