@@ -51,10 +51,11 @@ def _scored(truth: Truth) -> tuple[list[Answer], list[Calm]] | None:
     except (NotFetched, OSError) as error:
         print(f"{truth.name}: not fetched, left out of the figures: {error}", flush=True)
         return None
-    lake, why = audit(truth, folder)
+    lake, output = audit(truth, folder)
+    why = " ".join(output.split())[-300:]
     tables = read_gold(str(lake), BLAMES)
-    own = answers(truth, tables, texts, why.splitlines()[0] if why else "no row")
-    print(f"{truth.name}: {sum(a.outcome == EXACT for a in own)} of {len(own)} exact. {why[:200]}", flush=True)
+    own = answers(truth, tables, texts, why or "no row")
+    print(f"{truth.name}: {sum(a.outcome == EXACT for a in own)} of {len(own)} exact. {why}", flush=True)
     return own, calms(truth, tables)
 
 
