@@ -3,7 +3,7 @@
 FIND_PYTHON = python=$$(sh setup/python.sh) || exit 2;
 SPARK := .venv-spark/bin
 INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ PATTERN CLIENT_PATTERN LOOK_AHEAD_HOURS \
-	LOOK_BACK_HOURS MAINTENANCE ENGINE Q KAFKA_CONFIG KAFKA LAYOUT BROKERS SCENARIOS LESSON SEED KEEP SHORT
+	LOOK_BACK_HOURS MAINTENANCE ENGINE Q KAFKA_CONFIG KAFKA LAYOUT BROKERS SCENARIOS LESSON SEED KEEP SHORT TRUTH_FOLDERS
 
 # What a user gives reaches the programs through the environment, never through a shell line, and make
 # does not expand a dollar in it.
@@ -13,7 +13,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows chaos check laws drill format bench docs site up down locks supply clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows chaos check laws drill truth format bench docs site up down locks supply clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -88,6 +88,9 @@ format: setup-check ## format the code
 
 drill: setup ## real brokers, real faults, the truth, the score; LESSON=failover or rebalance teaches step by step
 	@$(SPARK)/python -m lab.drill.run
+
+truth: setup-check ## public logs of others against labels; TRUTH_FOLDERS=folder of git repositories: no network
+	@$(SPARK)/python -m lab.truth.run
 
 bench: setup-check ## speed beside grep, Spark, DuckDB and Polars, growth, memory: writes docs/speed.md; SHORT=1: a minute, ratios only
 	@$(SPARK)/python -m lab.bench.run $(if $(SHORT),--short)

@@ -18,17 +18,17 @@ from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.engine.work import Engine, narrowed
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
-from kafka_hindsight.intake.clocks_apart import ClockError, ahead, apart, distances, set_back
+from kafka_hindsight.intake.clocks_apart import Finding, ahead, apart, distances, in_files
+from kafka_hindsight.intake.hours import only_brokers
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.lake.arrow_types import INSTANT
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs import outliers
 from kafka_hindsight.logs.facts import broken_off
-from kafka_hindsight.logs.reading import carries_nothing
+from kafka_hindsight.logs.reading import broker_of_folder, carries_nothing
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
-from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.instants import past
 from kafka_hindsight.shared.windows import Window
@@ -50,8 +50,8 @@ def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, 
 
     Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); inputs: the
         origins that were given, whatever their times; window_from,
-    window_to; lines: what they became, as quality.coverage counts them; clocks_apart_ms: by how much those of
-        brokers are known to differ beyond what verdicts allow for;
+    window_to; lines: what they became, as quality.coverage counts them; clocks: those that are wrong beyond what
+        verdicts allow for;
     input_bytes.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
@@ -88,15 +88,21 @@ def _tell(night: Night, of_window: Sequence[str]) -> Summary:
     night.refuse_unread(lines)
     said = night.collected.summary()
     window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
-    clocks = night.clocks_apart()
-    warnings = [*said["warnings"], *of_window, *copies, *(error.sentence for error in clocks), *late, *night.waits()]
-    apart_ms = max((error.by // MS for error in clocks), default=0)
+    clocks = night.wrong_clocks()
+    warnings = [
+        *said["warnings"],
+        *of_window,
+        *copies,
+        *(finding.sentence for finding in clocks if finding.sentence),
+        *late,
+        *night.waits(),
+    ]
     return {
         **said,
         **window,
         "inputs": night.inputs(),
         "lines": lines,
-        "clocks_apart_ms": apart_ms,
+        "clocks": [finding.error.summary() for finding in clocks],
         "warnings": warnings,
     }
 
@@ -141,12 +147,16 @@ class Night:
             "head follows or the file has rested ten minutes. The next run takes them."
         ]
 
-    def clocks_apart(self) -> list[ClockError]:
-        """What shows that brokers' clocks differ: zones, a clock that is ahead, one that was set back."""
-        found = distances(self.engine, self.store, self._part)
-        files = (f for f in self.collected.facts if self.window.meets(f.span.first_at, f.span.last_at))
-        of_brokers = (f for f in files if f.file.origin == Origin.BROKER)
-        return [*apart(found), *ahead(found), *set_back({f.file.name: f.set_back for f in of_brokers})]
+    def wrong_clocks(self) -> list[Finding]:
+        """The clocks that are wrong, as steps in files and the leader epochs of two brokers show it."""
+        pairs = distances(self.engine, self.store, self._part)
+        files = [f for f in self.collected.facts if self.window.meets(f.span.first_at, f.span.last_at)]
+        hours = self.store.read_window(quality.PARSED_HOURS, self.cluster, self.window)
+        names = only_brokers(hours.select(["source", "lowest_broker", "highest_broker"]).to_pylist())
+        writers = {s: names.get(s, broker_of_folder(s)) for s in {f.file.source for f in files} | names.keys()}
+        brokers = {broker for broker in writers.values() if broker is not None}
+        sources = {broker: frozenset(s for s in writers if writers[s] == broker) for broker in brokers}
+        return [*apart(pairs, sources), *ahead(pairs, sources), *in_files(files, writers.get)]
 
     def parse(self) -> tuple[dict[str, int], list[str]]:
         """Parses what is new or changed around the window. Gives: what `parse_window` gives."""

@@ -16,7 +16,7 @@ from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.settings.models import Settings
-from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.clocks import ClockError
 from kafka_hindsight.shared.windows import Window
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def run_step(
     Args:
         spark: The session whose workers judge; None for this process.
         settings: What the user set.
-        earlier: The summary of ingest: cluster, window_from, window_to, clocks_apart_ms.
+        earlier: The summary of ingest: cluster, window_from, window_to, clocks.
 
     Returns:
         The first three.
@@ -42,8 +42,8 @@ def run_step(
         window.start - timedelta(hours=settings.look_back_hours),
         window.end + timedelta(hours=settings.look_ahead_hours),
     )
-    apart = ingested.get("clocks_apart_ms", 0) * MS
-    scope = Scope(ingested["cluster"], window, seen, apart, maintenance_of(settings.maintenance))
+    clocks = tuple(map(ClockError.of, ingested.get("clocks", ())))
+    scope = Scope(ingested["cluster"], window, seen, clocks, maintenance_of(settings.maintenance))
     store = Store(settings.lake)
     with runner_of(spark, store) as runner:
         for table, rows in rebuild(runner, scope):

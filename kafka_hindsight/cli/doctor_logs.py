@@ -16,11 +16,12 @@ from pathlib import Path
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX
 from kafka_hindsight.logs.archives import beginnings, is_archive
+from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.detection import records, sampled
 from kafka_hindsight.logs.file_bytes import Bytes, opened, unpacked
 from kafka_hindsight.logs.forms import Form, every_layout, misfit_of
-from kafka_hindsight.logs.heads import PLAIN, Clock
+from kafka_hindsight.logs.heads import PLAIN
 from kafka_hindsight.logs.pieces import Way, look, ranges_of
 from kafka_hindsight.logs.reading import Reading, read_record, template
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as

@@ -9,6 +9,7 @@ import gc
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,8 @@ from kafka_hindsight.judgements.rebuild.sources import (
 )
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_rows import array_of, rows_of
-from kafka_hindsight.shared.arrow_tables import completed, with_columns
+from kafka_hindsight.shared.arrow_tables import completed
+from kafka_hindsight.shared.clocks import ClockError
 
 Parts = Mapping[str, Sequence[pa.Table]]
 """The parts of each input of a judgement."""
@@ -36,13 +38,13 @@ Parts = Mapping[str, Sequence[pa.Table]]
 Values = Mapping[str, Any]
 """What judgements without a key gave, and the scope, by name."""
 
-BETWEEN_BROKERS = frozenset(
+BY_TIMES = frozenset(
     {
         *("gold.broker_outages", "gold.controller_changes", "gold.failovers", "gold.out_of_sync_periods"),
-        "gold.truncations",
+        *("gold.truncations", "gold.rebalances"),
     }
 )
-"""Tables whose verdicts compare the times of several brokers' lines. An incident is as sure as what it consists of."""
+"""Tables whose verdicts compare the times of lines. An incident is as sure as what it consists of."""
 
 _SEPARATOR = "\x1f"
 
@@ -149,11 +151,14 @@ def _rows(table: pa.Table, cls: type[Row] | None) -> list[Any]:
 
 
 def _output(rows: Sequence[Row], cls: type[Row], values: Values) -> pa.Table:
-    """Rows as a table. Where clocks differ by more than a verdict allows for, none that compares them is certain."""
+    """Rows as a table. A verdict whose lines compare a clock that is wrong is not certain."""
     schema = arrow_schema(cls.TABLE)
+    if (clocks := values[SCOPE].clocks) and cls.TABLE.full_name in BY_TIMES:
+        rows = [_by_clocks(row, clocks) for row in rows]
     structs = array_of(rows, pa.struct([field.with_nullable(True) for field in schema]))
-    table = pa.Table.from_arrays(structs.flatten(), names=schema.names)
-    if not values[SCOPE].clocks_apart or cls.TABLE.full_name not in BETWEEN_BROKERS:
-        return table
-    is_certain = pc.equal(table["confidence"], str(Confidence.CERTAIN))
-    return with_columns(table, confidence=pc.if_else(is_certain, str(Confidence.LIKELY), table["confidence"]))
+    return pa.Table.from_arrays(structs.flatten(), names=schema.names)
+
+
+def _by_clocks(row: Any, clocks: Sequence[ClockError]) -> Any:
+    is_uncertain = row.confidence == Confidence.CERTAIN and any(clock.is_compared(row.evidence) for clock in clocks)
+    return replace(row, confidence=Confidence.LIKELY) if is_uncertain else row

@@ -1,31 +1,36 @@
-"""Clocks of brokers that differ: shown by leader epochs that two brokers both wrote about.
+"""Clocks that are wrong: what the steps in files mean for a run, and what leader epochs show of two brokers' clocks.
 
-A leader and its followers say within the second that a leader epoch began. Where what two brokers say lies whole
-quarters of an hour apart, again and again, they run in different zones. A follower that starts may be late by any time,
-and none is early: where followers name epochs seconds before their leader does, again and again, its clock is ahead.
-A log whose times go back by seconds shows that its clock was set back. Nothing is reordered, and no zone is guessed.
+Two brokers name a leader epoch when each of them has heard of it. A broker that stands still names it late, and so
+does one that starts: a delay looks like a clock that is ahead, and ends. A clock is ahead where a leader is later than
+a follower in several minutes by the same time, and hardly a minute between them shows both together.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import product
+from itertools import pairwise, product
 from statistics import median
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_hindsight.catalog.codes import ClockMeaning, Origin
+from kafka_hindsight.catalog.rows.structs import ClockStep
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.engine.work import Engine, narrowed
 from kafka_hindsight.lake.arrow_types import INSTANT
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.logs.clocks import skipping_zone
+from kafka_hindsight.logs.facts import FileFacts
 from kafka_hindsight.shared import words
+from kafka_hindsight.shared.clocks import ClockError
 from kafka_hindsight.shared.durations import CLOCK_SKEW
-from kafka_hindsight.shared.instants import of_micros
+from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.instants import micros_of
 
 _QUARTER = 15 * 60
 _MINUTE = 60_000_000
@@ -37,36 +42,29 @@ _NEAR = 60
 _FACTS, _ACTS = 5, 3
 """Leader epochs, and minutes in which they began, that are more than a broker that was away once."""
 
-_EARLY_ACTS = 2
+_LATE_ACTS = 2
 """Minutes in which a leader was later than its followers: one that stood still when it was elected is so once."""
+
+_SKEW = CLOCK_SKEW.total_seconds()
+_TOGETHER = _SKEW / 2
+"""Seconds by which clocks that agree differ, and by which the same distance of two clocks differs from time to time."""
 
 _SHARE = 0.9
 _SHOWN = 3
 _EPOCH = ("topic", "partition", "leader_epoch")
 
+Distances = Mapping[tuple[int, int], Sequence[tuple[float, int]]]
+"""By leader and follower, for each leader epoch: how many seconds after the leader the follower named it, and in which
+minute."""
 
-class Distance(NamedTuple):
-    """How often a follower named a leader epoch so many quarters of an hour after its leader; null: at another time.
-
-    `early`: how often it did so seconds before, beyond what clocks may differ by, `early_in`: in which minutes,
-    `early_by`: by how many seconds, in the middle, `early_most`: at most.
-    """
-
-    leader: int
-    follower: int
-    quarters: int | None
-    facts: int
-    acts: int
-    early: int = 0
-    early_in: Sequence[datetime] = ()
-    early_by: float | None = None
-    early_most: float | None = None
+Writer = Callable[[str], int | None]
+"""The broker that wrote a log, where it is known."""
 
 
-class ClockError(NamedTuple):
-    """By how much clocks differ, and a sentence about it."""
+class Finding(NamedTuple):
+    """A clock that is wrong, and a sentence about it; no sentence where another one stands for several."""
 
-    by: timedelta
+    error: ClockError
     sentence: str
 
 
@@ -79,21 +77,20 @@ _NAMINGS = pa.schema(
 )
 
 
-def distances(engine: Engine, store: Store, part: Part) -> list[Distance]:
-    """What two brokers wrote about the same leader epochs, in a part of silver.events: one for each distance."""
+def distances(engine: Engine, store: Store, part: Part) -> Distances:
+    """What two brokers wrote about the same leader epochs, in a part of silver.events."""
     epochs = defaultdict[tuple[Any, ...], tuple[dict[int, int], dict[int, int]]](lambda: ({}, {}))
-    told = narrowed(engine, store, EVENTS, part, _NAMINGS.names, _namings, _NAMINGS)
-    columns = (told[name].to_pylist() for name in (*_EPOCH, "kind", "broker"))
-    for *epoch, kind, broker, at in zip(*columns, told["happened_at"].cast(pa.int64()).to_pylist(), strict=True):
+    read = narrowed(engine, store, EVENTS, part, _NAMINGS.names, _namings, _NAMINGS)
+    columns = (read[name].to_pylist() for name in (*_EPOCH, "kind", "broker"))
+    for *epoch, kind, broker, at in zip(*columns, read["happened_at"].cast(pa.int64()).to_pylist(), strict=True):
         by_broker = epochs[tuple(epoch)][kind != "leader_started"]
         by_broker[broker] = min(at, by_broker.get(broker, at))
-    pairs = defaultdict[tuple[int, int, int | None], list[tuple[float, int]]](list)
+    pairs = defaultdict[tuple[int, int], list[tuple[float, int]]](list)
     for leads, follows in epochs.values():
         for (leader, began), (follower, at) in product(leads.items() if len(leads) == 1 else (), follows.items()):
             if leader != follower:
-                seconds = at // 1_000 / 1_000 - began // 1_000 / 1_000
-                pairs[leader, follower, _quarters(seconds)].append((seconds, began // _MINUTE))
-    return [_distance(*pair, own) for pair, own in pairs.items()]
+                pairs[leader, follower].append((at // 1_000 / 1_000 - began // 1_000 / 1_000, began // _MINUTE))
+    return pairs
 
 
 def _namings(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -102,94 +99,158 @@ def _namings(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     return (b.filter(pc.and_(pc.is_in(b["kind"], kinds), pc.is_valid(b["broker"]))) for b in batches)
 
 
+def ahead(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[Finding]:
+    """The brokers whose clocks are seconds or minutes ahead of others'. Takes: the logs that each broker wrote."""
+    by_leader = defaultdict[int, dict[int, Mapping[int, Sequence[float]]]](dict)
+    for (leader, follower), facts in pairs.items():
+        if late := _late_minutes(facts, pairs.get((follower, leader), ())):
+            by_leader[leader][follower] = late
+    return [finding for leader, late in sorted(by_leader.items()) for finding in _ahead(leader, late, sources)]
+
+
+def _late_minutes(
+    leads: Sequence[tuple[float, int]], follows: Sequence[tuple[float, int]]
+) -> Mapping[int, Sequence[float]]:
+    """The minutes in which a leader is later than a follower by the same time, with the seconds of each epoch.
+
+    Takes: the epochs that it leads, and those that the other one leads.
+    Edge case: a follower that starts is late by any time. Epochs that both name together, or that the other one leads
+        and names later, show that the leader was delayed before.
+    """
+    ahead = [(-seconds, minute) for seconds, minute in leads]
+    late = grouped([fact for fact in ahead if _SKEW <= fact[0] < _QUARTER / 2], lambda fact: fact[1])
+    together = {minute for seconds, minute in ahead if abs(seconds) <= _TOGETHER}
+    together |= {minute for seconds, minute in follows if seconds <= _TOGETHER}
+    middles = {minute: median(s for s, _ in facts) for minute, facts in late.items() if minute not in together}
+    by = median(middles.values()) if middles else 0
+    same = {minute: [s for s, _ in late[minute]] for minute, s in middles.items() if abs(s - by) <= _TOGETHER}
+    if not same or sum(min(same) < minute < max(same) for minute in together) >= len(same):
+        return {}
+    return same
+
+
+def _ahead(
+    leader: int, late: Mapping[int, Mapping[int, Sequence[float]]], sources: Mapping[int, frozenset[str]]
+) -> Iterator[Finding]:
+    seconds = [s for minutes in late.values() for facts in minutes.values() for s in facts]
+    if len(seconds) < _FACTS or len({minute for minutes in late.values() for minute in minutes}) < _LATE_ACTS:
+        return
+    followers = words.listed([f"broker {follower}" for follower in sorted(late)])
+    error = ClockError(
+        ClockMeaning.AHEAD, sources.get(leader, frozenset()), frozenset({leader}), timedelta(seconds=max(seconds))
+    )
+    yield Finding(
+        error,
+        f"The clock of broker {leader} seems to be {words.duration(median(seconds) * 1_000)} ahead of that of"
+        f" {followers}, at least for a time: {words.counted(len(seconds), 'leader epoch')} of broker {leader} began so"
+        " much earlier in the logs of its followers. Times are kept as they were written. A verdict that compares this"
+        " clock with another one is not certain, and times without a leader are given as bounds. Let all brokers keep"
+        " time by NTP.",
+    )
+
+
+def apart(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[Finding]:
+    """The pairs of brokers whose clocks lie whole quarters of an hour apart, the first of them by name."""
+    facts = defaultdict[tuple[int, int], list[tuple[int | None, int]]](list)
+    for (leader, follower), own in pairs.items():
+        sign = 1 if leader < follower else -1
+        facts[min(leader, follower), max(leader, follower)] += ((_quarters(sign * s), minute) for s, minute in own)
+    findings = [f for (one, other), own in sorted(facts.items()) for f in _apart(one, other, own, sources)]
+    more = f"{len(findings) - _SHOWN} more pairs of brokers write times that lie apart so."
+    rest = ["" if n > _SHOWN else more for n in range(_SHOWN, len(findings))]
+    return [
+        *findings[:_SHOWN],
+        *(f._replace(sentence=sentence) for f, sentence in zip(findings[_SHOWN:], rest, strict=True)),
+    ]
+
+
 def _quarters(seconds: float) -> int | None:
     quarters = int(abs(seconds) / _QUARTER + 0.5) * (1 if seconds > 0 else -1)
     return quarters if abs(seconds - quarters * _QUARTER) <= _NEAR else None
 
 
-def _distance(leader: int, follower: int, quarters: int | None, told: Sequence[tuple[float, int]]) -> Distance:
-    early = [(-seconds, minute) for seconds, minute in told if -_NEAR <= seconds <= -CLOCK_SKEW.total_seconds()]
-    by = [seconds for seconds, _ in early]
-    return Distance(
-        leader,
-        follower,
-        quarters,
-        facts=len(told),
-        acts=len({minute for _, minute in told}),
-        early=len(early),
-        early_in=[of_micros(minute * _MINUTE) for minute in sorted({minute for _, minute in early})],
-        early_by=median(by) if by else None,
-        early_most=max(by, default=None),
-    )
-
-
-def ahead(found: Iterable[Distance]) -> list[ClockError]:
-    """The brokers whose clocks are seconds ahead of others'."""
-    by_leader = defaultdict[int, list[Distance]](list)
-    for row in found:
-        if row.early:
-            by_leader[row.leader].append(row)
-    return [error for leader, early in sorted(by_leader.items()) for error in _ahead(leader, early)]
-
-
-def _ahead(leader: int, early: Sequence[Distance]) -> Iterator[ClockError]:
-    count = sum(row.early for row in early)
-    if count < _FACTS or len({minute for row in early for minute in row.early_in}) < _EARLY_ACTS:
-        return
-    followers = words.listed(sorted({f"broker {row.follower}" for row in early}))
-    by = max(early, key=lambda row: row.early).early_by or 0
-    most = timedelta(seconds=max(row.early_most or 0 for row in early))
-    yield ClockError(
-        most,
-        f"The clock of broker {leader} seems to be {words.duration(by * 1_000)} ahead of that of {followers}, at least"
-        f" for a time: {words.counted(count, 'leader epoch')} of broker {leader} began so much earlier in the logs of"
-        f" its followers. Their times are kept as they were written. Verdicts allow for"
-        f" {words.duration(CLOCK_SKEW.total_seconds() * 1_000)} between two brokers, so no verdict about brokers and"
-        " leaders is certain, and times without a leader are given as bounds. Let all brokers keep time by NTP.",
-    )
-
-
-def set_back(by: Mapping[str, timedelta]) -> list[ClockError]:
-    """The logs whose clock was set back by more than clocks may differ by. Takes: how far, by file."""
-    if not (told := {name: far for name, far in by.items() if far > CLOCK_SKEW}):
-        return []
-    most = max(told.values())
-    sentence = (
-        f"A clock was set back by {words.duration(most)}, as the times in"
-        f" {words.listed(sorted(told), _SHOWN)} show: times before or after that are wrong by as much. They are"
-        " kept as they were written, so no verdict about brokers and leaders is certain, and times without a leader"
-        " are given as bounds. Let all brokers keep time by NTP."
-    )
-    return [ClockError(most, sentence)]
-
-
-def apart(found: Iterable[Distance]) -> list[ClockError]:
-    """The pairs of brokers whose clocks lie whole quarters of an hour apart, the first of them by name."""
-    facts, acts = defaultdict[tuple[int, int], Counter[int | None]](Counter), Counter[tuple[int, int, int | None]]()
-    for row in found:
-        one, other = sorted((row.leader, row.follower))
-        quarters = row.quarters if row.quarters is None or row.leader == one else -row.quarters
-        facts[one, other][quarters] += row.facts
-        acts[one, other, quarters] += row.acts
-    errors = [error for (one, other), told in sorted(facts.items()) for error in _apart(one, other, told, acts)]
-    if len(errors) <= _SHOWN:
-        return errors
-    more = f"{len(errors) - _SHOWN} more pairs of brokers write times that lie apart so."
-    return [*errors[:_SHOWN], ClockError(max(error.by for error in errors), more)]
-
-
 def _apart(
-    one: int, other: int, told: Counter[int | None], acts: Counter[tuple[int, int, int | None]]
-) -> Iterator[ClockError]:
-    (quarters, count), total = told.most_common(1)[0], told.total()
-    if not quarters or count < max(_FACTS, _SHARE * total) or acts[one, other, quarters] < _ACTS:
+    one: int, other: int, facts: Sequence[tuple[int | None, int]], sources: Mapping[int, frozenset[str]]
+) -> Iterator[Finding]:
+    quarters, count = Counter(quarters for quarters, _ in facts).most_common(1)[0]
+    acts = {minute for q, minute in facts if q == quarters}
+    if not quarters or count < max(_FACTS, _SHARE * len(facts)) or len(acts) < _ACTS:
         return
     later, earlier = (other, one) if quarters > 0 else (one, other)
-    yield ClockError(
-        timedelta(seconds=abs(quarters) * _QUARTER),
+    by = timedelta(seconds=abs(quarters) * _QUARTER)
+    both = frozenset({one, other})
+    yield Finding(
+        ClockError(ClockMeaning.OTHER_ZONE, sources.get(later, frozenset()), both, by),
         f"The clocks of brokers {one} and {other} seem to run in different zones: in the log of broker {later} "
-        f"{words.number(count)} of {words.counted(total, 'leader epoch')} begin"
+        f"{words.number(count)} of {words.counted(len(facts), 'leader epoch')} begin"
         f" {words.duration(abs(quarters) * _QUARTER * 1_000)} later than in that of broker {earlier}. Their times are "
         "kept as they were written, so what spans both is wrong by as much. Needed: clocks of one zone, or a date with "
         "its zone in the layout. Compare TZ of both brokers with LOGS_TZ.",
     )
+
+
+def in_files(files: Sequence[FileFacts], writer: Writer) -> list[Finding]:
+    """What the steps of files' clocks mean, one sentence for each meaning and length. Takes: who wrote each log."""
+    by_meaning = defaultdict[ClockMeaning, list[tuple[FileFacts, ClockStep]]](list)
+    for file, step in [*((f, step) for f in files for step in f.steps), *_skips(files)]:
+        by_meaning[step.meaning].append((file, step))
+    findings = []
+    for meaning, steps in sorted(by_meaning.items()):
+        for n, (file, step) in enumerate(steps):
+            broker = writer(file.file.source) if file.file.origin == Origin.BROKER else None
+            own = {f.file.source for f in files if broker is not None and writer(f.file.source) == broker}
+            brokers = frozenset[int]() if broker is None else frozenset({broker})
+            by = abs(step.before_at - step.after_at)
+            error = ClockError(meaning, frozenset({file.file.source, *own}), brokers, by, step.placed_at)
+            findings.append(Finding(error, "" if n else _sentence(meaning, steps)))
+    return findings
+
+
+def _skips(files: Sequence[FileFacts]) -> Iterator[tuple[FileFacts, ClockStep]]:
+    """The steps between two files of a log, rolled each hour, where local time skips one."""
+    for own in grouped((f for f in files if f.first_at), lambda f: (f.file.source, f.file.zone)).values():
+        for a, b in pairwise(sorted(own, key=lambda f: f.first_at or f.file.modified_at)):
+            zone = a.last_at and b.first_at and skipping_zone(micros_of(a.last_at), micros_of(b.first_at))
+            if zone and a.last_at and b.first_at:
+                yield b, _skip(a.last_at, b.first_at, zone, a.file.name, b.file.name)
+
+
+def _skip(before_at: datetime, after_at: datetime, zone: str, before: str, after: str) -> ClockStep:
+    return ClockStep(
+        meaning=ClockMeaning.HOUR_MISSING,
+        before_at=before_at,
+        after_at=after_at,
+        placed_at=after_at,
+        zone=zone,
+        before=f"the end of {before}",
+        after=f"the beginning of {after}",
+    )
+
+
+def _sentence(meaning: ClockMeaning, steps: Sequence[tuple[FileFacts, ClockStep]]) -> str:
+    file, step = steps[0]
+    names = words.listed(sorted({f.file.name for f, _ in steps}), _SHOWN)
+    setting = "LOGS_TZ" if file.file.origin == Origin.BROKER else "CLIENT_TZ"
+    from_to = f"from {step.before_at:%Y-%m-%d %H:%M:%S} to {step.after_at:%H:%M:%S}"
+    lines = f" The lines, of {file.file.name}: {step.before!r}, then {step.after!r}."
+    by = words.duration(abs(step.before_at - step.after_at).total_seconds() * 1_000)
+    zone = (
+        f" as in {step.zone} and zones like it: its local time has a zone that {setting} does not name, and its clock"
+        f" is right. {{}}, so no verdict about it is certain. Needed: the zone, such as {setting}={step.zone}."
+    )
+    return {
+        ClockMeaning.GARBLED: f"{words.counted(len(steps), 'instant')} in {names} cannot be: the lines around agree on"
+        " another one. These lines stand where they were written, and take no part in what is concluded of clocks.",
+        ClockMeaning.HOUR_REPEATED: f"The time in {names} goes {from_to}, when summer time ends,"
+        + zone.format("The lines of that hour keep their order in the file, and how far they lie apart is not known"),
+        ClockMeaning.HOUR_MISSING: f"The time in {names} goes {from_to}, when summer time begins,"
+        + zone.format("What spans that hour seems an hour longer than it was"),
+        ClockMeaning.SET_BACK: f"A clock was set back by {by}, {from_to} in {names}, and stayed back"
+        + (
+            ", or several logs follow one another in a file. Lines are put in the order of their times."
+            if step.placed_at is None
+            else ". The lines until it had caught up keep their order in the file, and stand at one instant."
+        )
+        + " A verdict that compares this clock with another one is not certain, and times without a leader are given"
+        " as bounds. Let all brokers keep time by NTP.",
+    }[meaning] + lines

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.bronze import LOG_FILES
-from kafka_hindsight.catalog.rows.structs import ClusterNaming
+from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
 from kafka_hindsight.intake.file_marks import fingerprints
 from kafka_hindsight.intake.lake_rows import cluster_rows, table_of
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.facts import FileFacts, read_as
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.shared.grouping import grouped
-
-_MS = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ def _facts(file: LogFile, row: Any) -> FileFacts:
         timeless=row["undated_count"],
         first_at=row["first_at"],
         last_at=row["last_at"],
-        set_back=row["clock_set_back_ms"] * _MS,
+        steps=tuple(map(ClockStep.of, row["clock_steps"])),
         is_kafka_log=row["is_kafka_log"],
         is_broker_log=row["is_broker_log"],
         damage=row["damage"],
@@ -110,7 +108,7 @@ def _row(fact: FileFacts, mark: str, cluster: str, at: datetime) -> dict[str, An
         "undated_count": fact.timeless,
         "first_at": fact.first_at,
         "last_at": fact.last_at,
-        "clock_set_back_ms": fact.set_back // _MS,
+        "clock_steps": [step.as_dict() for step in fact.steps],
         "is_kafka_log": fact.is_kafka_log,
         "is_broker_log": fact.is_broker_log,
         "damage": fact.damage,

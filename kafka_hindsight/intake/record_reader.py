@@ -24,12 +24,12 @@ from kafka_hindsight.knowledge.pattern_layouts import inside
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
+from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import CONTESTED, contested, cut, likeness_of
 from kafka_hindsight.logs.file_bytes import Bytes
 from kafka_hindsight.logs.file_order import Turn
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.forms import Form
-from kafka_hindsight.logs.heads import Clock
 from kafka_hindsight.logs.pieces import NO_TIMES, Contest, Piece, Range, Times, Way, contests, mark_of, ranges_of
 from kafka_hindsight.logs.unwrapping import copied
 from kafka_hindsight.logs.work import Unit
@@ -99,23 +99,24 @@ def _units(reading: Reading) -> tuple[list[Unit], list[_Placed]]:
     placed: list[_Placed] = []
     count = 0
     for n, ranges in sorted(told.items(), key=lambda f: f[0] not in new):
-        whole = files[n].is_packed or any(p.is_doubled or p.is_wrapped for p in pieces[n])
+        whole = files[n].is_packed or any(p.is_wrapped for p in pieces[n])
         for group in ([ranges] if ranges else []) if whole else [[r] for r in ranges]:
             numbered = [_Placed(len(placed) + i, held, count) for i, held in enumerate(group)]
             placed += numbered
             count += 1
-            units += [_unit(files[n], pieces[n][0], numbered, reading.copies)] if n in new else []
+            units += [_unit(files[n], pieces[n], numbered, reading.copies)] if n in new else []
     return units, placed
 
 
 def _unit(
     file: LogFile,
-    seen: Piece,
+    pieces: Sequence[Piece],
     held: Sequence[_Placed],
     copies: str,
     contest: Mapping[int, Contest] | None = None,
 ) -> Unit:
-    """What one worker reads of a file. Takes: a piece of it as it was seen; the ranges."""
+    """What one worker reads of a file. Takes: its pieces as they were seen; the ranges."""
+    seen = pieces[0]
     told = [
         {
             "number": p.number,
@@ -129,7 +130,8 @@ def _unit(
     how = {"layouts": seen.layouts, "form": asdict(seen.form) if seen.form else None, "pattern": file.pattern}
     how |= {"origin": file.origin, "source": file.source, "copy": file.copy_in(copies)}
     size = None if file.is_packed else file.size
-    return file.unit(part, {"zone": file.zone, "size": size, **how, "ranges": told})
+    steps = [asdict(step) for piece in pieces for step in piece.steps]
+    return file.unit(part, {"zone": file.zone, "size": size, "steps": steps, **how, "ranges": told})
 
 
 def _opened(told: Mapping[str, Any], held: Bytes) -> tuple[Bytes, Way]:
@@ -152,7 +154,7 @@ def _read(told: Mapping[str, Any], held: Bytes) -> Iterator[tuple[int, Range, by
 
 def records_in(told: Mapping[str, Any], held: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
     """What a worker cuts out of a unit, a batch for each range."""
-    clock = Clock(told["zone"])
+    clock = Clock(told["zone"], told["steps"])
     held, way = _opened(told, held)
     fixes = None if numbers is None else numbers.reshape(-1, len(ranked.FIXED))
     for _, placed, data, _ in _read(told, held):
@@ -174,7 +176,7 @@ def _rows_in(
 
 
 def _gather(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    clock = Clock(told["zone"])
+    clock = Clock(told["zone"], told["steps"])
     held, way = _opened(told, held)
     for number, placed, data, contest in _read(told, held):
         if contest:
@@ -255,9 +257,7 @@ def _fixes(
     files, pieces, turns = reading.files, reading.pieces, reading.turns
     units = grouped(placed, lambda p: p.unit)
     wanted = [held for held in units.values() if any(p.number in contest for p in held)]
-    read = [
-        _unit(files[n], pieces[n][0], held, reading.copies, contest) for held in wanted for n in [held[0].range.file]
-    ]
+    read = [_unit(files[n], pieces[n], held, reading.copies, contest) for held in wanted for n in [held[0].range.file]]
     known = [
         ranked.OfRange(p.unit, files[n].source, turns[n].rank, turns[n].lane) for p in placed for n in [p.range.file]
     ]

@@ -5,28 +5,30 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 
-from kafka_hindsight.catalog.rows.structs import ClusterNaming
+from kafka_hindsight.catalog.codes import ClockMeaning
+from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_marks import fingerprints
 from kafka_hindsight.logs.arrays import NO_INSTANT
+from kafka_hindsight.logs.clocks import Clock, Step
 from kafka_hindsight.logs.detection import layout_of, sampled
 from kafka_hindsight.logs.facts import _KAFKAS_OWN, _NAMES_CLUSTER, BROKERS_OWN, FileFacts, Survey
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.files import LogFile, instant
 from kafka_hindsight.logs.forms import Form, every_layout, misfit_of
 from kafka_hindsight.logs.frames import FRAME, MARK
-from kafka_hindsight.logs.heads import PLAIN, Clock
-from kafka_hindsight.logs.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, beginnings, look
+from kafka_hindsight.logs.heads import PLAIN
+from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Way, beginnings, look
 from kafka_hindsight.logs.reading import fields_of, read_record
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.logs.work import Unit
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.instants import of_micros
 
 _KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
 
@@ -45,10 +47,10 @@ def survey(engine: Engine, files: Mapping[int, LogFile], copies: str) -> Survey:
     Gives: what could be read. A file that vanished or shrank is left out.
     Edge case: a compressed file that breaks off is read up to the break. A file of several pieces is read again where
         its beginning shows another layout than Kafka's, and in one go where its lines are wrapped or its clock shows
-        an hour twice.
+        an hour twice or goes back between two pieces.
     """
     found = _looked(engine, files, copies)
-    for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_shows_an_hour_twice, True)):
+    for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_goes_back, True)):
         again = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
         found |= _looked(engine, {n: files[n] for n in again}, copies, again, in_one_go)
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
@@ -76,8 +78,11 @@ def _is_of_another_layout(pieces: Sequence[Piece]) -> bool:
     return pieces[0].layouts != pieces[-1].layouts
 
 
-def _shows_an_hour_twice(pieces: Sequence[Piece]) -> bool:
-    return any(p.is_doubled for p in pieces) and not pieces[0].is_wrapped
+def _goes_back(pieces: Sequence[Piece]) -> bool:
+    """Whether the clock of a file shows an hour twice, or a piece begins before the last one ends."""
+    ended = [p for p in pieces if p.first_at != NO_INSTANT]
+    is_back = any((a.before + a.after).last > b.first_at for a, b in pairwise(ended))
+    return (is_back or any(p.is_doubled for p in pieces)) and not pieces[0].is_wrapped
 
 
 def _looked(
@@ -133,14 +138,14 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
     elif until == size:
         unwrapped = Unwrapped(held, size, form, told["pattern"], told["copy"])
         way = Way(every_layout(told["pattern"]), unwrapped.sources)
-        for piece in _in_pieces({**told, "until": None}, unwrapped, way):
+        for piece in _in_pieces({**told, "until": None}, unwrapped, way, form.is_newest_first):
             yield replace(piece, form=form)
     else:
         yield Piece(told["file"], 0, until, is_wrapped=True, form=form)
 
 
-def _in_pieces(told: Mapping[str, Any], held: Bytes, way: Way) -> Iterator[Piece]:
-    clock, begin, until = Clock(told["zone"]), told["from"], told["until"]
+def _in_pieces(told: Mapping[str, Any], held: Bytes, way: Way, is_turned: bool = False) -> Iterator[Piece]:
+    clock, begin, until = Clock(told["zone"], is_turned=is_turned), told["from"], told["until"]
     while until is None or begin < until:
         offset, end = max(begin - 1, 0), begin + told["piece"] if until is None else min(begin + told["piece"], until)
         data = held.between(offset, end + REACH if until is None else min(end + REACH, told["size"]))
@@ -181,7 +186,7 @@ def _namings(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[str
             layout = layout_of(line, way.layouts)
             reading = read_record(layout, line) if layout else None
             if reading and reading.pattern in _NAMES_CLUSTER:
-                instant_of_line = int(Clock(zone).instants(beginnings(whole, True, way)[1])[0])
+                instant_of_line = int(Clock(zone).instants(beginnings(whole, True, way)[1], 0, None)[0])
                 yield from ((name, instant_of_line) for name in fields_of(reading.pattern, [reading.found])["detail"])
             at = data.find(literal, end) if end >= 0 else -1
 
@@ -194,7 +199,7 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
         timeless=times.timeless,
         first_at=instant(times.first) if times.are_any else None,
         last_at=instant(times.last) if times.are_any else None,
-        set_back=_set_back(pieces),
+        steps=tuple(_clock_step(step) for p in pieces for step in p.steps if not step.is_resolved),
         is_kafka_log=any(p.is_kafka_log for p in pieces),
         is_broker_log=any(p.is_broker_log for p in pieces),
         damage=next((p.damage for p in pieces if p.damage), None),
@@ -210,10 +215,16 @@ def _clusters(pieces: Sequence[Piece]) -> Iterator[ClusterNaming]:
         yield ClusterNaming(cluster_id=name, first_at=first, last_at=last, line_count=sum(count for *_, count in own))
 
 
-def _set_back(pieces: Sequence[Piece]) -> timedelta:
-    """How far the clock goes back at most, in a piece or to the next. Edge case: not where the newest line is first."""
-    if pieces and pieces[0].form and pieces[0].form.is_newest_first:
-        return timedelta()
-    told = [p for p in pieces if p.first != NOWHERE]
-    gaps = [a.last_at - b.first_at for a, b in pairwise(told) if NO_INSTANT not in (a.last_at, b.first_at)]
-    return timedelta(microseconds=max([0, *gaps, *(p.set_back for p in pieces)]))
+def _clock_step(step: Step) -> ClockStep:
+    """A step as the ledger keeps it, without its place."""
+    before_at, after_at = of_micros(step.before_at), of_micros(step.after_at)
+    placed_at = None if step.placed_at is None else of_micros(step.placed_at)
+    return ClockStep(
+        meaning=ClockMeaning(step.meaning),
+        before_at=before_at,
+        after_at=after_at,
+        placed_at=placed_at,
+        zone=step.zone,
+        before=step.before,
+        after=step.after,
+    )

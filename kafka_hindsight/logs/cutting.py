@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
+from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.frames import FRAME, sources_in
-from kafka_hindsight.logs.heads import Clock
 from kafka_hindsight.logs.pieces import PLAINLY, Contest, Range, Way, beginnings
 
 CONTESTED = pa.schema(
@@ -36,11 +36,11 @@ def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None
         the number of its layout, below 0 for none; twin, its number among identical ones.
     """
     lines, heads = beginnings(data, True, way)
-    at = clock.instants(heads)
+    parts = way.parts_of(data, heads)
+    at = clock.instants(heads, held.begin, parts)
     counts = np.diff(heads.lines, append=len(lines))
     counts[-1] += held.lines_beyond
     texts, ends = _texts(data, heads.starts, way)
-    parts = sources_in(data, heads.starts) if way.is_wrapped else None
     order, twins = _ranks(at, parts, data, heads.starts + (FRAME if way.is_wrapped else 0), ends)
     raw = pa.nulls(len(heads), pa.binary())
     if not _is_text(data) or counts.max(initial=0) > MOST_LINES:
@@ -70,7 +70,7 @@ def contested(
 ) -> pa.RecordBatch:
     """Those records of a range whose instants other ranges cover as well: place, instant and a hash, no text."""
     _, heads = beginnings(data, True, way)
-    at = clock.instants(heads)
+    at = clock.instants(heads, held.begin, way.parts_of(data, heads))
     is_wanted = (at >= contest.first) & (at <= contest.last) & (at != NO_INSTANT)
     if contest.is_timeless:
         is_wanted |= at == NO_INSTANT

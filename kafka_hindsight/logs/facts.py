@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.catalog.rows.structs import ClusterNaming
+from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.version import READING, version_of
-from kafka_hindsight.logs.file_order import OUT_OF_ORDER, Span
+from kafka_hindsight.logs.file_order import Span
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.pieces import NOWHERE, Piece
 from kafka_hindsight.shared.durations import NEVER
@@ -39,8 +39,8 @@ class FileFacts:
     """What one file holds; instants are null where no line of it has a head.
 
     `is_kafka_log` where a line is of a logger of Kafka's, `is_broker_log` where it is of one that only brokers have;
-    `timeless` counts records without an instant; `clusters` are the ids that its lines name; `misfit` says how far its
-    lines fit a layout where none has a head.
+    `timeless` counts records without an instant; `steps` are those of its clock; `clusters` are the ids that its lines
+    name; `misfit` says how far its lines fit a layout where none has a head.
     """
 
     file: LogFile
@@ -48,7 +48,7 @@ class FileFacts:
     timeless: int
     first_at: datetime | None
     last_at: datetime | None
-    set_back: timedelta
+    steps: tuple[ClockStep, ...]
     is_kafka_log: bool
     is_broker_log: bool
     damage: str | None
@@ -112,11 +112,6 @@ def warnings_about(files: Iterable[FileFacts]) -> list[str]:
             + (f" {f.misfit}" if f.misfit else "")
             for f in facts
             if f.lines and not f.first_at
-        ),
-        *(
-            f"The clock of {f.file.name} goes back by up to {f.set_back}: its records keep their order in the file."
-            for f in facts
-            if f.set_back >= OUT_OF_ORDER
         ),
     ]
 

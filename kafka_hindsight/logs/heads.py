@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from functools import cache
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
@@ -29,16 +28,12 @@ HEAD_REACH = 200
 HEADLESS = -1
 """Stands for the layout of the text before a file's first head."""
 
-_MICRO = timedelta(microseconds=1)
 _WIDTH = 32
 _PAD = b"\0" * _WIDTH
 _MARK = b"\xef\xbb\xbf"
 _LF, _SPACE, _ZERO = 10, 32, 48
 _CLOCK_DIGITS = 17
 _SECOND, _MINUTE, _HOUR, _DAY = 10**6, 60 * 10**6, 3_600 * 10**6, 86_400 * 10**6
-_QUARTER = _HOUR // 4
-_SET_BACK = _MINUTE
-"""Threads write some milliseconds out of order, never minutes."""
 
 
 @dataclass(frozen=True)
@@ -188,54 +183,3 @@ def _midnight(day: int) -> int:
 def _micros(stamp: bytes) -> int:
     seconds, _, millis = stamp.partition(b".")
     return int(seconds) * _SECOND + int(millis) * 1_000
-
-
-class Clock:
-    """The instants of one file's records, in the order of the file.
-
-    Edge case: where a clock is set back and an hour comes twice, a jump back within it in the file shows that the
-    second one has begun; a file that begins in the second one is read as if it were the first. So a file with such
-    an hour is read from its beginning: `saw_doubled` says that it has one.
-    """
-
-    def __init__(self, zone: str) -> None:
-        self.zone = None if zone == "UTC" else ZoneInfo(zone)
-        self.saw_doubled = False
-        self._last: dict[int, int] = {}
-        self._begun: set[int] = set()
-
-    def instants(self, heads: Heads) -> Ints:
-        """The instant of each record in microseconds."""
-        if self.zone is None or not len(heads):
-            return heads.told
-        has_offset = (heads.told != NO_INSTANT) & ~heads.is_instant
-        quarters, which = np.unique(np.where(has_offset, heads.told // _QUARTER, 0), return_inverse=True)
-        offsets, doubled = zip(*(_offset(self.zone, q) for q in quarters.tolist()), strict=True)
-        at = np.where(has_offset, heads.told - np.array(offsets, np.int64)[which], heads.told)
-        is_doubled = np.array(doubled, bool)[which] & has_offset
-        if is_doubled.any():
-            self.saw_doubled = True
-        if self.saw_doubled:
-            at[self._is_second(heads.told, is_doubled)] += _HOUR
-        return at
-
-    def _is_second(self, told: Ints, is_doubled: Flags) -> list[int]:
-        found = []
-        for i, (at, doubled) in enumerate(zip(told.tolist(), is_doubled.tolist(), strict=True)):
-            if at == NO_INSTANT:
-                continue
-            day = at // _DAY
-            if doubled and self._last.get(day, at) - at > _SET_BACK:
-                self._begun.add(day)
-            if doubled and day in self._begun:
-                found.append(i)
-            self._last[day] = at
-        return found
-
-
-@cache
-def _offset(zone: ZoneInfo, quarter: int) -> tuple[int, bool]:
-    """How far a zone's clocks are ahead in a quarter of an hour of local time, and whether it comes twice."""
-    told = datetime(1970, 1, 1) + quarter * timedelta(minutes=15)
-    first, second = (told.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta() for fold in (0, 1))
-    return first // _MICRO, first - second == timedelta(hours=1)

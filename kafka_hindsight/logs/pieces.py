@@ -15,9 +15,10 @@ import numpy as np
 
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.logs.arrays import NO_INSTANT, Ints
+from kafka_hindsight.logs.clocks import Clock, Step
 from kafka_hindsight.logs.forms import Form
-from kafka_hindsight.logs.frames import framed
-from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Clock, Heads, first_line, heads_of, lines_of
+from kafka_hindsight.logs.frames import framed, sources_in
+from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, first_line, heads_of, lines_of
 
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of a record beyond a piece that are read to keep its text."""
@@ -64,7 +65,7 @@ class Piece:
     A line and a record belong to the piece in which they begin. `first` and `last` are where its first and last record
     begin, NOWHERE where none does; `lines_before` those lines of it that belong to a record of an earlier piece;
     `lines_of_last` those of its last record. `cut` is a record of it where the clock goes on: what lies before it is
-    `before`. The marks are of the bytes at `first` and `cut`. `set_back` is how far the clock goes back at most.
+    `before`. The marks are of the bytes at `first` and `cut`. `steps` are those of its clock that mean something.
     `clusters` are the ids that its lines name: the first and the last instant of each, and how many lines name it.
     `layouts` are those by which it was read, `is_wrapped` where its bytes are records with frames, and `form` how they
     were wrapped;
@@ -82,7 +83,6 @@ class Piece:
     lines_of_last: int = 0
     first_at: int = int(NO_INSTANT)
     last_at: int = int(NO_INSTANT)
-    set_back: int = 0
     cut: int = NOWHERE
     before: Times = NO_TIMES
     after: Times = NO_TIMES
@@ -92,6 +92,7 @@ class Piece:
     is_broker_log: bool = False
     is_doubled: bool = False
     clusters: tuple[tuple[str, int, int, int], ...] = ()
+    steps: tuple[Step, ...] = ()
     layouts: tuple[str, ...] = PLAIN
     is_wrapped: bool = False
     form: Form | None = None
@@ -103,9 +104,13 @@ class Piece:
     def of(cls, told: Mapping[str, Any]) -> Piece:
         """The piece that a mapping of its fields describes."""
         times = {name: Times(**told[name]) for name in ("before", "after")}
-        clusters = tuple((name, first, last, count) for name, first, last, count in told["clusters"])
-        several = {"layouts": tuple(told["layouts"]), "clusters": clusters}
-        return cls(**{**told, **times, **several, "form": Form.of(told["form"]) if told["form"] else None})
+        several = {
+            "layouts": tuple(told["layouts"]),
+            "clusters": tuple((name, first, last, count) for name, first, last, count in told["clusters"]),
+            "steps": tuple(Step(**step) for step in told["steps"]),
+        }
+        form = Form.of(told["form"]) if told["form"] else None
+        return cls(**{**told, **times, **several, "form": form})
 
 
 @dataclass(frozen=True)
@@ -142,6 +147,10 @@ class Way:
         """Whether the bytes are records with frames."""
         return self.sources is not None
 
+    def parts_of(self, data: bytes, heads: Heads) -> Ints | None:
+        """The number of the source within the file of each record; None where the file is their source."""
+        return sources_in(data, heads.starts) if self.is_wrapped else None
+
 
 PLAINLY = Way()
 
@@ -162,8 +171,9 @@ def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = 
     offset = max(begin - 1, 0)
     lines, heads = beginnings(data, begin == 0, way)
     until = end - offset if begin else max(end, first_line(data) + 1)
+    at, steps = clock.look(heads, data, offset, until, way.parts_of(data, heads))
     heads, count = heads.before(until), int(np.searchsorted(lines, until))
-    at, starts = clock.instants(heads), heads.starts
+    starts = heads.starts
     held = Piece(
         file,
         begin,
@@ -171,13 +181,13 @@ def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = 
         lines=count,
         lines_before=count,
         is_doubled=clock.saw_doubled,
+        steps=tuple(steps),
         layouts=way.layouts,
         is_wrapped=way.is_wrapped,
     )
     if not len(heads):
         return held
     cut = _cut(at) if begin else 0
-    both = (at[1:] != NO_INSTANT) & (at[:-1] != NO_INSTANT)
     return replace(
         held,
         first=offset + int(starts[0]),
@@ -186,7 +196,6 @@ def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = 
         lines_of_last=count - int(heads.lines[-1]),
         first_at=int(at[0]),
         last_at=int(at[-1]),
-        set_back=max(int((at[:-1] - at[1:])[both].max(initial=0)), 0),
         cut=offset + int(starts[cut]),
         before=times_of(at[:cut]),
         after=times_of(at[cut:]),

@@ -26,9 +26,11 @@ from lab.drill.result import Verdict
 from lab.drill.score import read_gold, score
 from lab.drill.scored import ROW_IDS, TIME_COLUMNS
 from lab.drill.truth import TruthError
+from lab.truth.tables import read, section
 from tools.pages.markdown import as_table, page
 
 LEDGER = HOME / "docs" / "calibration.jsonl"
+STRANGERS = HOME / "docs" / "truth.jsonl"
 PAGE = HOME / "docs" / "calibration.md"
 
 _ABOUT = (
@@ -133,8 +135,8 @@ def _said_by(source: str, clients: set[str]) -> str:
     return "client logs" if source in clients else "broker logs"
 
 
-def calibration_page(kept: Sequence[Drill | Month]) -> str:
-    """The page, from the counts of all drills and months."""
+def calibration_page(kept: Sequence[Drill | Month], strangers: str = "") -> str:
+    """The page, from the counts of all drills and months, and the score on logs of strangers (lab.truth.tables)."""
     drills, months = [k for k in kept if isinstance(k, Drill)], [k for k in kept if isinstance(k, Month)]
     kafkas = sorted({(d.kafka, d.mode) for d in drills}, key=lambda k: (_number(k[0]), k[1]), reverse=True)
     by_kafka = [
@@ -154,6 +156,7 @@ def calibration_page(kept: Sequence[Drill | Month]) -> str:
         "## Months with files missing",
         _ABOUT_MONTHS,
         as_table(_MONTHS, map(_month_cells, months)),
+        *(("## Logs of strangers", _ABOUT_STRANGERS, section(*read(strangers))) if strangers else ()),
     )
     return page("How right each confidence was", "docs/calibration.jsonl", parts).replace(
         "`make docs`", "`python -m lab.drill.calibration`"
@@ -174,6 +177,10 @@ _ABOUT_MONTHS = (
     " ([how](drill.md#months)). A reader of its own compares the absences of brokers with what was done. Between two"
     " nights all brokers are away. A doubtful absence leaves its kind open, or holds two and says that no log of that"
     " time is at hand."
+)
+_ABOUT_STRANGERS = (
+    "Folders of logs that people committed to public repositories, with labels that were written before they were"
+    " audited ([the truth set](../tests/truth/README.md), which says what the figures are): `make truth`."
 )
 _MONTHS = ("Kafka", "cluster", "brokers", "days", "files missing", "absences right", "doubtful", "wrong", "found")
 
@@ -239,8 +246,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"cannot score {folder}: {error}", file=sys.stderr)
             return 2
     LEDGER.write_text(written_ledger(drills), encoding="utf-8")
-    PAGE.write_text(calibration_page([drills[name] for name in sorted(drills)]), encoding="utf-8")
+    write_page()
     return 0
+
+
+def write_page() -> None:
+    """Write docs/calibration.md from what is kept of all drills, and of the newest score on logs of strangers."""
+    drills = read_ledger(LEDGER.read_text(encoding="utf-8"))
+    strangers = STRANGERS.read_text(encoding="utf-8") if STRANGERS.exists() else ""
+    PAGE.write_text(calibration_page([drills[name] for name in sorted(drills)], strangers), encoding="utf-8")
 
 
 if __name__ == "__main__":

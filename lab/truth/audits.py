@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from kafka_hindsight.settings.home import HOME
+from lab.truth.folders import BROKERS, CLIENTS
 from lab.truth.labels import Truth
 
 _AUDIT = (sys.executable, "-m", "kafka_hindsight.cli.main", "audit", "--engine", "local")
@@ -19,10 +20,10 @@ CODE = ("kafka_hindsight", "queries", "expectations", "spark_jobs")
 
 def audit(truth: Truth, folder: Path) -> tuple[Path, str]:
     """The lake of an audit, and why there is none: empty where the audit published one."""
-    settings = repr((truth.client_logs, truth.zone))
-    lake = folder.with_name(f"lake-{hashlib.sha256(f'{_code()}{folder.name}{settings}'.encode()).hexdigest()[:12]}")
-    said = lake.with_suffix(".txt")
-    if not said.exists():
+    key = f"{_code()}{folder.name}{truth.zone}{truth.glob}".encode()
+    lake = folder.with_name(f"lake-{hashlib.sha256(key).hexdigest()[:12]}")
+    output = lake.with_suffix(".txt")
+    if not output.exists():
         shutil.rmtree(lake, ignore_errors=True)
         done = subprocess.run(
             [*_AUDIT, *_input(truth, folder), "--lake", str(lake)],
@@ -31,16 +32,19 @@ def audit(truth: Truth, folder: Path) -> tuple[Path, str]:
             check=False,
             env={**os.environ, "PYTHONPATH": str(HOME), "COLUMNS": "200"},
         )
-        said.write_bytes(b"%d\n%b" % (done.returncode, done.stdout))
-    code, _, words = said.read_text(encoding="utf-8", errors="replace").partition("\n")
+        output.write_bytes(b"%d\n%b" % (done.returncode, done.stdout))
+    code, _, words = output.read_text(encoding="utf-8", errors="replace").partition("\n")
     return lake, "" if code == "0" else words.strip() or f"the audit ended with exit code {code}"
 
 
 def _input(truth: Truth, folder: Path) -> list[str]:
-    if truth.client_logs == ("*",):
-        return ["--client-logs", str(folder), "--client-tz", truth.zone]
-    clients = [part for path in truth.client_logs for part in ("--client-logs", str(folder / path))]
-    return ["--logs", str(folder), "--logs-tz", truth.zone, *clients]
+    """The options that say what is to be audited, in which zone."""
+    parts = ((BROKERS, "--logs", "--logs-tz"), (CLIENTS, "--client-logs", "--client-tz"))
+    options = [
+        (option, str(folder / part), zone, truth.zone) for part, option, zone in parts if (folder / part).is_dir()
+    ]
+    globbed = ["--glob", truth.glob] if truth.glob else []
+    return [*globbed, *(word for words in options for word in words)]
 
 
 @cache

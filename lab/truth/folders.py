@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import hashlib
 import os
 import shutil
 import subprocess
@@ -13,6 +15,9 @@ from kafka_hindsight.settings.home import HOME
 from lab.truth.labels import Line, Truth, digest_of
 
 BUILT = HOME / ".build" / "truth"
+BROKERS, CLIENTS = "logs", "clients"
+"""What is audited as LOGS and as CLIENT_LOGS, within the folder that is fetched."""
+
 HOST = "https://github.com"
 FOLDERS = "TRUTH_FOLDERS"
 """The environment's name for a folder of repositories, `owner+name` or `owner/name`, each a git directory."""
@@ -27,13 +32,13 @@ def fetch(truth: Truth) -> Path:
 
     Raises: NotFetched where they cannot be had, or a line is not the one that was labelled.
     """
-    folder = BUILT / truth.name / f"files-{truth.commit[:12]}"
+    folder = BUILT / truth.name / f"files-{key_of(truth)}"
     if not folder.exists():
         part = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
         git = _repository(truth)
         for path, blob in _listed(git, truth):
-            target = part / path
+            target = part / (CLIENTS if matches(path, truth.client_logs) else BROKERS) / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(_git(git, "cat-file", "blob", blob))
         if not part.exists():
@@ -43,14 +48,18 @@ def fetch(truth: Truth) -> Path:
     return folder
 
 
+def key_of(truth: Truth) -> str:
+    """What changes with the files of a truth, and with what they are audited as."""
+    return hashlib.sha256(repr((truth.commit, truth.folder, truth.files, truth.client_logs)).encode()).hexdigest()[:12]
+
+
 def text_of(folder: Path, lines: set[Line]) -> dict[Line, str]:
     """The text of each of these lines.
 
     Raises: NotFetched where one of them is not there, or is another one than was labelled.
     """
-    files = {
-        name: (folder / name).read_bytes().split(b"\n") for name in {line.file for line in lines} if _is(folder, name)
-    }
+    paths = ((name, folder / part / name) for name in {line.file for line in lines} for part in (BROKERS, CLIENTS))
+    files = {name: _lines_of(path.read_bytes()) for name, path in paths if path.is_file()}
     texts: dict[Line, str] = {}
     for line in sorted(lines, key=lambda line: (line.file, line.number)):
         of_file = files.get(line.file)
@@ -60,20 +69,27 @@ def text_of(folder: Path, lines: set[Line]) -> dict[Line, str]:
     return texts
 
 
-def _is(folder: Path, name: str) -> bool:
-    return (folder / name).is_file()
+def _lines_of(file: bytes) -> list[bytes]:
+    """The lines of a file, in UTF-8."""
+    wide = file[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return (file.decode("utf-16", "replace").encode() if wide else file).split(b"\n")
+
+
+def matches(path: str, patterns: Sequence[str]) -> bool:
+    """Whether a path within the folder is one of those that the patterns name."""
+    return any(fnmatchcase(path, pattern) for pattern in patterns)
 
 
 def _repository(truth: Truth) -> Path:
     """A git directory that holds the commit."""
-    given = os.environ.get(FOLDERS)
-    if given:
+    root = os.environ.get(FOLDERS)
+    if root:
         owner, name = truth.repository.split("/")
-        for path in (Path(given) / f"{owner}+{name}", Path(given) / owner / name):
+        for path in (Path(root) / f"{owner}+{name}", Path(root) / owner / name):
             for git in (path, path / "repo", path / ".git", path / "repo" / ".git"):
                 if (git / "objects").is_dir():
                     return git
-        raise NotFetched(f"{truth.repository} is not in {FOLDERS}={given}; put its git directory there")
+        raise NotFetched(f"{truth.repository} is not in {FOLDERS}={root}; put its git directory there")
     git = BUILT / truth.name / "git"
     if not (git / "objects").is_dir():
         git.mkdir(parents=True, exist_ok=True)
@@ -94,7 +110,7 @@ def _listed(git: Path, truth: Truth) -> Iterator[tuple[str, str]]:
             continue
         path = PurePosixPath(name)
         inside = path.relative_to(root).as_posix() if root != path else path.name
-        if ".." not in path.parts and any(fnmatchcase(inside, pattern) for pattern in truth.files):
+        if ".." not in path.parts and matches(inside, truth.files):
             yield inside, blob
 
 

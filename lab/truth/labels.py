@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -62,10 +62,10 @@ def _lines(text: object) -> object:
     """`FILE:NUMBER DIGEST`, several of which any is enough with ` or ` between them, as lines."""
     if not isinstance(text, str):
         return text
-    found = [_LINE.fullmatch(part) for part in text.split(" or ")]
-    if not all(found):
+    matches = [_LINE.fullmatch(part) for part in text.split(" or ")]
+    if not all(matches):
         raise ValueError(f"found {text!r}; needed is FILE:NUMBER DIGEST, several of equal worth with ' or ' between")
-    return tuple(Line(file=m["file"], number=int(m["number"]), digest=m["digest"]) for m in found if m)
+    return tuple(Line(file=m["file"], number=int(m["number"]), digest=m["digest"]) for m in matches if m)
 
 
 AnyOf = Annotated[tuple[Line, ...], BeforeValidator(_lines)]
@@ -131,7 +131,11 @@ class Quiet(_Model):
 
 
 class Truth(_Model):
-    """The labels of one folder of one repository at one commit. `files`: which of its files are audited."""
+    """The labels of one folder of one repository at one commit.
+
+    `files`: which of its files are audited; `client_logs`: which of these as CLIENT_LOGS, the others as LOGS;
+    `zone`, `glob`: LOGS_TZ and GLOB, where a user has to give them. The times of labels are in UTC.
+    """
 
     repository: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
@@ -143,6 +147,7 @@ class Truth(_Model):
     layout: str
     client: str = ""
     zone: str = "UTC"
+    glob: str = ""
     labels: tuple[Label, ...] = ()
     quiet: tuple[Quiet, ...] = ()
     name: str = ""
@@ -164,8 +169,3 @@ def read_truth(path: Path) -> Truth:
     except ValidationError as error:
         wrong = (f"{'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in error.errors())
         raise BadInput(f"{path.name} cannot be scored. Correct:\n  " + "\n  ".join(wrong)) from None
-
-
-def read_truths(paths: Iterable[Path]) -> list[Truth]:
-    """The labels of all files, by name."""
-    return [read_truth(path) for path in sorted(paths)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from kafka_hindsight.catalog.codes import Confidence
@@ -24,10 +24,15 @@ SURE = (Confidence.CERTAIN, Confidence.LIKELY)
 
 @dataclass(frozen=True)
 class Answer:
-    """What an audit says to one label. `is_path_right`: the row quotes each line of the path of evidence."""
+    """What an audit says to one label. `is_path_right`: the row quotes each entry of the path of evidence."""
 
-    truth: Truth
-    label: Label
+    repository: str
+    kafka: str
+    layout: str
+    client: str
+    verdict: str
+    place: str
+    right: tuple[str, ...]
     outcome: str
     code: str = ""
     confidence: str = ""
@@ -39,38 +44,45 @@ class Answer:
 class Calm:
     """A quiet time, and what an audit blames in it."""
 
-    truth: Truth
-    quiet: Quiet
+    repository: str
+    place: str
     invented: tuple[str, ...]
 
 
-def answers(truth: Truth, tables: Tables, texts: Mapping[Line, str]) -> list[Answer]:
-    """The answer to each label. Raises: KeyError for a line without its text."""
-    return [_answer(truth, label, tables, texts) for label in truth.labels]
+def answers(truth: Truth, tables: Tables, texts: Mapping[Line, str], why: str = "no row") -> list[Answer]:
+    """The answer to each label. `why`: what is said where the tables have nothing about its subject."""
+    return [_answer(truth, label, tables, texts, why) for label in truth.labels]
 
 
 def calms(truth: Truth, tables: Tables) -> list[Calm]:
     """What is blamed in each quiet time."""
-    return [Calm(truth, quiet, tuple(_invented(quiet, tables))) for quiet in truth.quiet]
+    return [
+        Calm(truth.repository, f"{q.begin:%Y-%m-%d %H:%M:%S} to {q.end:%H:%M:%S}", tuple(_invented(q, tables)))
+        for q in truth.quiet
+    ]
 
 
-def unanswered(truth: Truth, why: str) -> list[Answer]:
-    """Every label of a folder that could not be audited."""
-    return [Answer(truth, label, MISSED, says=why) for label in truth.labels]
-
-
-def _answer(truth: Truth, label: Label, tables: Tables, texts: Mapping[Line, str]) -> Answer:
+def _answer(truth: Truth, label: Label, tables: Tables, texts: Mapping[Line, str], why: str) -> Answer:
+    first = label.lines[0][0]
+    about = Answer(
+        repository=truth.repository,
+        kafka=f"{truth.kafka} {truth.mode}",
+        layout=truth.layout,
+        client=(label.client or truth.client) if label.table == "rebalances" else "none",
+        verdict=label.verdict,
+        place=f"{first.file}:{first.number}",
+        right=label.right,
+        outcome=MISSED,
+    )
     row = _row(label, tables.get(label.table, ()))
-    if row is None:
-        return Answer(truth, label, MISSED, says="no row")
-    code, confidence = str(row.get(label.column) or "none"), str(row.get("confidence") or Confidence.UNKNOWN)
-    is_right = code in label.right
+    if row is None or row.get(label.column) is None:
+        return replace(about, says=_nearest(label, tables.get(label.table, ())) or why)
+    code, confidence = str(row[label.column]), str(row["confidence"])
     is_sure = confidence in SURE or code == Confidence.UNKNOWN or label.column == "start_failure"
-    outcome = (EXACT if is_sure else WEAKER) if is_right else WRONG if confidence in SURE else WEAKER
-    if label.column == "start_failure" and code == "none":
-        outcome = MISSED
-    said = str(row.get("explanation") or "")
-    return Answer(truth, label, outcome, code, confidence, is_path_right(label, row, texts), said)
+    is_right = code in label.right
+    outcome = EXACT if is_right and is_sure else WRONG if confidence in SURE and not is_right else WEAKER
+    path, says = is_path_right(label, row, texts), str(row["explanation"])
+    return replace(about, outcome=outcome, code=code, confidence=confidence, is_path_right=path, says=says)
 
 
 def _row(label: Label, rows: Iterable[Row]) -> Row | None:
@@ -83,6 +95,13 @@ def _row(label: Label, rows: Iterable[Row]) -> Row | None:
         return max(around, key=lambda r: r[column], default=None)
     near = [row for row in own if abs(row[column] - label.at) <= REACH.get(label.table, _REACH)]
     return min(near, key=lambda r: abs(r[column] - label.at), default=None)
+
+
+def _nearest(label: Label, rows: Iterable[Row]) -> str:
+    """What stands nearest to a label that no row answers."""
+    at = TIME_COLUMNS.get(label.table, "started_at")
+    row = min((r for r in rows if label.is_of(r)), key=lambda r: abs(r[at] - label.at), default=None)
+    return f"no row; the nearest is {row.get(label.column)} at {row[at]:%Y-%m-%d %H:%M:%S}" if row else ""
 
 
 def is_path_right(label: Label, row: Row, texts: Mapping[Line, str]) -> bool:

@@ -1,39 +1,119 @@
-"""The recorded night, and the same with the clock of one broker in another zone, or some seconds ahead."""
+"""The recorded night, and the same with the clock of one broker in another zone, or some seconds ahead, or delayed."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.engine.local import LocalEngine
-from kafka_hindsight.intake.clocks_apart import ahead, apart, distances
+from kafka_hindsight.intake.clocks_apart import Distances, ahead, apart, distances
 from kafka_hindsight.intake.lake_rows import table_of
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.logs import unpack_night
 
+SOURCES = {broker: frozenset({f"broker-{broker}/server.log"}) for broker in (1, 2, 3)}
+
 
 def test_a_clock_that_differs_is_named_and_a_plain_night_says_nothing(tmp_path: Path) -> None:
     events, _ = read_logs(unpack_night(tmp_path) / "logs", "broker", "prod")
-    told = [e.as_dict() for e in events if e.kind in ("leader_started", "follower_started")]
+    read = [e.as_dict() for e in events if e.kind in ("leader_started", "follower_started")]
 
-    def said(moved: timedelta) -> list[str]:
-        rows = [{**row, "happened_at": row["happened_at"] + moved * (row["broker"] == 2)} for row in told]
+    def sentences(moved: timedelta) -> list[str]:
+        rows = [{**row, "happened_at": row["happened_at"] + moved * (row["broker"] == 2)} for row in read]
         store = Store(str(tmp_path / f"lake{moved.total_seconds()}"))
         store.create(EVENTS)
         store.append(EVENTS, table_of([{**row, "knowledge_version": "known"} for row in rows], EVENTS))
-        found = distances(LocalEngine(), store, Part("prod"))
-        return [error.sentence.partition(",")[0] for error in (*apart(found), *ahead(found))]
+        pairs = distances(LocalEngine(), store, Part("prod"))
+        return [finding.sentence.partition(",")[0] for finding in (*apart(pairs, SOURCES), *ahead(pairs, SOURCES))]
 
-    assert said(timedelta()) == []
-    assert [sentence.partition(" seem to run")[0] for sentence in said(timedelta(hours=-2))] == [
+    assert sentences(timedelta()) == []
+    assert [sentence.partition(" seem to run")[0] for sentence in sentences(timedelta(hours=-2))] == [
         "The clocks of brokers 1 and 2",
         "The clocks of brokers 2 and 3",
     ]
-    (seconds,) = said(timedelta(seconds=7))
-    assert seconds.startswith("The clock of broker 2 seems to be ")
-    assert seconds.endswith("that of broker 1 and broker 3")
-    behind = said(timedelta(seconds=-7))
-    assert [sentence.split(" seems")[0] for sentence in behind] == ["The clock of broker 1", "The clock of broker 3"]
+    for moved in (7, 30, 180):
+        (seconds,) = sentences(timedelta(seconds=moved))
+        assert seconds.startswith("The clock of broker 2 seems to be ")
+        assert seconds.endswith("that of broker 1 and broker 3")
+        behind = sentences(timedelta(seconds=-moved))
+        assert [sentence.split(" seems")[0] for sentence in behind] == [
+            "The clock of broker 1",
+            "The clock of broker 3",
+        ]
+
+
+def later(by: float, minute: int, count: int = 5) -> list[tuple[float, int]]:
+    """Leader epochs of a minute that the leader names so many seconds later than the follower does."""
+    return [(-by - 0.01 * n, minute) for n in range(count)]
+
+
+QUIET = {(1, 3): later(0.1, 1, 90), (3, 1): later(-0.2, 4, 90)}
+TWICE = [*later(7, 1), *later(7.3, 9)]
+
+
+def test_a_leader_that_is_later_than_its_followers_by_the_same_time_again_and_again_has_a_clock_ahead() -> None:
+    ((error, sentence),) = ahead({**QUIET, (1, 2): TWICE}, SOURCES)
+    assert (error.meaning, error.brokers, error.sources) == ("ahead", {1}, {"broker-1/server.log"})
+    assert error.by == timedelta(seconds=7.34)
+    assert sentence.startswith("The clock of broker 1 seems to be 7.2 s ahead of that of broker 2, at least for a time")
+    assert "10 leader epochs of broker 1 began so much earlier in the logs of its followers" in sentence
+    assert "A verdict that compares this clock with another one is not certain" in sentence
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        QUIET,
+        {(1, 2): later(7, 1, 60)},
+        {(1, 2): [*later(7, 1, 2), *later(7, 9, 2)]},
+        {(1, 2): [*later(2.4, 1), *later(8.9, 9)]},
+        {(1, 2): [*later(7, 1), *later(0.1, 1), *later(7, 9), *later(3, 9), *later(-0.3, 9)]},
+        {(1, 2): [*TWICE, *later(0.2, 4), *later(0.3, 5)]},
+        {(1, 2): TWICE, (2, 1): [*later(-0.5, 3), *later(6, 7)]},
+    ],
+    ids=[
+        "nothing",
+        "once, as a leader that stood still",
+        "few epochs",
+        "delays of other lengths",
+        "some of the same minute together",
+        "together in between",
+        "no later as a follower",
+    ],
+)
+def test_a_leader_that_is_delayed_has_no_clock_ahead(pairs: Distances) -> None:
+    assert ahead(pairs, SOURCES) == []
+
+
+def test_two_brokers_whose_epochs_lie_whole_quarters_apart_are_named() -> None:
+    pairs = {(1, 2): [(-7_200.0, n) for n in range(60)], (2, 1): [(7_201.0, n) for n in range(58)] + [(3.0, 70)] * 2}
+    ((error, sentence),) = apart(pairs, SOURCES)
+    assert (error.by, error.brokers) == (timedelta(hours=2), {1, 2})
+    assert "The clocks of brokers 1 and 2 seem to run in different zones" in sentence
+    assert "in the log of broker 1 118 of 120 leader epochs begin 2 h later than in that of broker 2" in sentence
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        [(0.2, n) for n in range(500)],
+        [(3_600.0, n) for n in range(4)],
+        [(3_600.0, 1)] * 100,
+        [*((3_600.0, n) for n in range(80)), *((0.1, n) for n in range(20))],
+        [(500.0, n) for n in range(100)],
+    ],
+    ids=["one zone", "few epochs", "one return", "not most", "no whole quarters"],
+)
+def test_without_clear_evidence_no_zone_is_named(facts: list[tuple[float, int]]) -> None:
+    assert apart({(1, 2): facts}, SOURCES) == []
+
+
+def test_of_many_pairs_the_first_are_named() -> None:
+    found = apart({(1, other): [(3_600.0, n) for n in range(10)] for other in range(2, 8)}, SOURCES)
+    assert [f.sentence for f in found[3:]] == ["3 more pairs of brokers write times that lie apart so.", "", ""]
+    assert all(" 1 h later " in f.sentence for f in found[:3])

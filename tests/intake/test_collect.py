@@ -16,11 +16,10 @@ from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.knowledge.pattern_layouts import layout_pattern
 from kafka_hindsight.logs import plain_reader
-from kafka_hindsight.logs.facts import warnings_about
 from kafka_hindsight.logs.files import Place
 from kafka_hindsight.shared.exits import BadInput
 from lab.drill.render import in_pattern, wrapped
-from tests.support.collected import TRACE, collected, log, passed, what
+from tests.support.collected import TRACE, collected, log, what
 from tests.support.logs import RUN_AT, lay, resigned
 
 Row = dict[str, Any]
@@ -144,15 +143,6 @@ def test_an_hour_that_is_told_twice_is_read_by_the_order_in_the_file(tmp_path: P
         "25 01:40:00",
         "25 02:10:00",
     ]
-
-
-def test_a_clock_that_is_set_back_keeps_the_order_of_the_file(tmp_path: Path) -> None:
-    at = ("01:00:00,005", "01:00:00,005", "00:30:00,000", "01:00:00,005")
-    lay(tmp_path, {"server.log": "".join(resigned(n, clock) for n, clock in enumerate(at))})
-    found = passed(tmp_path)
-    assert [w for w in warnings_about(found.facts.values()) if "goes back by up to 0:30:00.005000" in w]
-    same = [r for r in collected(tmp_path) if r["happened_at"].hour == 1]
-    assert [(r["order"], r["text"].partition("partition ")[2][0]) for r in same] == [(0, "0"), (1, "1"), (2, "3")]
 
 
 def test_bytes_that_are_no_text_are_kept_beside_text_that_every_reader_takes(tmp_path: Path) -> None:

@@ -47,9 +47,7 @@ def scanned(*files: tuple[str, int, str]) -> Pass:
         origin = "client" if name.endswith(".out") else "broker"
         file = LogFile(f"/{name}", name, 1, at, name.removesuffix(f".{day}"), origin, "UTC")
         clusters = tuple(ClusterNaming(cluster_id=i, first_at=at, last_at=at, line_count=1) for i in ids.split())
-        facts[n] = FileFacts(
-            file, 10, 0, at, at + timedelta(hours=1), timedelta(), True, origin == "broker", None, clusters
-        )
+        facts[n] = FileFacts(file, 10, 0, at, at + timedelta(hours=1), (), True, origin == "broker", None, clusters)
     nothing: Any = None
     return Pass(facts, nothing, Ledger({}, {}, {}), {}, frozenset(), frozenset(facts))
 

@@ -1,44 +1,73 @@
-"""What rests on clocks that are known to differ: a captured unclean election, judged with them and without."""
+"""What rests on clocks that are known to be wrong: a captured unclean election, judged with them and without."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
-from kafka_hindsight.engine.reduce import BETWEEN_BROKERS
+import pytest
+
+from kafka_hindsight.catalog.codes import ClockMeaning
+from kafka_hindsight.engine.reduce import BY_TIMES
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.shared.clocks import ClockError
 from kafka_hindsight.shared.durations import CLOCK_SKEW, MS
 from tests.support.lake import write_lake
-from tests.support.logs import MADE_BY_INGEST, rebuilt
+from tests.support.logs import MADE_BY_INGEST, Row, rebuilt
 from tests.support.nights import WHOLE, events
 
 APART = timedelta(seconds=7)
+READ = events("unclean-4.1")
+NAMES = (*sorted(BY_TIMES), "gold.incidents")
 
 
-def test_no_verdict_is_certain_headlines_hedge_and_times_without_a_leader_have_bounds(tmp_path: Path) -> None:
-    read = [event.as_dict() | {"knowledge_version": "1"} for event in events("unclean-4.1")]
-    store = Store(str(write_lake(tmp_path, {"silver.events": read})))
-    store.create(*MADE_BY_INGEST)
-    said = {"cluster": "unclean-4.1", "window_from": WHOLE.start.isoformat(), "window_to": WHOLE.end.isoformat()}
-    names = (*BETWEEN_BROKERS, "gold.incidents")
-    as_read = rebuilt(store, {**said, "clocks_apart_ms": 0}, *names)
-    apart = rebuilt(store, {**said, "clocks_apart_ms": APART // MS}, *names)
-    assert all(as_read.values())
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    rows = [event.as_dict() | {"knowledge_version": "1"} for event in READ]
+    made = Store(str(write_lake(tmp_path_factory.mktemp("lake"), {"silver.events": rows})))
+    made.create(*MADE_BY_INGEST)
+    return made
 
-    sure = {name: [row["confidence"] for row in rows] for name, rows in as_read.items()}
-    assert any("certain" in found for found in sure.values())
-    assert all(row["confidence"] != "certain" for rows in apart.values() for row in rows)
-    assert {name: len(rows) for name, rows in apart.items()} == {name: len(rows) for name, rows in as_read.items()}
 
+def judged(store: Store, *clocks: ClockError) -> dict[str, list[Row]]:
+    window = {"window_from": WHOLE.start.isoformat(), "window_to": WHOLE.end.isoformat()}
+    return rebuilt(store, {"cluster": "unclean-4.1", **window, "clocks": [c.summary() for c in clocks]}, *NAMES)
+
+
+def ahead(broker: int) -> ClockError:
+    sources = frozenset(e.source for e in READ if e.broker == broker)
+    return ClockError(ClockMeaning.AHEAD, sources, frozenset({broker}), APART)
+
+
+def sources_of(row: Row) -> set[str]:
+    return {quote["source"] for quote in row["evidence"]}
+
+
+def certain(rows: dict[str, list[Row]]) -> list[Row]:
+    return [row for name in BY_TIMES for row in rows[name] if row["confidence"] == "certain"]
+
+
+def test_a_verdict_is_uncertain_where_its_lines_compare_a_clock_that_is_wrong_and_no_other_is(store: Store) -> None:
+    as_read = judged(store)
+    for broker in (1, 2, 3):
+        clock, rows = ahead(broker), judged(store, ahead(broker))
+        assert {name: len(own) for name, own in rows.items()} == {name: len(own) for name, own in as_read.items()}
+        assert all(not sources_of(row) & clock.sources or sources_of(row) <= clock.sources for row in certain(rows))
+        compares = [row for row in certain(as_read) if sources_of(row) & clock.sources and len(sources_of(row)) > 1]
+        assert len(certain(as_read)) - len(certain(rows)) >= len(compares) > 0
+        alone = [row for row in as_read["gold.broker_outages"] if not sources_of(row) & clock.sources]
+        assert all(row in rows["gold.broker_outages"] for row in alone)
+
+
+def test_headlines_hedge_and_times_without_a_leader_have_bounds(store: Store) -> None:
+    as_read, apart = judged(store), judged(store, *map(ahead, (1, 2, 3)))
     crashes = [i["headline"] for i in apart["gold.incidents"] if "crashed" in i["headline"]]
-    assert crashes and all("probably crashed" in headline for headline in crashes)
-
+    assert crashes and any("probably crashed" in headline for headline in crashes)
     wider = (APART + CLOCK_SKEW) // MS
     before = {f["failover_id"]: f for f in as_read["gold.failovers"]}
-    shown = [(f, before[f["failover_id"]]) for f in apart["gold.failovers"]]
-    told = [(now, was) for now, was in shown if was["leaderless_ms"] is not None]
-    assert told
-    for now, was in told:
+    both = [(f, before[f["failover_id"]]) for f in apart["gold.failovers"]]
+    bounded = [(now, was) for now, was in both if was["leaderless_ms"] is not None]
+    assert bounded
+    for now, was in bounded:
         assert now["leaderless_ms"] is None
         assert now["leaderless_low_ms"] <= max(0, was["leaderless_ms"] - wider)
         assert now["leaderless_high_ms"] >= was["leaderless_ms"] + wider

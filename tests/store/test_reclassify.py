@@ -6,7 +6,7 @@ What changed is named, gold is what today's knowledge says, once.
 from __future__ import annotations
 
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ import pytest
 from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import gold, quality, silver
+from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.quality import VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import PUBLISH
 from kafka_hindsight.knowledge.rules import RULES
@@ -24,6 +25,7 @@ from kafka_hindsight.lake import store as lake_store
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
+from kafka_hindsight.shared.clocks import ClockError
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
 from spark_jobs import publish, rebuild, reclassify
@@ -116,12 +118,13 @@ def test_a_window_is_judged_anew(night: Night, tmp_path: Path, monkeypatch: pyte
     store.replace_window(gold.REBALANCES, earlier, night.said["cluster"], Window(*window.values()))
     DeltaTable(f"{store.lake}/silver/events").delete()
 
-    landing.write_json(f"{store.lake}/runs/{night.given.run_id}/ingest.json", {"clocks_apart_ms": 7_000})
+    ahead = [ClockError(ClockMeaning.AHEAD, frozenset(), frozenset({1}), timedelta(seconds=7)).summary()]
+    landing.write_json(f"{store.lake}/runs/{night.given.run_id}/ingest.json", {"clocks": ahead})
     handed: list[Any] = []
     step = rebuild.run_step
 
     def noting(*given: Any) -> Any:
-        handed.append(given[2]["ingest"]["clocks_apart_ms"])
+        handed.append(given[2]["ingest"]["clocks"])
         return step(*given)
 
     monkeypatch.setattr(rebuild, "run_step", noting)
@@ -129,7 +132,7 @@ def test_a_window_is_judged_anew(night: Night, tmp_path: Path, monkeypatch: pyte
     again = night.given.model_copy(update={**window, "lake": store.lake, "run_id": "again", "run_at": at})
     told = reclassify.run_step(None, again, {})
 
-    assert handed == [7_000], "what ingest found of the clocks counts again"
+    assert handed == [ahead], "what ingest found of the clocks counts again"
     assert told["changes"] == {"appeared": 1, "changed": 1}
     changes = rows(store, VERDICT_CHANGES, "change")
     assert [(c["row_id"], c["verdict_before"], c["verdict_after"], c["knowledge_before"]) for c in changes] == [

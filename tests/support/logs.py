@@ -25,7 +25,7 @@ from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings
-from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.clocks import ClockError
 from kafka_hindsight.shared.windows import Window
 from spark_jobs import collect, ingest
 from spark_jobs.parsing import PARSED
@@ -120,7 +120,7 @@ def rebuilt(
     """
     window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
     seen = Window(window.start - around, window.end + around)
-    scope = Scope(said["cluster"], window, seen, said["clocks_apart_ms"] * MS)
+    scope = Scope(said["cluster"], window, seen, tuple(map(ClockError.of, said["clocks"])))
     made = rebuild(LocalRunner(Store(store.lake)), scope, names)
     return {table.full_name: naive(rows) for table, rows in made}
 

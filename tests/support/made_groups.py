@@ -21,8 +21,17 @@ from tests.support.rows import row
 A = "app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
 A2 = "app-89570ebe-1cde-411d-b1f0-70d87db1e868"
 B = "web-5e48ec08-c5a2-4c85-be06-cdad44b39a4f"
+PY, PY2, PY3 = (
+    f"kafka-python-2.0.2-{uuid}"
+    for uuid in (
+        "6bfb02bd-0a37-4c2c-8bd4-7a9ad1c5a0f1",
+        "a1e3de91-8f4e-4d7f-9c9d-0a3a5d1b8f20",
+        "c2d40b7e-1b1c-4a55-8f0a-3b9c1d2e4f51",
+    )
+)
+"""Members under a client id that a library chose."""
 STATIC = "i1-8f975a9b-6eda-490a-bc3c-f8e7d6545b97"
-BARE = "IF9u91ErTnivIe8vNKWFHQ"
+BARE, BARE2 = "IF9u91ErTnivIe8vNKWFHQ", "LeKU1urcSAi56_OAkisBmw"
 LEAVES = "explicit `LeaveGroup` request for ({}) members."
 EXPIRES = "removing member {} on heartbeat expiration."
 
@@ -69,8 +78,8 @@ def stable(member: str = A, **fields: Any) -> list[Event]:
     return [started("01:00:00", 0, joins(member, **fields)), *done("01:00:01", 1)]
 
 
-def left(client_reason: str) -> list[Event]:
-    gone = line("member_left", "01:10:00", member_id=A, client_reason=client_reason)
+def left(client_reason: str, **limits: Any) -> list[Event]:
+    gone = line("member_left", "01:10:00", member_id=A, client_reason=client_reason or None, **limits)
     return [*stable(), gone, started("01:10:00", 1, LEAVES.format(A))]
 
 
@@ -120,10 +129,56 @@ MADE: dict[str, MadeGroup] = {
     "two members hold one client id": MadeGroup([*stable(), started("01:05:00", 1, joins(A2))]),
     "joins after a generation gap": MadeGroup([*stable(), started("01:05:00", 3, joins(B))]),
     "joins soon after the logs begin": MadeGroup([started("01:00:00", 5, joins(A))], observed_from=at("00:50:00")),
+    "an empty group on one host": MadeGroup(
+        [
+            *stable(PY),
+            line("member_left", "01:05:00", member_id=PY, host="/10.0.0.7"),
+            started("01:05:00", 1, LEAVES.format(PY)),
+            line("group_emptied", "01:05:00", generation=2),
+            started("01:09:00", 2, joins(PY2)),
+            *done("01:09:01", 3),
+            line("member_left", "01:20:00", member_id=PY2, host="/10.0.0.7"),
+        ]
+    ),
+    "one of two members with one client id is replaced": MadeGroup(
+        [
+            *stable(PY),
+            started("01:01:00", 1, joins(PY2)),
+            *done("01:01:01", 2, 2),
+            line("member_left", "01:05:00", member_id=PY2),
+            started("01:05:00", 2, LEAVES.format(PY2)),
+            *done("01:05:01", 3),
+            started("01:09:00", 3, joins(PY3)),
+        ]
+    ),
+    "a client joins an empty group that a nameless member had left": MadeGroup(
+        [
+            line("member_joined", "01:00:00", member_id=BARE, protocol="consumer", host="/10.0.0.7"),
+            line("epoch_bumped", "01:00:00", generation=1, protocol="consumer"),
+            line("member_left", "01:05:00", member_id=BARE, protocol="consumer"),
+            line("epoch_bumped", "01:05:00", generation=2, protocol="consumer"),
+            line("member_joined", "01:09:00", member_id=BARE2, client_id="app", protocol="consumer", host="/10.0.0.7"),
+            line("epoch_bumped", "01:09:00", generation=3, protocol="consumer"),
+        ]
+    ),
     # --- a member left
     "unsubscribes": MadeGroup(left("the consumer unsubscribed from all topics")),
     "leaves for a reason of its own": MadeGroup(left("scaled in by the platform")),
+    "leaves when its poll limit has run out": MadeGroup(left("", rebalance_timeout_ms=590_000)),
+    "leaves long after its poll limit": MadeGroup(left("", rebalance_timeout_ms=300_000)),
+    "leaves, and one like it comes": MadeGroup(
+        [
+            *stable(PY),
+            line("member_left", "01:10:00", member_id=PY),
+            started("01:10:00", 1, LEAVES.format(PY)),
+            started("01:12:00", 2, joins(PY2)),
+        ]
+    ),
     # --- a member's session expired
+    "never sends a heartbeat": MadeGroup(
+        [*stable(), line("member_loaded", "01:00:01", member_id=A, session_timeout_ms=599_000), *expired(A)]
+    ),
+    "expires, and one like it comes": MadeGroup([*stable(PY), *expired(PY), started("01:12:00", 2, joins(PY2))]),
     "had closed when its session expired": MadeGroup(
         [_CONFIGURED, *stable(), own("client_closed", "01:09:00", member_id=A), *expired(A)]
     ),

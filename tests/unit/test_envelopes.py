@@ -16,13 +16,13 @@ from kafka_hindsight.knowledge.json_layouts import JSON_LAYOUTS, OF_CLASSES
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, is_without_logger
 from kafka_hindsight.knowledge.patterns import PATTERNS
+from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.detection import layouts_of
 from kafka_hindsight.logs.detection import records as split_by
 from kafka_hindsight.logs.envelopes import JSON_RECORD, PEELS, Line
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.forms import _FEW, every_layout, form_of, misfit_of
-from kafka_hindsight.logs.heads import Clock
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.plain_reader import Record, read_line
 from kafka_hindsight.logs.reading import read_record

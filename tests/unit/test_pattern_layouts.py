@@ -15,9 +15,10 @@ from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.knowledge.model import PatternLayout
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, inside, is_without_logger
 from kafka_hindsight.knowledge.patterns import PATTERNS
+from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.detection import layouts_of, sampled
-from kafka_hindsight.logs.heads import PLAIN, Clock
+from kafka_hindsight.logs.heads import PLAIN
 from kafka_hindsight.logs.pattern_clocks import head_of
 from kafka_hindsight.logs.pieces import REACH, Way, look, ranges_of
 from kafka_hindsight.logs.plain_reader import Record, read_line

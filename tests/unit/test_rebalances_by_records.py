@@ -101,9 +101,9 @@ def test_records_name_the_client_of_a_kip848_member() -> None:
     told = history(lines("kip848-4.1"), [known("01:46:05.184", FIRST, "app-1")]).rebalances[0]
     assert (untold.cause, untold.confidence, untold.client_id) == (
         "member_joined",
-        "possible",
+        "certain",
         None,
-    )
+    ), "the group had had no member before"
     assert (told.cause, told.confidence, told.client_id) == ("member_joined", "certain", "app-1")
     assert told.host == "10.0.0.7"
 

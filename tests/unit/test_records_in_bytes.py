@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 from kafka_hindsight.knowledge.layouts import LAYOUTS, MOST_LINES
 from kafka_hindsight.logs import file_bytes
 from kafka_hindsight.logs.arrays import NO_INSTANT
+from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes, Member, OfMember, Unpacked, content_of
-from kafka_hindsight.logs.heads import HEADLESS, Clock, heads_of, lines_of
+from kafka_hindsight.logs.heads import HEADLESS, heads_of, lines_of
 from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Range, Times, contests, look, mark_of, ranges_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -8,6 +8,7 @@ from kafka_hindsight.catalog.model import Check
 from kafka_hindsight.catalog.row import Long, Millis, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import ClusterRead, LineOrigin, ReadingAt, ReadingId
 from kafka_hindsight.catalog.rows.structs import (
+    ClockStep,
     ClusterNaming,
     MissingPart,
     OwnedPartition,
@@ -25,7 +26,11 @@ class LogRecord(Row):
     cluster: ClusterRead
     origin: LineOrigin
     source: Annotated[str, "Folder and log as seen from the LOGS root, without rotation suffix or compression"]
-    happened_at: Annotated[datetime | None, "The instant in the record's head; null before a file's first head"] = None
+    happened_at: Annotated[
+        datetime | None,
+        "The instant in the record's head, or of a line before it where that is damaged or the clock went back; null"
+        " before a file's first head",
+    ] = None
     layout: Annotated[str | None, "The layout whose head was recognised; null before a file's first head"] = None
     order: Annotated[int, "Rank among the records of this source with the same happened_at, by place in the file"]
     line_count: Annotated[int, "Physical lines of the record", Unit("lines")]
@@ -53,7 +58,7 @@ class LogFile(Row):
     undated_count: Annotated[int, "Records without an instant", Unit("records")]
     first_at: Annotated[datetime | None, "The first instant of its records; null where none has one"] = None
     last_at: Annotated[datetime | None, "The last instant of its records; null where none has one"] = None
-    clock_set_back_ms: Annotated[Millis, "How far its clock goes back at most"]
+    clock_steps: Annotated[list[ClockStep], "The steps of its clock, in the order of the file; a late line is not one"]
     is_kafka_log: Annotated[bool, "Whether a line of it is from a logger of Kafka's own"]
     is_broker_log: Annotated[bool, "Whether a line of it is from a logger that only brokers have"]
     damage: Annotated[str | None, "Why it could not be unpacked to its end; null where it could"] = None

@@ -15,8 +15,8 @@ class Event(Row):
     cluster: ClusterName
     origin: LineOrigin
     source: Annotated[str, "Folder and log as seen from the LOGS root"]
-    happened_at: Annotated[datetime, "The instant in the record's head"]
-    order: Annotated[int, "Rank among the records of this source with the same happened_at"]
+    happened_at: Annotated[datetime, "The instant of the record, see bronze.log_records"]
+    order: Annotated[int, "Rank among the records of this source with the same happened_at, by place in the file"]
     broker: Annotated[int | None, "Broker or controller that wrote the line"] = None
     kind: Annotated[str, "What happened: a kind of kafka_hindsight/knowledge/kinds.py"]
     pattern_id: Annotated[str, "The pattern that claimed the record"]

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from kafka_hindsight.catalog.codes import Cause
+from kafka_hindsight.catalog.codes import Cause, ClockMeaning
 from kafka_hindsight.catalog.row import Long, Row, struct
 
 
@@ -24,6 +24,19 @@ class ClusterNaming(Row):
     first_at: datetime | None = None
     last_at: datetime | None = None
     line_count: int
+
+
+@struct
+class ClockStep(Row):
+    """A step of a log's clock, between two lines; up to `placed_at` only the order of the lines is known."""
+
+    meaning: ClockMeaning
+    before_at: datetime
+    after_at: datetime
+    placed_at: datetime | None = None
+    zone: str | None = None
+    before: str
+    after: str
 
 
 @struct

@@ -19,6 +19,7 @@ from kafka_hindsight.judgements.brokers.controllers import (
 )
 from kafka_hindsight.judgements.brokers.liveness import NO_EVENTS
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, by_instant, intervals
+from kafka_hindsight.shared.clocks import ClockError
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
 from kafka_hindsight.shared.windows import broker_ids, in_order
 
@@ -48,8 +49,7 @@ class ClusterContext:
     `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events;
     `reported_tasks` are Kafka's own election tasks that controllers report, even where they elected no leader;
     `controller_logs_from` is the instant from which each controller's own log is at hand, `log_spans` are the spans of
-    the brokers' logs; None: each is at hand all the time. `clocks_apart` is by how much brokers' clocks are known to
-    differ; zero where that is no more than CLOCK_SKEW.
+    the brokers' logs; None: each is at hand all the time. `clocks` are those that are known to be wrong.
     """
 
     outages: tuple[BrokerOutage, ...] = ()
@@ -59,7 +59,7 @@ class ClusterContext:
     reported_tasks: frozenset[str | None] = frozenset()
     controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
     log_spans: tuple[LogSpan, ...] | None = None
-    clocks_apart: timedelta = timedelta(0)
+    clocks: tuple[ClockError, ...] = ()
 
     @cached_property
     def uses_zookeeper(self) -> bool:
@@ -145,7 +145,7 @@ def context_of(
     events: Iterable[Event],
     outages: Iterable[BrokerOutage],
     log_spans: Iterable[LogSpan] | None = None,
-    clocks_apart: timedelta = timedelta(0),
+    clocks: tuple[ClockError, ...] = (),
 ) -> ClusterContext:
     """The context of a cluster's partitions, from silver.events of at least CONTEXT_KINDS, with look-back."""
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
@@ -159,7 +159,7 @@ def context_of(
         reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
         controller_logs_from={e.broker: e.happened_at for e in reversed(ordered) if e.kind in _ONLY_CONTROLLERS},
         log_spans=None if log_spans is None else tuple(log_spans),
-        clocks_apart=clocks_apart,
+        clocks=clocks,
     )
 
 

@@ -23,6 +23,7 @@ from kafka_hindsight.judgements.groups.ownership import shows_holders
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, ledger_row, span
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_record, quote_snapshot
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline, by_instant, intervals, timelines
+from kafka_hindsight.judgements.rebalances.model import turn_of
 from kafka_hindsight.judgements.rebalances.records import BURIED, Owned, in_turn, recorded_spans
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import MS, SAME_ACT
@@ -150,7 +151,7 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
         the follow-up. Under KIP-848 those whose owner changed while members went over to the epoch.
     Source: KIP-429, KIP-848; ConsumerCoordinator.onJoinPrepare and onJoinComplete.
     """
-    ordered = sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
+    ordered = sorted(rebalances, key=turn_of)
     classic = [r for r in ordered if r.protocol == Protocol.CLASSIC]
     stops = _stops_of_epochs([r for r in ordered if r.protocol != Protocol.CLASSIC], witnesses)
     if not classic:
@@ -328,7 +329,7 @@ def _chains(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> Itera
     Edge case: a group that had no assignment before stops nothing. Under cooperative assignors, and where the
     coordinator assigns, members give back only what moves: such a group stops only where its last member goes.
     """
-    ordered = sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
+    ordered = sorted(rebalances, key=turn_of)
     chain: list[Rebalance] = []
     has_run = False
     for now, after in zip(ordered, [*ordered[1:], None], strict=False):

@@ -27,6 +27,7 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Verdict, decide, judge
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, intervals
+from kafka_hindsight.judgements.rebalances.model import turn_of
 from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
 from kafka_hindsight.shared.durations import (
     CATCHING_UP,
@@ -508,7 +509,7 @@ def group_incidents(
 
 
 def _in_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
-    return sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
+    return sorted(rebalances, key=turn_of)
 
 
 def _cases_of_group(rebalances: Sequence[Rebalance], gathered: partial[Gathered]) -> list[Gathered]:

@@ -16,6 +16,7 @@ from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, POSSIBL
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling, Verdict, decide, judge
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
+from kafka_hindsight.judgements.rebalances.model import turn_of
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
 from kafka_hindsight.shared.durations import MS, RETURN_WITHIN
@@ -216,7 +217,7 @@ def judge_remedies(
     """
     if any(not Protocol(r.protocol).is_of_consumers for r in rebalances):
         return []
-    ordered = sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
+    ordered = sorted(rebalances, key=turn_of)
     inside = [r for r in ordered if window.holds(r.started_at)]
     polls = Polls.of(events)
     acts = [a for r in ordered for a in acts_of(r, directory)]

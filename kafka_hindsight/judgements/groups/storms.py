@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kafka_hindsight.catalog.codes import Cause, Confidence, IncidentKind
 from kafka_hindsight.catalog.rows import Contributor, Incident, Rebalance
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
+from kafka_hindsight.judgements.rebalances.model import turn_of
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.shared.durations import RETURN_WITHIN
 from kafka_hindsight.shared.grouping import grouped, runs
@@ -58,7 +59,7 @@ def find_storms(units: Sequence[Unit]) -> list[range]:
             window.change(units[end][0], 1)
             end += 1
         if end - first >= STORM_UNITS and window.total >= STORM_REMOVALS:
-            if found and first <= found[-1].stop:
+            if found and first < found[-1].stop:
                 found[-1] = range(found[-1].start, end)
             else:
                 found.append(range(first, end))
@@ -173,7 +174,7 @@ def busiest_hours(rebalances: Iterable[Rebalance], incidents: Iterable[Incident]
     """
     restarts = {i.incident_id for i in incidents if i.kind == IncidentKind.ROLLING_RESTART}
     counted = (r for r in rebalances if r.incident_id not in restarts and r.cause != Cause.COOPERATIVE_FOLLOWUP)
-    by_group = grouped(sorted(counted, key=lambda r: (r.started_at, r.rebalance_id)), lambda r: r.group_id)
+    by_group = grouped(sorted(counted, key=turn_of), lambda r: r.group_id)
     busiest: dict[str, Sequence[Rebalance]] = {}
     for group_id, rows in sorted(by_group.items()):
         starts = [r.started_at for r in rows]

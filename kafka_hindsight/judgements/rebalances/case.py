@@ -16,13 +16,15 @@ from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.reasoning.proofs import Proof
 from kafka_hindsight.judgements.reasoning.rulings import Verdict
 from kafka_hindsight.judgements.reasoning.timelines import instants
-from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry, ProcessLog
+from kafka_hindsight.judgements.rebalances.client_logs import ClientLog, ProcessLog
+from kafka_hindsight.judgements.rebalances.identity import Arrival, Departure, Identity
+from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.judgements.rebalances.model import Episode, Gap, GroupContext, MembershipChange
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.patterns import NAMES_NO_CLIENT
 from kafka_hindsight.knowledge.reasons import read_client_reason
-from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, METADATA_LAG, RETURN_WITHIN
+from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, METADATA_LAG
 from kafka_hindsight.shared.words import duration
 
 
@@ -86,10 +88,15 @@ class Case:
 
     episode: Episode
     change: MembershipChange | None
-    registry: MemberRegistry = field(repr=False)
+    identity: Identity = field(repr=False)
     context: GroupContext = field(repr=False)
     history: HistoryCoverage = field(repr=False)
     began: Verdict | None = None
+
+    @property
+    def registry(self) -> MemberRegistry:
+        """The members of the group."""
+        return self.identity.registry
 
     @property
     def at(self) -> datetime:
@@ -131,9 +138,14 @@ class Case:
         return f" of {duration(self.member.session_timeout_ms)}" if self.member.session_timeout_ms else ""
 
     @cached_property
+    def own_log(self) -> ClientLog:
+        """The member's own log."""
+        return self.identity.log_of(self.member, self.at)
+
+    @cached_property
     def log(self) -> ProcessLog:
         """The log of the process that held the member."""
-        return self.registry.log_of(self.member).process_of(self.member.member_id, self.at)
+        return self.own_log.process_of(self.member.member_id, self.at)
 
     @property
     def client_reason(self) -> str | None:
@@ -142,18 +154,35 @@ class Case:
 
     @cached_property
     def earlier(self) -> Member | None:
-        """The same client as it was in the group before."""
-        return self.registry.earlier(self.member, self.at, LOOK_BACK)
+        """The same member as it was in the group before."""
+        return self.identity.earlier(self.member, self.at)
 
     @cached_property
-    def back(self) -> tuple[Member, datetime] | None:
-        """The same client as it came back within RETURN_WITHIN, and when."""
-        return self.registry.later(self.member, self.at, RETURN_WITHIN)
+    def back(self) -> Arrival | None:
+        """The same member as it came back within RETURN_WITHIN."""
+        return self.identity.later(self.member, self.at)
+
+    @cached_property
+    def like_gone(self) -> Departure | None:
+        """A member that may be the same, and had gone when this one came."""
+        return self.identity.like_gone(self.member, self.at)
+
+    @cached_property
+    def like_back(self) -> Arrival | None:
+        """A member that may be the same, as it came within RETURN_WITHIN."""
+        return self.identity.like_later(self.member, self.at)
+
+    def likeness(self, other: Member) -> str:
+        """Another member in words: what it shares with this one."""
+        host = f" on host {other.host}" if other.host and other.host == self.member.host else ""
+        if not other.client_id or other.client_id != self.member.client_id:
+            return f"a member{host} whose client is not known"
+        return f"a member of the same client id{host}"
 
     @property
     def back_line(self) -> Event | None:
         """The line that shows it come back."""
-        return None if self.back is None else self.registry.arrival(self.back[0].member_id, self.back[1])
+        return None if self.back is None else self.registry.arrival(self.back.member.member_id, self.back.at)
 
     @cached_property
     def own_request(self) -> Event | None:
@@ -163,7 +192,7 @@ class Case:
         """
         since = self.episode.previous.started_at if self.episode.previous else LONG_AGO
         until = self.episode.started_at + timedelta(milliseconds=200)
-        requests = self.registry.log_of(self.member).of_kind(Kind.CLIENT_JOIN_REQUESTED).between(since, until)
+        requests = self.own_log.of_kind(Kind.CLIENT_JOIN_REQUESTED).between(since, until)
         stale = (reasons.GIVEN_MEMBER_ID, reasons.FOLLOWS)
         given = read_client_reason(self.episode.reason.client_reason)
         wanted = None if given in stale else given

@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.reasoning.rulings import Verdict
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
 from kafka_hindsight.judgements.rebalances.case import Case, HistoryCoverage
 from kafka_hindsight.judgements.rebalances.epochs import OTHER_KINDS, build_epochs
+from kafka_hindsight.judgements.rebalances.identity import Identity
 from kafka_hindsight.judgements.rebalances.judge import judge_change, judge_episode, judge_move
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.judgements.rebalances.model import Change, Episode, Gap, GroupContext, MembershipChange
@@ -137,7 +138,8 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     in_order = sorted(events, key=lambda e: (e.happened_at, e.source, e.order, e.line_id))
     ordered = list(drop_superseded_coordinators(in_order))
     registry = MemberRegistry(ordered)
-    episodes, gaps = _episodes(group_id, ordered, registry)
+    identity = Identity(registry)
+    episodes, gaps = _episodes(group_id, ordered, identity)
     buried_at = min((e.happened_at for e in ordered if e.kind == BURIED), default=None)
     gaps += _unseen_generations(ordered, context.observed_to)
     if buried_at is not None:  # after the group's tombstone generations restart
@@ -146,7 +148,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
         gaps = [replace(g, explained_by=why) if is_one else g for g, is_one in zip(gaps, restarts, strict=True)]
     history = HistoryCoverage(episodes, gaps, registry, context.observed_from)
     return GroupHistory(
-        _linked([_row(Case(e, e.trigger, registry, context, history)) for e in episodes]),
+        _linked([_row(Case(e, e.trigger, identity, context, history)) for e in episodes]),
         [
             GenerationGap(
                 cluster=context.cluster,
@@ -164,7 +166,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     )
 
 
-def _episodes(group_id: str, events: Sequence[Event], registry: MemberRegistry) -> tuple[list[Episode], list[Gap]]:
+def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tuple[list[Episode], list[Gap]]:
     """The episodes of both protocols in order of start, each with the one before it, and the breaks between them."""
     of_coordinator = [e for e in events if e.origin == Origin.BROKER]
     classic, classic_gaps = build_episodes(group_id, of_coordinator)
@@ -173,7 +175,7 @@ def _episodes(group_id: str, events: Sequence[Event], registry: MemberRegistry) 
     finished = [_finished(e, stored) for e in with_changes(classic, of_coordinator)]
     epochs, epoch_gaps = build_epochs(group_id, events)
     linked: list[Episode] = []
-    for episode in _with_unseen_joins(sorted([*finished, *epochs], key=lambda e: e.started_at), registry):
+    for episode in _with_unseen_joins(sorted([*finished, *epochs], key=lambda e: e.started_at), identity):
         linked.append(replace(episode, previous=linked[-1] if linked else None))
     never_classic = any(e.protocol in OTHER_KINDS for e in of_coordinator)
     return linked, [*([] if never_classic else classic_gaps), *epoch_gaps]
@@ -190,11 +192,12 @@ def _finished(episode: Episode, stored: Mapping[int | None, Timeline[Event]]) ->
     return replace(episode, ended_at=ended_at, outcome=Outcome.COMPLETED, events=(*episode.events, event))
 
 
-def _with_unseen_joins(episodes: Sequence[Episode], registry: MemberRegistry) -> Iterator[Episode]:
+def _with_unseen_joins(episodes: Sequence[Episode], identity: Identity) -> Iterator[Episode]:
     """Members that came while a join phase ran and left no line of their own: they are first seen in its generation.
 
     Brokers before 3.0 print nothing for them at INFO; loaded groups and client logs name each generation's members.
     """
+    registry = identity.registry
     changed_before: set[str | None] = set()
     for episode in episodes:
         joins: list[MembershipChange] = []
@@ -206,7 +209,7 @@ def _with_unseen_joins(episodes: Sequence[Episode], registry: MemberRegistry) ->
                 if member_id not in there
                 and member_id not in changed_before
                 and registry.members[member_id].first_generation == episode.to_generation
-                and not registry.took_static_place(registry.members[member_id])
+                and not identity.took_static_place(registry.members[member_id])
             ]
         changed = replace(episode, changes=(*episode.changes, *joins)) if joins else episode
         changed_before |= {c.member_id for c in changed.changes}

@@ -16,6 +16,7 @@ from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, 
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
 from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
+from kafka_hindsight.shared.durations import SAME_ACT
 from kafka_hindsight.shared.words import duration
 
 _HOW_IT_WENT = {
@@ -24,6 +25,7 @@ _HOW_IT_WENT = {
     Change.NOT_REJOINED: "after it had been dropped for not rejoining in time",
     Change.NOT_SYNCED: "after it had been dropped for not asking for its assignment",
     Change.REPLACED: "in the place of its former process",
+    Change.FORGOTTEN: "after the last line about the former group of that name",
 }
 
 _BY_ITS_WORDS = {
@@ -63,21 +65,41 @@ def is_surely_the_same(case: Case) -> Proof | None:
     return proof_if(member.instance_id or is_there or has_its_id)
 
 
-def client_id_is_shared(case: Case) -> Proof | None:
-    """Several members of the group held that client id at once."""
-    client_id = case.member.client_id
-    is_shared = client_id and not case.member.instance_id and case.registry.is_shared(client_id)
-    return proof_if(is_shared)
+def like_one_had_gone(case: Case) -> Proof | None:
+    """A member that may be the same had gone, or was no longer heard, within the look-back (24 h)."""
+    gone = case.like_gone
+    if gone is None:
+        return None
+    words = {"like": case.likeness(gone.member), "away": duration(max(case.at - gone.silent_since, SAME_ACT))}
+    return shown(*gone.member.introduced_by, gone.removal.event, **words)
 
 
-def client_is_not_known(case: Case) -> Proof | None:
-    """No evidence shows the member's client id or instance id."""
-    return proof_if(case.member.client_id is None and case.member.instance_id is None)
+def names_do_not_identify(case: Case) -> Proof | None:
+    """Neither an instance id nor a client id that it alone holds shows who the member is."""
+    return proof_if(not case.identity.identifies(case.member, case.at))
+
+
+def keeps_its_member_id(case: Case) -> Proof | None:
+    """The coordinator assigns, so that a consumer keeps its member id."""
+    return proof_if(Protocol(case.episode.protocol).has_epochs)
+
+
+def group_was_empty_on_its_host(case: Case) -> Proof | None:
+    """The group was empty, and the member comes from the host of the last one that had gone."""
+    gone, is_empty = case.like_gone, case.episode.members_before == 0
+    return proof_if(
+        is_empty and gone is not None and gone.member.host is not None and gone.member.host == case.member.host
+    )
+
+
+def group_had_others(case: Case) -> Proof | None:
+    """The group had members within the look-back (24 h)."""
+    return proof_if(not case.identity.had_none(case.at))
 
 
 def history_has_holes(case: Case) -> Proof | None:
     """Not every member that the group had within the look-back (24 h) is known."""
-    return proof_if(case.registry.had_unnamed(case.at) or not case.history.is_whole(case.at))
+    return proof_if(case.like_gone is not None or not case.history.is_whole(case.at))
 
 
 def history_reaches_back(case: Case) -> Proof | None:
@@ -90,6 +112,7 @@ def history_is_short(case: Case) -> Proof | None:
     return Proof(words={"covered": duration(case.at - case.history.observed_from)})
 
 
+_NAMES = "CommonClientConfigs client.id: nothing makes it unique; KIP-848: a member id is a bare uuid"
 _SAME_CLIENT = "the same instance id, else the same client id and, where known, host: KIP-345, KIP-394"
 
 # fmt: off
@@ -107,17 +130,26 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
            proof=(was_there_by_its_words,),
            source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
            cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996")),
-    Possible(Cause.MEMBER_JOINED, "{who} joined; several members hold that client id at once, so it is not"
-             " known whether it was there before.",
-             proof=(client_id_is_shared,), source="CommonClientConfigs client.id: nothing makes it unique",
-             cases=("made: two members hold one client id", "groups/pause-4.1 01:41:04.275")),
-    Possible(Cause.MEMBER_JOINED, "{who} joined; its client is not known, and may have been there before.",
-             proof=(client_is_not_known,), source="KIP-848: a member id is a bare uuid",
-             cases=("groups/kip848-4.1 01:46:05.182 (brokers only)", "groups/kip848-4.1 01:46:05.182")),
+    Likely(Cause.MEMBER_REJOINED, "{who} came back: the group had been empty, and {like} was last heard in it {away}"
+           " before.",
+           proof=(like_one_had_gone, names_do_not_identify, group_was_empty_on_its_host), source=_NAMES,
+           cases=("made: an empty group on one host", "made: two members hold one client id")),
+    Likely(Cause.MEMBER_JOINED, "{who}, a new consumer, joined: one that had been there would have kept its member id."
+           " It came {away} after {like} was last heard.",
+           proof=(like_one_had_gone, names_do_not_identify, keeps_its_member_id),
+           source="KIP-848: a consumer keeps its member id for as long as it lives",
+           cases=("groups/kip848-4.1 01:46:18.627 (brokers only)", "groups/kip848-4.1 01:47:40.959 (brokers only)")),
+    Possible(Cause.MEMBER_JOINED, "{who} joined; {like} was last heard in the group {away} before, and no name shows"
+             " whether it is the same.",
+             proof=(like_one_had_gone, names_do_not_identify), source=_NAMES,
+             cases=("made: one of two members with one client id is replaced", "groups/pause-4.1 01:41:04.275")),
     Likely(Cause.MEMBER_JOINED, "{who} joined the group, which is not known to have had it; not every member"
            " before is known.",
            proof=(history_has_holes,), source=_SAME_CLIENT,
            cases=("made: joins after a generation gap", "groups/pause-4.1 01:41:04.275")),
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group beside the members that it had: none that it may be had gone.",
+           proof=(names_do_not_identify, group_had_others), source=_NAMES,
+           cases=("made: two members hold one client id", "groups/pause-4.1 01:41:04.275")),
     Certain(Cause.MEMBER_JOINED, "{who} joined the group, which had not had it before.",
             proof=(history_reaches_back,), source=f"{_SAME_CLIENT}; the look-back is our own choice",
             cases=("groups/pause-4.1 01:41:04.275", "groups/pause-4.1 01:41:18.996")),

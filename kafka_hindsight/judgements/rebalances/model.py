@@ -9,10 +9,11 @@ from enum import StrEnum
 from functools import cached_property
 
 from kafka_hindsight.catalog.codes import Outcome, Protocol
-from kafka_hindsight.catalog.rows import BrokerOutage, Event, TopicChange
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, intervals
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
+from kafka_hindsight.shared.durations import CLOCK_SKEW
 
 
 class Change(StrEnum):
@@ -25,6 +26,7 @@ class Change(StrEnum):
     NOT_SYNCED = "not_synced"
     RETURNED = "returned"
     REPLACED = "replaced"
+    FORGOTTEN = "forgotten"
 
     @property
     def is_removal(self) -> bool:
@@ -99,6 +101,11 @@ class Episode:
         return self.changes[self.trigger is not None :]
 
 
+def turn_of(rebalance: Rebalance) -> tuple[datetime, int, str]:
+    """The place of a rebalance in time: of two that a group began within one millisecond generations show the first."""
+    return rebalance.started_at, rebalance.from_generation or 0, rebalance.rebalance_id
+
+
 @dataclass(frozen=True)
 class Gap:
     """A break in a group's generations."""
@@ -112,13 +119,17 @@ class Gap:
 
 @dataclass(frozen=True)
 class GroupContext:
-    """What all groups of a cluster share. `observed_from` and `observed_to` bound the broker lines that were read."""
+    """What all groups of a cluster share.
+
+    `observed_from` and `observed_to` bound the broker lines that were read, `log_spans` those of each broker's own log.
+    """
 
     cluster: str
     observed_from: datetime
     observed_to: datetime
     topic_changes: Sequence[TopicChange] = ()
     outages: Sequence[BrokerOutage] = ()
+    log_spans: Sequence[LogSpan] = ()
 
     @cached_property
     def topic_changes_by_time(self) -> Timeline[TopicChange]:
@@ -132,6 +143,16 @@ class GroupContext:
     def outages_of(self, broker: int | None) -> Intervals[BrokerOutage]:
         """The outages of one broker."""
         return self._outages.get(broker, _NO_OUTAGES)
+
+    @cached_property
+    def _log_spans(self) -> dict[int, Intervals[LogSpan]]:
+        return intervals(self.log_spans, lambda s: s.broker, lambda s: Interval(s.first_at, s.last_at, s))
+
+    def covered_until(self, broker: int | None, at: datetime) -> datetime:
+        """Up to when lines would show what the groups of a broker do after an instant: its log ends, or all do."""
+        spans = self._log_spans.get(broker) if broker is not None else None
+        ends = [i.end for i in spans.at(at, CLOCK_SKEW) if i.end] if spans else []
+        return min(max(ends, default=self.observed_to), self.observed_to)
 
 
 _NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())

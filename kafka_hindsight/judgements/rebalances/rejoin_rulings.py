@@ -150,7 +150,7 @@ def had_to_give_back(case: Case) -> Proof | None:
 
 def _last_assignment(case: Case) -> Event | None:
     """What a worker of Connect was assigned last, by its own log."""
-    given = case.registry.log_of(case.member).of_kind(Kind.CLIENT_WORK_ASSIGNED)
+    given = case.own_log.of_kind(Kind.CLIENT_WORK_ASSIGNED)
     return given.last_before(case.episode.started_at)
 
 

@@ -99,8 +99,8 @@ def gather_facts(
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
         outages=tuple(outages),
-        context=context_of(events, outages, log_spans, scope.clocks_apart),
-        groups=GroupContext(scope.cluster, first_at, last_at, tuple(ordered), tuple(outages)),
+        context=context_of(events, outages, log_spans, scope.clocks),
+        groups=GroupContext(scope.cluster, first_at, last_at, tuple(ordered), tuple(outages), tuple(log_spans)),
         settings=settings_of(events),
         observed_to=last_at,
         read_at=tuple(read_at),

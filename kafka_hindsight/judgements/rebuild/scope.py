@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from kafka_hindsight.catalog.rows import BrokerOutage
 from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
 from kafka_hindsight.judgements.rebalances.model import GroupContext
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
+from kafka_hindsight.shared.clocks import ClockError
 from kafka_hindsight.shared.windows import Window
 
 
@@ -17,14 +18,14 @@ from kafka_hindsight.shared.windows import Window
 class Scope:
     """The cluster, the window that is judged, and what is seen: the window with its look-back and look-ahead.
 
-    `clocks_apart` is by how much brokers' clocks are known to differ; zero where that is no more than CLOCK_SKEW.
+    `clocks` are those that are known to be wrong by more than CLOCK_SKEW.
     `maintenance` holds the intervals in which work on the cluster was declared.
     """
 
     cluster: str
     window: Window
     seen: Window
-    clocks_apart: timedelta = timedelta(0)
+    clocks: tuple[ClockError, ...] = ()
     maintenance: tuple[MaintenanceWindow, ...] = ()
 
 

@@ -11,6 +11,7 @@ from itertools import chain, pairwise
 from kafka_hindsight.catalog.codes import NOBODY, Confidence, ElectionTrigger, FailoverKind, OutageKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, LeadershipGap, Quote
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, on_failed_disk
+from kafka_hindsight.judgements.brokers.controllers import active_at
 from kafka_hindsight.judgements.brokers.outages import CAUSED_BY
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation, Partition, deletions_of, incarnations_of
 from kafka_hindsight.judgements.partitions.leaders.failover_rulings import (
@@ -32,6 +33,7 @@ from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown, Verdict, judge
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Interval
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.shared.clocks import apart
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.windows import Window
 
@@ -126,7 +128,7 @@ def without_leader(
     These are mostly one change; `led` is None where none gave it a leader.
     """
     if led is None:
-        loss, apart = _loss_of(taken), taken.context.clocks_apart
+        loss, apart = _loss_of(taken), _clocks_apart(taken)
         error = apart + CLOCK_SKEW if apart else NO_SLACK
         by = min(at for at in (loss.by, taken.at) if at)
         start = min(at for at in (loss.at, by) if at)
@@ -519,7 +521,13 @@ def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
     bounds = [leaderless_of(change) for change in changes]
     following = zip([*changes[1:], None], [*bounds[1:], Leaderless()], strict=False)
     bounded = (until_led_again(c, own, *after) for c, own, after in zip(changes, bounds, following, strict=False))
-    return [own.by_clocks(change.context.clocks_apart) for change, own in zip(changes, bounded, strict=True)]
+    return [own.by_clocks(_clocks_apart(change)) for change, own in zip(changes, bounded, strict=True)]
+
+
+def _clocks_apart(change: LeaderChange) -> timedelta:
+    """By how much the clocks may differ that time a change: those of both leaders and of the controller."""
+    controller = active_at(change.context.controller_epochs, change.at)
+    return apart(change.context.clocks, (change.new, change.last_leader, controller))
 
 
 def leader_changes_of(

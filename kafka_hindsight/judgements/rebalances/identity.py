@@ -1,0 +1,244 @@
+"""Who is who in one group: what a member id, an instance id, a client id and a host identify, and at which time.
+
+A member id is one process's, and an instance id one member's. A client id is a name that any process may use: it
+identifies a member where no library chose it, and as long as no two members hold it at once. Hosts that differ tell two
+members apart, and hosts that are the same make none of them.
+Source: KIP-345, KIP-394; CommonClientConfigs client.id: nothing makes it unique.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import pairwise
+
+from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, instants
+from kafka_hindsight.judgements.rebalances.client_logs import NO_LOG, ClientLog
+from kafka_hindsight.judgements.rebalances.members import ARRIVALS, Member, MemberRegistry, Removal
+from kafka_hindsight.judgements.rebalances.model import Change
+from kafka_hindsight.knowledge.client_ids import is_default
+from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
+from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, MS, RETURN_WITHIN, SAME_ACT
+
+_SILENT = (Change.EXPIRED, Change.NOT_REJOINED, Change.NOT_SYNCED)
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A member as it came, and when."""
+
+    at: datetime
+    member: Member
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A member as it went, and since when it was not heard."""
+
+    silent_since: datetime
+    member: Member
+    removal: Removal
+
+
+class Identity:
+    """Who is who among the members of one group."""
+
+    def __init__(self, registry: MemberRegistry) -> None:
+        self.registry = registry
+        self._by_name: dict[str, list[Member]] = defaultdict(list)
+        """The members by each of their names; those without one under an empty one."""
+        for member in registry.members.values():
+            for name in {member.instance_id, member.client_id} - {None} or {""}:
+                self._by_name[str(name)].append(member)
+        self._overlaps: dict[str, Intervals[None]] = {}
+        self._came: dict[str, Timeline[Arrival]] = {}
+        self._went: dict[str, Timeline[Departure]] = {}
+
+    def identifies(self, member: Member, at: datetime) -> bool:
+        """Whether the member's names stand for it alone, within the look-back before an instant and ten minutes after.
+
+        Edge case: a library's client id in a group that never had another member is a library's all the same.
+        """
+        return bool(member.instance_id) or self._is_of_one(member.client_id, at)
+
+    def _is_of_one(self, client_id: str | None, at: datetime) -> bool:
+        """Whether one member at a time held a client id that no library chose."""
+        if not client_id or is_default(client_id):
+            return False
+        if client_id not in self._overlaps:
+            self._overlaps[client_id] = Intervals(self._find_overlaps(client_id))
+        return not self._overlaps[client_id].between(at - LOOK_BACK, at + RETURN_WITHIN)
+
+    def _find_overlaps(self, client_id: str) -> Iterator[Interval[None]]:
+        """When two members held a client id at once.
+
+        Edge case: a dead member whose session has yet to expire is not a second holder; nor is an id that was assigned
+        and never used, where the coordinator names those that are. One that was heard after the rebalance that let the
+        other in is one.
+        """
+        own = (m for m in self._by_name[client_id] if m.client_id == client_id and not m.instance_id)
+        used = (m for m in own if not (m.is_pending and self.registry.names_rejoins))
+        spans = sorted((m.first_at, m.member_id, m) for m in used if m.first_at is not None)
+        for (_, _, first), (second_at, _, _) in pairwise(spans):
+            if not first.removals:
+                yield Interval(second_at, None, None)
+            elif self._was_heard_beside(first, second_at):
+                yield Interval(second_at, max(second_at, first.removals[-1].at), None)
+
+    def _was_heard_beside(self, member: Member, other_came_at: datetime) -> bool:
+        """Whether a member lived when another one was in the group.
+
+        The coordinator hears no member while it waits for the join phase, and from then on each one within its session.
+        """
+        last = member.removals[-1]
+        if last.how not in _SILENT:
+            return last.at > other_came_at + SAME_ACT
+        settled = self.registry.settled.first_since(other_came_at)
+        if settled is None or member.session_timeout_ms is None:
+            return False
+        return last.at - member.session_timeout_ms * MS > settled.happened_at + SAME_ACT
+
+    def is_same(self, one: Member, other: Member, at: datetime) -> bool:
+        """Whether two members surely are the same: the same member id, or a name that identifies, and no other host."""
+        if one.member_id == other.member_id:
+            return True
+        if one.instance_id or other.instance_id:
+            return one.instance_id == other.instance_id
+        return one.client_id == other.client_id and self.identifies(one, at) and _may_share_host(one, other)
+
+    def _may_be_same(self, one: Member, other: Member) -> bool:
+        """Whether two dynamic members may be the same, by all that is known of them."""
+        return (
+            one.member_id != other.member_id
+            and not one.instance_id
+            and not other.instance_id
+            and (not one.client_id or not other.client_id or one.client_id == other.client_id)
+            and _may_share_host(one, other)
+        )
+
+    def _names_like(self, member: Member) -> Sequence[str]:
+        """Under which names those stand that may be the same member."""
+        if member.instance_id:
+            return (member.instance_id,)
+        return (member.client_id, "") if member.client_id else (*self._by_name,)
+
+    def took_static_place(self, member: Member) -> bool:
+        """Whether it is a new process of a static member that was there before."""
+        named = self._by_name.get(member.instance_id, ()) if member.instance_id else ()
+        return any(m.instance_id == member.instance_id and m.member_id != member.member_id for m in named)
+
+    def earlier(self, member: Member, at: datetime) -> Member | None:
+        """The same member as it was in the group before `at`, removed or gone, within the look-back."""
+        known = self._known_by_time.get(member.instance_id or member.client_id or "")
+        before = known.until(at) if known is not None else ()
+        own = self.registry.members.get(member.member_id)
+        if own is not None and not self.identifies(member, at):
+            before = (own,)
+        same = (m for m in reversed(before) if self.is_same(m, member, at))
+        return next((m for m in same if self._was_there(m, member.member_id, at)), None)
+
+    @cached_property
+    def _known_by_time(self) -> dict[str, Timeline[Member]]:
+        """The members by name, in the order in which they were first heard of."""
+        named = {name: [m for m in own if m.known_at is not None] for name, own in self._by_name.items()}
+        return {
+            name: Timeline(sorted(own, key=lambda m: m.member_id), at=lambda m: m.known_at or LONG_AGO)
+            for name, own in named.items()
+        }
+
+    def _was_there(self, one: Member, member_id: str, at: datetime) -> bool:
+        """Whether a member was in the group before an instant: the one of that id only if it had gone or joined.
+
+        KIP-848 members keep their id, and the line of a leave may be lost.
+        """
+        gone, known_at = one.gone_before(at), one.known_at
+        if one.member_id == member_id and not gone:
+            joined_at = self._first_joined.get(member_id)
+            if joined_at is None or joined_at >= at - SAME_ACT:
+                return False
+        if known_at is None:
+            return False
+        last_at = max(known_at, gone.at) if gone else known_at
+        return (gone is not None or known_at < at - SAME_ACT) and last_at >= at - LOOK_BACK
+
+    @cached_property
+    def _first_joined(self) -> dict[str, datetime]:
+        moves = self.registry.moves.items()
+        joined = ((m, e) for m, own in moves for e in reversed(own) if e.kind == Kind.MEMBER_JOINED)
+        return {m: e.happened_at for m, e in joined}
+
+    def later(self, member: Member, at: datetime) -> Arrival | None:
+        """The same member as it came back within ten minutes after `at`."""
+        names = (member.instance_id or member.client_id or "",)
+        return next((a for a in self._arrivals(names, at) if self.is_same(a.member, member, at)), None)
+
+    def like_later(self, member: Member, at: datetime) -> Arrival | None:
+        """A member that may be the same, as it came within ten minutes after `at`."""
+        names = self._names_like(member)
+        return next((a for a in self._arrivals(names, at) if self._may_be_same(a.member, member)), None)
+
+    def _arrivals(self, names: Sequence[str], at: datetime) -> Iterator[Arrival]:
+        """Who came under these names within ten minutes after an instant, in order."""
+        found: list[Arrival] = []
+        for name in names:
+            if name not in self._came:
+                moves = ((m, e) for m in self._by_name[name] for e in self.registry.moves[m.member_id])
+                came = (Arrival(e.happened_at, m) for m, e in moves if e.kind in ARRIVALS)
+                self._came[name] = Timeline(sorted(came, key=lambda a: a.member.member_id), at=lambda a: a.at)
+            found += self._came[name].between(at + timedelta.resolution, at + RETURN_WITHIN)
+        yield from sorted(found, key=lambda a: (a.at, a.member.member_id))
+
+    def like_gone(self, member: Member, at: datetime) -> Departure | None:
+        """A member that may be the same and was no longer heard when this one came: the last one that went.
+
+        Edge case: what the coordinator finds silent after the rebalance that let this one in may have been so before.
+        """
+        settled = self.registry.settled.first_since(at)
+        until = (at if settled is None else settled.happened_at) + SAME_ACT
+        found: list[Departure] = []
+        for name in self._names_like(member):
+            if name not in self._went:
+                went = ((m, r) for m in self._by_name[name] for r in m.removals)
+                self._went[name] = Timeline((Departure(_silent_since(m, r), m, r) for m, r in went), _since)
+            gone = self._went[name].between(at - LOOK_BACK, until)
+            may_be = (d for d in reversed(gone) if self._may_be_same(d.member, member))
+            found += [d for d in may_be if d.member.known_at and d.member.known_at < at - SAME_ACT][:1]
+        return max(found, key=_since, default=None)
+
+    def had_none(self, at: datetime) -> bool:
+        """Whether no member at all is known to have been in the group within the look-back before an instant."""
+        came, went = self._all_stays
+        return came.count_before(at - SAME_ACT) == went.count_before(at - LOOK_BACK)
+
+    @cached_property
+    def _all_stays(self) -> tuple[Timeline[datetime], Timeline[datetime]]:
+        """When each member was first heard of, and when each that went did so last."""
+        known = [m for m in self.registry.members.values() if m.known_at is not None]
+        return instants(m.known_at for m in known if m.known_at), instants(
+            m.removals[-1].at for m in known if m.removals
+        )
+
+    def log_of(self, member: Member, at: datetime) -> ClientLog:
+        """The member's own log: what its names identify, and else what names its member id."""
+        logs, client_id = self.registry.logs, member.client_id
+        if not client_id:
+            return NO_LOG
+        return logs.of(client_id) if self._is_of_one(client_id, at) else logs.naming(client_id, member.member_id)
+
+
+def _may_share_host(one: Member, other: Member) -> bool:
+    return one.host is None or other.host is None or one.host == other.host
+
+
+def _silent_since(member: Member, removal: Removal) -> datetime:
+    """Since when a member that was removed may not have been heard."""
+    session = (member.session_timeout_ms or SESSION_TIMEOUT_MS) * MS
+    return removal.at - session if removal.how in _SILENT else removal.at
+
+
+def _since(departure: Departure) -> datetime:
+    return departure.silent_since

@@ -1,0 +1,333 @@
+"""What the clock of a log says, and what each of its steps means. The order of the lines in the file decides.
+
+log4j stamps an event when it is made (LogEvent.getTimeMillis) and appends it when the appender is free: a line may be
+late, and none is early. A clock that was set back stays back. Local time repeats an hour when summer time ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from kafka_hindsight.catalog.codes import ClockMeaning
+from kafka_hindsight.knowledge.layouts import BROKER_REGEX
+from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
+from kafka_hindsight.logs.frames import FRAME
+from kafka_hindsight.logs.heads import Heads
+from kafka_hindsight.shared.durations import CLOCK_SKEW
+
+_MICRO = timedelta(microseconds=1)
+_MINUTE, _HOUR, _DAY = 60 * 10**6, 3_600 * 10**6, 86_400 * 10**6
+_QUARTER = _HOUR // 4
+_SKEW = CLOCK_SKEW // _MICRO
+
+_MOST_LATE = 40
+"""Lines that are late together: each thread that waits for the appender has one."""
+
+_FEW = 3
+"""Lines with a garbled instant that may follow one another."""
+
+_SORTED_BACK = 70 * _MINUTE
+"""How far a clock that was set back is put in the order of the file. A file that goes back further may as well hold
+several logs one after another."""
+
+_MOST_STEPS = 100
+"""Steps of a piece: a file with more of them is not in the order of any clock."""
+
+_LOOKED_AT = 200
+"""Lines on either side of a step that are asked who wrote them."""
+
+_QUOTED = 300
+_END = int(np.iinfo(np.int64).max)
+_BROKER = re.compile(BROKER_REGEX.removeprefix("^").encode())
+_FAMILY = re.compile(rb"\((kafka\.|org\.apache\.zookeeper\.server)")
+"""The loggers of a broker, and those of a server of ZooKeeper, which the quickstart lets write to the same file."""
+
+_ZONES = (
+    *("Europe/Berlin", "Europe/London", "Europe/Athens", "America/New_York", "America/Chicago", "America/Denver"),
+    *("America/Los_Angeles", "America/Halifax", "America/St_Johns", "America/Sao_Paulo", "America/Santiago"),
+    *("America/Asuncion", "America/Havana", "Africa/Cairo", "Africa/Casablanca", "Asia/Jerusalem", "Asia/Beirut"),
+    *("Asia/Tehran", "Europe/Moscow", "Europe/Chisinau", "Australia/Sydney", "Australia/Adelaide"),
+    *("Australia/Lord_Howe", "Pacific/Auckland", "Pacific/Chatham"),
+)
+"""A zone for each rule of summer time: others that change at the same local time are read alike."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a clock, between the lines `before` and `after`, which say `before_at` and `after_at`.
+
+    The records from the byte `begin` up to `end` of source `part` within the file are concerned. They stand at the
+    microsecond `placed_at` and keep their order, or keep their own instants where that is None. `zone` is one whose
+    summer time ends then.
+    """
+
+    meaning: str
+    begin: int
+    end: int
+    part: int
+    placed_at: int | None
+    before_at: int
+    after_at: int
+    before: str
+    after: str
+    zone: str | None = None
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether the zone of the clock is known, so that it shows which time of the hour that comes twice it is."""
+        return self.end == _END
+
+
+class Clock:
+    """The instants of one file's records, in the order of the file.
+
+    `saw_doubled` says that an hour may come twice in the file: then it is read from its beginning. What a file that
+    begins in the second one holds of it is read as if it were the first.
+    """
+
+    def __init__(self, zone: str, steps: Iterable[Mapping[str, Any]] = (), is_turned: bool = False) -> None:
+        """Takes: steps that another reading has found; whether the newest lines come first: none is looked for then."""
+        self.zone = None if zone == "UTC" else ZoneInfo(zone)
+        self.saw_doubled = False
+        self._is_turned = is_turned
+        self._steps = [Step(**step) for step in steps]
+        self._newest: dict[int, _Newest] = {}
+
+    def instants(self, heads: Heads, offset: int, parts: Ints | None) -> Ints:
+        """The instant of each record in microseconds. Takes: where the bytes begin; the sources of records in them."""
+        at, is_doubled = self._as_first(heads)
+        self.saw_doubled |= bool(is_doubled.any())
+        for step in self._steps:
+            first, stop = np.searchsorted(heads.starts, (step.begin - offset, step.end - offset)).tolist()
+            own = slice(first, stop)
+            is_own = at[own] != NO_INSTANT if parts is None else (at[own] != NO_INSTANT) & (parts[own] == step.part)
+            if step.placed_at is not None:
+                at[own][is_own] = step.placed_at
+            elif step.is_resolved:
+                at[own][is_own & _comes_again(at[own], is_doubled[own], step.before_at)] += _HOUR
+        return at
+
+    def look(self, heads: Heads, data: bytes, offset: int, until: int, parts: Ints | None) -> tuple[Ints, list[Step]]:
+        """The instants of the records that begin before the byte `until`, and the steps of the clock there.
+
+        Takes: bytes that reach a little further. Pieces of a file that are looked at one after another are one log.
+        """
+        at = self.instants(heads, offset, parts)
+        is_doubled = self._as_first(heads)[1] if self.saw_doubled else np.zeros(len(at), bool)
+        found: list[Step] = []
+        for part in () if self._is_turned else (-1,) if parts is None else np.unique(parts).tolist():
+            is_own = (at != NO_INSTANT) if parts is None else (at != NO_INSTANT) & (parts == part)
+            which = slice(None) if is_own.all() else np.flatnonzero(is_own)
+            lines = _Lines(data, offset, part, heads, which, at[which], is_doubled[which], self._newest.get(part))
+            found += (step for step in lines.steps() if step.begin < until + offset)
+            at[which] = lines.instants
+            if newest := lines.newest(until):
+                self._newest[part] = newest
+        self._steps += (step for step in found if step.is_resolved)
+        return at[: int(np.searchsorted(heads.starts, until))], found
+
+    def _as_first(self, heads: Heads) -> tuple[Ints, Flags]:
+        """The instants where each hour that comes twice is its first one; which lie in such an hour."""
+        if self.zone is None or not len(heads):
+            return heads.told.copy(), np.zeros(len(heads), bool)
+        has_offset = (heads.told != NO_INSTANT) & ~heads.is_instant
+        quarters, which = np.unique(np.where(has_offset, heads.told // _QUARTER, 0), return_inverse=True)
+        offsets, doubled = zip(*(_offset(self.zone, q) for q in quarters.tolist()), strict=True)
+        at = np.where(has_offset, heads.told - np.array(offsets, np.int64)[which], heads.told)
+        return at, np.array(doubled, bool)[which] & has_offset
+
+
+def _comes_again(at: Ints, is_doubled: Flags, near: int) -> Flags:
+    """Which instants lie in the hour that comes twice on the day of an instant."""
+    found: Flags = is_doubled & (np.abs(at - near) < _DAY // 2)
+    return found
+
+
+class _Newest(NamedTuple):
+    """The newest record of a source in what was looked at before."""
+
+    at: int
+    told: int
+    is_local: bool
+    is_doubled: bool
+    line: bytes
+
+
+class _Run(NamedTuple):
+    """Records from `first` up to `stop` that are behind the newest one before them, `top`, by up to `by`."""
+
+    top: int
+    first: int
+    stop: int
+    by: int
+
+
+class _Lines:
+    """The dated records of one source in some bytes, behind the newest one of the bytes before."""
+
+    def __init__(
+        self,
+        data: bytes,
+        offset: int,
+        part: int,
+        heads: Heads,
+        which: Any,
+        at: Ints,
+        is_doubled: Flags,
+        newest: _Newest | None,
+    ) -> None:
+        self._data, self._offset, self._part, self._before = data, offset, part, newest
+        columns: tuple[Any, ...] = heads.starts[which], at, heads.told[which], ~heads.is_instant[which], is_doubled
+        if newest:
+            first = 0, newest.at, newest.told, newest.is_local, newest.is_doubled
+            columns = tuple(np.concatenate([[value], own]) for value, own in zip(first, columns, strict=True))
+        self._at: Ints = columns[1]
+        self._starts, _, self._told, self._is_local, self._is_doubled = columns
+
+    @property
+    def instants(self) -> Ints:
+        """The instants of the records, as far as steps have corrected them."""
+        return self._at[1:] if self._before else self._at
+
+    def newest(self, until: int) -> _Newest | None:
+        """The newest record of those that begin before a byte, or of the bytes before."""
+        inside = int(np.searchsorted(self._starts, until))
+        if not inside:
+            return None
+        n = int(np.argmax(self._at[:inside]))
+        is_local, is_doubled = bool(self._is_local[n]), bool(self._is_doubled[n])
+        return _Newest(int(self._at[n]), int(self._told[n]), is_local, is_doubled, self._line(n))
+
+    def steps(self) -> Iterator[Step]:
+        """The steps that mean something, in order; instants are corrected by them."""
+        begin = 0
+        for _ in range(_MOST_STEPS):
+            found = next(filter(None, map(self._step, self._runs(begin))), None)
+            if found is None:
+                return
+            step, begin = found
+            yield step
+
+    def _runs(self, begin: int) -> Iterator[_Run]:
+        tops = np.maximum.accumulate(self._at[begin:])
+        behind = np.flatnonzero(self._at[begin:] < tops - _SKEW)
+        if len(behind):
+            for run in np.split(behind, np.flatnonzero(np.diff(behind) > 1) + 1):
+                first, stop = begin + int(run[0]), begin + int(run[-1]) + 1
+                top = begin + int(np.searchsorted(tops, tops[run[0]]))
+                yield _Run(top, first, stop, int(tops[run[0]] - self._at[first]))
+
+    def _step(self, run: _Run) -> tuple[Step, int] | None:
+        """What a run means, and from where on to look for more; None where it is late, or of another process."""
+        at, reached = self._at, int(self._at[run.top])
+        if run.stop - run.first <= _FEW and reached - int(at[run.first : run.stop].max()) > _DAY:
+            return self._placed(ClockMeaning.GARBLED, run, run.first, run.stop, reached), run.top
+        is_fold = bool(self._is_doubled[run.top] and self._is_doubled[run.first]) and run.by > _MINUTE
+        if self._is_late(run) and not (is_fold and self._is_quiet(run)):
+            return None
+        if is_fold:
+            step = self._told_by(ClockMeaning.HOUR_REPEATED, run, self._place(run.first), _END)
+            at[run.first :][_comes_again(at, self._is_doubled, reached)[run.first :]] += _HOUR
+            self._is_doubled[run.first :] = False
+            return step, run.top
+        if self._is_garbled(run):
+            instant = int(at[run.top - 1 if run.top else run.first])
+            line = run._replace(top=run.top - 1 if run.top else run.first, first=run.top)
+            step = self._placed(ClockMeaning.GARBLED, line, run.top, run.first, instant)
+            return step, int(np.argmax(at[: run.first]))
+        if self._is_of_others(run):
+            return None
+        is_local = bool(self._is_local[run.top] and self._is_local[run.first])
+        zone = repeating_zone(int(self._told[run.top]), int(self._told[run.first])) if is_local else None
+        if not zone and run.by > _SORTED_BACK:
+            return self._told_by(ClockMeaning.SET_BACK, run, self._place(run.first), self._place(run.first)), run.first
+        caught_up = np.flatnonzero(at[run.first :] >= reached)
+        stop = run.first + int(caught_up[0]) if len(caught_up) else len(at)
+        meaning = ClockMeaning.HOUR_REPEATED if zone else ClockMeaning.SET_BACK
+        return replace(self._placed(meaning, run, run.first, stop, reached), zone=zone), run.top
+
+    def _placed(self, meaning: ClockMeaning, run: _Run, first: int, stop: int, instant: int) -> Step:
+        """Puts records at an instant."""
+        step = self._told_by(meaning, run, self._place(first), self._place(stop))
+        self._at[first:stop] = instant
+        return replace(step, placed_at=instant)
+
+    def _told_by(self, meaning: ClockMeaning, run: _Run, begin: int, end: int) -> Step:
+        told = int(self._told[run.top]), int(self._told[run.first])
+        lines = (self._line(n).decode(errors="replace") for n in (run.top, run.first))
+        return Step(meaning, begin, end, self._part, None, *told, *lines)
+
+    def _line(self, n: int) -> bytes:
+        """The first line of a record, without its frame."""
+        if self._before and not n:
+            return self._before.line
+        start = int(self._starts[n]) + (FRAME if self._part >= 0 else 0)
+        return self._data[start : start + _QUOTED].partition(b"\n")[0].rstrip(b"\r")
+
+    def _place(self, n: int) -> int:
+        """Where a record begins in its file; behind the last one, the end of the bytes."""
+        return self._offset + (int(self._starts[n]) if n < len(self._starts) else len(self._data))
+
+    def _is_late(self, run: _Run) -> bool:
+        """Whether few lines are behind, and the next one is where the others were: threads waited to write them."""
+        is_back = run.stop == len(self._at) or int(self._at[run.stop] - self._at[run.stop - 1]) >= run.by // 2
+        return run.stop - run.first <= _MOST_LATE and is_back
+
+    def _is_quiet(self, run: _Run) -> bool:
+        """Whether few lines of the hour that comes twice follow: then few lines are all of its second time."""
+        return not self._is_doubled[run.stop + _MOST_LATE :][:1].any()
+
+    def _is_garbled(self, run: _Run) -> bool:
+        """Whether few lines are ahead of those before and after them, which agree: no line is early."""
+        if run.first - run.top > _FEW or not run.top:
+            return not run.top and run.first <= _FEW and run.by > _DAY
+        before = int(self._at[run.top - 1])
+        return int(self._at[run.top]) - before > _SKEW and int(self._at[run.first]) >= before - _SKEW
+
+    def _is_of_others(self, run: _Run) -> bool:
+        """Whether other processes wrote the lines that are behind than those that are ahead of them."""
+        ahead = np.flatnonzero(self._at[: run.first] > self._at[run.first] + _SKEW)[-_LOOKED_AT:]
+        pairs = zip(*map(self._writers, (ahead.tolist(), range(run.first, run.stop)[:_LOOKED_AT])), strict=True)
+        return any(theirs and own and not theirs & own for theirs, own in pairs)
+
+    def _writers(self, lines: Iterable[int]) -> tuple[set[bytes], set[bytes]]:
+        """The brokers and the families of loggers that some lines name."""
+        texts = [self._line(n) for n in lines]
+        return {b for t in texts for b in _BROKER.findall(t)[:1]}, {f for t in texts for f in _FAMILY.findall(t)[-1:]}
+
+
+@cache
+def _offset(zone: ZoneInfo, quarter: int) -> tuple[int, bool]:
+    """How far a zone's clocks are ahead in a quarter of an hour of local time, and whether it comes twice."""
+    first, second = _offsets(zone, quarter * _QUARTER)
+    return first, first - second == _HOUR
+
+
+def _offsets(zone: ZoneInfo, told: int) -> tuple[int, int]:
+    """How far a zone's clocks are ahead at a local time, where it comes for the first and for the second time."""
+    at = datetime(1970, 1, 1) + told * _MICRO
+    first, second = (at.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta() for fold in (0, 1))
+    return first // _MICRO, second // _MICRO
+
+
+def repeating_zone(before: int, after: int) -> str | None:
+    """A zone in which two local times both come twice, as summer time ends there."""
+    folds = ((name, [_offsets(ZoneInfo(name), told) for told in (before, after)]) for name in _ZONES)
+    return next((name for name, both in folds if all(first > second for first, second in both)), None)
+
+
+def skipping_zone(before: int, after: int) -> str | None:
+    """A zone whose clocks skip just the time between two local times, as summer time begins there."""
+    for name in _ZONES:
+        skipped = _offsets(ZoneInfo(name), after)[0] - _offsets(ZoneInfo(name), before)[0]
+        if skipped > 0 and 0 <= after - before - skipped <= 2 * _MINUTE:
+            return name
+    return None

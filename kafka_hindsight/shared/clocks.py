@@ -1,0 +1,65 @@
+"""Clocks that are known to be wrong, and which verdicts compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from kafka_hindsight.catalog.codes import ClockMeaning
+from kafka_hindsight.catalog.rows import Quote
+from kafka_hindsight.shared.durations import MS
+
+_AGAINST_OTHERS = (ClockMeaning.AHEAD, ClockMeaning.SET_BACK, ClockMeaning.OTHER_ZONE)
+"""What makes a clock wrong against others at any time."""
+
+
+@dataclass(frozen=True)
+class ClockError:
+    """A clock that is wrong by up to `by`, the logs and the brokers that write by it.
+
+    At `ordered_at` only the order of its lines is known: records stand there that were written before or after.
+    """
+
+    meaning: ClockMeaning
+    sources: frozenset[str]
+    brokers: frozenset[int]
+    by: timedelta
+    ordered_at: datetime | None = None
+
+    @classmethod
+    def of(cls, summary: Mapping[str, Any]) -> ClockError:
+        """The error that a summary of ingest describes."""
+        at = summary["ordered_at"]
+        return cls(
+            ClockMeaning(summary["meaning"]),
+            frozenset(summary["sources"]),
+            frozenset(summary["brokers"]),
+            summary["by_ms"] * MS,
+            datetime.fromisoformat(at) if at else None,
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """The error for a summary of ingest."""
+        return {
+            "meaning": str(self.meaning),
+            "sources": sorted(self.sources),
+            "brokers": sorted(self.brokers),
+            "by_ms": self.by // MS,
+            "ordered_at": self.ordered_at.isoformat() if self.ordered_at else None,
+        }
+
+    def is_compared(self, quotes: Sequence[Quote]) -> bool:
+        """Whether lines compare this clock with another one, or its times before and after a step."""
+        own = [quote.happened_at for quote in quotes if quote.source in self.sources]
+        if not own:
+            return False
+        if len(own) < len(quotes) and self.meaning in _AGAINST_OTHERS:
+            return True
+        return self.ordered_at is not None and min(own) <= self.ordered_at <= max(own)
+
+
+def apart(clocks: Sequence[ClockError], brokers: Collection[int | None]) -> timedelta:
+    """By how much the clocks of some brokers may differ; zero where none of them is known to be wrong."""
+    return max((error.by for error in clocks if error.brokers.intersection(brokers)), default=timedelta())

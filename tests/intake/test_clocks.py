@@ -1,0 +1,170 @@
+"""What the steps of a log's clock mean: the order of the lines in the file decides, wherever the file is cut."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.intake.clocks_apart import Finding, in_files
+from kafka_hindsight.logs.reading import broker_of_folder
+from tests.support.collected import Row, collected, passed
+from tests.support.logs import lay
+
+AT = datetime(2026, 11, 21, 1)
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+MINUTES = [AT + n * SECOND for n in range(600)]
+ENGINES = (LocalEngine(), LocalEngine(piece=9_001))
+
+Written = list[datetime | str]
+
+
+def broker(at: datetime, n: int) -> str:
+    """A line of broker 1."""
+    return (
+        f"[{at:%Y-%m-%d %H:%M:%S},000] INFO [GroupCoordinator 1]: word {n} (kafka.coordinator.group.GroupCoordinator)"
+    )
+
+
+def zookeeper(at: datetime) -> str:
+    """A line of ZooKeeper's server, which the quickstart lets write to the broker's file."""
+    return f"[{at:%Y-%m-%d %H:%M:%S},000] INFO Expiring session 0x1 (org.apache.zookeeper.server.ZooKeeperServer)"
+
+
+def written(root: Path, lines: Written) -> Path:
+    texts = [line if isinstance(line, str) else broker(line, n) for n, line in enumerate(lines)]
+    return lay(root, {"broker-1/server.log": "".join(f"{text}\n" for text in texts)})
+
+
+def by_place(rows: list[Row], lines: Written) -> list[datetime]:
+    """The instants of the records, in the order of the file."""
+    at = {row["text"]: row["happened_at"].replace(tzinfo=None) for row in rows}
+    texts = [line if isinstance(line, str) else broker(line, n) for n, line in enumerate(lines)]
+    return [at[text] for text in texts]
+
+
+def findings(root: Path, zone: str = "UTC") -> list[Finding]:
+    return in_files(list(passed(root, zone).facts.values()), broker_of_folder)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        MINUTES,
+        [*MINUTES[:500], MINUTES[500] - 4 * MINUTE, *MINUTES[500:]],
+        [*MINUTES[:500], *(at - 2 * HOUR for at in MINUTES[:12]), *(at + 93 * MINUTE for at in MINUTES[500:])],
+        [*MINUTES[:500], *map(zookeeper, MINUTES[100:160]), *MINUTES[500:]],
+    ],
+    ids=["none", "a late line", "each thread that slept", "another process"],
+)
+def test_lines_that_are_late_or_of_another_process_keep_their_instants_and_say_nothing(
+    tmp_path: Path, lines: Written
+) -> None:
+    rows = collected(written(tmp_path, lines))
+    read = [datetime.strptime(r["text"][1:20], "%Y-%m-%d %H:%M:%S") for r in rows]
+    assert [r["happened_at"].replace(tzinfo=None) for r in rows] == read
+    assert findings(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [{"year": 2926}, {"year": 2006}, {"month": 10}, {"hour": 5}],
+    ids=["a year ahead", "a year behind", "a month behind", "an hour ahead"],
+)
+@pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
+def test_a_garbled_instant_stands_where_its_line_was_written_and_leaves_every_clock_in_peace(
+    tmp_path: Path, damaged: dict[str, int], engine: LocalEngine
+) -> None:
+    lines: Written = [*MINUTES[:300], MINUTES[300].replace(**damaged), *MINUTES[301:]]
+    rows = collected(written(tmp_path, lines), engine=engine)
+    assert by_place(rows, lines) == [*MINUTES[:300], MINUTES[299], *MINUTES[301:]]
+    ((error, sentence),) = findings(tmp_path)
+    assert (error.meaning, error.ordered_at and error.ordered_at.replace(tzinfo=None)) == ("garbled", MINUTES[299])
+    assert "1 instant in broker-1/server.log cannot be" in sentence
+    assert broker(lines[300], 300) in sentence  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
+def test_a_clock_that_is_set_back_for_good_keeps_the_order_of_the_file(tmp_path: Path, engine: LocalEngine) -> None:
+    back = 5 * MINUTE
+    lines: Written = [*MINUTES[:400], *(at - back for at in MINUTES[400:]), *(at + back for at in MINUTES)]
+    rows = collected(written(tmp_path, lines), engine=engine)
+    at = by_place(rows, lines)
+    assert at == sorted(at) and at[400:600] == [MINUTES[399]] * 200
+    assert at[:400] == lines[:400] and at[700:] == lines[700:]
+    placed = [r["text"].partition("word ")[2] for r in rows if r["happened_at"].replace(tzinfo=None) == MINUTES[399]]
+    assert [int(text.split()[0]) for text in placed] == [*range(399, 399 + len(placed))]
+    ((error, sentence),) = findings(tmp_path)
+    assert (error.meaning, error.brokers, error.by) == ("set_back", {1}, back - SECOND)
+    assert sentence.startswith(
+        "A clock was set back by 4 min 59 s, from 2026-11-21 01:06:39 to 01:01:40 in broker-1/server.log"
+    )
+
+
+def test_a_file_that_goes_back_by_hours_may_hold_several_logs_and_keeps_their_times(tmp_path: Path) -> None:
+    lines: Written = [*MINUTES, *(at - 5 * HOUR for at in MINUTES)]
+    assert by_place(collected(written(tmp_path, lines)), lines) == lines
+    ((error, sentence),) = findings(tmp_path)
+    assert (error.meaning, error.ordered_at) == ("set_back", None)
+    assert "or several logs follow one another in a file" in sentence
+
+
+BEFORE = [datetime(2026, 10, 25, 1, 30) + n * 10 * SECOND for n in range(540)]
+AGAIN = [datetime(2026, 10, 25, 2) + n * 10 * SECOND for n in range(720)]
+LATE = BEFORE[400] - 4 * MINUTE
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
+def test_the_hour_that_comes_twice_is_read_by_the_order_in_the_file_where_the_zone_is_given(
+    tmp_path: Path, engine: LocalEngine
+) -> None:
+    """A line that is late by 4 min in its first time is not its second one."""
+    lines: Written = [*BEFORE[:400], LATE, *BEFORE[400:], *AGAIN]
+    rows = collected(written(tmp_path, lines), "Europe/Berlin", engine=engine)
+    summer, winter = 2 * HOUR, HOUR
+    first = [at - summer for at in BEFORE]
+    assert by_place(rows, lines) == [*first[:400], LATE - summer, *first[400:], *(at - winter for at in AGAIN)]
+    assert findings(tmp_path, "Europe/Berlin") == []
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
+@pytest.mark.parametrize(
+    ("day", "zone"),
+    [
+        (datetime(2026, 10, 25), "Europe/Berlin"),
+        (datetime(2026, 11, 1) - HOUR, "America/New_York"),
+        (datetime(2026, 4, 5) - HOUR, "Australia/Lord_Howe"),
+    ],
+)
+def test_the_hour_that_comes_twice_is_named_where_no_zone_is_given_and_no_clock_was_set_back(
+    tmp_path: Path, day: datetime, zone: str, engine: LocalEngine
+) -> None:
+    length = HOUR / 2 if zone == "Australia/Lord_Howe" else HOUR
+    moved = day - datetime(2026, 10, 25)
+    first, again = [at + moved for at in BEFORE], [at + moved + HOUR - length for at in AGAIN]
+    lines: Written = [*first, *again]
+    at = by_place(collected(written(tmp_path, lines), engine=engine), lines)
+    assert at == sorted(at) and at[: len(first)] == first
+    ((error, sentence),) = findings(tmp_path)
+    assert (error.meaning, error.by) == ("hour_repeated", length - 10 * SECOND)
+    assert "when summer time ends" in sentence and f"such as LOGS_TZ={zone}" in sentence
+    assert "set back" not in sentence
+
+
+@pytest.mark.parametrize(("begins", "is_named"), [(HOUR, True), (HOUR + 5 * MINUTE, False), (MINUTE, False)])
+def test_the_hour_that_is_missing_between_two_files_is_named(tmp_path: Path, begins: timedelta, is_named: bool) -> None:
+    """Kafka's log4j.properties rolls a log each hour: the file of the missing hour is not there."""
+    night = datetime(2026, 3, 29, 2)
+    files = {
+        "broker-1/server.log.2026-03-29-01": [night - HOUR + n * SECOND for n in range(3_600)],
+        "broker-1/server.log": [night + begins + n * SECOND for n in range(60)],
+    }
+    lay(tmp_path, {name: "".join(f"{broker(at, n)}\n" for n, at in enumerate(lines)) for name, lines in files.items()})
+    found = findings(tmp_path)
+    assert [f.error.meaning for f in found] == ["hour_missing"] * is_named
+    assert findings(tmp_path, "Europe/Berlin") == []
+    if is_named:
+        assert "from 2026-03-29 01:59:59 to 03:00:00, when summer time begins" in found[0].sentence
+        assert "such as LOGS_TZ=Europe/Berlin" in found[0].sentence
