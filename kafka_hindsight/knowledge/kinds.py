@@ -68,7 +68,7 @@ class Kind(StrEnum):
     LEADER_STARTED = auto(), _PARTITION, "This broker became the leader; it wrote the line: topic, partition, leader_epoch, [previous_leader], previous_leader_epoch, log_offset, [high_watermark], [isr], [partition_epoch]"
     FOLLOWER_STARTED = auto(), _PARTITION, "This broker became a follower: topic, partition, leader_epoch, [leader], [previous_leader], [previous_leader_epoch], log_offset, [high_watermark], [partition_epoch]"
     LEADERSHIP_KEPT = auto(), _PARTITION, "KRaft: the role of this broker did not change ('Skipped the become-leader/-follower state change'); the line has the whole committed state: topic, partition, leader, leader_epoch, isr, partition_epoch, replicas"
-    LEADER_AND_ISR_RECEIVED = auto(), _PARTITION, "A controller in ZooKeeper mode sent this broker the state of a partition that it holds a replica of: topic, partition, leader (-1: none), leader_epoch, isr, partition_epoch, replicas, controller_epoch"
+    LEADER_AND_ISR_RECEIVED = auto(), _PARTITION, "A controller in ZooKeeper mode sent this broker the state of a partition that it holds a replica of: topic, partition, leader (-1: none), leader_epoch, isr, partition_epoch, replicas, node (the controller), controller_epoch"
     LEADER_UNAVAILABLE = auto(), _PARTITION, "The controller named a leader that is not alive: topic, partition, leader (-1: none), node (the controller), controller_epoch"
     PARTITION_RECOVERING = auto(), _PARTITION, "This broker became the leader by an unclean election: topic, partition"
     PARTITION_STATE_CHANGED = auto(), _PARTITION, "A ZooKeeper controller changed the state of a partition: topic, partition, previous_state, state, leader, leader_epoch, isr, controller_epoch"

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import ControllerChange, Event
+from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import active_at, controller_epochs_of, speaks_for_cluster
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.rebuild.broker_lines import controllers_named
+from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
+from tests.support.rows import AT, as_table, row
 
+MINUTE = timedelta(minutes=1)
 EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 
 
@@ -131,3 +138,44 @@ def test_a_quorum_that_waits_for_its_cluster_has_no_controller_of_it() -> None:
     assert rebuild_controller_changes(waits, [], EVER) == []
     told = rebuild_controller_changes([e for e in waits if e.kind != "controller_waits"], [], EVER)
     assert [c.cause for c in told] == ["first"]
+
+
+def test_lines_in_which_a_controller_acts_show_who_it_was_and_not_when_it_was_elected(tmp_path: Path) -> None:
+    """Of the first controller only the states that it sends are at hand (Kafka 2.3)."""
+    sent = (
+        "[2026-11-21 11:00:00,000] TRACE [Broker id=3] Received LeaderAndIsr request PartitionState("
+        "controllerEpoch=1, leader=1, leaderEpoch=0, isr=1,3, zkVersion=0, replicas=1,3, isNew=true)"
+        " correlation id 5 from controller 1 epoch 4 for partition orders-0 (state.change.logger)\n"
+    )
+    elected = (
+        "[2026-11-21 12:00:00,000] INFO [Controller id=2] 2 successfully elected as the controller."
+        " Epoch incremented to 5 and epoch zk version is now 5 (kafka.controller.KafkaController)\n"
+    )
+    (tmp_path / "state-change.log").write_text(sent)
+    (tmp_path / "controller.log").write_text(elected)
+    found, _ = read_logs(tmp_path, "broker")
+    shown = controllers_named(as_table(found, EVENTS)).to_pylist()
+    named = [row(EVENTS, **line) for line in shown]
+    changes = rebuild_controller_changes([*found, *named], [], EVER)
+    assert [(c.epoch, c.controller_from, c.controller_to) for c in changes] == [(5, 1, 2)]
+
+
+def test_an_absence_that_begins_just_after_an_election_is_not_why_the_same_node_was_elected_again() -> None:
+    """The node was shut down, came back as the controller, and crashed a second later."""
+    elected = [
+        row(
+            EVENTS, line_id=str(epoch), kind="controller_elected", pattern_id="kraft.controller_elected", broker=1,
+            controller_epoch=epoch, log_offset=100 * epoch, happened_at=AT + timedelta(minutes=epoch),
+        )
+        for epoch in (1, 2)
+    ]  # fmt: skip
+    since = elected[1].happened_at
+    outages = [
+        row(
+            BROKER_OUTAGES, outage_id="stop", broker=1, kind="controlled_shutdown", down_at=since - MINUTE, up_at=since
+        ),
+        row(BROKER_OUTAGES, outage_id="crash", broker=1, kind="crash", down_at=since + MINUTE / 60, up_at=None),
+    ]
+    changes = rebuild_controller_changes(elected, outages, EVER)
+    assert [(c.epoch, c.cause, c.outage_id) for c in changes] == [(1, "first", None), (2, "outage", "stop")]
+    assert [c.outage_id for c in rebuild_controller_changes(elected, outages[1:], EVER)] == [None, None]

@@ -36,8 +36,8 @@ class Failover(Row):
     epoch_to: Annotated[int | None, "Leader epoch after"] = None
     topic_incarnation: Annotated[
         int,
-        "How often its topic had been deleted before, as far as the records show: epochs start again in each"
-        " incarnation",
+        "How often its topic, or all metadata of the cluster, had been deleted before, as far as the records show:"
+        " epochs start again in each incarnation",
     ]
     kind: Annotated[FailoverKind, "Why the leader changed"]
     requested_by_operator: Annotated[

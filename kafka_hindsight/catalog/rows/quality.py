@@ -130,7 +130,7 @@ class LeadershipGap(Row):
     cluster: ClusterName
     topic: Annotated[str, "Topic"]
     partition: Annotated[int, "Partition"]
-    topic_incarnation: Annotated[int, "How often its topic had been deleted before, as far as the records tell"]
+    topic_incarnation: Annotated[int, "How often its leader epochs had begun again, as far as the records show"]
     after_epoch: Annotated[int, "Last leader epoch known before the break"]
     next_epoch: Annotated[int, "First leader epoch known after it"]
     leader_before: Annotated[int, "Leader before; -1: none"]

@@ -75,9 +75,15 @@ class ControllerCase:
 
     @property
     def former_outage(self) -> BrokerOutage | None:
-        """The absence of the former controller that lasted at the change; of several, which meet there, the newest."""
-        own = (o for o in self.outages if o.broker == self.former)
-        return max(own, key=lambda o: o.down_at, default=None)
+        """The absence of the former controller that lasted at the change; of several, which meet there, the newest.
+
+        One that begins just after the change counts only for another node, whose clock may differ.
+        """
+        own = [
+            o for o in self.outages if o.broker == self.former and not (self.is_back and o.down_at > self.term.since)
+        ]
+        begun = [o for o in own if o.down_at <= self.term.since]
+        return max(begun or own, key=lambda o: o.down_at, default=None)
 
     @property
     def uncontrolled(self) -> tuple[timedelta | None, timedelta | None]:
@@ -123,7 +129,7 @@ class ControllerCase:
     def why_resigned(self) -> str:
         """What makes a controller resign, in its mode."""
         if self.before and self.before.is_zookeepers:
-            return "its ZooKeeper session expired, or its node in ZooKeeper was deleted"
+            return "it was shut down, its ZooKeeper session expired, or its node in ZooKeeper was deleted"
         return "that one lost the majority of the quorum, or an operator had it replaced"
 
     @property
@@ -301,7 +307,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         ControllerChangeCause.RESIGNED,
         "Controller {controller} became active{again} after controller {former} had resigned: {why_resigned}.",
         proof=(resigned,),
-        source="QuorumController.renounce; KafkaController.maybeResign, processExpire, triggerControllerMove",
+        source="QuorumController.renounce; KafkaController.shutdown, processExpire, triggerControllerMove",
         cases=("made: crash-2.8, controller 2 resigned", "sample epoch 5"),
     ),
     Unknown(

@@ -17,6 +17,15 @@ from kafka_hindsight.shared.windows import in_order
 CONTROLLER_KINDS = ("controller_elected", "controller_resigned", "controller_known", "controller_waits")
 _NAMING = ("controller_elected", "controller_known")
 
+ACTS = (
+    "zookeeper.partition_created",
+    "zookeeper.partition_state_changed",
+    "partition.leader_and_isr_received",
+    "partition.leader_unavailable",
+)
+"""Patterns of lines in which a controller in ZooKeeper mode acts, or a broker names it: they show who it was, and not
+when it was elected."""
+
 MIGRATED = "zookeeper.controller_migrated"
 """The pattern of the line with which a controller of KRaft takes the office in ZooKeeper."""
 
@@ -60,7 +69,7 @@ class _Claim(NamedTuple):
 
 
 def _is_zookeepers(line: Event) -> bool:
-    return line.pattern_id.startswith("zookeeper.")
+    return line.pattern_id.startswith("zookeeper.") or line.pattern_id in ACTS
 
 
 def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]:
@@ -116,7 +125,7 @@ def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
         last_named[line.broker] = (epoch, controller is not None)
         if controller is not None:
             is_news = before is not None and (before[0] < epoch or before == (epoch, False))
-            yield _Claim(epoch, controller, is_elected or is_news, line)
+            yield _Claim(epoch, controller, is_elected or (is_news and line.pattern_id not in ACTS), line)
 
 
 def _epoch_of(epoch: int, claims: Sequence[_Claim], incarnation: int) -> ControllerEpoch:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.judgements.brokers.controller_changes import WHY_CONTROLLERS_CHANGE
-from kafka_hindsight.judgements.brokers.controllers import CONTROLLER_KINDS
+from kafka_hindsight.judgements.brokers.controllers import ACTS, CONTROLLER_KINDS
 from kafka_hindsight.judgements.brokers.liveness import (
     ACTIVE_KINDS,
     MEMBER_KINDS,
@@ -102,6 +102,18 @@ def namings(events: pa.Table) -> pa.Table:
     of_each = with_columns(of_each, named=pa.array([i for ids in named for i in sorted(ids)], pa.int32()))
     kept = ends(of_each, ("named",), _IN_ORDER).drop_columns(["named"])
     return ends(kept, ("line_id",), _IN_ORDER, (FIRST,))
+
+
+def controllers_named(events: pa.Table) -> pa.Table:
+    """Keep the first line of each hour that shows a controller in ZooKeeper mode at work, as one that names it."""
+    acts = events.filter(among(events["pattern_id"], ACTS)).select([*_QUOTED, "node", "controller_epoch"])
+    named = with_columns(
+        acts,
+        kind=pa.array([str(Kind.CONTROLLER_KNOWN)] * acts.num_rows, pa.string()),
+        node=pc.coalesce(acts["node"], acts["broker"]),
+        hour=pc.floor_temporal(acts["happened_at"], unit="hour"),
+    )
+    return ends(named, ("node", "controller_epoch", "hour"), _IN_ORDER, (FIRST,)).drop_columns(["hour"])
 
 
 def _no_null(number: int | None) -> Iterable[int]:

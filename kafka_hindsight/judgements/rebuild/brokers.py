@@ -20,6 +20,7 @@ from kafka_hindsight.judgements.rebalances.topics import topic_changes
 from kafka_hindsight.judgements.rebuild.broker_lines import (
     SIGNALS,
     about_brokers,
+    controllers_named,
     files_seen,
     namings,
     proofs_of_service,
@@ -50,6 +51,7 @@ def judge_brokers(
     events: list[rows.Event],
     signs: list[rows.Event],
     namings: list[rows.Event],
+    controllers: list[rows.Event],
     proofs: list[rows.Event],
     readings: list[rows.BrokerSnapshot],
     files: list[rows.LogFile],
@@ -57,10 +59,10 @@ def judge_brokers(
 ) -> BrokerHistory:
     """The history of the cluster's brokers.
 
-    Takes: `signs` of life and `namings` of brokers, lines beside those about brokers; `proofs`, lines that show a
-        broker to serve.
+    Takes: `signs` of life and `namings` of brokers, and of `controllers`, lines beside those about brokers; `proofs`,
+        lines that show a broker to serve.
     """
-    events = [*events, *signs, *namings]
+    events = [*events, *signs, *namings, *controllers]
     observed = observe(in_order(events), in_order(proofs), readings, files) if events else None
     epochs = observed.terms if observed else ()
     outages = find_outages(scope.cluster, observed, readings, scope.seen)
@@ -80,6 +82,7 @@ def judge_brokers(
 
 def gather_facts(
     events: list[rows.Event],
+    controllers: list[rows.Event],
     outages: list[rows.BrokerOutage],
     changes: list[rows.TopicChange],
     log_spans: list[rows.LogSpan],
@@ -99,7 +102,7 @@ def gather_facts(
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
         outages=tuple(outages),
-        context=context_of(events, outages, log_spans, scope.clocks),
+        context=context_of([*events, *controllers], outages, log_spans, scope.clocks),
         groups=GroupContext(scope.cluster, first_at, last_at, tuple(ordered), tuple(outages), tuple(log_spans)),
         settings=settings_of(events),
         observed_to=last_at,
@@ -142,6 +145,7 @@ BROKERS = Judgement(
         "events": each(about_brokers, EVENTS),
         "signs": narrowed(signs_of_life, EVENTS),
         "namings": narrowed(namings, EVENTS),
+        "controllers": narrowed(controllers_named, EVENTS),
         "proofs": narrowed(proofs_of_service, EVENTS),
         "readings": table("bronze.broker_snapshots"),
         "files": each(files_seen, table("bronze.log_files", span="")),
@@ -155,6 +159,7 @@ FACTS = Judgement(
     (),
     {
         "events": union(each(context_lines, EVENTS), each(of_no_topic, SETTINGS)),
+        "controllers": narrowed(controllers_named, EVENTS),
         "outages": BROKERS.output("outages"),
         "changes": BROKERS.output("topic_changes"),
         "log_spans": BROKERS.output("log_spans"),

@@ -75,9 +75,9 @@ PATTERNS = (
         # From 2.4 on the state names its partition, which follows it before.
         regex=r"^(?:\[Broker id=\d+\] R|Broker \d+ r)eceived LeaderAndIsr request "
         r"(?=.*?(?:topicName='|for partition \[?)(?P<topic>[\w.-]+)(?:', partitionIndex=|[,-])(?P<partition>\d+)(?:,|\]?$))"
-        r"(?:LeaderAndIsr)?PartitionState\((?:topicName=.*?, )?controllerEpoch=(?P<controller_epoch>\d+), leader=(?P<leader>-?\d+), "
+        r"(?:LeaderAndIsr)?PartitionState\((?:topicName=.*?, )?controllerEpoch=\d+, leader=(?P<leader>-?\d+), "
         r"leaderEpoch=(?P<leader_epoch>\d+), isr=(?P<isr>\[?[\d, ]*\]?), (?:zkVersion|partitionEpoch)=(?P<partition_epoch>\d+), "
-        r"replicas=\[?(?P<replicas>[\d, ]*)[\],)].*$",
+        r"replicas=\[?(?P<replicas>[\d, ]*)[\],)].*? from controller (?P<node>\d+) epoch (?P<controller_epoch>\d+)\b.*$",
         versions="0.10-3.9",
         source=f"{_REPLICA_SOURCE} becomeLeaderOrFollower (at TRACE, which Kafka's own configuration sets until 2.5)",
     ),
