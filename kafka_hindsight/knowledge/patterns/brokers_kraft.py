@@ -82,7 +82,7 @@ PATTERNS = (
     _line_of_lifecycle(
         pattern_id="kraft.cluster_named_by_broker",
         kind=Kind.CLUSTER_NAMED,
-        regex=r"Incarnation \S+ of broker \d+ in cluster (?P<detail>[\w-]+) is now STARTING\.$",
+        regex=r"Incarnation \S+ of broker \d+ in cluster (?:Some\()?(?P<detail>[\w-]+)\)? is now STARTING\.$",
         source=f"{_LIFECYCLE_SOURCE} StartupEvent",
     ),
 )
