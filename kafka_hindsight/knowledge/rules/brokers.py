@@ -125,8 +125,8 @@ RULES: tuple[Rule, ...] = (
         severity="warning",
         subject_kind="cluster",
         says="{subject} began again without its data {times}: {changes}",
-        advice="Its disks were formatted or ZooKeeper's data was removed. If nobody meant to, find out who did: topics,"
-        " records and committed offsets of before are gone. If another cluster wrote into these logs, separate them.",
+        advice="Its disks were formatted or ZooKeeper's data was removed. If that was not meant, find out who did it:"
+        " topics, records and committed offsets of before are gone. If another cluster wrote into these logs, separate them.",
         source="the id is made once and kept in ZooKeeper and in meta.properties (KafkaServer.getOrGenerateClusterId,"
         " kafka-storage format); a broker whose disk has another one does not start (InconsistentClusterIdException)",
     ),
