@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from kafka_hindsight.catalog import bronze
+from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake import file_ledger as ledger
@@ -82,7 +83,7 @@ class Collected:
             "files_not_read": list(self.not_read),
             "other_clusters": list(self.own.others),
             "left_out": list(self.own.sentences),
-            "is_partial": self.own.is_partial,
+            "is_partial": self.own.is_partial or all(f.file.origin != Origin.BROKER for f in self.facts),
             "held_back": dict(self.held_back),
             "snapshots": self.readings.count,
             "metadata_files": len(self.metadata.files),

@@ -62,7 +62,7 @@ def of_one_cluster(
 
     Order: the cluster of which CLUSTER is an id, or that the lake knows under that name; the only one of the window;
         the one that readings name; the largest, where CLUSTER is not given or the others are small.
-    Raises: BadInput where several clusters remain and none of these shows which one CLUSTER means.
+    Raises: BadInput where several clusters remain and CLUSTER names none of them.
     """
     brokers = [f for f in found.facts.values() if f.file.origin == "broker"]
     folder = clusters_of([_as_file(f) for f in brokers], partial(_traits, engine, brokers))

@@ -17,7 +17,7 @@ from kafka_hindsight.intake.file_marks import fingerprints
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.clocks import Clock, Step
 from kafka_hindsight.logs.detection import layout_of, sampled
-from kafka_hindsight.logs.facts import _KAFKAS_OWN, _NAMES_CLUSTER, BROKERS_OWN, FileFacts, Survey
+from kafka_hindsight.logs.facts import _KAFKAS_OWN, _NAMES_CLUSTER, FileFacts, Survey, is_of_broker
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.files import LogFile, instant
 from kafka_hindsight.logs.forms import Form, every_layout, misfit_of
@@ -169,7 +169,7 @@ def _known(piece: Piece, data: bytes, zone: str, way: Way) -> Piece:
     until = piece.end - max(piece.begin - 1, 0)
     instants = grouped(_namings(data, until, zone, way), lambda naming: naming[0])
     clusters = ((name, min(at for _, at in own), max(at for _, at in own), len(own)) for name, own in instants.items())
-    is_broker_log = any(literal in data for literal in BROKERS_OWN)
+    is_broker_log = is_of_broker(data)
     return replace(piece, is_kafka_log=is_kafka_log, is_broker_log=is_broker_log, clusters=tuple(sorted(clusters)))
 
 

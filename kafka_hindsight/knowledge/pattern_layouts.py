@@ -20,6 +20,12 @@ PATTERN_LAYOUTS = (
         "the image of Confluent's Kafka Connect: [%d] %p %X{connector.context}%m (%c)%n",
     ),
     PatternLayout(
+        "debezium",
+        "%d{ISO8601} %-5p  %X{dbz.connectorType}|%X{dbz.connectorName}|%X{dbz.connectorContext}  %m   [%c]%n",
+        "the image of Debezium's Kafka Connect: log4j.properties of debezium/container-images; before a connector's"
+        " context is set the three names are empty: ||",
+    ),
+    PatternLayout(
         "msk",
         "[%d] %p %m (%c),%d%n",
         "Amazon MSK's delivery of broker logs: Apache's layout, a comma, and the time of delivery",
@@ -84,6 +90,11 @@ PATTERN_LAYOUTS = (
         "python-brackets",
         "%d{ISO8601} [%p] %c: %m%n",
         "common in logging.config: %(asctime)s [%(levelname)s] %(name)s: %(message)s",
+    ),
+    PatternLayout(
+        "python-level",
+        "%p - %d{ISO8601} - %c:%L - %m%n",
+        "common in logging.basicConfig: %(levelname)s - %(asctime)s - %(name)s:%(lineno)d - %(message)s",
     ),
     PatternLayout(
         "go-log",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.conversion import any_head
-from kafka_hindsight.knowledge.layouts import LIBRDKAFKA
+from kafka_hindsight.knowledge.layouts import LIBRDKAFKA, first_line
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED, layout_pattern
 from kafka_hindsight.logs.heads import PLAIN
 from kafka_hindsight.logs.pattern_clocks import head_of
@@ -21,6 +21,8 @@ SAMPLE = 300
 _PLACES = 3
 _FEW = 3
 """A layout by which three of four lines that matter are understood needs no other."""
+
+_KAFKAS_LOGGERS = "org.apache.kafka."
 
 _KAFKAS = "[%d] %p %m (%c)%n"
 _TRIED = 20
@@ -38,10 +40,18 @@ Layouts = tuple[str, ...]
 
 
 class Fit(NamedTuple):
-    """How well lines are understood by a layout: records that are events, and those that are not understood."""
+    """How well lines are understood by a layout: records that are events, those with a head that name a logger of
+    Kafka's, and those that are not understood.
+    """
 
     events: int
+    of_kafka: int
     unread: int
+
+    @property
+    def is_any(self) -> bool:
+        """Whether the lines show that they are Kafka's: one event is enough, and so are a few of its loggers."""
+        return self.events > 0 or self.of_kafka >= _FEW
 
 
 def sampled(data: bytes) -> list[str]:
@@ -75,14 +85,16 @@ def best_of(lines: Sequence[str], given: str | None = None, others: Sequence[str
     if not found:
         return PLAIN, plain
     best = max(found, key=lambda name: order_of(found[name]))
-    is_better = (found[best].events > 0 or best == given) and order_of(found[best]) > order_of(plain)
+    is_better = (found[best].is_any or best == given) and order_of(found[best]) > order_of(plain)
     return ((best, LIBRDKAFKA.name), found[best]) if is_better else (PLAIN, plain)
 
 
 def fit(lines: Sequence[str], layouts: Sequence[str]) -> Fit:
     """How well lines are understood by some layouts."""
-    fates = [read_record(name, text).fate for name, text in records(lines, layouts)]
-    return Fit(fates.count(LineFate.EVENT), fates.count(LineFate.UNPARSED))
+    held = list(records(lines, layouts))
+    fates = [read_record(name, text).fate for name, text in held]
+    of_kafka = sum(name is not None and _KAFKAS_LOGGERS in first_line(text) for name, text in held)
+    return Fit(fates.count(LineFate.EVENT), of_kafka, fates.count(LineFate.UNPARSED))
 
 
 def records(lines: Sequence[str], layouts: Sequence[str]) -> Iterator[tuple[str | None, str]]:
@@ -114,9 +126,9 @@ def is_enough(fit: Fit) -> bool:
     return fit.unread * _FEW <= fit.events
 
 
-def order_of(fit: Fit) -> tuple[int, int]:
-    """By what one layout is better than another."""
-    return fit.events, -fit.unread
+def order_of(fit: Fit) -> tuple[int, int, int]:
+    """By what one layout is better than another. Where no line is an event, Kafka's loggers show the layout."""
+    return fit.events, 0 if fit.events else fit.of_kafka, -fit.unread
 
 
 def closest(lines: Sequence[str], given: str | None = None) -> str:

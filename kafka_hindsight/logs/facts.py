@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,16 +21,17 @@ _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
 """What the lines of Kafka's own loggers hold."""
 
-BROKERS_OWN = tuple(
-    f"{package}.".encode()
-    for package in (
-        *(f"kafka.{of}" for of in ("server", "controller", "cluster", "log", "zk", "zookeeper", "network")),
-        *("kafka.coordinator.group", "kafka.coordinator.transaction", "state.change"),
-        *(f"org.apache.kafka.{of}" for of in ("server", "controller", "raft", "image", "metadata", "storage")),
-        "org.apache.kafka.coordinator",
-    )
+_OF_BROKERS = re.compile(
+    rb"kafka\.(?:server|controller|cluster|log|zk|zookeeper|network|raft|image|metadata|storage|coordinator\.(?:group|"
+    rb"transaction|share))\.[\w.]*[A-Z]"
 )
-"""What the names of loggers begin with that only brokers have."""
+_STATE_CHANGES = b"state.change.logger"
+
+
+def is_of_broker(data: bytes) -> bool:
+    """Whether a line is of a logger that only brokers have."""
+    return _STATE_CHANGES in data or _OF_BROKERS.search(data) is not None
+
 
 _SHOWN = 3
 

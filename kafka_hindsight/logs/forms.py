@@ -90,7 +90,7 @@ def form_of(lines: Sequence[str], given: str | None = None) -> Form:
         found = _understood(inside, given, EVERY)
         if _is_better(inside, found, best):
             best = found
-    if best.fit.events or _begins(plain.lines):
+    if best.fit.is_any or _begins(plain.lines):
         return _form(best)
     shown = next((inside for inside in every if _begins(inside.lines)), plain)
     return _form(_understood(shown, given, DATED))
@@ -100,7 +100,7 @@ def _is_better(inside: _Inside, found: _Understood, best: _Understood) -> bool:
     """Whether more is understood inside of some envelopes; or as much, and lines without a head are in them too."""
     are_around = inside.are_all and inside.envelopes[: len(best.envelopes)] == best.envelopes
     is_rest_inside = are_around and found.fit == best.fit and _leaves_lines(best)
-    return found.fit.events > 0 and (is_rest_inside or order_of(found.fit) > order_of(best.fit))
+    return found.fit.is_any and (is_rest_inside or order_of(found.fit) > order_of(best.fit))
 
 
 def _leaves_lines(told: _Understood) -> bool:
@@ -167,7 +167,7 @@ def _understood(inside: _Inside, given: str | None, others: Sequence[str]) -> _U
     for line, text in zip(inside.lines, _decoded(inside.lines), strict=True):
         texts[line.origin] += text.split("\n")
     found = {origin: best_of(told, given, others) for origin, told in texts.items()}
-    fit = Fit(sum(how.events for _, how in found.values()), sum(how.unread for _, how in found.values()))
+    fit = Fit(*map(sum, zip(*(how for _, how in found.values()), strict=True))) if found else Fit(0, 0, 0)
     return _Understood(inside.envelopes, texts, {origin: names for origin, (names, _) in found.items()}, fit)
 
 

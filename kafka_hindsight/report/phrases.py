@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_hindsight.catalog.codes import Confidence, Intent
+from kafka_hindsight.catalog.codes import Confidence, Intent, Origin
 from kafka_hindsight.catalog.rows import (
     BrokerOutage,
     Contributor,
@@ -111,4 +111,5 @@ def absence(page: PageRows, observed: str, nothing: str) -> str:
 
     Takes: the sentence, and what it denies, as in `No rebalance`.
     """
-    return f"{nothing} in what could be read." if _mostly_unread(page) else observed
+    has_brokers = any(row.origin == Origin.BROKER for row in page.of(Coverage))
+    return observed if has_brokers and not _mostly_unread(page) else f"{nothing} in what could be read."

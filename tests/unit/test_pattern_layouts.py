@@ -156,3 +156,11 @@ def test_a_record_out_of_envelopes_is_read_by_the_layout_inside() -> None:
 def test_of_words_that_a_pattern_repeats_the_first_counts() -> None:
     line = "2026-11-21 01:44:29,117 INFO 2020-01-01 00:00:00,000 a.B c.D e.F x"
     assert compiled("%d %p %d %c %c %c %m%n").cut(line) == ("a.B", "x")
+
+
+def test_a_layout_is_known_by_loggers_of_kafkas_where_no_line_is_an_event() -> None:
+    quiet = "2022-01-06 15:36:2{},307 INFO   ||  {}   [org.apache.kafka.connect.runtime.{}]"
+    said = ("Kafka Connect starting", "Connect"), ("Worker starting", "Worker"), ("Worker started", "Worker")
+    lines = [quiet.format(n, *words) for n, words in enumerate(said)]
+    assert layouts_of(lines)[0] == "debezium"
+    assert layouts_of(lines[:2]) == PLAIN

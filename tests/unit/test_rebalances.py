@@ -39,6 +39,20 @@ def verdicts(rows: Sequence[Rebalance]) -> list[tuple[str, str, str | None]]:
     return [(r.cause, r.confidence, r.client_id) for r in rows]
 
 
+def test_a_group_that_only_its_members_show_has_the_rebalances_that_they_joined() -> None:
+    rows = history(lines("pause-4.1", "client")).rebalances
+    a, b = "ads-etl-1-a", "ads-etl-1-b"
+    assert verdicts(rows) == [
+        ("member_joined", "likely", a),
+        ("member_joined", "possible", b),
+        ("unknown", "unknown", None),
+        ("member_joined", "possible", b),
+        ("member_left", "likely", a),
+    ]
+    assert told(rows, "from_generation", "to_generation") == [(0, 1), (1, 2), (2, 3), (3, 4), (4, None)]
+    assert all(row.explanation.endswith("No line of the group's coordinator is at hand.") for row in rows)
+
+
 def test_a_pause_is_told_from_a_crash_by_the_member_s_own_log() -> None:
     a, b = "ads-etl-1-a", "ads-etl-1-b"
     rows = history(lines("pause-4.1", *BOTH)).rebalances

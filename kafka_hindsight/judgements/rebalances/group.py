@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import cast
 
-from kafka_hindsight.catalog.codes import Cause, Origin, Outcome, Protocol
+from kafka_hindsight.catalog.codes import Cause, Confidence, Origin, Outcome, Protocol
 from kafka_hindsight.catalog.rows import Event, GenerationGap, MemberStay, Quote, Rebalance
 from kafka_hindsight.catalog.rows.structs import Contributor, Delay
 from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_of, quote, row_id
@@ -20,6 +20,7 @@ from kafka_hindsight.judgements.rebalances.epochs import OTHER_KINDS, build_epoc
 from kafka_hindsight.judgements.rebalances.identity import Identity
 from kafka_hindsight.judgements.rebalances.judge import judge_change, judge_episode, judge_move
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
+from kafka_hindsight.judgements.rebalances.members_words import as_coordinator
 from kafka_hindsight.judgements.rebalances.model import Change, Episode, Gap, GroupContext, MembershipChange
 from kafka_hindsight.judgements.rebalances.records import BURIED, REACHED, STORED
 from kafka_hindsight.judgements.rebalances.timeline import build_episodes, drop_superseded_coordinators, with_changes
@@ -147,8 +148,9 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
         restarts = [not g.explained_by and g.next_generation <= 1 and buried_at <= g.seen_at for g in gaps]
         gaps = [replace(g, explained_by=why) if is_one else g for g, is_one in zip(gaps, restarts, strict=True)]
     history = HistoryCoverage(episodes, gaps, registry, context.observed_from)
+    rows = [_row(Case(e, e.trigger, identity, context, history)) for e in episodes]
     return GroupHistory(
-        _linked([_row(Case(e, e.trigger, identity, context, history)) for e in episodes]),
+        _linked(_as_sure(rows, ordered)),
         [
             GenerationGap(
                 cluster=context.cluster,
@@ -166,9 +168,23 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     )
 
 
+def _as_sure(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:
+    """The rows as sure as they may be: without a line of the coordinator's, others may have acted before a member."""
+    if any(e.origin == Origin.BROKER for e in events):
+        return list(rows)
+    return [
+        replace(
+            row,
+            confidence=Confidence.LIKELY if row.confidence == Confidence.CERTAIN else row.confidence,
+            explanation=f"{row.explanation} No line of the group's coordinator is at hand.",
+        )
+        for row in rows
+    ]
+
+
 def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tuple[list[Episode], list[Gap]]:
     """The episodes of both protocols in order of start, each with the one before it, and the breaks between them."""
-    of_coordinator = [e for e in events if e.origin == Origin.BROKER]
+    of_coordinator = [e for e in events if e.origin == Origin.BROKER] or as_coordinator(events)
     classic, classic_gaps = build_episodes(group_id, of_coordinator)
     stores = (e for e in events if e.kind == STORED)
     stored = timelines(stores, attrgetter("generation"), attrgetter("happened_at"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from kafka_hindsight.catalog.codes import Confidence, Harm, UnavailabilityKind
+from kafka_hindsight.catalog.codes import Confidence, Harm, Origin, UnavailabilityKind
 from kafka_hindsight.catalog.rows import BrokerOutage, Coverage, Finding, Incident, Unavailability, ValidationResult
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
@@ -85,7 +85,8 @@ def _seen(page: PageRows) -> str:
             gaps.append(said.format(subjects))
     total = coverage.totals(page)
     lines = [f"{words.counted(total.lost, 'line')} of {words.number(total.lines_in)}"] if total.lost else []
-    missed = [*lines, *gaps]
+    is_blind = bool(page.of(Coverage)) and all(row.origin != Origin.BROKER for row in page.of(Coverage))
+    missed = [*(["the brokers' logs"] if is_blind else []), *lines, *gaps]
     left_out = f" {coverage.left_out_sentence(page)}" if page.run.left_out else ""
     seen = f"Not seen: {words.listed(missed, NAMED)}." if missed else coverage.unread_sentence(page)
     return f"{seen}{left_out}"
