@@ -15,11 +15,15 @@ _AGAINST_OTHERS = (ClockMeaning.AHEAD, ClockMeaning.SET_BACK, ClockMeaning.OTHER
 """What makes a clock wrong against others at any time."""
 
 
+ORDERED_WITHIN = timedelta(seconds=1)
+"""Lines of which the order alone is known are put within that after the newest line before them."""
+
+
 @dataclass(frozen=True)
 class ClockError:
     """A clock that is wrong by up to `by`, the logs and the brokers that write by it.
 
-    At `ordered_at` only the order of its lines is known: records stand there that were written before or after.
+    From `ordered_at` on, for ORDERED_WITHIN, only the order of its lines is known.
     """
 
     meaning: ClockMeaning
@@ -62,7 +66,7 @@ class ClockError:
         length of time shows anything.
         """
         own = [quote.happened_at for quote in quotes if quote.source in self.sources]
-        if own and self.ordered_at is not None and min(own) <= self.ordered_at <= max(own):
+        if own and self.ordered_at is not None and min(own) - ORDERED_WITHIN <= self.ordered_at <= max(own):
             return Confidence.POSSIBLE
         is_compared = 0 < len(own) < len(quotes) and self.meaning in _AGAINST_OTHERS
         return Confidence.LIKELY if is_compared else Confidence.CERTAIN
