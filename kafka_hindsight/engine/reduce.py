@@ -150,7 +150,7 @@ def _rows(table: pa.Table, cls: type[Row] | None) -> list[Any]:
 
 
 def _output(rows: Sequence[Row], cls: type[Row], values: Values) -> pa.Table:
-    """Rows as a table. A verdict is no surer than the clocks by which its lines were written."""
+    """Rows as a table. A verdict is at most as sure as the clocks by which its lines were written."""
     schema = arrow_schema(cls.TABLE)
     if (clocks := values[SCOPE].clocks) and cls.TABLE.full_name in BY_TIMES:
         rows = [_by_clocks(row, clocks) for row in rows]
