@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze, quality
-from kafka_hindsight.catalog.codes import Origin
+from kafka_hindsight.catalog.codes import ClockMeaning, Origin
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
 from kafka_hindsight.engine.work import Engine, narrowed
@@ -51,7 +51,7 @@ def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, 
     Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); inputs: the
         origins that were given, whatever their times; window_from,
     window_to; lines: what they became, as quality.coverage counts them; clocks: those that are wrong beyond what
-        verdicts allow for;
+        verdicts allow for; a garbled instant is not one;
     input_bytes.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
@@ -102,7 +102,7 @@ def _tell(night: Night, of_window: Sequence[str]) -> Summary:
         **window,
         "inputs": night.inputs(),
         "lines": lines,
-        "clocks": [finding.error.summary() for finding in clocks],
+        "clocks": [f.error.summary() for f in clocks if f.error.meaning != ClockMeaning.GARBLED],
         "warnings": warnings,
     }
 

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.judgements.rebuild.sources import (
     SCOPE,
@@ -151,7 +150,7 @@ def _rows(table: pa.Table, cls: type[Row] | None) -> list[Any]:
 
 
 def _output(rows: Sequence[Row], cls: type[Row], values: Values) -> pa.Table:
-    """Rows as a table. A verdict whose lines compare a clock that is wrong is not certain."""
+    """Rows as a table. A verdict is at most as sure as the clocks by which its lines were written."""
     schema = arrow_schema(cls.TABLE)
     if (clocks := values[SCOPE].clocks) and cls.TABLE.full_name in BY_TIMES:
         rows = [_by_clocks(row, clocks) for row in rows]
@@ -160,5 +159,7 @@ def _output(rows: Sequence[Row], cls: type[Row], values: Values) -> pa.Table:
 
 
 def _by_clocks(row: Any, clocks: Sequence[ClockError]) -> Any:
-    is_uncertain = row.confidence == Confidence.CERTAIN and any(clock.is_compared(row.evidence) for clock in clocks)
-    return replace(row, confidence=Confidence.LIKELY) if is_uncertain else row
+    confidence = row.confidence
+    for clock in clocks:
+        confidence = confidence.at_most(clock.most(row.evidence))
+    return replace(row, confidence=confidence) if confidence != row.confidence else row

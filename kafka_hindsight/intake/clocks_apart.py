@@ -201,7 +201,8 @@ def in_files(files: Sequence[FileFacts], writer: Writer) -> list[Finding]:
             own = {f.file.source for f in files if broker is not None and writer(f.file.source) == broker}
             brokers = frozenset[int]() if broker is None else frozenset({broker})
             by = abs(step.before_at - step.after_at)
-            error = ClockError(meaning, frozenset({file.file.source, *own}), brokers, by, step.placed_at)
+            ordered_at = None if meaning == ClockMeaning.GARBLED else step.placed_at
+            error = ClockError(meaning, frozenset({file.file.source, *own}), brokers, by, ordered_at)
             findings.append(Finding(error, "" if n else _sentence(meaning, steps)))
     return findings
 
@@ -236,7 +237,7 @@ def _sentence(meaning: ClockMeaning, steps: Sequence[tuple[FileFacts, ClockStep]
     by = words.duration(abs(step.before_at - step.after_at).total_seconds() * 1_000)
     zone = (
         f" as in {step.zone} and zones like it: its local time has a zone that {setting} does not name, and its clock"
-        f" is right. {{}}, so no verdict about it is certain. Needed: the zone, such as {setting}={step.zone}."
+        f" is right. {{}}, so a verdict about it is possible at most. Needed: the zone, such as {setting}={step.zone}."
     )
     return {
         ClockMeaning.GARBLED: f"{words.counted(len(steps), 'instant')} in {names} cannot be: the lines around agree on"

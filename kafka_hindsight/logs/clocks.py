@@ -21,10 +21,11 @@ from kafka_hindsight.knowledge.layouts import BROKER_REGEX
 from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
 from kafka_hindsight.logs.frames import FRAME
 from kafka_hindsight.logs.heads import Heads
+from kafka_hindsight.shared.clocks import ORDERED_WITHIN
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 
 _MICRO = timedelta(microseconds=1)
-_MINUTE, _HOUR, _DAY = 60 * 10**6, 3_600 * 10**6, 86_400 * 10**6
+_MILLI, _MINUTE, _HOUR, _DAY = 1_000, 60 * 10**6, 3_600 * 10**6, 86_400 * 10**6
 _QUARTER = _HOUR // 4
 _SKEW = CLOCK_SKEW // _MICRO
 
@@ -64,9 +65,9 @@ _ZONES = (
 class Step:
     """A step of a clock, between the lines `before` and `after`, which say `before_at` and `after_at`.
 
-    The records from the byte `begin` up to `end` of source `part` within the file are concerned. They stand at the
-    microsecond `placed_at` and keep their order, or keep their own instants where that is None. `zone` is one whose
-    summer time ends then.
+    The records from the byte `begin` up to `end` of source `part` within the file are concerned. They stand from
+    the microsecond `placed_at` to `placed_until`, by their places in the file, or keep their own instants where that is
+    None. `zone` is one whose summer time ends then.
     """
 
     meaning: str
@@ -74,6 +75,7 @@ class Step:
     end: int
     part: int
     placed_at: int | None
+    placed_until: int
     before_at: int
     after_at: int
     before: str
@@ -84,6 +86,12 @@ class Step:
     def is_resolved(self) -> bool:
         """Whether the zone of the clock is known, so that it shows which time of the hour that comes twice it is."""
         return self.end == _END
+
+    def placed(self, places: Ints) -> Ints:
+        """The instants of records of it. Takes: where they begin in the file."""
+        length = self.placed_until - (self.placed_at or 0)
+        placed: Ints = (self.placed_at or 0) + (places - self.begin) * length // max(self.end - self.begin, 1)
+        return placed
 
 
 class Clock:
@@ -110,7 +118,7 @@ class Clock:
             own = slice(first, stop)
             is_own = at[own] != NO_INSTANT if parts is None else (at[own] != NO_INSTANT) & (parts[own] == step.part)
             if step.placed_at is not None:
-                at[own][is_own] = step.placed_at
+                at[own][is_own] = step.placed(heads.starts[own][is_own] + offset)
             elif step.is_resolved:
                 at[own][is_own & _comes_again(at[own], is_doubled[own], step.before_at)] += _HOUR
         return at
@@ -252,18 +260,23 @@ class _Lines:
         caught_up = np.flatnonzero(at[run.first :] >= reached)
         stop = run.first + int(caught_up[0]) if len(caught_up) else len(at)
         meaning = ClockMeaning.HOUR_REPEATED if zone else ClockMeaning.SET_BACK
-        return replace(self._placed(meaning, run, run.first, stop, reached), zone=zone), run.top
+        # The next piece of the file may go on in the same order.
+        until = min(int(at[stop]), reached + ORDERED_WITHIN // _MICRO) if stop < len(at) else reached + _MILLI
+        return replace(self._placed(meaning, run, run.first, stop, reached, until), zone=zone), stop - 1
 
-    def _placed(self, meaning: ClockMeaning, run: _Run, first: int, stop: int, instant: int) -> Step:
-        """Puts records at an instant."""
+    def _placed(
+        self, meaning: ClockMeaning, run: _Run, first: int, stop: int, since: int, until: int | None = None
+    ) -> Step:
+        """Puts records at an instant, or between two."""
         step = self._told_by(meaning, run, self._place(first), self._place(stop))
-        self._at[first:stop] = instant
-        return replace(step, placed_at=instant)
+        step = replace(step, placed_at=since, placed_until=since if until is None else until)
+        self._at[first:stop] = step.placed(self._starts[first:stop] + self._offset)
+        return step
 
     def _told_by(self, meaning: ClockMeaning, run: _Run, begin: int, end: int) -> Step:
         told = int(self._told[run.top]), int(self._told[run.first])
         lines = (self._line(n).decode(errors="replace") for n in (run.top, run.first))
-        return Step(meaning, begin, end, self._part, None, *told, *lines)
+        return Step(meaning, begin, end, self._part, None, 0, *told, *lines)
 
     def _line(self, n: int) -> bytes:
         """The first line of a record, without its frame."""

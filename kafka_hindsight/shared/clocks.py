@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from kafka_hindsight.catalog.codes import ClockMeaning
+from kafka_hindsight.catalog.codes import ClockMeaning, Confidence
 from kafka_hindsight.catalog.rows import Quote
 from kafka_hindsight.shared.durations import MS
 
@@ -15,11 +15,15 @@ _AGAINST_OTHERS = (ClockMeaning.AHEAD, ClockMeaning.SET_BACK, ClockMeaning.OTHER
 """What makes a clock wrong against others at any time."""
 
 
+ORDERED_WITHIN = timedelta(seconds=1)
+"""Lines of which the order alone is known are put within that after the newest line before them."""
+
+
 @dataclass(frozen=True)
 class ClockError:
     """A clock that is wrong by up to `by`, the logs and the brokers that write by it.
 
-    At `ordered_at` only the order of its lines is known: records stand there that were written before or after.
+    From `ordered_at` on, for ORDERED_WITHIN, only the order of its lines is known.
     """
 
     meaning: ClockMeaning
@@ -50,16 +54,25 @@ class ClockError:
             "ordered_at": self.ordered_at.isoformat() if self.ordered_at else None,
         }
 
-    def is_compared(self, quotes: Sequence[Quote]) -> bool:
-        """Whether lines compare this clock with another one, or its times before and after a step."""
+    def is_wrong_at(self, at: datetime) -> bool:
+        """Whether it is wrong against others at an instant: of an hour of local time only around that one."""
+        is_near = self.ordered_at is not None and abs(at - self.ordered_at) <= self.by
+        return self.meaning in _AGAINST_OTHERS or is_near
+
+    def most(self, quotes: Sequence[Quote]) -> Confidence:
+        """How sure a verdict is at most that rests on some lines.
+
+        Lines that compare this clock with another one show what is likely. Where only the order of lines is known, no
+        length of time shows anything.
+        """
         own = [quote.happened_at for quote in quotes if quote.source in self.sources]
-        if not own:
-            return False
-        if len(own) < len(quotes) and self.meaning in _AGAINST_OTHERS:
-            return True
-        return self.ordered_at is not None and min(own) <= self.ordered_at <= max(own)
+        if own and self.ordered_at is not None and min(own) - ORDERED_WITHIN <= self.ordered_at <= max(own):
+            return Confidence.POSSIBLE
+        is_compared = 0 < len(own) < len(quotes) and self.meaning in _AGAINST_OTHERS
+        return Confidence.LIKELY if is_compared else Confidence.CERTAIN
 
 
-def apart(clocks: Sequence[ClockError], brokers: Collection[int | None]) -> timedelta:
-    """By how much the clocks of some brokers may differ; zero where none of them is known to be wrong."""
-    return max((error.by for error in clocks if error.brokers.intersection(brokers)), default=timedelta())
+def apart(clocks: Sequence[ClockError], brokers: Collection[int | None], at: datetime) -> timedelta:
+    """By how much the clocks of some brokers may differ at an instant; zero where none is known to be wrong then."""
+    own = (error for error in clocks if error.brokers.intersection(brokers))
+    return max((error.by for error in own if error.is_wrong_at(at)), default=timedelta())

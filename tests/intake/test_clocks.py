@@ -81,7 +81,7 @@ def test_a_garbled_instant_stands_where_its_line_was_written_and_leaves_every_cl
     rows = collected(written(tmp_path, lines), engine=engine)
     assert by_place(rows, lines) == [*MINUTES[:300], MINUTES[299], *MINUTES[301:]]
     ((error, sentence),) = findings(tmp_path)
-    assert (error.meaning, error.ordered_at and error.ordered_at.replace(tzinfo=None)) == ("garbled", MINUTES[299])
+    assert (error.meaning, error.ordered_at) == ("garbled", None)
     assert "1 instant in broker-1/server.log cannot be" in sentence
     assert broker(lines[300], 300) in sentence  # type: ignore[arg-type]
 
@@ -92,10 +92,9 @@ def test_a_clock_that_is_set_back_for_good_keeps_the_order_of_the_file(tmp_path:
     lines: Written = [*MINUTES[:400], *(at - back for at in MINUTES[400:]), *(at + back for at in MINUTES)]
     rows = collected(written(tmp_path, lines), engine=engine)
     at = by_place(rows, lines)
-    assert at == sorted(at) and at[400:600] == [MINUTES[399]] * 200
+    assert at == sorted(at) and all(MINUTES[399] <= one < MINUTES[401] for one in at[400:600])
     assert at[:400] == lines[:400] and at[700:] == lines[700:]
-    placed = [r["text"].partition("word ")[2] for r in rows if r["happened_at"].replace(tzinfo=None) == MINUTES[399]]
-    assert [int(text.split()[0]) for text in placed] == [*range(399, 399 + len(placed))]
+    assert [int(r["text"].partition("word ")[2].split()[0]) for r in rows] == [*range(len(lines))]
     ((error, sentence),) = findings(tmp_path)
     assert (error.meaning, error.brokers, error.by) == ("set_back", {1}, back - SECOND)
     assert sentence.startswith(

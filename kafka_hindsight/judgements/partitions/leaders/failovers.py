@@ -527,7 +527,7 @@ def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
 def _clocks_apart(change: LeaderChange) -> timedelta:
     """By how much the clocks may differ that time a change: those of both leaders and of the controller."""
     controller = active_at(change.context.controller_epochs, change.at)
-    return apart(change.context.clocks, (change.new, change.last_leader, controller))
+    return apart(change.context.clocks, (change.new, change.last_leader, controller), change.at)
 
 
 def leader_changes_of(
