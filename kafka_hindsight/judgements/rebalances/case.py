@@ -27,6 +27,8 @@ from kafka_hindsight.knowledge.reasons import read_client_reason
 from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, METADATA_LAG
 from kafka_hindsight.shared.words import duration
 
+_FOLD = timedelta(hours=1)
+
 
 class HistoryCoverage:
     """Whether a group is known to have had no other members than those that lines name.
@@ -57,9 +59,13 @@ class HistoryCoverage:
         return self.from_the_start or at - self.observed_from >= LOOK_BACK
 
     def is_whole(self, at: datetime) -> bool:
-        """Whether no one can have been in the group unseen within the look-back before `at`."""
+        """Whether no one can have been in the group unseen within the look-back before `at`.
+
+        Edge case: a clock that goes back by an hour, as at the end of summer time, puts lines before the break that
+        they follow.
+        """
         hole = self.holes.first_since(at - LOOK_BACK)
-        return hole is None or hole > at
+        return hole is None or hole > at + _FOLD
 
 
 REASON_WORDS: Mapping[str, str] = {
