@@ -120,8 +120,9 @@ class _Machine:
             last += 1
             episode = self.episode(change.events[0], last, [change])
             names = frozenset(m for m in left if m is not None)
-            counts = {"members_before": len(left) + 1, "members_after": len(left)}
-            self.episodes.append(replace(episode, member_ids=names, metadata_hash_changed=None, **counts))
+            before, after = len(left) + 1, len(left)
+            counted = replace(episode, member_ids=names, members_before=before, members_after=after)
+            self.episodes.append(replace(counted, metadata_hash_changed=None))
         seen = [change for change, _ in removals]
         self.pending = [c for c in self.pending if c not in seen]
         self.removals, self.epoch = self.removals[len(removals) :], last
