@@ -98,7 +98,7 @@ def gather_facts(
     read_at = sorted(readings["snapshot_at"].to_pylist())
     last_partition = pc.max(readings["last_offsets_partition"]).as_py()
     before_outages = {bisect_right(read_at, o.down_at) for o in outages} - {0}
-    expired = tuple(Expiry(*e.values()) for e in expiries.to_pylist())
+    expired = tuple(Expiry(*e.values()) for e in expiries.select(["broker", "happened_at", "group_id"]).to_pylist())
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
         outages=tuple(outages),
@@ -126,14 +126,14 @@ def observed_span(events: pa.Table) -> pa.Table:
 
 
 def session_expiries(events: pa.Table) -> pa.Table:
-    """Keep where and when sessions of members expired: broker, happened_at, group_id."""
+    """Keep the lines in which a coordinator finds sessions of members expired."""
     has_expired = pc.or_kleene(
         pc.equal(events["kind"], str(Kind.MEMBER_FAILED)),
         pc.and_kleene(
             pc.equal(events["kind"], str(Kind.MEMBER_FENCED)), pc.match_substring(events["reason"], "session expired")
         ),
     )
-    return events.filter(has_expired).select(["broker", "happened_at", "group_id"])
+    return events.filter(has_expired)
 
 
 def reading_times(partitions: pa.Table) -> pa.Table:
