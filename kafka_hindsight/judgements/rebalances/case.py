@@ -43,6 +43,8 @@ class HistoryCoverage:
     ) -> None:
         self.from_the_start = bool(episodes) and episodes[0].from_generation == 0
         self.observed_from = observed_from
+        gaps = list(gaps)
+        self.falls = instants(g.seen_at for g in gaps if g.next_generation < g.after_generation)
         holes = [
             *(g.seen_at for g in gaps if g.explained_by is None),
             *(e.started_at for e in episodes if e.lacks_start),
@@ -61,11 +63,11 @@ class HistoryCoverage:
     def is_whole(self, at: datetime) -> bool:
         """Whether no one can have been in the group unseen within the look-back before `at`.
 
-        Edge case: a clock that goes back by an hour, as at the end of summer time, puts lines before the break that
-        they follow.
+        Edge case: a clock that goes back by an hour, as at the end of summer time, puts lines before those that they
+        follow: generations then seem to go back within the hour.
         """
         hole = self.holes.first_since(at - LOOK_BACK)
-        return hole is None or hole > at + _FOLD
+        return (hole is None or hole > at) and not self.falls.between(at, at + _FOLD)
 
 
 REASON_WORDS: Mapping[str, str] = {
