@@ -27,7 +27,8 @@ def made_rows() -> dict[str, list[Any]]:
     crash = events("crash-2.8")
     led = [e for e in crash if e.kind == "leader_started"][:4]
     more = [replace(e, partition=30, happened_at=e.happened_at + MS, line_id=f"{e.line_id}-30") for e in led]
-    found = [*crash, *more, *events("settings-2.8"), *lines("librdkafka-python-4.3", *BOTH)]
+    named = replace(crash[0], kind="cluster_named", detail="a cluster", line_id="named")
+    found = [*crash, *more, named, *events("settings-2.8"), *lines("librdkafka-python-4.3", *BOTH)]
     partitions = [
         {
             "topic": topic,

@@ -169,13 +169,18 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
 
 
 def _as_sure(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:
-    """The rows as sure as they may be: without a line of the coordinator's, others may have acted before a member."""
+    """The rows as sure as they may be: without a line of the coordinator's, others may have acted before a member.
+
+    That a member which joins was not there before rests on lines that are not at hand.
+    """
     if any(e.origin == Origin.BROKER for e in events):
         return list(rows)
     return [
         replace(
             row,
-            confidence=Confidence.LIKELY if row.confidence == Confidence.CERTAIN else row.confidence,
+            confidence=row.confidence.at_most(
+                Confidence.POSSIBLE if row.cause == Cause.MEMBER_JOINED else Confidence.LIKELY
+            ),
             explanation=f"{row.explanation} No line of the group's coordinator is at hand.",
         )
         for row in rows
