@@ -135,6 +135,7 @@ class Kind(StrEnum):
     CONTROLLER_STEPPED_DOWN = auto(), _BROKER, "This node gave the leadership of the quorum up: node, controller_epoch"
     ELECTION_STOOD = auto(), _BROKER, "This node stands for election as the controller, or asks whether it would be elected: node, controller_epoch, detail (candidate or prospective)"
     BROKER_REGISTRATION_REFUSED = auto(), _BROKER, "The controller refused to register the broker: node, error"
+    CONTROLLER_THREAD_STARTED = auto(), _BROKER, "A broker on ZooKeeper is ready to be the controller, which each process of it becomes once"
     ZOOKEEPER_CLIENT_SPOKE = auto(), _BROKER, "The ZooKeeper client of the process lost its connection in a session that it had: [took_ms (how long it had heard nothing)]"
     ZOOKEEPER_SESSION_EXPIRED = auto(), _BROKER, "The ZooKeeper session of the broker expired"
     LOG_DIR_FAILED = auto(), _BROKER, "A log directory failed: [node], [nodes], [members (its partitions)], detail"
