@@ -119,6 +119,16 @@ class Cause(CauseCode):
         source="GroupCoordinator.scala onExpireHeartbeat; KIP-735; CommonClientConfigs",
         is_departure=True, is_removal=True, is_silence=True, is_broker_induced=True,
     )
+    HOST_STALLED = CauseNoun(
+        code="host_stalled", label="a host slept or stalled", family=CauseFamily.BROKER,
+        meaning="The coordinator, or the host that it runs on, stood still: it slept, was suspended or paused. When it"
+        " went on it found the sessions of members of many groups expired at once.",
+        symptom="sessions of three groups or more expire within half a second, and their members join again",
+        advice="Keep hosts of brokers and consumers from sleeping, suspending or being snapshotted; look at its GC log,"
+        " CPU steal and disk stalls for the time before.",
+        source="SystemTimer.advanceClock; GroupCoordinator.scala onExpireHeartbeat",
+        is_departure=True, is_removal=True, is_silence=True, is_broker_induced=True,
+    )
     MEMBER_DEAD = CauseNoun(
         code="member_dead", label="a member died", family=CauseFamily.LOST,
         meaning="A member's session expired and its process was gone: a new process of that client came back, or none"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,9 +38,11 @@ from kafka_hindsight.settings.models import (
 )
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
-from kafka_hindsight.sql.lake import Lake, open_lake
 from kafka_hindsight.start import embedded_airflow, launch
 from kafka_hindsight.start.first_use import prepare_engine
+
+if TYPE_CHECKING:
+    from kafka_hindsight.sql.lake import Lake
 
 DAG = "kafka_night_audit"
 SAMPLE = HOME / ".samples" / "night-4.1"
@@ -128,6 +130,8 @@ def judge(logs: str | Path, lake: str | Path | None = None, **inputs: str) -> La
     code = audit(requested({}, {**inputs, "logs": str(logs), "lake": place, "engine": "local"}))
     if code != DONE:
         raise BadInput(f"The audit of {masked(str(logs))} ended with exit code {code}. The sentences above say why.")
+    from kafka_hindsight.sql.lake import open_lake
+
     return open_lake(place)
 
 

@@ -114,7 +114,7 @@ def batches_of(path: Path) -> Iterator[tuple[tuple[str, ...], pa.RecordBatch]]:
     form = asdict(pieces[0].form) if pieces[0].form else None
     first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": form, "pattern": None, "copy": f"{path}.zst"}
     ranges = [{"number": 0, "range": asdict(r), "contest": None} for r in ranges_of(pieces)]
-    unit = {**first, "zone": "UTC", "size": size, "ranges": ranges}
+    unit = {**first, "zone": "UTC", "size": size, "ranges": ranges, "steps": []}
     for batch in record_reader.records_in(unit, opened(str(path), size), None):
         yield pieces[0].layouts, batch
 

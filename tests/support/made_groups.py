@@ -14,6 +14,7 @@ from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
+from kafka_hindsight.judgements.rebalances.model import Expiry
 from tests.support.histories import line
 from tests.support.nights import at
 from tests.support.rows import row
@@ -43,12 +44,13 @@ class MadeGroup:
     events: Sequence[Event]
     topics: Sequence[TopicChange] = ()
     outages: Sequence[BrokerOutage] = ()
+    expiries: Sequence[Expiry] = ()
     observed_from: datetime = at("00:00:00") - timedelta(days=2)
 
     def case(self) -> Rebalance:
         """The rebalance that is meant: the last one that begins by 01:10."""
         until = datetime(2026, 11, 21, 14, tzinfo=UTC)
-        context = GroupContext("night", self.observed_from, until, self.topics, self.outages)
+        context = GroupContext("night", self.observed_from, until, self.topics, self.outages, (), self.expiries)
         return [r for r in rebuild_group("g", self.events, context).rebalances if r.started_at <= at("01:10:00")][-1]
 
 
@@ -112,6 +114,7 @@ READS = own("client_subscribed", "01:00:00", detail="orders")
 _CHANGED = "cached metadata has changed"
 _UNKNOWN_MEMBER = "encountered UNKNOWN_MEMBER_ID from HEARTBEAT response"
 _CONFIGURED = own("client_configured", "00:59:59")
+_AT_ONCE = [Expiry(1, at("01:10:00"), group) for group in ("g", "h", "i")]
 _BACK = started("01:10:08", 2, joins(A2))
 
 MADE: dict[str, MadeGroup] = {
@@ -140,6 +143,7 @@ MADE: dict[str, MadeGroup] = {
             line("member_left", "01:20:00", member_id=PY2, host="/10.0.0.7"),
         ]
     ),
+    "a group begins once more": MadeGroup([*stable(PY), started("01:09:00", 0, joins(PY2))]),
     "one of two members with one client id is replaced": MadeGroup(
         [
             *stable(PY),
@@ -208,6 +212,10 @@ MADE: dict[str, MadeGroup] = {
         [*stable(), *expired(A), *done("01:10:01", 2, 0), _BACK],
         outages=[row(BROKER_OUTAGES, broker=1, down_at=at("01:09:00"), up_at=at("01:09:50"))],
     ),
+    "expires with members of two other groups, and is back": MadeGroup(
+        [*stable(), *expired(A), *done("01:10:01", 2, 0), _BACK], expiries=_AT_ONCE
+    ),
+    "expires with members of two other groups": MadeGroup([*stable(), *expired(A)], expiries=_AT_ONCE),
     # --- what the coordinator's lines show
     "a static member returns with other metadata": MadeGroup(
         [started("01:00:00", 3, f"Updating metadata for static member {STATIC} with instance id i1; client reason: x")]

@@ -89,9 +89,10 @@ def test_a_converted_group_goes_on_counting() -> None:
     assert breaks(classic("01:00:00", 4), epoch("01:01:00", 6)) == [(4, 6, None)]
 
 
-def test_a_rise_that_no_line_prints_is_a_line_that_was_lost() -> None:
+def test_a_rise_that_neither_a_line_prints_nor_a_removal_explains_is_a_line_that_was_lost() -> None:
     went = [*gone("01:00:20", "a"), *gone("01:00:40", "b")]
-    assert breaks(epoch("01:00:00", 4), went, epoch("01:01:00", 7)) == [(4, 7, None)]
+    assert breaks(epoch("01:00:00", 4), went, epoch("01:01:00", 7)) == []
+    assert breaks(epoch("01:00:00", 4), went, epoch("01:01:00", 8)) == [(4, 8, None)]
 
 
 @pytest.mark.parametrize(

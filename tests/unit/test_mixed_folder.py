@@ -50,7 +50,7 @@ def records(path: Path) -> Iterator[tuple[str | None, Row]]:
         return
     form, layouts = pieces[0].form, pieces[0].layouts
     ranges = [{"number": 0, "range": asdict(each), "contest": None} for each in ranges_of(pieces)]
-    unit = {**unit_of(path), "layouts": layouts, "form": asdict(form) if form else None, "ranges": ranges}
+    unit = {**unit_of(path), "layouts": layouts, "form": asdict(form) if form else None, "ranges": ranges, "steps": []}
     for batch in records_in(unit, opened(path.as_uri(), size), None):
         for row in batch.to_pylist():
             yield (layouts[row["layout"]] if row["layout"] >= 0 else None), row

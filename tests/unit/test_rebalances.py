@@ -408,3 +408,35 @@ def test_hostile_names_and_words_never_break_a_history(client: str, words: str) 
         coordinator("group_emptied", "01:00:05", generation=1),
     ]
     assert [r.outcome for r in history(events).rebalances] == ["emptied"]
+
+
+def test_up_to_3_9_a_leave_raises_the_epoch_of_a_group_without_a_line() -> None:
+    """Source: GroupMetadataManager.java consumerGroupFenceMember of 3.7 to 3.9."""
+    consumer = {"protocol": "consumer"}
+    first, second, third = "IF9u91ErTnivIe8vNKWFHQ", "LeKU1urcSAi56_OAkisBmw", "zzjkQj_MRce186K6U2x0Aw"
+    joins_and_leaves = [
+        coordinator("member_joined", "01:00:00", member_id=first, **consumer),
+        coordinator("epoch_bumped", "01:00:00", generation=1, **consumer),
+        coordinator("member_joined", "01:00:10", member_id=second, **consumer),
+        coordinator("epoch_bumped", "01:00:10", generation=2, **consumer),
+        coordinator("member_left", "01:00:20", member_id=second, **consumer),
+        coordinator("target_computed", "01:00:21", generation=3, **consumer),
+        coordinator("member_left", "01:00:30", member_id=first, **consumer),
+        coordinator("member_joined", "01:20:00", member_id=third, **consumer),
+        coordinator("epoch_bumped", "01:20:00", generation=5, **consumer),
+        coordinator("member_left", "01:20:30", member_id=third, **consumer),
+    ]
+    told_all = history(joins_and_leaves)
+    assert told(told_all.rebalances, "to_generation", "members_after", "cause", "member_id")[2:] == [
+        (3, 1, "member_left", second),
+        (4, 0, "member_left", first),
+        (5, 1, "member_joined", third),
+        (6, 0, "member_left", third),
+    ]
+    assert told_all.gaps == []
+
+
+def test_where_generations_go_back_within_the_hour_no_join_is_surely_the_first() -> None:
+    """EasyCab, 2024-10-27: the clock went back from 03:00 to 02:00, and generation 2 has the earlier time."""
+    rows = history([started("01:31:43", 2, joins(OTHER)), started("01:49:12", 0, joins(MEMBER))]).rebalances
+    assert told(rows[:1], "cause", "confidence") == [("member_joined", "likely")]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from tests.support.groups import EXCERPT_NAMES, excerpt
 from tests.support.histories import line
 from tests.support.made_groups import A2, A, MadeGroup, done, joins, started
 
+WITHIN = timedelta(minutes=10)
 A3 = "app-0b1f2c3d-1c1e-4e60-9f2d-5b0a7f6f1c11"
 
 
@@ -25,3 +29,17 @@ def test_members_that_are_heard_side_by_side_under_one_client_id_are_several(rem
     ]
     rebalance = MadeGroup(told).case()
     assert (rebalance.cause, rebalance.confidence) == (cause, "possible" if cause == "member_joined" else "likely")
+
+
+@pytest.mark.parametrize("name", EXCERPT_NAMES)
+def test_no_row_says_that_a_member_did_not_come_back_that_may_have(name: str) -> None:
+    group = excerpt(name)
+    for witnessed in (group, group.of("broker")):
+        rows = witnessed.history().rebalances
+        gone = (r for r in rows if "did not come back" in r.explanation)
+        for row in (r for r in gone if "under its member id" not in r.explanation):
+            came = [
+                o for o in rows if o.cause.noun.is_arrival and timedelta(0) < o.started_at - row.started_at <= WITHIN
+            ]
+            named = [o for o in came if o.client_id == row.client_id and o.instance_id == row.instance_id]
+            assert [o for o in named if o.host in (None, row.host) or row.host is None] == [], row.explanation

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Unavailability
 from kafka_hindsight.catalog.silver import EVENTS
@@ -24,6 +25,7 @@ from kafka_hindsight.judgements.partitions.replicas.replica_states import histor
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
+from kafka_hindsight.shared.clocks import ClockError
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
@@ -44,7 +46,7 @@ def unavailable(
     apart: timedelta = timedelta(0),
 ) -> list[Unavailability]:
     """What these events and outages show to be unavailable."""
-    context = context_of(found, outages, None, apart)
+    context = context_of(found, outages, None, [ClockError(ClockMeaning.AHEAD, frozenset(), frozenset({1, 2}), apart)])
     leaders = rebuild_leaders(found, [], context, window)
     settings = settings_of(found).with_topics(found) if found else BrokerSettings()
     histories = histories_of(found, [], leaders.leaders, leaders.leaderless, settings, context, logs_end)

@@ -158,9 +158,7 @@ _RECOVERED = re.compile(r"Recovering (?:[1-9]\d* logs|unflushed segment)")
 
 
 def left_unclosed(absence: Absence) -> Proof | None:
-    """The next process recovered logs that the one before had not closed. (It says so of a new directory too, in other
-    words: it has no logs.)
-    """
+    """The next process recovered logs that the one before had not closed."""
     found = _found_by_next(absence)
     return proof_if(any(e.pattern_id == OF_EACH_LOG or _RECOVERED.search(e.text) for e in found))
 

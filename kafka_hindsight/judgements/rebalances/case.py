@@ -27,6 +27,8 @@ from kafka_hindsight.knowledge.reasons import read_client_reason
 from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, METADATA_LAG
 from kafka_hindsight.shared.words import duration
 
+_FOLD = timedelta(hours=1)
+
 
 class HistoryCoverage:
     """Whether a group is known to have had no other members than those that lines name.
@@ -41,6 +43,8 @@ class HistoryCoverage:
     ) -> None:
         self.from_the_start = bool(episodes) and episodes[0].from_generation == 0
         self.observed_from = observed_from
+        gaps = list(gaps)
+        self.falls = instants(g.seen_at for g in gaps if g.next_generation < g.after_generation)
         holes = [
             *(g.seen_at for g in gaps if g.explained_by is None),
             *(e.started_at for e in episodes if e.lacks_start),
@@ -57,9 +61,13 @@ class HistoryCoverage:
         return self.from_the_start or at - self.observed_from >= LOOK_BACK
 
     def is_whole(self, at: datetime) -> bool:
-        """Whether no one can have been in the group unseen within the look-back before `at`."""
+        """Whether no one can have been in the group unseen within the look-back before `at`.
+
+        Edge case: a clock that goes back by an hour, as at the end of summer time, puts lines before those that they
+        follow: generations then seem to go back within the hour.
+        """
         hole = self.holes.first_since(at - LOOK_BACK)
-        return hole is None or hole > at
+        return (hole is None or hole > at) and not self.falls.between(at, at + _FOLD)
 
 
 REASON_WORDS: Mapping[str, str] = {

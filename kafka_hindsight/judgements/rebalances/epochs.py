@@ -1,8 +1,8 @@
 """The epochs of a group whose coordinator assigns: every rise of the group epoch is one rebalance.
 
 Joins, leaves and fencings are logged just before the epoch they raise; the coordinator writes no reason. Members
-reconcile one by one, and since 4.0 only their own logs show when they are done. In groups of Streams and in share
-groups a leave or a fencing raises the epoch without a line: the next target assignment names it.
+reconcile one by one, and since 4.0 only their own logs show when they are done. Up to 3.9, and in groups of Streams and
+in share groups, a leave or a fencing raises the epoch without a line: the next target assignment names it.
 Source: GroupMetadataManager.java, KIP-848, KIP-932, KIP-1071.
 """
 
@@ -42,6 +42,7 @@ def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode],
     machine = _Machine(group_id, kind_shown)
     for event in events:
         machine.feed(event)
+    machine.raise_unseen(None)
     return _with_ends(machine.episodes, events), machine.gaps
 
 
@@ -56,6 +57,8 @@ class _Machine:
         self.episodes: list[Episode] = []
         self.gaps: list[Gap] = []
         self.pending: list[MembershipChange] = []
+        self.removals: list[tuple[MembershipChange, frozenset[str | None]]] = []
+        """The removals of consumers that no line has shown to raise the epoch, each with the members that were left."""
         self.members: set[str | None] = set()
         self.epoch: int | None = None
         self.hash: str | None = None
@@ -68,6 +71,8 @@ class _Machine:
             is_there = kind in (Kind.MEMBER_JOINED, Kind.STATIC_MEMBER_RETURNED)
             self.members |= {event.member_id} if is_there else set()
             self.members.discard(event.old_member_id if is_there else event.member_id)
+            if not is_there and event.protocol == Protocol.CONSUMER:
+                self.removals.append((self.pending[-1], frozenset(self.members)))
         elif kind == Kind.EPOCH_BUMPED:
             self.bump(event, event.generation or 0)
         elif kind in (Kind.JOIN_COMPLETED, Kind.GROUP_EMPTIED):
@@ -81,11 +86,12 @@ class _Machine:
             self.has_moved = True
 
     def bump(self, event: Event, epoch: int) -> None:
+        self.raise_unseen(epoch - 1)
         changes = [c for c in self.pending if event.happened_at - c.at <= SAME_ACT]
         if self.epoch is not None and epoch != self.epoch + 1:
             self.see_gap(event, self.epoch, epoch)
         self.episodes.append(self.episode(event, epoch, changes))
-        self.pending, self.has_moved = [], False
+        self.pending, self.removals, self.has_moved = [], [], False
         self.epoch, self.hash = epoch, event.detail
 
     def show(self, event: Event, epoch: int) -> None:
@@ -95,9 +101,31 @@ class _Machine:
         if self.kind_shown is not None and self.epoch is not None and epoch == self.epoch + 1 and self.pending:
             self.episodes.append(self.episode(event, epoch, self.pending, self.pending[0].at))
             self.pending, self.epoch = [], epoch
-        elif self.epoch is not None and epoch > self.epoch:
+        else:
+            self.raise_unseen(epoch)
+        if self.epoch is not None and epoch > self.epoch:
             self.see_gap(event, self.epoch, epoch)
             self.pending, self.epoch = [], epoch
+
+    def raise_unseen(self, epoch: int | None) -> None:
+        """The epochs up to one that only removals raised, each an episode; None: as many as there were removals.
+
+        Source: GroupMetadataManager.java consumerGroupFenceMember 3.7-3.9 raises the epoch and writes no line about it.
+        """
+        last = self.epoch if self.kind_shown is None else None
+        if last is None or (epoch is not None and not 0 < epoch - last <= len(self.removals)):
+            return
+        removals = self.removals if epoch is None else self.removals[: epoch - last]
+        for change, left in removals:
+            last += 1
+            episode = self.episode(change.events[0], last, [change])
+            names = frozenset(m for m in left if m is not None)
+            before, after = len(left) + 1, len(left)
+            counted = replace(episode, member_ids=names, members_before=before, members_after=after)
+            self.episodes.append(replace(counted, metadata_hash_changed=None))
+        seen = [change for change, _ in removals]
+        self.pending = [c for c in self.pending if c not in seen]
+        self.removals, self.epoch = self.removals[len(removals) :], last
 
     def see_gap(self, event: Event, last: int, epoch: int) -> None:
         why = None

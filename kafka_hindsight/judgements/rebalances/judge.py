@@ -79,6 +79,11 @@ def names_do_not_identify(case: Case) -> Proof | None:
     return proof_if(not case.identity.identifies(case.member, case.at))
 
 
+def group_began(case: Case) -> Proof | None:
+    """The group's generation was 0: its coordinator had made it, without a member."""
+    return proof_if(case.episode.from_generation == 0)
+
+
 def keeps_its_member_id(case: Case) -> Proof | None:
     """The coordinator assigns, so that a consumer keeps its member id."""
     return proof_if(Protocol(case.episode.protocol).has_epochs)
@@ -130,6 +135,10 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
            proof=(was_there_by_its_words,),
            source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
            cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996")),
+    Likely(Cause.MEMBER_JOINED, "{who} joined a group that began with it, at generation 0; {like} had been in the"
+           " former group of that name {away} before.",
+           proof=(like_one_had_gone, names_do_not_identify, group_began), source=f"GroupMetadata.scala; {_NAMES}",
+           cases=("made: a group begins once more", "made: an empty group on one host")),
     Likely(Cause.MEMBER_REJOINED, "{who} came back: the group had been empty, and {like} was last heard in it {away}"
            " before.",
            proof=(like_one_had_gone, names_do_not_identify, group_was_empty_on_its_host), source=_NAMES,

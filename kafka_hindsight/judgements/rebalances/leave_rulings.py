@@ -272,6 +272,12 @@ TIMER_DRIFT = timedelta(milliseconds=500)
 """How far a timer of a coordinator and its lines may be apart. Measured: of 402 sessions of 10 s that ran out without a
 heartbeat 399 did so after 9.95 to 10.05 s, all within 0.3 s; a heartbeat comes 3 s after the assignment."""
 
+STALLED_GROUPS = 3
+"""In how many groups sessions expire at once where their coordinator stalled. Our choice."""
+
+BACK_AT_ONCE = timedelta(seconds=10)
+"""How soon a live member that was removed joins again: with its next heartbeat, 3 s later by default. Our choice."""
+
 _RECOVERY = timedelta(minutes=1)
 """How long after its coordinator's return a member may still be removed for its silence."""
 
@@ -359,6 +365,21 @@ def _ended(away: Interval[BrokerOutage], at: datetime) -> bool:
     return away.end is not None and away.end <= at + CLOCK_SKEW
 
 
+def many_groups_expired_at_once(case: Case) -> Proof | None:
+    """Its coordinator found sessions of three groups or more expired within half a second."""
+    at_once = case.context.expired_at_once(case.episode.coordinator, case.at)
+    groups = {e.group_id for e in at_once}
+    words = {"count": len(at_once), "groups": len(groups), "broker": case.episode.coordinator}
+    return Proof(words=words) if len(groups) >= STALLED_GROUPS else None
+
+
+def one_came_back_at_once(case: Case) -> Proof | None:
+    """It, or a member that may be the same, joined within 10 s: its next heartbeat shows a live member its removal."""
+    first = case.back or case.like_back
+    is_at_once = first is not None and first.at - case.at <= BACK_AT_ONCE
+    return (came_back(case) or one_like_it_came(case)) if is_at_once else None
+
+
 def never_sent_a_heartbeat(case: Case) -> Proof | None:
     """Its session ran out to the second since the assignment of the rebalance in which it first joined."""
     session, since, before = case.member.session_timeout_ms, _since_assignment(case), case.episode.previous
@@ -431,6 +452,12 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
            proof=(coordinator_was_away,),
            source=f"{_EXPIRES}; a coordinator that was away finds sessions expired when it resumes",
            cases=("made: its coordinator was away", "groups/pause-4.1 01:41:13.807 (brokers only)")),
+    Likely(Cause.HOST_STALLED, "{who} was not heard within its session{session}, nor were others: broker {broker} found"
+           " {count} sessions of {groups} groups expired at once, as after a stall of itself or its host. It joined"
+           " again {later} later.",
+           proof=(many_groups_expired_at_once, one_came_back_at_once), source=f"{_EXPIRES}; SystemTimer.advanceClock",
+           cases=("made: expires with members of two other groups, and is back",
+                  "made: expires with members of two other groups")),
     Likely(Cause.MEMBER_DEAD, "{who} joined and never sent a heartbeat: its session{session} ran out {since} after its"
            " assignment. Its process ended as soon as it had joined.",
            proof=(never_sent_a_heartbeat,),
@@ -449,6 +476,12 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
              " later: it was paused or cut off, or its process died. Its own log would show which.",
              proof=(one_like_it_came,), source=_EXPIRES,
              cases=("made: expires, and one like it comes", "groups/pause-4.1 01:41:13.807 (brokers only)")),
+    Possible(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back, nor were others"
+             " heard: broker {broker} found {count} sessions of {groups} groups expired at once. They died together, or"
+             " the broker or its host had stalled.",
+             proof=(many_groups_expired_at_once,), source=f"{_EXPIRES}; SystemTimer.advanceClock",
+             cases=("made: expires with members of two other groups",
+                    "made: expires with members of two other groups, and is back")),
     Likely(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back within"
            " {watched}: its process was gone.",
            proof=(logs_cover_the_return,), source=f"{_EXPIRES}; the 10 minutes are our own choice",

@@ -17,7 +17,7 @@ from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebalances.records import RECORDED
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.durations import LONG_AGO, SAME_ACT
+from kafka_hindsight.shared.durations import LONG_AGO, MS, SAME_ACT
 
 SEEN = "member_seen"
 """A member that a snapshot shows."""
@@ -160,7 +160,7 @@ class MemberRegistry:
         elif event.kind == Kind.REBALANCE_STARTED and event.generation == 0:
             for member in list(self._there.values()):
                 if member.first_at is not None and member.first_at <= self._last_reached_at:
-                    self._remove(member, Change.FORGOTTEN, event, self._last_reached_at)
+                    self._remove(member, Change.FORGOTTEN, event, self._last_reached_at + MS)
         if event.origin == Origin.BROKER and event.generation:
             self._last_reached_at = event.happened_at
 

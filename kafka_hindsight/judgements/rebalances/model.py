@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from kafka_hindsight.catalog.codes import Outcome, Protocol
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan, Rebalance, TopicChange
-from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, intervals
+from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, intervals, timelines
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
 from kafka_hindsight.shared.durations import CLOCK_SKEW
@@ -117,11 +118,20 @@ class Gap:
     event: Event
 
 
+class Expiry(NamedTuple):
+    """A session that a coordinator found expired."""
+
+    broker: int | None
+    at: datetime
+    group_id: str | None
+
+
 @dataclass(frozen=True)
 class GroupContext:
     """What all groups of a cluster share.
 
     `observed_from` and `observed_to` bound the broker lines that were read, `log_spans` those of each broker's own log.
+    `expiries` are the sessions of all groups that expired.
     """
 
     cluster: str
@@ -130,6 +140,7 @@ class GroupContext:
     topic_changes: Sequence[TopicChange] = ()
     outages: Sequence[BrokerOutage] = ()
     log_spans: Sequence[LogSpan] = ()
+    expiries: Sequence[Expiry] = ()
 
     @cached_property
     def topic_changes_by_time(self) -> Timeline[TopicChange]:
@@ -145,14 +156,29 @@ class GroupContext:
         return self._outages.get(broker, _NO_OUTAGES)
 
     @cached_property
+    def _expiries(self) -> dict[int | None, Timeline[Expiry]]:
+        return timelines(self.expiries, lambda e: e.broker, lambda e: e.at)
+
+    def expired_at_once(self, broker: int | None, at: datetime) -> Sequence[Expiry]:
+        """The sessions that a coordinator found expired within a quarter of a second of an instant."""
+        return self._expiries[broker].near(at, AT_ONCE) if broker in self._expiries else ()
+
+    @cached_property
     def _log_spans(self) -> dict[int, Intervals[LogSpan]]:
         return intervals(self.log_spans, lambda s: s.broker, lambda s: Interval(s.first_at, s.last_at, s))
 
     def covered_until(self, broker: int | None, at: datetime) -> datetime:
-        """Up to when lines would show what the groups of a broker do after an instant: its log ends, or all do."""
-        spans = self._log_spans.get(broker) if broker is not None else None
-        ends = [i.end for i in spans.at(at, CLOCK_SKEW) if i.end] if spans else []
-        return min(max(ends, default=self.observed_to), self.observed_to)
+        """Up to when lines would show what the groups of a broker do after an instant: its log ends, or all do.
 
+        Edge case: another broker leads the groups of one whose log ends because it was away.
+        """
+        spans = self._log_spans.get(broker) if broker is not None else None
+        end = max((i.end for i in spans.at(at, CLOCK_SKEW) if i.end), default=None) if spans else None
+        return self.observed_to if end is None or self.outages_of(broker).at(end, CLOCK_SKEW) else end
+
+
+AT_ONCE = timedelta(milliseconds=250)
+"""Timers that a stalled process finds overdue all run when it goes on. Our choice: heartbeats of groups come every 3 s
+by default, each in its own time, so that three groups seldom fall silent together by chance."""
 
 _NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())

@@ -16,6 +16,7 @@ from kafka_hindsight.judgements.brokers.observed import find_missing_broker_logs
 from kafka_hindsight.judgements.brokers.outages import find_outages, second_starts_of
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.rebalances import GroupContext
+from kafka_hindsight.judgements.rebalances.model import Expiry
 from kafka_hindsight.judgements.rebalances.topics import topic_changes
 from kafka_hindsight.judgements.rebuild.broker_lines import (
     SIGNALS,
@@ -30,6 +31,7 @@ from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 from kafka_hindsight.judgements.rebuild.settings import SETTINGS, of_no_topic
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union
+from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.arrow_tables import among, ends
 from kafka_hindsight.shared.windows import in_order
 
@@ -87,23 +89,28 @@ def gather_facts(
     changes: list[rows.TopicChange],
     log_spans: list[rows.LogSpan],
     observed: pa.Table,
+    expiries: pa.Table,
     readings: pa.Table,
     scope: Scope,
 ) -> WindowFacts:
     """What all judgements of partitions and groups look at.
 
-    Takes: few rows; `observed` and `readings` as `observed_span` and `reading_times` give them.
+    Takes: few rows; `observed`, `expiries` and `readings` as `observed_span`, `session_expiries` and `reading_times`
+        give them.
     """
     written_at = observed["happened_at"].to_pylist()
     first_at, last_at = (min(written_at), max(written_at)) if written_at else (scope.window.start, scope.window.end)
     read_at = sorted(readings["snapshot_at"].to_pylist())
     last_partition = pc.max(readings["last_offsets_partition"]).as_py()
     before_outages = {bisect_right(read_at, o.down_at) for o in outages} - {0}
+    expired = tuple(Expiry(*e.values()) for e in expiries.select(["broker", "happened_at", "group_id"]).to_pylist())
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
         outages=tuple(outages),
         context=context_of([*events, *controllers], outages, log_spans, scope.clocks),
-        groups=GroupContext(scope.cluster, first_at, last_at, tuple(ordered), tuple(outages), tuple(log_spans)),
+        groups=GroupContext(
+            scope.cluster, first_at, last_at, tuple(ordered), tuple(outages), tuple(log_spans), expired
+        ),
         settings=settings_of(events),
         observed_to=last_at,
         read_at=tuple(read_at),
@@ -121,6 +128,17 @@ def context_lines(events: pa.Table) -> pa.Table:
 def observed_span(events: pa.Table) -> pa.Table:
     """Keep the first and the last event that a broker wrote."""
     return ends(events.filter(pc.equal(events["origin"], "broker")), ("cluster",), ("happened_at",))
+
+
+def session_expiries(events: pa.Table) -> pa.Table:
+    """Keep the lines in which a coordinator finds sessions of members expired."""
+    has_expired = pc.or_kleene(
+        pc.equal(events["kind"], str(Kind.MEMBER_FAILED)),
+        pc.and_kleene(
+            pc.equal(events["kind"], str(Kind.MEMBER_FENCED)), pc.match_substring(events["reason"], "session expired")
+        ),
+    )
+    return events.filter(has_expired)
 
 
 def reading_times(partitions: pa.Table) -> pa.Table:
@@ -164,6 +182,7 @@ FACTS = Judgement(
         "changes": BROKERS.output("topic_changes"),
         "log_spans": BROKERS.output("log_spans"),
         "observed": narrowed(observed_span, EVENTS),
+        "expiries": narrowed(session_expiries, EVENTS),
         "readings": narrowed(reading_times, table("bronze.partition_snapshots"), again=reading_times_together),
     },
 )
