@@ -113,6 +113,36 @@ def test_each_failed_start_has_its_own_reason_and_its_line() -> None:
     assert {"process_signalled 03:03:11", "broker_start_failed 03:04:38.780"} <= quoted
 
 
+@pytest.mark.parametrize("stopped", [1, 2])
+def test_a_failed_start_that_names_no_broker_is_of_the_one_that_stopped_and_starts_again(stopped: int) -> None:
+    """As 4.0 wrote it of an option that it did not know, in a log that two brokers write."""
+    error = "joptsimple.UnrecognizedOptionException: D is not a recognized option"
+    ends = [own("broker_shutdown_started", "03:10:43.141"), own("broker_stopped", "03:10:43.358")]
+    fails = own("broker_start_failed", "03:10:52.174", broker=None, text="Exiting Kafka", error=error)
+    starts = [own("broker_starting", "03:11:12.407"), own("broker_started", "03:11:25.994")]
+    between = own("broker_stopped", "03:10:50", broker=2)
+    lines = [own("group_emptied", "03:00:00"), *ends, *([between] if stopped == 2 else []), fails, *starts]
+    absence = rebuild_outages(lines, [], WHOLE)[0]
+    expected = (1, "exception") if stopped == 1 else (0, None)
+    assert (absence.kind, absence.failed_starts, absence.start_failure) == ("controlled_shutdown", *expected)
+    assert (error in absence.explanation) is (stopped == 1)
+
+
+def test_the_controllers_log_alone_ends_a_shutdown_by_the_next_process() -> None:
+    """As a broker on ZooKeeper wrote it whose server.log of the hour is missing, and which is then elected."""
+    controller = {"source": "broker-1/controller.log"}
+    lines = [
+        own("broker_shutdown_requested", "03:35:45.358", node=1, **controller),
+        own("controller_resigned", "03:36:03.307", **controller),
+        own("controller_thread_started", "03:37:38.159", node=1, **controller),
+        own("controller_elected", "03:37:38.187", node=1, controller_epoch=4, **controller),
+        own("brokers_listed", "03:37:38.309", nodes="1", **controller),
+    ]
+    served = own("group_emptied", "03:00:00")
+    [absence] = rebuild_outages([served, *lines, own("group_emptied", "03:50:00")], [], WHOLE)
+    assert (absence.kind, absence.up_at) == ("controlled_shutdown", at("03:37:38.309"))
+
+
 def test_the_lines_of_a_zookeeper_client_and_of_a_registration_are_signs_of_life() -> None:
     signs = [own("zookeeper_client_spoke", "03:00:03"), own("broker_registered", "03:01:00")]
     works = [

@@ -249,6 +249,7 @@ _OWN_SIGNALS: Mapping[str, Signal] = {
     Kind.BROKER_REGISTRATION_REFUSED: Signal.REASON,
     Kind.BROKER_STARTING: Signal.RESTARTED,
     Kind.CLUSTER_NAMED: Signal.IS_NEW,
+    Kind.CONTROLLER_THREAD_STARTED: Signal.IS_NEW,
     Kind.LOGS_CLEAN: Signal.IS_NEW,
     Kind.LOGS_UNCLEAN: Signal.IS_NEW,
     Kind.BROKER_STARTED: Signal.SERVES,
@@ -363,6 +364,32 @@ _AT_ONCE = timedelta(seconds=1)
 SESSION = {False: timedelta(seconds=9), True: timedelta(seconds=18)}
 """How long the controller waits for a broker, by whether it learns of it through ZooKeeper.
 Source: broker.session.timeout.ms, zookeeper.session.timeout.ms, their defaults."""
+
+
+_OF_A_START = (Kind.BROKER_STARTING, Kind.BROKER_START_FAILED, Kind.BROKER_SHUTDOWN_STARTED, Kind.BROKER_STOPPED)
+"""All that a process writes of itself which does not get as far as to know its id."""
+
+
+def with_writers(ordered: Iterable[Event]) -> list[Event]:
+    """The lines in order, those that name no broker as of the one that ended just before them and then goes on.
+
+    Where several brokers write one log, a start that fails names none of them: between the end of one broker's process
+    and its next line it is that broker's, as no other one writes there.
+    """
+    lines = list(ordered)
+    ended: dict[str, int] = {}
+    unnamed: dict[str, list[int]] = defaultdict(list)
+    for place, line in enumerate(lines):
+        if line.broker is None and line.source in ended and line.kind in _OF_A_START:
+            unnamed[line.source].append(place)
+        elif line.broker is not None and line.origin == Origin.BROKER:
+            places = unnamed.pop(line.source, ())
+            if ended.pop(line.source, None) == line.broker:
+                for unnamed_place in places:
+                    lines[unnamed_place] = replace(lines[unnamed_place], broker=line.broker)
+            if line.kind == Kind.BROKER_STOPPED:
+                ended[line.source] = line.broker
+    return lines
 
 
 def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]) -> dict[int, list[LivenessSignal]]:

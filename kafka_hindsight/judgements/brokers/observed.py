@@ -25,6 +25,7 @@ from kafka_hindsight.judgements.brokers.liveness import (
     LivenessSignal,
     SignsOfLife,
     signals_by_broker,
+    with_writers,
 )
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline
@@ -72,6 +73,7 @@ _LIFE_KINDS = frozenset({*OWN_SIGNAL_KINDS, *ACTIVE_KINDS}) - {
     Kind.LEADER_UNAVAILABLE,
     Kind.PARTITION_RECOVERING,
     Kind.CLUSTER_NAMED,
+    Kind.CONTROLLER_THREAD_STARTED,
 }
 """Lines of the log in which a broker says that it starts and ends. The state changes of partitions have their own, and
 controllers name the cluster too."""
@@ -251,6 +253,7 @@ def observe(
     ordered: Sequence[Event], proofs: Iterable[Event], readings: Iterable[BrokerSnapshot], files: Iterable[LogFile]
 ) -> Observed:
     """What lines, readings and files show of all brokers. Takes: events in order, at least one; more proofs of life."""
+    ordered = with_writers(ordered)
     uses_zookeeper = any(e.kind in _OF_ZOOKEEPER for e in ordered)
     terms = controller_epochs_of(ordered)
     return Observed(

@@ -317,7 +317,12 @@ class _Life:
                     failures = (*absence.failures[:-1], (*absence.failures[-1], signal.event))
                 return replace(absence, is_over=True, failures=failures)
             case Signal.RESTARTED | Signal.IS_NEW if self._is_restart(absence, signal):
-                return replace(absence, is_over=True, restart=absence.restart or signal)
+                # What the broker writes from its own start on is not of the process that ended.
+                silent_from = signal.at if signal.is_own else absence.silent_from
+                # How that one ended is in another log than the controller's.
+                is_shown = signal.event.kind != Kind.CONTROLLER_THREAD_STARTED
+                restart = absence.restart or (signal if is_shown else None)
+                return replace(absence, is_over=True, restart=restart, silent_from=silent_from)
         return absence
 
     def _is_restart(self, absence: Absence, signal: LivenessSignal) -> bool:
@@ -397,11 +402,13 @@ class _Life:
         """
         if absence.restart or absence.up_at is None:
             return absence
-        following = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= absence.up_at)
-        said = next(following, None)
-        if said is None or said.event.kind != Kind.BROKER_STARTED or said.at - absence.up_at > CATCHING_UP:
+        own = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= absence.up_at)
+        following = next((s for s in own if s.event.kind != Kind.CONTROLLER_THREAD_STARTED), None)
+        if following is None or following.event.kind != Kind.BROKER_STARTED:
             return absence
-        return replace(absence, restart=said, lines=(*absence.lines, said.event))
+        if following.at - absence.up_at > CATCHING_UP:
+            return absence
+        return replace(absence, restart=following, lines=(*absence.lines, following.event))
 
 
 def _read(signal: LivenessSignal, start: LivenessSignal | None, observed: Observed) -> LivenessSignal:

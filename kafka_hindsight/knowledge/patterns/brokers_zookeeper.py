@@ -66,12 +66,21 @@ PATTERNS = (
         source="core/src/main/scala/kafka/zk/KafkaZkClient.scala registerBroker",
     ),
     Pattern(
+        pattern_id="zookeeper.controller_thread_started",
+        kind=Kind.CONTROLLER_THREAD_STARTED,
+        loggers=("kafka.controller.ControllerEventManager$ControllerEventThread",),
+        regex=r"^\[ControllerEventThread controllerId=(?P<node>\d+)\] Starting$",
+        versions="1.1-3.9",
+        source="core/src/main/scala/kafka/controller/KafkaController.scala startup: once, after the broker registered",
+    ),
+    Pattern(
         pattern_id="zookeeper.client_spoke",
         kind=Kind.ZOOKEEPER_CLIENT_SPOKE,
         loggers=("org.apache.zookeeper.ClientCnxn",),
-        regex=r"^(?!EventThread shut down|zookeeper\.request\.timeout)(?:Client session timed out, have not heard from server in (?P<took_ms>\d+)ms .*|.*)$",
+        regex=r"^(?!An exception was thrown while closing|EventThread shut down|Session establishment complete)(?:Client session timed out, have not heard from server in (?P<took_ms>\d+)ms )?.*?\b[Ss]ession(?:id)?:? 0x(?!0\b)[0-9a-f]+\b.*$",
         versions="1.0-3.9",
-        source="zookeeper-server/src/main/java/org/apache/zookeeper/ClientCnxn.java: all that its threads write",
+        source="zookeeper-server/src/main/java/org/apache/zookeeper/ClientCnxn.java: what it writes of a session that it"
+        " had; a process that only checks ZooKeeper before the broker starts has none to lose",
     ),
     Pattern(
         pattern_id="zookeeper.session_expired",
