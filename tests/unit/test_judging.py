@@ -19,8 +19,9 @@ from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.arrow_tables import with_columns
+from tests.support.clocks import clocks_apart
 from tests.support.nights import WHOLE
-from tests.support.rows import AT, as_table, row
+from tests.support.rows import AT, QUOTE, as_table, row
 
 SCOPE = Scope("c", WHOLE, WHOLE)
 
@@ -96,9 +97,14 @@ class Verdicts:
     rebalances: list[Rebalance]
 
 
+ELSEWHERE = Quote.of({**QUOTE, "source": "broker-2/server.log"})
+
+
 def give_verdicts(scope: Scope) -> Verdicts:
+    own = Quote.of(QUOTE)
     return Verdicts(
-        [row(BROKER_OUTAGES, confidence=c) for c in Confidence], [row(REBALANCES, confidence=c) for c in Confidence]
+        [row(BROKER_OUTAGES, confidence=c, evidence=[own, ELSEWHERE]) for c in Confidence],
+        [row(REBALANCES, confidence=c, evidence=[own]) for c in Confidence],
     )
 
 
@@ -107,7 +113,7 @@ def give_verdicts(scope: Scope) -> Verdicts:
     [(timedelta(0), [*Confidence]), (timedelta(seconds=7), ["likely", "likely", "possible", "unknown"])],
 )
 def test_where_clocks_differ_no_verdict_is_certain_and_none_becomes_surer(apart: timedelta, capped: list[str]) -> None:
-    scope = Scope("c", WHOLE, WHOLE, apart)
+    scope = Scope("c", WHOLE, WHOLE, clocks_apart(apart, 1, sources=[QUOTE["source"]]))
     judged = judge(Judgement("verdicts", give_verdicts, ("cluster",)), {}, {"scope": scope})
     assert judged["outages"]["confidence"].to_pylist() == capped
     assert judged["rebalances"]["confidence"].to_pylist() == [*Confidence], "no other broker's clock is behind them"

@@ -16,6 +16,7 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.shared.windows import Window
+from tests.support.clocks import clocks_apart
 from tests.support.leaders import leaders
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row
@@ -47,7 +48,7 @@ def handover(
         line("leader_started", 2, elected_at, leader_epoch=1),
         *others,
     ]
-    [change] = rebuild_leaders(lines, [], context_of([], outages, None, apart), HOURS).failovers
+    [change] = rebuild_leaders(lines, [], context_of([], outages, None, clocks_apart(apart, 1, 2)), HOURS).failovers
     return change
 
 
