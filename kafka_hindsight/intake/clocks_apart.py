@@ -28,7 +28,7 @@ from kafka_hindsight.logs.clocks import skipping_zone
 from kafka_hindsight.logs.facts import FileFacts
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.clocks import ClockError
-from kafka_hindsight.shared.durations import CLOCK_SKEW
+from kafka_hindsight.shared.durations import CLOCK_SKEW, REPEATED
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import micros_of
 
@@ -192,19 +192,39 @@ def _apart(
 def in_files(files: Sequence[FileFacts], writer: Writer) -> list[Finding]:
     """What the steps of files' clocks mean, one sentence for each meaning and length. Takes: who wrote each log."""
     by_meaning = defaultdict[ClockMeaning, list[tuple[FileFacts, ClockStep]]](list)
-    for file, step in [*((f, step) for f in files for step in f.steps), *_skips(files)]:
+    steps_of = ((f, step) for f in files for step in f.steps if step is not f.open_hour)
+    for file, step in [*steps_of, *_skips(files)]:
         by_meaning[step.meaning].append((file, step))
-    findings = []
+    findings = list(_open_hours(files, writer))
     for meaning, steps in sorted(by_meaning.items()):
         for n, (file, step) in enumerate(steps):
-            broker = writer(file.file.source) if file.file.origin == Origin.BROKER else None
-            own = {f.file.source for f in files if broker is not None and writer(f.file.source) == broker}
-            brokers = frozenset[int]() if broker is None else frozenset({broker})
+            brokers = _writers(file, writer)
+            own = {f.file.source for f in files if brokers and writer(f.file.source) in brokers}
             by = abs(step.before_at - step.after_at)
             ordered_at = None if meaning == ClockMeaning.GARBLED else step.placed_at
             error = ClockError(meaning, frozenset({file.file.source, *own}), brokers, by, ordered_at)
             findings.append(Finding(error, "" if n else _sentence(meaning, steps)))
     return findings
+
+
+def _writers(file: FileFacts, writer: Writer) -> frozenset[int]:
+    broker = writer(file.file.source) if file.file.origin == Origin.BROKER else None
+    return frozenset() if broker is None else frozenset({broker})
+
+
+def _open_hours(files: Sequence[FileFacts], writer: Writer) -> Iterator[Finding]:
+    """The files of which it is not known whether they begin in the first or the second time of an hour."""
+    own = [f for f in files if f.open_hour]
+    names = words.listed(sorted(f.file.name for f in own), _SHOWN)
+    sentence = (
+        f"It is not known whether {names} begin in the first or the second time of the hour that comes twice as summer"
+        " time ends: no other file of the same log shows it. They are read as of the first, so their times may be an"
+        " hour early. A verdict that compares them with other logs is not certain. Needed: the files written before"
+        " them, or a layout whose times name their zone."
+    )
+    for n, file in enumerate(own):
+        error = ClockError(ClockMeaning.OTHER_ZONE, frozenset({file.file.source}), _writers(file, writer), REPEATED)
+        yield Finding(error, "" if n else sentence)
 
 
 def _skips(files: Sequence[FileFacts]) -> Iterator[tuple[FileFacts, ClockStep]]:

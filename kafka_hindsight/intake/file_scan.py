@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake import file_ledger as ledger
@@ -15,9 +15,9 @@ from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.facts import FileFacts, Survey, Tail
-from kafka_hindsight.logs.file_order import Span, Turn, copies, in_turn, is_young, sharing
+from kafka_hindsight.logs.file_order import OUT_OF_ORDER, Span, Turn, copies, in_turn, is_young, sharing
 from kafka_hindsight.logs.files import Listing, LogFile
-from kafka_hindsight.shared.durations import LONG_AGO, NEVER
+from kafka_hindsight.shared.durations import LONG_AGO, NEVER, REPEATED
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,9 @@ class Waiting:
 
 
 NOTHING = Waiting()
+
+_GOES_ON = timedelta(minutes=15)
+"""A log that was written so long ago goes on, and did not rest for an hour more."""
 
 COPIES = "landing/unwrapped"
 """Where the lines of wrapped files lie in the lake, out of their envelopes, from one pass to the next."""
@@ -129,6 +132,7 @@ def scan_files(
     near = {n: files[n] for n in sorted(sharing(_spans(found.facts), _spans(known)))}
     marks = {**book.marks, **fingerprints(near.values())}
     found = found.joined(survey(engine, near, copies)) if near else found
+    found = _in_their_hours(engine, found, files, known, copies)
     wanted = {**fresh, **near}
     unread = {f.source for n, f in wanted.items() if n not in found.facts}
     changed = changed_sources(wanted.values(), marks)
@@ -136,6 +140,37 @@ def scan_files(
     moved = gone | unread | changed | _stirred(listed, now, book.known)
     settled = {n: fact for n, fact in {**known, **found.facts}.items() if fact.file.source not in moved}
     return Pass(settled, found, book, marks, frozenset(moved), _unwritten(settled, now))
+
+
+def _in_their_hours(
+    engine: Engine, found: Survey, files: Mapping[int, LogFile], known: Mapping[int, FileFacts], copies: str
+) -> Survey:
+    """The files, each that begins in the second time of an hour that comes twice read so."""
+    while True:
+        facts = {**known, **found.facts}
+        hours = {n: _is_second(fact, facts.values()) for n, fact in found.facts.items() if fact.open_hour}
+        again = {n: facts[n].first_at or LONG_AGO for n, is_second in hours.items() if is_second}
+        first = {n: facts[n].without_open_hour() for n, is_second in hours.items() if is_second is False}
+        if not again and not first:
+            return found
+        found = replace(found, facts={**found.facts, **first})
+        found = found.joined(survey(engine, {n: files[n] for n in again}, copies, again)) if again else found
+
+
+def _is_second(fact: FileFacts, others: Iterable[FileFacts]) -> bool | None:
+    """Whether a file begins in the second time of an hour that comes twice; None where no other file shows it.
+
+    One file of a log is written after another: it begins after one that reaches into the hour, and that ends before
+    its second time; or it goes on where one ended before its first time. Source: RollingFileAppender of log4j.
+    """
+    first = fact.first_at or LONG_AGO
+    own = [
+        o for o in others if (o.file.source, o.file.zone) == (fact.file.source, fact.file.zone) and o.file != fact.file
+    ]
+    spans = [(o.first_at, o.last_at) for o in own if o.first_at and o.last_at and not o.open_hour]
+    if any(begin < first < end <= first + REPEATED + OUT_OF_ORDER for begin, end in spans):
+        return None if any(end >= (fact.last_at or NEVER) for begin, end in spans if begin < first) else True
+    return False if any(first - _GOES_ON <= end <= first for _, end in spans) else None
 
 
 def _spans(facts: Mapping[int, FileFacts]) -> dict[int, Span]:

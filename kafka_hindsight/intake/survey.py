@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +16,7 @@ from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_marks import fingerprints
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.clocks import Clock, Step
+from kafka_hindsight.logs.clocks import Clock, Step, comes_again, hour_again
 from kafka_hindsight.logs.detection import layout_of, sampled
 from kafka_hindsight.logs.facts import _KAFKAS_OWN, _NAMES_CLUSTER, FileFacts, Survey, is_of_broker
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
@@ -23,10 +24,11 @@ from kafka_hindsight.logs.files import LogFile, instant
 from kafka_hindsight.logs.forms import Form, every_layout, misfit_of
 from kafka_hindsight.logs.frames import FRAME, MARK
 from kafka_hindsight.logs.heads import PLAIN
-from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Way, beginnings, look
+from kafka_hindsight.logs.pieces import NO_TIMES, REACH, Piece, Times, Way, beginnings, look
 from kafka_hindsight.logs.reading import fields_of, read_record
 from kafka_hindsight.logs.unwrapping import Unwrapped, wrapped_as
 from kafka_hindsight.logs.work import Unit
+from kafka_hindsight.shared.durations import REPEATED
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import of_micros
 
@@ -41,18 +43,23 @@ _MOST_BYTES = 64 * 1024 * 1024
 _PIECES = pa.schema([("piece", pa.string())])
 
 
-def survey(engine: Engine, files: Mapping[int, LogFile], copies: str) -> Survey:
+def survey(
+    engine: Engine, files: Mapping[int, LogFile], copies: str, again: Mapping[int, datetime] | None = None
+) -> Survey:
     """Reads every file once. Takes: the files by their numbers; where lines that were wrapped are kept.
+
+    `again`: of files that begin in the second time of an hour that comes twice, an instant of the first.
 
     Gives: what could be read. A file that vanished or shrank is left out.
     Edge case: a compressed file that breaks off is read up to the break. A file of several pieces is read again where
         its beginning shows another layout than Kafka's, and in one go where its lines are wrapped or its clock shows
         an hour twice or goes back between two pieces.
     """
-    found = _looked(engine, files, copies)
+    turned = again or {}
+    found = _looked(engine, files, copies, again=turned, in_one_go=bool(turned))
     for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_goes_back, True)):
-        again = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
-        found |= _looked(engine, {n: files[n] for n in again}, copies, again, in_one_go)
+        seen = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
+        found |= _looked(engine, {n: files[n] for n in seen}, copies, seen, in_one_go or bool(turned), turned)
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
 
@@ -91,11 +98,17 @@ def _looked(
     copies: str,
     seen: Mapping[int, Piece] | None = None,
     in_one_go: bool = False,
+    again: Mapping[int, datetime] | None = None,
 ) -> dict[int, tuple[Piece, ...]]:
     """The pieces of files. Takes: the first piece of those that were looked at before, by which the others are read."""
     known = seen or {}
+    steps = {n: [asdict(hour_again(at))] for n, at in (again or {}).items()}
     size = piece_size(engine.piece, sum(f.size for f in files.values()))
-    units = [unit for n, f in files.items() for unit in _units(n, f, size, f.copy_in(copies), known.get(n), in_one_go)]
+    units = [
+        unit
+        for n, f in files.items()
+        for unit in _units(n, f, size, f.copy_in(copies), known.get(n), steps.get(n, []), in_one_go)
+    ]
     texts = (text for batch in engine.spread(units, pieces_in, _PIECES) for text in batch["piece"].to_pylist())
     found: dict[int, list[Piece]] = {n: [] for n in files}
     for piece in (Piece.of(json.loads(text)) for text in texts):
@@ -103,9 +116,15 @@ def _looked(
     return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in found.items()}
 
 
-def _units(number: int, file: LogFile, size: int, copy: str, seen: Piece | None, in_one_go: bool) -> Iterator[Unit]:
+def _units(
+    number: int, file: LogFile, size: int, copy: str, seen: Piece | None, steps: Sequence[Any], in_one_go: bool
+) -> Iterator[Unit]:
     told = {"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern, "copy": copy}
-    told |= {"layouts": seen and seen.layouts, "form": asdict(seen.form) if seen and seen.form else None}
+    told |= {
+        "layouts": seen and seen.layouts,
+        "form": asdict(seen.form) if seen and seen.form else None,
+        "steps": steps,
+    }
     if file.is_packed:
         yield file.unit((0, file.size), {**told, "from": 0, "until": None})
         return
@@ -145,7 +164,8 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
 
 
 def _in_pieces(told: Mapping[str, Any], held: Bytes, way: Way, is_turned: bool = False) -> Iterator[Piece]:
-    clock, begin, until = Clock(told["zone"], is_turned=is_turned), told["from"], told["until"]
+    clock, begin, until = Clock(told["zone"], told["steps"], is_turned), told["from"], told["until"]
+    steps = tuple(Step(**step) for step in told["steps"])
     while until is None or begin < until:
         offset, end = max(begin - 1, 0), begin + told["piece"] if until is None else min(begin + told["piece"], until)
         data = held.between(offset, end + REACH if until is None else min(end + REACH, told["size"]))
@@ -159,7 +179,8 @@ def _in_pieces(told: Mapping[str, Any], held: Bytes, way: Way, is_turned: bool =
             return
         piece = look(data, told["file"], begin, end, clock, way)
         misfit = misfit_of(sampled(data), told["pattern"]) if not begin and piece.first_at == NO_INSTANT else None
-        yield replace(_known(piece, data, told["zone"], way), misfit=misfit)
+        known = _known(piece, data, told["zone"], way)
+        yield replace(known, misfit=misfit, steps=known.steps if begin else (*steps, *known.steps))
         begin = end
 
 
@@ -199,13 +220,31 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
         timeless=times.timeless,
         first_at=instant(times.first) if times.are_any else None,
         last_at=instant(times.last) if times.are_any else None,
-        steps=tuple(_clock_step(step) for p in pieces for step in p.steps if not step.is_resolved),
+        steps=(
+            *_open_hour(file, pieces, times),
+            *(_clock_step(s) for p in pieces for s in p.steps if not s.is_resolved),
+        ),
         is_kafka_log=any(p.is_kafka_log for p in pieces),
         is_broker_log=any(p.is_broker_log for p in pieces),
         damage=next((p.damage for p in pieces if p.damage), None),
         clusters=tuple(_clusters(pieces)),
         misfit=pieces[0].misfit if pieces and not times.are_any else None,
     )
+
+
+def _open_hour(file: LogFile, pieces: Sequence[Piece], times: Times) -> Iterator[ClockStep]:
+    """The beginning of a file in an hour that comes twice, of which it shows one time alone."""
+    if any(p.is_doubled for p in pieces) and not any(step.is_resolved for p in pieces for step in p.steps):
+        first = of_micros(times.first)
+        if comes_again(file.zone, first):
+            yield ClockStep(
+                meaning=ClockMeaning.HOUR_REPEATED,
+                before_at=first,
+                after_at=first + REPEATED,
+                zone=file.zone,
+                before="",
+                after="",
+            )
 
 
 def _clusters(pieces: Sequence[Piece]) -> Iterator[ClusterNaming]:

@@ -23,6 +23,7 @@ from kafka_hindsight.logs.frames import FRAME
 from kafka_hindsight.logs.heads import Heads
 from kafka_hindsight.shared.clocks import ORDERED_WITHIN
 from kafka_hindsight.shared.durations import CLOCK_SKEW
+from kafka_hindsight.shared.instants import micros_of
 
 _MICRO = timedelta(microseconds=1)
 _MILLI, _MINUTE, _HOUR, _DAY = 1_000, 60 * 10**6, 3_600 * 10**6, 86_400 * 10**6
@@ -98,7 +99,7 @@ class Clock:
     """The instants of one file's records, in the order of the file.
 
     `saw_doubled` says that an hour may come twice in the file: then it is read from its beginning. What a file that
-    begins in the second one holds of it is read as if it were the first.
+    begins in the second one holds of it is read as if it were the first, unless a step at its beginning says otherwise.
     """
 
     def __init__(self, zone: str, steps: Iterable[Mapping[str, Any]] = (), is_turned: bool = False) -> None:
@@ -116,7 +117,9 @@ class Clock:
         for step in self._steps:
             first, stop = np.searchsorted(heads.starts, (step.begin - offset, step.end - offset)).tolist()
             own = slice(first, stop)
-            is_own = at[own] != NO_INSTANT if parts is None else (at[own] != NO_INSTANT) & (parts[own] == step.part)
+            is_own = at[own] != NO_INSTANT
+            if parts is not None and step.part >= 0:
+                is_own &= parts[own] == step.part
             if step.placed_at is not None:
                 at[own][is_own] = step.placed(heads.starts[own][is_own] + offset)
             elif step.is_resolved:
@@ -315,6 +318,18 @@ class _Lines:
         """The brokers and the families of loggers that some lines name."""
         texts = [self._line(n) for n in lines]
         return {b for t in texts for b in _BROKER.findall(t)[:1]}, {f for t in texts for f in _FAMILY.findall(t)[-1:]}
+
+
+def hour_again(at: datetime) -> Step:
+    """The step of a file that begins in the second time of the hour that comes twice. Takes: a time near it."""
+    near = micros_of(at)
+    return Step(ClockMeaning.HOUR_REPEATED, 0, _END, -1, None, 0, near, near, "", "")
+
+
+def comes_again(zone: str, at: datetime) -> bool:
+    """Whether an instant lies in an hour of local time that comes again."""
+    local = at.astimezone(ZoneInfo(zone))
+    return not local.fold and local.utcoffset() != local.replace(fold=1).utcoffset()
 
 
 @cache

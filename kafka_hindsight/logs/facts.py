@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
 from kafka_hindsight.knowledge.patterns import PATTERNS
@@ -56,6 +57,15 @@ class FileFacts:
     damage: str | None
     clusters: tuple[ClusterNaming, ...] = ()
     misfit: str | None = None
+
+    @property
+    def open_hour(self) -> ClockStep | None:
+        """Where it begins in an hour that comes twice, and does not show whether in its first or its second time."""
+        return next((s for s in self.steps if s.meaning == ClockMeaning.HOUR_REPEATED and s.placed_at is None), None)
+
+    def without_open_hour(self) -> FileFacts:
+        """The same, where another file shows that it begins in the first time."""
+        return replace(self, steps=tuple(step for step in self.steps if step is not self.open_hour))
 
     @property
     def cluster_ids(self) -> frozenset[str]:

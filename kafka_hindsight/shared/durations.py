@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+REPEATED = timedelta(hours=1)
+"""How much of local time comes twice when summer time ends."""
+
 MS = timedelta(milliseconds=1)
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)

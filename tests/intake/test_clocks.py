@@ -167,3 +167,35 @@ def test_the_hour_that_is_missing_between_two_files_is_named(tmp_path: Path, beg
     if is_named:
         assert "from 2026-03-29 01:59:59 to 03:00:00, when summer time begins" in found[0].sentence
         assert "such as LOGS_TZ=Europe/Berlin" in found[0].sentence
+
+
+NIGHT = datetime(2026, 10, 25, 2)
+"""When the hour that comes twice begins, in Berlin; an hour later it begins again."""
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
+@pytest.mark.parametrize("rolled", [30 * MINUTE, 61 * MINUTE, 95 * MINUTE], ids=["in its first time", "soon", "later"])
+def test_a_file_that_begins_in_an_hour_that_comes_twice_goes_on_where_the_one_before_ended(
+    tmp_path: Path, rolled: timedelta, engine: LocalEngine
+) -> None:
+    """A log that is rolled by size, at some time after the hour began first."""
+    since = [n * 20 * SECOND for n in range(-90, 540)]
+    local = {after: NIGHT + after - (HOUR if after >= HOUR else timedelta()) for after in since}
+    files = {
+        "broker-1/server.log.1": [after for after in since if after < rolled],
+        "broker-1/server.log": [after for after in since if after >= rolled],
+    }
+    lay(tmp_path, {name: "".join(f"{broker(local[a], since.index(a))}\n" for a in own) for name, own in files.items()})
+    rows = collected(tmp_path, "Europe/Berlin", engine=engine)
+    assert [row["happened_at"].replace(tzinfo=None) for row in rows] == [NIGHT - 2 * HOUR + after for after in since]
+    assert findings(tmp_path, "Europe/Berlin") == []
+
+
+def test_a_file_that_alone_begins_in_an_hour_that_comes_twice_is_not_certain(tmp_path: Path) -> None:
+    lines: Written = [NIGHT + MINUTE + n * SECOND for n in range(60)]
+    assert by_place(collected(written(tmp_path, lines), "Europe/Berlin"), lines)[0] == NIGHT + MINUTE - 2 * HOUR
+    ((error, sentence),) = findings(tmp_path, "Europe/Berlin")
+    assert (error.brokers, error.by, error.ordered_at) == ({1}, HOUR, None)
+    assert sentence.startswith("It is not known whether broker-1/server.log begin in the first or the second time")
+    lines = [NIGHT - MINUTE, *lines]
+    assert findings(written(tmp_path, lines), "Europe/Berlin") == []

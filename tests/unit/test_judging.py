@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
-from kafka_hindsight.catalog.codes import ClockMeaning, Confidence
+from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, REBALANCES
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, PartitionSnapshot, Quote, Rebalance
 from kafka_hindsight.engine.reduce import in_buckets, judge, narrow
@@ -19,9 +19,9 @@ from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.arrow_tables import with_columns
-from kafka_hindsight.shared.clocks import ClockError
+from tests.support.clocks import clocks_apart
 from tests.support.nights import WHOLE
-from tests.support.rows import AT, as_table, row
+from tests.support.rows import AT, QUOTE, as_table, row
 
 SCOPE = Scope("c", WHOLE, WHOLE)
 
@@ -97,27 +97,26 @@ class Verdicts:
     rebalances: list[Rebalance]
 
 
+ELSEWHERE = Quote.of({**QUOTE, "source": "broker-2/server.log"})
+
+
 def give_verdicts(scope: Scope) -> Verdicts:
-    a, b = (Quote(line_id=source, source=source, happened_at=AT, text="a line") for source in "ab")
+    own = Quote.of(QUOTE)
     return Verdicts(
-        [row(BROKER_OUTAGES, confidence=c, evidence=[a, b]) for c in Confidence],
-        [row(REBALANCES, confidence=c, evidence=[b]) for c in Confidence],
+        [row(BROKER_OUTAGES, confidence=c, evidence=[own, ELSEWHERE]) for c in Confidence],
+        [row(REBALANCES, confidence=c, evidence=[own]) for c in Confidence],
     )
 
 
-AHEAD = ClockError(ClockMeaning.AHEAD, frozenset("a"), frozenset({1}), timedelta(seconds=7))
-
-
 @pytest.mark.parametrize(
-    ("clocks", "capped"), [((), [*Confidence]), ((AHEAD,), ["likely", "likely", "possible", "unknown"])]
+    ("apart", "capped"),
+    [(timedelta(0), [*Confidence]), (timedelta(seconds=7), ["likely", "likely", "possible", "unknown"])],
 )
-def test_a_verdict_that_compares_a_wrong_clock_is_not_certain(
-    clocks: tuple[ClockError, ...], capped: list[str]
-) -> None:
-    scope = Scope("c", WHOLE, WHOLE, clocks)
+def test_where_clocks_differ_no_verdict_is_certain_and_none_becomes_surer(apart: timedelta, capped: list[str]) -> None:
+    scope = Scope("c", WHOLE, WHOLE, clocks_apart(apart, 1, sources=[QUOTE["source"]]))
     judged = judge(Judgement("verdicts", give_verdicts, ("cluster",)), {}, {"scope": scope})
     assert judged["outages"]["confidence"].to_pylist() == capped
-    assert judged["rebalances"]["confidence"].to_pylist() == [*Confidence], "their lines compare no clock"
+    assert judged["rebalances"]["confidence"].to_pylist() == [*Confidence], "no other broker's clock is behind them"
 
 
 def test_all_rows_of_a_key_are_in_one_bucket_and_no_row_is_lost() -> None:

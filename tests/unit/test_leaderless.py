@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.catalog.codes import ClockMeaning
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import Event, Failover
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.shared.clocks import ClockError
 from kafka_hindsight.shared.windows import Window
+from tests.support.clocks import clocks_apart
 from tests.support.leaders import leaders
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row
@@ -49,12 +48,7 @@ def handover(
         line("leader_started", 2, elected_at, leader_epoch=1),
         *others,
     ]
-    [change] = rebuild_leaders(
-        lines,
-        [],
-        context_of([], outages, None, [ClockError(ClockMeaning.AHEAD, frozenset(), frozenset({1, 2}), apart)]),
-        HOURS,
-    ).failovers
+    [change] = rebuild_leaders(lines, [], context_of([], outages, None, clocks_apart(apart, 1, 2)), HOURS).failovers
     return change
 
 

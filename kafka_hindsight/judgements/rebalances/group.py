@@ -169,22 +169,23 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
 
 
 def _as_sure(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:
-    """The rows as sure as they may be: without a line of the coordinator's, others may have acted before a member.
-
-    That a member which joins was not there before rests on lines that are not at hand.
-    """
+    """The rows as sure as they may be: without a line of the coordinator's, others may have acted before a member."""
     if any(e.origin == Origin.BROKER for e in events):
         return list(rows)
     return [
         replace(
             row,
-            confidence=row.confidence.at_most(
-                Confidence.POSSIBLE if row.cause == Cause.MEMBER_JOINED else Confidence.LIKELY
-            ),
+            confidence=row.confidence.at_most(_surest(row)),
             explanation=f"{row.explanation} No line of the group's coordinator is at hand.",
         )
         for row in rows
     ]
+
+
+def _surest(row: Rebalance) -> Confidence:
+    """How sure a verdict is at most. That a member which joins was not there before rests on lines that are missing."""
+    rests_on_absence = row.cause == Cause.MEMBER_JOINED and row.confidence != Confidence.CERTAIN
+    return Confidence.POSSIBLE if rests_on_absence else Confidence.LIKELY
 
 
 def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tuple[list[Episode], list[Gap]]:

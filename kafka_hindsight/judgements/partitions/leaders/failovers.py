@@ -126,6 +126,7 @@ def without_leader(
     """From when to when the partition had no leader: from the change that took it to the one that gave it the next.
 
     These are mostly one change; `led` is None where none gave it a leader.
+    Keeps: what is proven lies within, whatever the clocks say.
     """
     if led is None:
         loss, apart = _loss_of(taken), _clocks_apart(taken)
@@ -135,9 +136,10 @@ def without_leader(
         since = min(loss.led_until, start) - error if loss.led_until else None
         return BoundedInterval(start, None, span(by + error, None), span(since, None), value)
     shown, low, high = leaderless.shown, leaderless.low, leaderless.high
-    end = shown.end if shown and shown.end else led.at
-    starts = (shown.start if shown else None, taken.at if taken is not led else None, low.start if low else None, end)
-    return BoundedInterval(min(next(at for at in starts if at), end), end, low, high, value)
+    end = next((span.end for span in (shown, low) if span and span.end), led.at)
+    first = shown.start if shown else taken.at if taken is not led else None
+    start = min(at for at in (first, low.start if low else None, end) if at)
+    return BoundedInterval(start, end, low, high, value)
 
 
 def _between(start: datetime | None, end: datetime | None) -> Span | None:
