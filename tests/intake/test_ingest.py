@@ -23,7 +23,7 @@ MESSAGES = {
     "foreign": ({"app.log": "2026-11-21 01:00:00 ERROR in module\nat line 5\n"}, "a Kafka broker wrote"),
     "unknown": (
         {"server.log": "2026-11-21 01:00:00,117 <7> INFO kafka.server.KafkaServer: started\n"},
-        "server.log: The closest layout is '%d{ISO8601} %p %m (%c) [%t]%n'",
+        "server.log: The closest layout is '%d{ISO8601} %",
     ),
     "hollow": ({"server.log": ""}, "a Kafka broker wrote"),
     "another's": ({"app.log": line("hello", logger="com.acme.App")}, "a Kafka broker wrote"),
