@@ -89,3 +89,25 @@ def test_a_controller_that_cannot_start_ends_the_process_of_a_broker_that_never_
     [absence] = rebuild_outages([fails, works], [], Window(fails.happened_at, works.happened_at))
     assert (absence.kind, absence.failed_starts, absence.start_failure) == ("failed_start", 1, "out_of_memory")
     assert absence.up_at == works.happened_at
+
+
+STOPPED_THEN_MISCONFIGURED = (
+    "[2026-11-24 19:25:25,998] INFO Terminating process due to signal SIGTERM"
+    " (org.apache.kafka.common.utils.LoggingSignalHandler)",
+    "[2026-11-24 19:25:26,001] INFO [KafkaServer id=2] shutting down (kafka.server.KafkaServer)",
+    "[2026-11-24 19:25:29,038] INFO [KafkaServer id=2] shut down completed (kafka.server.KafkaServer)",
+    "[2026-11-24 19:25:31,304] ERROR Exiting Kafka due to fatal exception (kafka.Kafka$)\n"
+    "org.apache.kafka.common.config.ConfigException: Invalid value none for configuration num.network.threads:"
+    " Not a number of type INT\n\tat org.apache.kafka.common.config.ConfigDef.parseType(ConfigDef.java:742)",
+    "[2026-11-24 19:25:32,690] INFO starting (kafka.server.KafkaServer)",
+    "[2026-11-24 19:25:35,690] INFO [KafkaServer id=2] started (kafka.server.KafkaServer)",
+)
+
+
+def test_the_signal_that_stopped_the_process_before_does_not_explain_a_failed_start() -> None:
+    records = [event_of(read_line(text, "broker-2/server.log"), "c", "broker") for text in STOPPED_THEN_MISCONFIGURED]
+    events = [replace(Event.of(fields), broker=2) for fields in records if fields]
+    night = Window(events[0].happened_at - timedelta(hours=1), events[0].happened_at + timedelta(hours=1))
+    (outage,) = rebuild_outages(events, [], night)
+    assert (outage.kind, outage.failed_starts) == ("controlled_shutdown", 1)
+    assert outage.start_failure == StartFailure.CONFIGURATION

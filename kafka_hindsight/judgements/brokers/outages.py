@@ -311,7 +311,10 @@ class _Life:
             case Signal.HALTED | Signal.FAULTED if not has_ended(absence.lines, absence.failures):
                 return replace(absence, is_over=True)
             case Signal.FAILED | Signal.HALTED | Signal.FAULTED:
-                last = (*self.reasons, signal.event)
+                # What a process wrote until its shutdown was completed is not of the start that fails after it.
+                stops = (e.happened_at for e in absence.lines if e.kind == Kind.BROKER_STOPPED)
+                since = max(stops, default=LONG_AGO)
+                last = (*(e for e in self.reasons if e.happened_at > since), signal.event)
                 failures = (*absence.failures, last)
                 if not is_another(absence.lines, absence.failures, signal.event):
                     failures = (*absence.failures[:-1], (*absence.failures[-1], signal.event))
