@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.lake import publication, state
+from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.parts import File
+from kafka_hindsight.lake.table_files import read_file
+from kafka_hindsight.lake.transactions import files_of
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sql.duck_types import CANNOT_BE_READ, duck_type, one_sentence, quoted_name, quoted_text, view_name
@@ -27,6 +34,28 @@ _LOCKED = (
 """No file is read or written, nothing is connected to or loaded, no variable of Python is a table; and that cannot be
 undone. Source: DuckDB's manual, "Securing DuckDB"; tests/store/test_sql_rules.py tries it.
 """
+
+
+_SMALL = 64 * 1024 * 1024
+"""Bytes of a table that a query reads whole. A dataset of Arrow skips what a query does not ask for, and loads pandas,
+which takes longer than most queries."""
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """A table as Arrow's C interface has it: DuckDB asks for its rows when a query does."""
+
+    folder: str
+    files: Sequence[File]
+    table: Table
+
+    def __arrow_c_schema__(self) -> object:
+        return arrow_schema(self.table).__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        batches = chain.from_iterable(read_file(self.folder, file, None, self.table) for file in self.files)
+        reader = pa.RecordBatchReader.from_batches(arrow_schema(self.table), batches)
+        return reader.__arrow_c_stream__(requested_schema)
 
 
 def open_views(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyConnection:
@@ -84,7 +113,10 @@ def _rows(connection: duckdb.DuckDBPyConnection, place: str, table: Table, versi
     try:
         if state.is_cut_short(place, table, version):
             raise BadInput(f"its commit {version} is cut short")
-        connection.register(name, DeltaTable(folder, version).to_pyarrow_dataset())
+        delta = DeltaTable(folder, version)
+        files = files_of(delta, table, None)
+        is_small = sum(file.size for file in files) <= _SMALL
+        connection.register(name, _Stream(folder, files, table) if is_small else delta.to_pyarrow_dataset())
     except Exception as problem:  # delta-rs and pyarrow have no common error of a damaged table
         why = f"The table {table.full_name}{CANNOT_BE_READ}{masked(one_sentence(problem))}. {state.TO_DO}"
         print(why, file=sys.stderr)
