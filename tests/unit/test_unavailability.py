@@ -20,7 +20,7 @@ from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, c
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
-from kafka_hindsight.judgements.partitions.replicas.replica_states import History, histories_of, rebuild_risks
+from kafka_hindsight.judgements.partitions.replicas.replica_states import History, histories_of
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
@@ -381,25 +381,6 @@ def test_no_two_times_of_one_partition_and_kind_overlap(night: tuple[list[Event]
         assert all(before.ended_at and before.ended_at <= now.started_at for before, now in pairwise(own))
     assert all(u.low_ms <= (u.high_ms if u.high_ms is not None else u.low_ms) for u in rows)
     assert len({u.unavailability_id for u in rows}) == len(rows)
-
-
-def proven(lines: list[Event], away: list[BrokerOutage], apart: timedelta) -> tuple[int, int]:
-    """How long the partition surely had no leader: by the ledger, of what was over, and by what it risked."""
-    rows = unavailable(lines, away, after(LOGS_END), apart=apart)
-    histories = histories_by(lines, context_of(lines, away, None, clocks_apart(apart, 1, 2, 3)), after(LOGS_END), HOURS)
-    risked = sum(risk.leaderless_low_ms for risk in rebuild_risks(histories, [], after(LOGS_END), HOURS))
-    return sum(u.low_ms for u in rows if u.kind == "no_leader" and u.ended_at), risked
-
-
-@given(nights(), st.sampled_from([1, 2, 3]), st.sampled_from([-180, -30, 30, 180]))
-def test_a_partition_risked_what_the_ledger_proves_whatever_the_clocks(
-    night: tuple[list[Event], list[BrokerOutage]], broker: int, ahead: int
-) -> None:
-    by = timedelta(seconds=ahead)
-    read = [replace(e, happened_at=e.happened_at + by) if e.broker == broker else e for e in night[0]]
-    lines = sorted(read, key=lambda e: e.happened_at)
-    ledger, risked = proven(lines, night[1], abs(by))
-    assert ledger <= risked
 
 
 @given(st.lists(st.tuples(st.integers(5, 9), st.integers(1, 9), st.sampled_from([1, 2])), max_size=6))
