@@ -24,6 +24,7 @@ VIEWS = (("broker",), ("broker", "client"))
 UNSEEN = {
     "coordinator_moved",  # no drill moved a coordinator in the milliseconds in which a join phase ran
     "group_over_capacity",
+    "host_stalled",  # three groups of one host have to expire at once
     "join_timeout",  # seen as what happened to members that others waited for, never as what began a rebalance
     "static_member_changed",
     "unknown",

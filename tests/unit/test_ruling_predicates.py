@@ -45,6 +45,7 @@ from tests.unit import (
 TABLES = [tuple(table) for tables in RULING_TABLES.values() for table in tables.values()]
 IDLE = {
     ("static_member_changed", "made: a static member returns with other metadata", "<lambda>"),
+    ("member_joined", "made: a group begins once more", "names_do_not_identify"),
     ("unclean_election", "unclean-2.8 ads-risky-18-0 epoch 3", "alone_in_isr"),
     ("unclean_election", "made: an ISR of two epochs before in ZooKeeper mode", "in_zookeeper_mode"),
     ("kafka", "unclean-4.1 fraud-risky-19-0 epoch 1", "is_unclean"),
