@@ -104,7 +104,7 @@ def batches_of(path: Path) -> Iterator[tuple[tuple[str, ...], pa.RecordBatch]]:
     Gives: batches of records, each with the layouts by whose numbers it names them.
     """
     size = path.stat().st_size
-    told = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "form": None}
+    told = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "form": None, "steps": []}
     told |= {"pattern": None, "from": 0, "until": size, "copy": f"{path}.zst"}
     pieces = [
         Piece.of(json.loads(row))

@@ -31,7 +31,7 @@ FORMS = {
 
 def unit_of(path: Path) -> dict[str, Any]:
     """What both readings of collect are told of a file."""
-    told = {"file": 0, "zone": "UTC", "piece": CHUNK, "layouts": None, "form": None, "pattern": None}
+    told = {"file": 0, "zone": "UTC", "piece": CHUNK, "layouts": None, "form": None, "pattern": None, "steps": []}
     return {**told, "size": path.stat().st_size, "copy": f"{path}.zst"}
 
 
