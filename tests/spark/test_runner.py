@@ -17,6 +17,7 @@ from kafka_hindsight.engine.rebuild import WANTED, rebuild
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.spark.runner import SparkRunner
+from tests.support.clocks import clocks_apart
 from tests.support.odd_night import SCOPE, made_rows
 from tests.support.rows import as_table
 
@@ -44,7 +45,7 @@ def test_spark_makes_the_rows_that_one_process_makes(
     spark: SparkSession, tmp_path: Path, without: tuple[str, ...]
 ) -> None:
     store = filled(tmp_path, without)
-    scope = Scope(SCOPE.cluster, SCOPE.window, SCOPE.seen, timedelta(seconds=7))
+    scope = Scope(SCOPE.cluster, SCOPE.window, SCOPE.seen, clocks_apart(timedelta(seconds=7), 1, 2))
     here = contents(rebuild(LocalRunner(store), scope))
     with SparkRunner(spark, store) as runner:
         assert contents(rebuild(runner, scope)) == here
