@@ -11,7 +11,7 @@ from kafka_hindsight.catalog.bronze import LOG_FILES
 from kafka_hindsight.catalog.rows import Event, LogFile
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.observed import observe
-from kafka_hindsight.judgements.brokers.outages import rebuild_outages, second_starts_of
+from kafka_hindsight.judgements.brokers.outages import lives_of, rebuild_outages, second_starts_of
 from kafka_hindsight.judgements.findings import Facts, judge_each
 from kafka_hindsight.knowledge.harms import halts_over_disk, outage_advice, outage_verb
 from kafka_hindsight.shared.windows import in_order
@@ -75,7 +75,7 @@ def test_a_second_start_beside_an_idle_broker_is_no_crash(error: str, tries: int
 def test_second_starts_are_one_finding_with_their_reason() -> None:
     tried = [line for clock in ("03:53", "03:54") for line in second_start(clock)]
     observed = observe(in_order([own("group_emptied", "03:50:52.213"), *tried, *STOPS]), [], [], [])
-    starts = second_starts_of("orders", observed)
+    starts = second_starts_of("orders", lives_of(observed))
     assert [(s.broker, s.happened_at) for s in starts] == [(1, at("03:53:38.780")), (1, at("03:54:38.780"))]
     (finding,) = (f for f in judge_each(Facts("orders", second_starts=starts)) if f.rule_id == "broker_started_twice")
     assert finding.subject == "1" and "twice since" in finding.message and LOCKED in finding.message

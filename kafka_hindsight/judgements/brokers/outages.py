@@ -59,37 +59,38 @@ _LAST_WORDS: Mapping[Signal, timedelta] = {
 """How long after each signal of an absence a line of the broker may still be of the time before it."""
 
 
-def second_starts_of(cluster: str, observed: Observed) -> list[SecondStart]:
-    """Each start of a broker that failed while another process of it served, by broker and time."""
-    found = []
-    for broker, own in sorted(observed.signals.items()):
-        life = _Life(broker, observed)
-        life.absences_in(own)
-        for lines in life.second_starts:
-            reason, line = why_start_failed(lines)
-            found.append(
-                SecondStart(
-                    cluster=cluster,
-                    broker=broker,
-                    happened_at=line.happened_at,
-                    reason=f"{reason.reason}{f' ({line.error[:_QUOTED]})' if line.error else ''}",
-                    evidence=evidence_of(map(quote, lines)),
-                )
-            )
-    return found
+def second_starts_of(cluster: str, lives: Iterable[Life]) -> list[SecondStart]:
+    """Each start of a broker that failed while another process of it served, in the order of the lives and by time."""
+    return [_second_start(cluster, life.broker, lines) for life in lives for lines in life.second_starts]
 
 
-def absences_of(observed: Observed) -> dict[int, list[Absence]]:
-    """The absences of each broker, by broker and time.
+def _second_start(cluster: str, broker: int, lines: Sequence[Event]) -> SecondStart:
+    reason, line = why_start_failed(lines)
+    return SecondStart(
+        cluster=cluster,
+        broker=broker,
+        happened_at=line.happened_at,
+        reason=f"{reason.reason}{f' ({line.error[:_QUOTED]})' if line.error else ''}",
+        evidence=evidence_of(map(quote, lines)),
+    )
+
+
+def lives_of(observed: Observed | None) -> list[Life]:
+    """What its signals show of each broker, by broker; none where there is no line.
 
     No sign of life of a broker lies in an absence of it, but those of a broker that was cut off; a missing log is never
     read as silence.
     """
-    return {broker: _Life(broker, observed).absences_in(own) for broker, own in sorted(observed.signals.items())}
+    if not observed:
+        return []
+    lives = [Life(broker, observed) for broker in sorted(observed.signals)]
+    for life in lives:
+        life.read(observed.signals[life.broker])
+    return lives
 
 
 @dataclass
-class _Life:
+class Life:
     """What is known of one broker as far as its signals were read.
 
     `start` is its last one, until it served; `found` are the lines in which that start says what it found, `reasons`
@@ -108,8 +109,8 @@ class _Life:
     second_starts: list[list[Event]] = field(default_factory=list)
     served_at: datetime | None = None
 
-    def absences_in(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
-        """The absences that its signals show."""
+    def read(self, signals: Iterable[LivenessSignal]) -> None:
+        """Read all signals of the broker, in order."""
         for signal in signals:
             if self._is_of_second(signal):
                 self._note_second(signal)
@@ -118,7 +119,6 @@ class _Life:
         self._end_by_life(None)
         if self.current:
             self._close(self.current)
-        return self.absences
 
     @property
     def _served_since(self) -> datetime | None:
@@ -524,14 +524,18 @@ def rebuild_outages(
     readings = list(readings)
     observed = observe(ordered, in_order(proofs), readings, files) if ordered else None
     cluster = next(chain((e.cluster for e in ordered), (r.cluster for r in readings)), "")
-    return find_outages(cluster, observed, readings, window)
+    return find_outages(cluster, observed, lives_of(observed), readings, window)
 
 
 def find_outages(
-    cluster: str, observed: Observed | None, readings: Sequence[BrokerSnapshot], window: Window
+    cluster: str,
+    observed: Observed | None,
+    lives: Iterable[Life],
+    readings: Sequence[BrokerSnapshot],
+    window: Window,
 ) -> list[BrokerOutage]:
-    """What `rebuild_outages` gives, of lines that are read already. Takes: `observed`, None where there is no line."""
-    in_lines = absences_of(observed) if observed else {}
+    """What `rebuild_outages` gives, of lives that are read already. Takes: `observed`, None where there is no line."""
+    in_lines = {life.broker: life.absences for life in lives}
     absences = chain(*in_lines.values(), _absences_in_snapshots(readings, in_lines, observed))
     return [_row(cluster, a) for a in absences if window.holds(a.down_at)]
 

@@ -13,7 +13,7 @@ from kafka_hindsight.judgements.brokers.broker_settings import settings_of
 from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS, context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.observed import find_missing_broker_logs, find_unobserved_spans, observe
-from kafka_hindsight.judgements.brokers.outages import find_outages, second_starts_of
+from kafka_hindsight.judgements.brokers.outages import find_outages, lives_of, second_starts_of
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.rebalances import GroupContext
 from kafka_hindsight.judgements.rebalances.model import Expiry
@@ -67,7 +67,8 @@ def judge_brokers(
     events = [*events, *signs, *namings, *controllers]
     observed = observe(in_order(events), in_order(proofs), readings, files) if events else None
     epochs = observed.terms if observed else ()
-    outages = find_outages(scope.cluster, observed, readings, scope.seen)
+    lives = lives_of(observed)
+    outages = find_outages(scope.cluster, observed, lives, readings, scope.seen)
     return BrokerHistory(
         outages,
         rebuild_controller_changes(events, outages, scope.seen),
@@ -78,7 +79,7 @@ def judge_brokers(
             for broker, first_at, last_at in (observed.logs.own_spans() if observed else ())
         ],
         find_unobserved_spans(scope.cluster, observed) if observed else [],
-        second_starts_of(scope.cluster, observed) if observed else [],
+        second_starts_of(scope.cluster, lives),
     )
 
 
