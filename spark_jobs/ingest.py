@@ -182,9 +182,8 @@ class Night:
         covered = self.store.read_window(quality.COVERAGE, self.cluster, self.window)
         of_brokers = covered.filter(pc.equal(covered["origin"], "broker"))
         counts = {c: pc.sum(of_brokers[c], min_count=0).as_py() for c in ("lines_in", "events", "unparsed")}
-        if counts["events"] >= _FEWEST_READ * counts["unparsed"] or counts[
-            "unparsed"
-        ] <= _MOST_UNREAD * self._that_matter(counts):
+        unparsed = counts["unparsed"]
+        if counts["events"] >= _FEWEST_READ * unparsed or unparsed <= _MOST_UNREAD * self._that_matter(counts):
             return
         unread = self.store.read_window(quality.UNPARSED_LINES, self.cluster, self.window)
         shapes = unread.group_by("template", use_threads=False).aggregate([("text", "count"), ("text", "min")])
@@ -192,7 +191,7 @@ class Night:
         some = "; ".join(f"{row['text_count']} such as {row['text_min'][:_QUOTED]!r}" for row in most)
         raise BadInput(
             f"Hardly anything that the brokers wrote is known: of {counts['lines_in']:,} lines "
-            f"{counts['unparsed']:,} matter and could not be read ({some}). Needed: logs of Kafka 1.0 or later in a "
+            f"{unparsed:,} matter and could not be read ({some}). Needed: logs of Kafka 1.0 or later in a "
             "layout that is known. Check the path and the version; give the layout in PATTERN."
         )
 
@@ -252,13 +251,13 @@ def parse_again(engine: Engine, store: Store, cluster: str, window: Window, sett
     Raises: BadInput where retention has taken the window's records.
     """
     store.create(quality.PARSED_HOURS)
-    found = parse_window(engine, store, cluster, window, _around(window, settings), again=True)
-    if found is None:
+    parsed = parse_window(engine, store, cluster, window, _around(window, settings), again=True)
+    if parsed is None:
         raise BadInput(
             f"Bronze holds no record from {window.start.isoformat()} to {window.end.isoformat()} any more. "
             "Needed: a window that retention has left. Choose a later one."
         )
-    return found[0]
+    return parsed[0]
 
 
 def _around(window: Window, settings: Settings) -> Window:

@@ -114,14 +114,14 @@ def _chosen(
     of_readings: Set[str],
 ) -> FolderCluster:
     since, until = settings.window_from, settings.window_to
-    asked = {
+    of_window = {
         f.file.name
         for f in files
         if (not until or (f.first_at and f.first_at < until)) and (not since or (f.last_at and f.last_at >= since))
     }
     choices = (
         [c for c in clusters if not wanted.isdisjoint(c.ids)],
-        [c for c in clusters if not asked.isdisjoint(c.files)],
+        [c for c in clusters if not of_window.isdisjoint(c.files)],
         [c for c in clusters if not of_readings.isdisjoint(c.ids)],
     )
     rest = sum(c.line_count for c in clusters[1:])
@@ -180,7 +180,7 @@ def name_cluster(
     if not ids and len(found.cluster_ids["client"]) == 1:
         ids = tuple(found.cluster_ids["client"])
     in_lake = [name for name in ids if name in found.names]
-    name = settings.cluster or next(reversed([*ids[-1:], *in_lake]), None)
+    name = settings.cluster or next(reversed(in_lake or ids), None)
     if name is None:
         name = (settings.logs or "").rstrip("/").rpartition("/")[2]
         return name, [f"No line and no reading names the cluster; it is called {name}, after its folder. Give CLUSTER."]

@@ -116,7 +116,7 @@ def _unit(
     contest: Mapping[int, Contest] | None = None,
 ) -> Unit:
     """What one worker reads of a file. Takes: its pieces as they were seen; the ranges."""
-    seen = pieces[0]
+    first_piece = pieces[0]
     told = [
         {
             "number": p.number,
@@ -126,8 +126,12 @@ def _unit(
         for p in held
     ]
     first, last = held[0].range, held[-1].range
-    part = (0, file.size) if seen.is_wrapped else (first.begin, last.begin + last.size)
-    how = {"layouts": seen.layouts, "form": asdict(seen.form) if seen.form else None, "pattern": file.pattern}
+    part = (0, file.size) if first_piece.is_wrapped else (first.begin, last.begin + last.size)
+    how = {
+        "layouts": first_piece.layouts,
+        "form": asdict(first_piece.form) if first_piece.form else None,
+        "pattern": file.pattern,
+    }
     how |= {"origin": file.origin, "source": file.source, "copy": file.copy_in(copies)}
     size = None if file.is_packed else file.size
     steps = [asdict(step) for piece in pieces for step in piece.steps]

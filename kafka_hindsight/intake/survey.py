@@ -58,8 +58,10 @@ def survey(
     turned = again or {}
     found = _looked(engine, files, copies, again=turned, in_one_go=bool(turned))
     for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_goes_back, True)):
-        seen = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
-        found |= _looked(engine, {n: files[n] for n in seen}, copies, seen, in_one_go or bool(turned), turned)
+        first_pieces = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
+        found |= _looked(
+            engine, {n: files[n] for n in first_pieces}, copies, first_pieces, in_one_go or bool(turned), turned
+        )
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
 

@@ -81,8 +81,8 @@ _ADDRESS = re.compile(
 
 def traits_in(data: bytes) -> Traits:
     """What the lines of a broker show of it. Source: KafkaConfig prints its values at each start."""
-    found = ({(m[1] or m[2]).decode() for m in regex.finditer(data)} for regex in (_BROKER, _ADDRESS))
-    return Traits(*map(frozenset, found))
+    traits = ({(m[1] or m[2]).decode() for m in regex.finditer(data)} for regex in (_BROKER, _ADDRESS))
+    return Traits(*map(frozenset, traits))
 
 
 def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderClusters:
@@ -104,16 +104,16 @@ def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderC
         parts = _by_brokers(_by_ids(log for log in logs if log.clusters))
     homes = grouped((log for log in logs if not log.clusters), lambda log: _home(log, parts))
     strays = frozenset(f.name for log in homes.get(None, ()) for f in log.files)
-    found = [_cluster([*part.logs, *homes.get(part, ())]) for part in parts]
-    return FolderClusters(sorted(found, key=lambda c: (-c.line_count, c.ids)), strays)
+    clusters = [_cluster([*part.logs, *homes.get(part, ())]) for part in parts]
+    return FolderClusters(sorted(clusters, key=lambda c: (-c.line_count, c.ids)), strays)
 
 
 def without_damaged(clusters: Mapping[str, ClusterNaming]) -> dict[str, ClusterNaming]:
     """The ids that a log names, without those that are damaged: written nearly like one that more lines name, or
     outvoted by lines before and after.
     """
-    named = clusters.values()
-    return {name: own for name, own in clusters.items() if not any(_is_damaged(own, other) for other in named)}
+    namings = clusters.values()
+    return {name: own for name, own in clusters.items() if not any(_is_damaged(own, other) for other in namings)}
 
 
 def _is_damaged(own: ClusterNaming, other: ClusterNaming) -> bool:
@@ -182,15 +182,15 @@ def _by_ids(logs: Iterable[_Log]) -> list[_Part]:
 
 def _by_brokers(parts: Iterable[_Part]) -> list[_Part]:
     """The same, where one that begins when another of the same broker and address has ended is one with it."""
-    found: list[_Part] = []
+    united: list[_Part] = []
     for part in sorted(parts, key=lambda p: (p.first_at, sorted(p.ids))):
-        former = [p for p in found if p.last_at <= part.first_at and _is_same_broker(p.traits, part.traits)]
+        former = [p for p in united if p.last_at <= part.first_at and _is_same_broker(p.traits, part.traits)]
         if former:
             last = max(former, key=lambda p: (p.last_at, sorted(p.ids)))
-            found.remove(last)
+            united.remove(last)
             part = _Part((*last.logs, *part.logs))
-        found.append(part)
-    return found
+        united.append(part)
+    return united
 
 
 def _is_same_broker(one: Traits, other: Traits) -> bool:

@@ -63,9 +63,9 @@ def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], is_part
 
     Takes: whether logs were left out that no audit takes: then there is something to look at.
     """
-    asked = {needs(i) for i in incidents} | ({"look"} if is_partial else set())
-    asked |= {"act" if f.rule_id in ONGOING_RULES else "look" for f in findings if f.severity != FindingSeverity.INFO}
-    return "act" if "act" in asked else "look" if "look" in asked else "calm"
+    needed = {needs(i) for i in incidents} | ({"look"} if is_partial else set())
+    needed |= {"act" if f.rule_id in ONGOING_RULES else "look" for f in findings if f.severity != FindingSeverity.INFO}
+    return "act" if "act" in needed else "look" if "look" in needed else "calm"
 
 
 @dataclass(frozen=True)

@@ -148,10 +148,10 @@ def left_in_order(absence: Absence) -> Proof | None:
 
 def _found_by_next(absence: Absence) -> list[Event]:
     """The lines in which the next process that opened its log directories says how it found them."""
-    found = [e for e in absence.lines if e.kind in FOUND_AT_START and e.broker == absence.broker]
+    conditions = [e for e in absence.lines if e.kind in FOUND_AT_START and e.broker == absence.broker]
     fails = (start[0].happened_at for start in absence.failures)
-    end = next((at for at in fails if found and at > found[0].happened_at), NEVER)
-    return [e for e in found if e.happened_at < end]
+    end = next((at for at in fails if conditions and at > conditions[0].happened_at), NEVER)
+    return [e for e in conditions if e.happened_at < end]
 
 
 _RECOVERED = re.compile(r"Recovering (?:[1-9]\d* logs|unflushed segment)")
@@ -159,8 +159,8 @@ _RECOVERED = re.compile(r"Recovering (?:[1-9]\d* logs|unflushed segment)")
 
 def left_unclosed(absence: Absence) -> Proof | None:
     """The next process recovered logs that the one before had not closed."""
-    found = _found_by_next(absence)
-    return proof_if(any(e.pattern_id == OF_EACH_LOG or _RECOVERED.search(e.text) for e in found))
+    conditions = _found_by_next(absence)
+    return proof_if(any(e.pattern_id == OF_EACH_LOG or _RECOVERED.search(e.text) for e in conditions))
 
 
 def _last_kinds(absence: Absence) -> set[str]:

@@ -272,7 +272,7 @@ def _renamed(facts: Facts) -> Iterator[Finding]:
     changes = (pair for own in grouped(facts.namings, lambda e: e.source).values() for pair in _changes_in(own))
     ordered = sorted(changes, key=lambda pair: (pair[1].happened_at, pair[1].source))
     if pairs := [own[0] for own in grouped(ordered, lambda pair: (pair[0].detail, pair[1].detail)).values()]:
-        named = [f"from {a.detail} to {b.detail} at {instant(b.happened_at)}" for a, b in pairs]
+        steps = [f"from {a.detail} to {b.detail} at {instant(b.happened_at)}" for a, b in pairs]
         yield finding_of(
             facts,
             "cluster_id_changed",
@@ -280,7 +280,7 @@ def _renamed(facts: Facts) -> Iterator[Finding]:
             [b.happened_at for _, b in pairs],
             [quote(e) for pair in pairs for e in pair],
             times=times(len(pairs)),
-            changes=f"its id changed {listed(named, _NAMED)}",
+            changes=f"its id changed {listed(steps, _NAMED)}",
         )
 
 

@@ -34,11 +34,13 @@ def between_falls(events: Iterable[Event]) -> list[list[Event]]:
     for event in events:
         epoch = _epoch_in(event)
         if epoch is not None:
-            named = highest_named.get(event.broker) if event.broker is not None else None
-            if (named and _is_below(epoch, named, event)) or (event.kind in _BEGUN and _is_old(epoch, begun, event)):
+            highest = highest_named.get(event.broker) if event.broker is not None else None
+            if (highest and _is_below(epoch, highest, event)) or (
+                event.kind in _BEGUN and _is_old(epoch, begun, event)
+            ):
                 parts.append([])
-                highest_named, begun, named = {}, {}, None
-            if event.broker is not None and epoch > (-1 if named is None else _epoch_in(named) or 0):
+                highest_named, begun, highest = {}, {}, None
+            if event.broker is not None and epoch > (-1 if highest is None else _epoch_in(highest) or 0):
                 highest_named[event.broker] = event
             if event.kind in _BEGUN:
                 begun[epoch] = event

@@ -128,13 +128,13 @@ class Identity:
 
     def took_static_place(self, member: Member) -> bool:
         """Whether it is a new process of a static member that was there before."""
-        named = self._by_name.get(member.instance_id, ()) if member.instance_id else ()
-        return any(m.instance_id == member.instance_id and m.member_id != member.member_id for m in named)
+        namesakes = self._by_name.get(member.instance_id, ()) if member.instance_id else ()
+        return any(m.instance_id == member.instance_id and m.member_id != member.member_id for m in namesakes)
 
     def earlier(self, member: Member, at: datetime) -> Member | None:
         """The same member as it was in the group before `at`, removed or gone, within the look-back."""
-        known = self._known_by_time.get(member.instance_id or member.client_id or "")
-        before = known.until(at) if known is not None else ()
+        namesakes = self._known_by_time.get(member.instance_id or member.client_id or "")
+        before = namesakes.until(at) if namesakes is not None else ()
         own = self.registry.members.get(member.member_id)
         if own is not None and not self.identifies(member, at):
             before = (own,)
@@ -144,10 +144,10 @@ class Identity:
     @cached_property
     def _known_by_time(self) -> dict[str, Timeline[Member]]:
         """The members by name, in the order in which they were first heard of."""
-        named = {name: [m for m in own if m.known_at is not None] for name, own in self._by_name.items()}
+        members = {name: [m for m in own if m.known_at is not None] for name, own in self._by_name.items()}
         return {
             name: Timeline(sorted(own, key=lambda m: m.member_id), at=lambda m: m.known_at or LONG_AGO)
-            for name, own in named.items()
+            for name, own in members.items()
         }
 
     def _was_there(self, one: Member, member_id: str, at: datetime) -> bool:
@@ -183,14 +183,14 @@ class Identity:
 
     def _arrivals(self, names: Sequence[str], at: datetime) -> Iterator[Arrival]:
         """Who came under these names within ten minutes after an instant, in order."""
-        found: list[Arrival] = []
+        arrivals: list[Arrival] = []
         for name in names:
             if name not in self._came:
                 moves = ((m, e) for m in self._by_name[name] for e in self.registry.moves[m.member_id])
                 came = (Arrival(e.happened_at, m) for m, e in moves if e.kind in ARRIVALS)
                 self._came[name] = Timeline(sorted(came, key=lambda a: a.member.member_id), at=lambda a: a.at)
-            found += self._came[name].between(at + timedelta.resolution, at + RETURN_WITHIN)
-        yield from sorted(found, key=lambda a: (a.at, a.member.member_id))
+            arrivals += self._came[name].between(at + timedelta.resolution, at + RETURN_WITHIN)
+        yield from sorted(arrivals, key=lambda a: (a.at, a.member.member_id))
 
     def like_gone(self, member: Member, at: datetime) -> Departure | None:
         """A member that may be the same and was no longer heard when this one came: the last one that went.
