@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +16,7 @@ from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.file_marks import fingerprints
 from kafka_hindsight.logs.arrays import NO_INSTANT
-from kafka_hindsight.logs.clocks import Clock, Step, comes_again, hour_again
+from kafka_hindsight.logs.clocks import SKEW, Clock, Step, comes_again, hour_again
 from kafka_hindsight.logs.detection import layout_of, sampled
 from kafka_hindsight.logs.facts import _KAFKAS_OWN, _NAMES_CLUSTER, FileFacts, Survey, is_of_broker
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
@@ -88,9 +88,12 @@ def _is_of_another_layout(pieces: Sequence[Piece]) -> bool:
 
 
 def _goes_back(pieces: Sequence[Piece]) -> bool:
-    """Whether the clock of a file shows an hour twice, or a piece begins before the last one ends."""
-    ended = [p for p in pieces if p.first_at != NO_INSTANT]
-    is_back = any((a.before + a.after).last > b.first_at for a, b in pairwise(ended))
+    """Whether the clock of a file shows an hour twice, or goes back between two pieces by more than brokers' clocks may
+    differ: less is not a step.
+    """
+    times = [p.before + p.after for p in pieces]
+    tops = accumulate((t.last for t in times), max)
+    is_back = any(top - SKEW > later.first for top, later in zip(tops, times[1:], strict=False))
     return (is_back or any(p.is_doubled for p in pieces)) and not pieces[0].is_wrapped
 
 

@@ -28,7 +28,7 @@ from kafka_hindsight.shared.instants import micros_of
 _MICRO = timedelta(microseconds=1)
 _MILLI, _MINUTE, _HOUR, _DAY = 1_000, 60 * 10**6, 3_600 * 10**6, 86_400 * 10**6
 _QUARTER = _HOUR // 4
-_SKEW = CLOCK_SKEW // _MICRO
+SKEW = CLOCK_SKEW // _MICRO
 
 _MOST_LATE = 40
 """Lines that are late together: each thread that waits for the appender has one."""
@@ -229,7 +229,7 @@ class _Lines:
 
     def _runs(self, begin: int) -> Iterator[_Run]:
         tops = np.maximum.accumulate(self._at[begin:])
-        behind = np.flatnonzero(self._at[begin:] < tops - _SKEW)
+        behind = np.flatnonzero(self._at[begin:] < tops - SKEW)
         if len(behind):
             for run in np.split(behind, np.flatnonzero(np.diff(behind) > 1) + 1):
                 first, stop = begin + int(run[0]), begin + int(run[-1]) + 1
@@ -306,11 +306,11 @@ class _Lines:
         if run.first - run.top > _FEW or not run.top:
             return not run.top and run.first <= _FEW and run.by > _DAY
         before = int(self._at[run.top - 1])
-        return int(self._at[run.top]) - before > _SKEW and int(self._at[run.first]) >= before - _SKEW
+        return int(self._at[run.top]) - before > SKEW and int(self._at[run.first]) >= before - SKEW
 
     def _is_of_others(self, run: _Run) -> bool:
         """Whether other processes wrote the lines that are behind than those that are ahead of them."""
-        ahead = np.flatnonzero(self._at[: run.first] > self._at[run.first] + _SKEW)[-_LOOKED_AT:]
+        ahead = np.flatnonzero(self._at[: run.first] > self._at[run.first] + SKEW)[-_LOOKED_AT:]
         pairs = zip(*map(self._writers, (ahead.tolist(), range(run.first, run.stop)[:_LOOKED_AT])), strict=True)
         return any(theirs and own and not theirs & own for theirs, own in pairs)
 
