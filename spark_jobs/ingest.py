@@ -64,10 +64,8 @@ def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, 
     return {**_tell(Night(engine, store, settings, window, held), said), "input_bytes": listing.size}
 
 
-_FEWEST_READ = 0.25
-"""Events for each unread line with which the logs are audited, and the unread lines are a finding. Our choice."""
 _MOST_UNREAD = 0.1
-"""Where fewer events were read, and a larger share of the lines that matter could not be read, nothing
+"""Where the logs show nothing that is known, and a larger share of the lines that matter could not be read, nothing
 can be concluded."""
 _LOOKED_AT = 100_000
 """Records of a file that are looked at for what they are known to carry: a night without an event has few that matter.
@@ -173,7 +171,7 @@ class Night:
         return found
 
     def refuse_unread(self, lines: Mapping[str, int]) -> None:
-        """Raises: BadInput where brokers' lines say hardly anything that is known, and nothing else shows what was.
+        """Raises: BadInput where no line of a broker says anything that is known, and nothing else shows what was.
 
         Takes: the lines of the window by fate.
         """
@@ -182,27 +180,27 @@ class Night:
         covered = self.store.read_window(quality.COVERAGE, self.cluster, self.window)
         of_brokers = covered.filter(pc.equal(covered["origin"], "broker"))
         counts = {c: pc.sum(of_brokers[c], min_count=0).as_py() for c in ("lines_in", "events", "unparsed")}
-        unparsed = counts["unparsed"]
-        if counts["events"] >= _FEWEST_READ * unparsed or unparsed <= _MOST_UNREAD * self._that_matter(counts):
+        if counts["events"] or counts["unparsed"] <= _MOST_UNREAD * self._that_matter(counts["unparsed"]):
             return
         unread = self.store.read_window(quality.UNPARSED_LINES, self.cluster, self.window)
         shapes = unread.group_by("template", use_threads=False).aggregate([("text", "count"), ("text", "min")])
         most = shapes.sort_by([("text_count", "descending"), ("template", "ascending")]).slice(0, _SHAPES).to_pylist()
         some = "; ".join(f"{row['text_count']} such as {row['text_min'][:_QUOTED]!r}" for row in most)
         raise BadInput(
-            f"Hardly anything that the brokers wrote is known: of {counts['lines_in']:,} lines "
-            f"{unparsed:,} matter and could not be read ({some}). Needed: logs of Kafka 1.0 or later in a "
+            f"Nothing that the brokers wrote says anything that is known: of {counts['lines_in']:,} lines "
+            f"{counts['unparsed']:,} matter and could not be read ({some}). Needed: logs of Kafka 1.0 or later in a "
             "layout that is known. Check the path and the version; give the layout in PATTERN."
         )
 
-    def _that_matter(self, counts: Mapping[str, int]) -> int:
-        """How many of the brokers' lines are of loggers that matter. Takes: how many are events, and how many unread.
+    def _that_matter(self, unparsed: int) -> int:
+        """How many of the brokers' lines are of loggers that matter, where none is an event. Takes: how many of them
+        could not be read.
 
         Most lines of a Kafka before 1.0 are of no such logger: they would hide that none of the others was read.
         """
         columns = ("origin", "layout", "text")
         known = narrowed(self.engine, self.store, bronze.LOG_RECORDS, self._part, columns, _empty_in, _EMPTY)
-        return counts["events"] + counts["unparsed"] + int(pc.sum(known["records"], min_count=0).as_py())
+        return unparsed + int(pc.sum(known["records"], min_count=0).as_py())
 
     @property
     def _part(self) -> Part:
