@@ -31,6 +31,19 @@ def test_members_that_are_heard_side_by_side_under_one_client_id_are_several(rem
     assert (rebalance.cause, rebalance.confidence) == (cause, "possible" if cause == "member_joined" else "likely")
 
 
+def test_a_member_of_which_the_logs_show_only_that_it_left_was_there() -> None:
+    """It left 154 ms before, as in AndreasTraut/kafka_2.13-2.8.0, server.log.2021-04-27-17, lines 6 to 9."""
+    former, later = (f"consumer-g-1-{own_id.removeprefix('app-')}" for own_id in (A2, A3))
+    left = [
+        line("member_left", "01:09:18.467", member_id=former),
+        started("01:09:18.578", 1, f"removing member {former} on LeaveGroup"),
+        line("group_emptied", "01:09:18.580", generation=2),
+    ]
+    rebalance = MadeGroup([*left, started("01:09:18.621", 2, joins(later)), *done("01:09:18.719", 3)]).case()
+    assert (rebalance.cause, rebalance.confidence) == ("member_joined", "possible")
+    assert "a member of the same client id was last heard in the group" in rebalance.explanation
+
+
 @pytest.mark.parametrize("name", EXCERPT_NAMES)
 def test_no_row_says_that_a_member_did_not_come_back_that_may_have(name: str) -> None:
     group = excerpt(name)

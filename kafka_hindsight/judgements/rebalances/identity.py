@@ -199,20 +199,21 @@ class Identity:
         """
         settled = self.registry.settled.first_since(at)
         until = (at if settled is None else settled.happened_at) + SAME_ACT
-        found: list[Departure] = []
+        departures: list[Departure] = []
         for name in self._names_like(member):
             if name not in self._went:
                 went = ((m, r) for m in self._by_name[name] for r in m.removals)
                 self._went[name] = Timeline((Departure(_silent_since(m, r), m, r) for m, r in went), _since)
             gone = self._went[name].between(at - LOOK_BACK, until)
             may_be = (d for d in reversed(gone) if self._may_be_same(d.member, member))
-            found += [d for d in may_be if d.member.known_at and d.member.known_at < at - SAME_ACT][:1]
-        return max(found, key=_since, default=None)
+            departures += [d for d in may_be if _was_known(d, at)][:1]
+        return max(departures, key=_since, default=None)
 
     def had_none(self, at: datetime) -> bool:
         """Whether no member at all is known to have been in the group within the look-back before an instant."""
         came, went = self._all_stays
-        return came.count_before(at - SAME_ACT) == went.count_before(at - LOOK_BACK)
+        is_known_to_be_empty = came.count_before(at - SAME_ACT) == went.count_before(at - LOOK_BACK)
+        return is_known_to_be_empty and not went.between(at - LOOK_BACK, at)
 
     @cached_property
     def _all_stays(self) -> tuple[Timeline[datetime], Timeline[datetime]]:
@@ -232,6 +233,12 @@ class Identity:
 
 def _may_share_host(one: Member, other: Member) -> bool:
     return one.host is None or other.host is None or one.host == other.host
+
+
+def _was_known(departure: Departure, at: datetime) -> bool:
+    """Whether a member was heard of before another one came at an instant, be it by its going alone."""
+    known_at, gone_at = departure.member.known_at, departure.removal.at
+    return known_at is not None and (known_at < at - SAME_ACT or gone_at <= min(known_at, at))
 
 
 def _silent_since(member: Member, removal: Removal) -> datetime:
