@@ -53,6 +53,14 @@ def test_a_group_that_only_its_members_show_has_the_rebalances_that_they_joined(
     assert all(row.explanation.endswith("No line of the group's coordinator is at hand.") for row in rows)
 
 
+def test_members_alone_show_that_a_group_begins_again_and_no_generation_that_is_missing() -> None:
+    own = lines("pause-4.1", "client")
+    assert history([e for e in own if e.generation != 2]).gaps == []
+    later = [replace(e, happened_at=e.happened_at + timedelta(hours=1), line_id=f"{e.line_id} later") for e in own]
+    gaps = history([*own, *later]).gaps
+    assert gaps and all(gap.next_generation <= gap.after_generation for gap in gaps)
+
+
 def test_a_pause_is_told_from_a_crash_by_the_member_s_own_log() -> None:
     a, b = "ads-etl-1-a", "ads-etl-1-b"
     rows = history(lines("pause-4.1", *BOTH)).rebalances

@@ -144,7 +144,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     buried_at = min((e.happened_at for e in ordered if e.kind == BURIED), default=None)
     gaps += _unseen_generations(ordered, context.observed_to)
     if not any(e.origin == Origin.BROKER for e in ordered):  # members show only the generations that they joined
-        gaps = []
+        gaps = [g for g in gaps if g.next_generation <= g.after_generation]
     if buried_at is not None:  # after the group's tombstone generations restart
         why = "the group's metadata were deleted, as their tombstone shows"
         restarts = [not g.explained_by and g.next_generation <= 1 and buried_at <= g.seen_at for g in gaps]

@@ -236,7 +236,7 @@ def _may_share_host(one: Member, other: Member) -> bool:
 
 
 def _was_known(departure: Departure, at: datetime) -> bool:
-    """Whether a member was heard of before another one came at an instant, be it by its going alone."""
+    """Whether a member was heard of before another one came at an instant. The line that removes it is enough."""
     known_at, gone_at = departure.member.known_at, departure.removal.at
     return known_at is not None and (known_at < at - SAME_ACT or gone_at <= min(known_at, at))
 

@@ -142,7 +142,7 @@ def _layouts(page: PageRows) -> Iterator[Statement]:
 
 
 def _generations(page: PageRows) -> Iterator[Statement]:
-    """Whether rebalances are known to be missing; nothing where no group was seen."""
+    """Whether rebalances are known to be missing; nothing where no group was seen, or by its members alone."""
     gaps = [row for row in page.of(GenerationGap) if row.explained_by is None]
     explained = len(page.of(GenerationGap)) - len(gaps)
     also = f" {words.counted(explained, 'further break')} {words.verb(explained, 'is', 'are')} explained."
@@ -153,7 +153,7 @@ def _generations(page: PageRows) -> Iterator[Statement]:
         breaks = f"{words.counted(len(gaps), 'break')} in the generations of {groups}"
         has = words.verb(len(gaps), "has", "have")
         yield "warn", f"{breaks} {has} no explanation{least if missing else ''}.{also if explained else ''}"
-    elif page.of(Rebalance):
+    elif page.of(Rebalance) and any(row.origin == Origin.BROKER for row in page.of(Coverage)):
         yield "good", f"No generation of a group is missing.{also if explained else ''}"
 
 
