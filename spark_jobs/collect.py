@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,6 +35,8 @@ from kafka_hindsight.sources.places import ready
 
 _TRIES = 3
 """How often files that change while they are read are read again, before the next run has to take them."""
+_PAUSE_S = 1
+"""Seconds before they are read again: all logs may rotate at once. Our choice."""
 
 Summary = dict[str, Any]
 
@@ -225,11 +228,13 @@ def _first_pass(
     Raises: InputKeepsChanging where the logs change as often as they are read.
     """
     files = listing.files
-    for _ in range(_TRIES):
+    for tries in range(_TRIES):
+        if tries:
+            time.sleep(_PAUSE_S)
+            files = look().files
         found = scan_files(engine, store, files, look, settings.cluster)
         if not found.unsettled or any(fact.is_kafka_log for fact in found.facts.values()):
             return found
-        files = look().files
     raise InputKeepsChanging("\n".join(_unsettled(source) for source in sorted(found.unsettled)))
 
 

@@ -51,7 +51,10 @@ def test_a_night_of_which_nothing_was_read_claims_nothing():
 
 
 def test_one_rebalance_is_told_in_the_singular():
-    rows = {"gold.rebalances": [rebalance("orders", at("02:00:00"), "member_left", seconds=0.5)]}
+    rows = {
+        "gold.rebalances": [rebalance("orders", at("02:00:00"), "member_left", seconds=0.5)],
+        "quality.coverage": [coverage()],
+    }
     page = build_report(empty() | rows, run())
     assert ("good", "No generation of a group is missing.") in seen.statements(page, "coverage")
     assert seen.timeline(page).lanes[0].note == "1 rebalance"
