@@ -80,7 +80,7 @@ def _tell(night: Night, of_window: Sequence[str]) -> Summary:
     lines, copies = night.parse()
     late = keep_late_windows(night.store, night.settings, night.cluster, night.window)
     progress.say(
-        f"{lines['lines_in']:,} lines: {lines['events']:,} tell something, {lines['ignored']:,} carry nothing of use, "
+        f"{lines['lines_in']:,} lines: {lines['events']:,} are events, {lines['ignored']:,} are of no use, "
         f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
     )
     for sentence in (*of_window, *copies, *late):

@@ -19,7 +19,8 @@ from kafka_hindsight.sql import report_rows
 from kafka_hindsight.sql.lake_views import open_views
 from spark_jobs.fleet_page import write_fleet
 
-_VERSIONS = {"Spark": "pyspark", "Delta": "delta-spark", "Great Expectations": "great-expectations"}
+_VERSIONS = {"Delta (deltalake)": "deltalake", "DuckDB": "duckdb", "Great Expectations": "great-expectations"}
+"""What writes gold and checks it, whichever engine reads and judges."""
 
 
 def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:

@@ -12,7 +12,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -114,7 +114,7 @@ def perform(step: Step, settings: Settings) -> Summary:
         if _is_alone(step, settings.lake):
             take_back(settings.lake, Store(settings.lake).restore)
         earlier = _earlier(step, settings)
-        with _claimed(spark, step, settings, earlier):
+        with _claimed(spark, step, settings, earlier), _reported(spark):
             summary = _body(step).run_step(spark, settings, earlier)
         landing.write_json(_summary_path(settings, step), summary)
         if step is INGEST:
@@ -138,6 +138,15 @@ def _session(settings: Settings) -> SparkSession:
     spark = session.running() or session.start(f"hindsight {settings.run_id}")
     print(f"Spark application {spark.sparkContext.applicationId}", flush=True)
     return spark
+
+
+def _reported(spark: SparkSession | None) -> AbstractContextManager[None]:
+    """What says how far Spark is, where it does the work."""
+    if spark is None:
+        return nullcontext()
+    from kafka_hindsight.spark import tasks_left
+
+    return tasks_left.reported(spark)
 
 
 def _is_alone(step: Step, lake: str) -> bool:

@@ -118,6 +118,7 @@ def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> 
     available = _available(runner, order)
     pending = [n for judgement in order if judgement in available for n in _narrowings(runner, available, judgement)]
     judged: list[Judgement] = []
+    done = 0
     for together in _levels(order):
         ready = [j for j in together if j in available]
         if any(n.judgement in ready for n in pending):
@@ -132,8 +133,9 @@ def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> 
         values |= dict.fromkeys((j.name for j in keyless), None)
         if any(j in available for j in keyless):
             values |= runner.evaluate([j for j in keyless if j in available], values)
+        done += len(ready)
         if ready:
-            progress.say(f"Judged: {', '.join(j.name for j in ready)}")
+            progress.say(f"{done} of {len(available)} judgements are made")
     return values
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from kafka_hindsight.shared.exits import format_exit_summary
 
@@ -13,6 +15,11 @@ FILE_VARIABLE = "HINDSIGHT_PROGRESS"
 
 LOG_VARIABLE = "HINDSIGHT_LOG"
 """Names the file that takes everything Airflow and Spark say, where `hindsight audit` started the run."""
+
+INTERVAL_S = 10
+"""Seconds between two sentences about one piece of long work. Our choice."""
+
+Item = TypeVar("Item")
 
 
 def say(text: str) -> None:
@@ -31,6 +38,43 @@ def ends(step: str, exit_code: int, sentences: list[str], summary: dict[str, Any
     """A step ends: with what it counted, or with the sentences that say why not."""
     print("\n".join(format_exit_summary(step, exit_code, sentences)), flush=True)
     _append(event="ends", step=step, exit_code=exit_code, sentences=sentences, summary=summary)
+
+
+def reported(items: Iterable[Item], size: Callable[[Item], int], total: int) -> Iterator[Item]:
+    """Pass items on, and say every ten seconds how many of their bytes are read and how long the rest takes.
+
+    Args:
+        items: What is worked on, one after another.
+        size: The bytes of an item.
+        total: The bytes of all items.
+
+    Yields:
+        The items, unchanged.
+    """
+    began = last = time.monotonic()
+    done = 0
+    for item in items:
+        now = time.monotonic()
+        if done and now - last >= INTERVAL_S:
+            last = now
+            left = time_left(now - began, done / total)
+            say(f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB of this pass are read; {left}")
+        yield item
+        done += size(item)
+
+
+def time_left(elapsed_s: float, share: float) -> str:
+    """The time that the rest takes, if it goes on as before.
+
+    Args:
+        elapsed_s: Seconds that the work has taken so far.
+        share: The part that is done, between 0 and 1, and not 0.
+
+    Returns:
+        A phrase such as `about 4 min left`.
+    """
+    seconds = elapsed_s * (1 - share) / share
+    return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
 
 
 def _append(**entry: Any) -> None:

@@ -1,0 +1,42 @@
+"""How far a long stage of Spark is, in the words of a step that waits for it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from kafka_hindsight.shared import progress
+
+
+@contextmanager
+def reported(spark: SparkSession) -> Iterator[None]:
+    """Say every ten seconds, while the block runs, how many tasks of each running stage are done.
+
+    Source: SparkStatusTracker. It sees the stages of every thread of the application.
+    """
+    ended = Event()
+    watcher = Thread(target=_watch, args=(spark.sparkContext.statusTracker(), ended), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def _watch(tracker: Any, ended: Event) -> None:
+    began = dict[int, float]()
+    with contextlib.suppress(Exception):  # Java may end while it is asked
+        while not ended.wait(progress.INTERVAL_S):
+            for number in tracker.getActiveStageIds():
+                stage = tracker.getStageInfo(number)
+                elapsed = time.monotonic() - began.setdefault(number, time.monotonic())
+                if stage and stage.numCompletedTasks and elapsed:
+                    left = progress.time_left(elapsed, stage.numCompletedTasks / stage.numTasks)
+                    progress.say(f"{stage.numCompletedTasks} of {stage.numTasks} tasks of this stage are done; {left}")

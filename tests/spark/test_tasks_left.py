@@ -1,0 +1,23 @@
+"""What a step says while Spark works."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kafka_hindsight.shared import progress
+from kafka_hindsight.spark import tasks_left
+
+
+def test_a_long_stage_says_how_many_of_its_tasks_are_done(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "INTERVAL_S", 0.1)
+    with tasks_left.reported(spark):
+        spark.sparkContext.parallelize(range(12), 12).foreach(lambda _: time.sleep(0.3))
+    sentences = capsys.readouterr().out.splitlines()
+    assert sentences
+    assert all(re.fullmatch(r"\d+ of 12 tasks of this stage are done; about \d+ s left", text) for text in sentences)
