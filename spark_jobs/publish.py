@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -37,6 +36,7 @@ from kafka_hindsight.shared.exits import PublicationRefused
 from kafka_hindsight.shared.page_names import VALIDATION_PAGE
 from kafka_hindsight.shared.windows import Window
 from spark_jobs.reporting import write_report
+from spark_jobs.validator import started
 from spark_jobs.withholding import Checked, withhold
 
 Run = Mapping[str, Any]
@@ -99,13 +99,14 @@ def publish(store: Store, run: Run) -> dict[str, Any]:
 
 def _check(store: Store, run: Run) -> Checked:
     """What may be published: the tables, without the rows that break a law by themselves where the rest is sound."""
-    (tables, views), validation = at_once(partial(_opened, store, run["cluster"], _window(run)), _great_expectations)
+    validator = started()
+    tables, views = _opened(store, run["cluster"], _window(run))
     of_window = {name: run[name] for name in ("cluster", "window_from", "window_to")}
-    found = Checked(tables, validation.validate(tables, views, of_window))
+    found = Checked(tables, validator.validate(tables, views, of_window))
     rest = withhold(found)
     if not rest.rows or rest.misleads:
         return found
-    left = validation.validate(rest.tables, views, of_window)
+    left = validator.validate(rest.tables, views, of_window)
     return found if _sentences(left, "critical") else rest.published()
 
 
@@ -132,13 +133,6 @@ def _publish(store: Store, run: Run, checked: Checked) -> dict[str, Any]:
         "warnings": [*checked.sentences, *_sentences(verdicts, "warning")],
         "validation_page": page,
     }
-
-
-def _great_expectations() -> ModuleType:
-    """What validates. Its import takes seconds, in which tables can be read."""
-    from spark_jobs import validation
-
-    return validation
 
 
 def _opened(store: Store, cluster: str, window: Window) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:

@@ -31,6 +31,7 @@ from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, BadInput, exit_code, sentences_of
 from kafka_hindsight.start.launch import AUDIT
+from spark_jobs import validator
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,6 +62,8 @@ def main(arguments: list[str]) -> int:
         parser.add_argument("step", choices=[AUDIT, *sorted(BY_NAME)])
         parser.add_argument("--settings", required=True, help="the settings as JSON")
         given = parser.parse_args(arguments)
+        if given.step == AUDIT:
+            validator.started()
         names = [step.name for step in STEPS] if given.step == AUDIT else [given.step]
         return next((code for name in names if (code := run_step(name, json.loads(given.settings)))), DONE)
     finally:
