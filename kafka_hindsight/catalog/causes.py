@@ -26,8 +26,12 @@ class CauseFamily(Code):
 class CauseNoun:
     """One cause in words. `label` is what a reader sees instead of the code, `symptom` how it shows in the logs.
 
-    `is_arrival`, `is_departure`: a member came or went. `is_removal`: it went against its will. `is_silence`: its
-    session expired. `is_broker_induced`: an outage of a broker can bring it about.
+    `is_arrival`, `is_departure`: a member came or went. `is_return`: it came back. `is_leave`: it asked to leave.
+    `is_removal`: it went against its will. `is_silence`: its session expired. `is_death`: its process had ended.
+    `is_late_heartbeat`: its session expired, and its process lived. `is_late_poll`: it exceeded max.poll.interval.ms.
+    `is_follow_up`: the second half of a cooperative rebalance. `is_command`: an administrator asked for it.
+    `is_broker_induced`: an outage of a broker can cause it. `is_move`: the coordinator moved. `is_unstored`: the
+    coordinator could not store an assignment.
     """
 
     code: str
@@ -39,9 +43,18 @@ class CauseNoun:
     source: str = field(compare=False)
     is_arrival: bool = False
     is_departure: bool = False
+    is_return: bool = False
+    is_leave: bool = False
     is_removal: bool = False
     is_silence: bool = False
+    is_death: bool = False
+    is_late_heartbeat: bool = False
+    is_late_poll: bool = False
+    is_follow_up: bool = False
+    is_command: bool = False
     is_broker_induced: bool = False
+    is_move: bool = False
+    is_unstored: bool = False
 
 
 class CauseCode(Code):
@@ -97,7 +110,7 @@ class Cause(CauseCode):
         " group.instance.id and a session timeout longer than a restart takes: then neither the going nor the coming"
         " starts a rebalance.",
         source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-345",
-        is_arrival=True,
+        is_arrival=True, is_return=True,
     )
     MEMBER_LEFT = CauseNoun(
         code="member_left", label="a member left", family=CauseFamily.MEMBER,
@@ -106,7 +119,7 @@ class Cause(CauseCode):
         advice="Nothing to do for a planned stop. For deployments use static membership (group.instance.id, session"
         " timeout longer than a restart) or cooperative assignment, and restart one member at a time.",
         source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
-        is_departure=True,
+        is_departure=True, is_leave=True,
     )
     HEARTBEAT_EXPIRED = CauseNoun(
         code="heartbeat_expired", label="heartbeat session expired", family=CauseFamily.LOST,
@@ -117,7 +130,7 @@ class Cause(CauseCode):
         " at most a third of it; look for long GC pauses, CPU throttling, suspended hosts, and at the network between"
         " the member and its coordinator.",
         source="GroupCoordinator.scala onExpireHeartbeat; KIP-735; CommonClientConfigs",
-        is_departure=True, is_removal=True, is_silence=True, is_broker_induced=True,
+        is_departure=True, is_removal=True, is_silence=True, is_broker_induced=True, is_late_heartbeat=True,
     )
     HOST_STALLED = CauseNoun(
         code="host_stalled", label="a host slept or stalled", family=CauseFamily.BROKER,
@@ -140,7 +153,7 @@ class Cause(CauseCode):
         " host. Make it close its consumer on shutdown signals, so that the group need not wait for the session to run"
         " out.",
         source="GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848",
-        is_departure=True, is_removal=True, is_silence=True,
+        is_departure=True, is_removal=True, is_silence=True, is_death=True,
     )
     MAX_POLL_EXCEEDED = CauseNoun(
         code="max_poll_exceeded", label="max poll interval exceeded", family=CauseFamily.LOST,
@@ -149,7 +162,7 @@ class Cause(CauseCode):
         advice="Lower max.poll.records, speed up the processing of a batch or move it off the poll loop, or raise"
         " max.poll.interval.ms above the longest batch.",
         source="KIP-62, KIP-800; AbstractCoordinator.java; rdkafka_cgrp.c",
-        is_departure=True, is_removal=True,
+        is_departure=True, is_removal=True, is_late_poll=True,
     )
     SYNC_TIMEOUT = CauseNoun(
         code="sync_timeout", label="a member did not sync in time", family=CauseFamily.LOST,
@@ -220,7 +233,7 @@ class Cause(CauseCode):
         advice="Ask who ran removeMembersFromConsumerGroup or kafka-streams-application-reset; the member itself sees"
         " a fenced instance id.",
         source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-345",
-        is_departure=True,
+        is_departure=True, is_command=True,
     )
     COOPERATIVE_FOLLOWUP = CauseNoun(
         code="cooperative_followup", label="cooperative follow-up", family=CauseFamily.PROTOCOL,
@@ -229,6 +242,7 @@ class Cause(CauseCode):
         advice="Nothing to do: cooperative members give partitions back first and take them in a second, short"
         " rebalance, without stopping the rest. group.protocol=consumer (KIP-848) needs none.",
         source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+        is_follow_up=True,
     )
     STATIC_MEMBER_CHANGED = CauseNoun(
         code="static_member_changed", label="a static member changed", family=CauseFamily.PROTOCOL,
@@ -259,7 +273,7 @@ class Cause(CauseCode):
         symptom="a group rebalances while its coordinator moves to another broker",
         advice="See the broker outage or the election behind it. Nothing is wrong with the group.",
         source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
-        is_broker_induced=True,
+        is_broker_induced=True, is_move=True,
     )
     STORAGE_ERROR = CauseNoun(
         code="storage_error", label="the coordinator could not write", family=CauseFamily.BROKER,
@@ -268,7 +282,7 @@ class Cause(CauseCode):
         advice="Look at the ISR of the group's partition of __consumer_offsets against its min.insync.replicas, and at"
         " the size of the group's metadata against max.message.bytes.",
         source="GroupCoordinator.scala propagateAssignment; GroupMetadataManager.java",
-        is_broker_induced=True,
+        is_broker_induced=True, is_unstored=True,
     )
     CONNECTOR_CHANGED = CauseNoun(
         code="connector_changed", label="a connector changed", family=CauseFamily.ASKED,

@@ -136,6 +136,11 @@ class ControllerChangeCause(Code):
     RESIGNED = "resigned", "The former controller resigned."
     UNKNOWN = "unknown", "The evidence does not show why."
 
+    @property
+    def is_majority_lost(self) -> bool:
+        """Whether the cluster could elect no controller for a time."""
+        return self is ControllerChangeCause.NO_MAJORITY
+
 
 class OutageKind(Code):
     """Kind of a broker's absence."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -118,7 +119,7 @@ def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> 
     available = _available(runner, order)
     pending = [n for judgement in order if judgement in available for n in _narrowings(runner, available, judgement)]
     judged: list[Judgement] = []
-    done = 0
+    done, last = 0, time.monotonic()
     for together in _levels(order):
         ready = [j for j in together if j in available]
         if any(n.judgement in ready for n in pending):
@@ -134,7 +135,8 @@ def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> 
         if any(j in available for j in keyless):
             values |= runner.evaluate([j for j in keyless if j in available], values)
         done += len(ready)
-        if ready:
+        if time.monotonic() - last >= progress.INTERVAL_S:
+            last = time.monotonic()
             progress.say(f"{done} of {len(available)} judgements are made")
     return values
 

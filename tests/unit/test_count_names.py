@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.count_names import count, main, python_files
+from tools.count_names import PROGRAMS, count, main, python_files
 
 FILES = {
     "kafka_hindsight/a.py": (
@@ -55,3 +55,9 @@ def test_counts_are_printed_with_their_share(checkout: Path, capsys: pytest.Capt
         "file names that are there twice: 0, 0.0 of 1,000",
         "lines of README.md: 2",
     ]
+
+
+def test_no_cause_is_compared_by_name_outside_of_rulings_and_knowledge() -> None:
+    home = Path(__file__).resolve().parents[2]
+    counts = count(home, python_files(home / program for program in PROGRAMS))
+    assert counts["causes compared outside of rulings and knowledge"].places == []

@@ -424,7 +424,7 @@ def _until(elected_at: datetime, stood: Sequence[Event], since: datetime) -> Seq
 
 def _row(case: ControllerCase) -> ControllerChange:
     verdict = judge(CONTROLLER_RULINGS, case)
-    is_lost = verdict.code == ControllerChangeCause.NO_MAJORITY
+    cause = ControllerChangeCause(verdict.code)
     low, high = case.uncontrolled
     without = f"{'Meanwhile' if case.controller == NOBODY else 'Until then'} {_WITHOUT}"
     return ControllerChange(
@@ -433,12 +433,12 @@ def _row(case: ControllerCase) -> ControllerChange:
         controller_from=case.former,
         controller_to=case.controller,
         epoch=case.term.epoch,
-        cause=ControllerChangeCause(verdict.code),
+        cause=cause,
         outage_id=verdict.facts.get("outage_id"),
         elections=most_elections(case.stood),
         uncontrolled_low_ms=None if low is None else low // MS,
         uncontrolled_high_ms=None if high is None else high // MS,
         confidence=verdict.confidence,
-        explanation=f"{verdict.sentence} {without}" if is_lost and low else verdict.sentence,
+        explanation=f"{verdict.sentence} {without}" if cause.is_majority_lost and low else verdict.sentence,
         evidence=evidence_of([*map(quote, case.term.lines), *verdict.evidence]),
     )

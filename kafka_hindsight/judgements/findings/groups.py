@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from kafka_hindsight.catalog.codes import Cause, LagStatus, Protocol
+from kafka_hindsight.catalog.codes import LagStatus, Protocol
 from kafka_hindsight.catalog.rows import Finding, MemberSetting, Quote, Rebalance
 from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
 from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
@@ -100,7 +100,7 @@ def faults_of(facts: Facts) -> list[Fault]:
     """
     frequent = {g: len(rows) for g, rows in busiest_hours(facts.rebalances, facts.incidents).items()}
     members = grouped(sorted(facts.settings, key=lambda r: (r.first_seen_at, r.settings_id)), lambda r: r.group_id)
-    expired = Counter(r.group_id for r in facts.rebalances if r.cause == Cause.HEARTBEAT_EXPIRED)
+    expired = Counter(r.group_id for r in facts.rebalances if r.cause.noun.is_late_heartbeat)
     faults: list[Fault] = []
     for group_id, rows in members.items():
         faults += _slow_heartbeats(group_id, rows)
@@ -220,7 +220,7 @@ def _restarts(group_id: str, acts: Mapping[str, list[Act]], rows: Sequence[Membe
     for client_id, own in acts.items():
         limit = timedelta(milliseconds=sessions.get(client_id, default))
         for left, back in pairwise(sorted(own, key=lambda a: (a.at, a.cause, a.rebalance.rebalance_id))):
-            is_restart = (left.cause, back.cause) == (Cause.MEMBER_LEFT, Cause.MEMBER_REJOINED)
+            is_restart = left.cause.noun.is_leave and back.cause.noun.is_return
             if is_restart and back.at - left.at <= limit:
                 pairs.append((client_id, left, back))
     if len(pairs) >= rule.thresholds["restarts"]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
-from kafka_hindsight.catalog.codes import Cause, Confidence, GroupRecordType, Outcome, Protocol, UnavailabilityKind
+from kafka_hindsight.catalog.codes import Confidence, GroupRecordType, Outcome, Protocol, UnavailabilityKind
 from kafka_hindsight.catalog.rows import (
     Event,
     GroupRecord,
@@ -158,7 +158,7 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
         return stops
     known = _Assignments(witnesses)
     assignors = _assignors(witnesses)
-    has_follow_ups = any(r.cause == Cause.COOPERATIVE_FOLLOWUP for r in classic)
+    has_follow_ups = any(r.cause.noun.is_follow_up for r in classic)
     held, since = None, None
     for rebalance, following in pairwise([*classic, None]):
         assert rebalance is not None

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 from statistics import median
 
+from kafka_hindsight.catalog.causes import CauseFamily
 from kafka_hindsight.catalog.codes import Cause, Confidence, Fingerprint, IncidentKind, Intent, Outcome, Protocol
 from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident, MemberStay, Rebalance
 from kafka_hindsight.judgements.groups.storms import (
@@ -57,7 +58,7 @@ class SilentHost:
     @property
     def was_heard_again(self) -> bool:
         """Whether the same process of one of its members surely sent something again."""
-        return any(r.cause == Cause.HEARTBEAT_EXPIRED and r.confidence == Confidence.CERTAIN for r in self.rebalances)
+        return any(r.cause.noun.is_late_heartbeat and r.confidence == Confidence.CERTAIN for r in self.rebalances)
 
 
 def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberStay]) -> list[SilentHost]:
@@ -131,7 +132,7 @@ def session_runs_out_after_each_join(storm: Storm) -> Proof | None:
         for before, unit in pairwise(storm.units)
         if before[-1].ended_at is not None
         and unit[0].protocol == Protocol.CLASSIC
-        and unit[0].cause in (Cause.HEARTBEAT_EXPIRED, Cause.MEMBER_DEAD)
+        and (unit[0].cause.noun.is_late_heartbeat or unit[0].cause.noun.is_death)
         and unit[0].session_timeout_ms
     ]
     if len(known) < STORM_REMOVALS:
@@ -203,8 +204,8 @@ class Gathered:
     @property
     def intent(self) -> Intent:
         """Declared where an administrator's command surely began each of them; else not compared yet."""
-        commands = {(r.cause, r.confidence) for r in self.rebalances}
-        return Intent.DECLARED if commands == {(Cause.REMOVED_BY_ADMIN, CERTAIN)} else Intent.UNKNOWN
+        is_commanded = all(r.cause.noun.is_command and r.confidence == CERTAIN for r in self.rebalances)
+        return Intent.DECLARED if is_commanded else Intent.UNKNOWN
 
     @cached_property
     def fingerprint(self) -> Verdict | None:
@@ -217,7 +218,7 @@ class Gathered:
         if self.host is not None:
             return min(self.rebalances, key=lambda r: list(Confidence).index(r.confidence))
         if self.outage is not None:
-            return next((r for r in self.rebalances if r.cause != Cause.UNKNOWN), self.rebalances[0])
+            return next((r for r in self.rebalances if r.cause.family != CauseFamily.UNKNOWN), self.rebalances[0])
         if self.storm is None:
             return self.rebalances[0]
         counts = Counter(r.cause for r in self.storm.driving)
@@ -260,8 +261,7 @@ class Gathered:
     @property
     def restarted(self) -> int:
         """How many members closed or came back."""
-        restarted = {Cause.MEMBER_LEFT, Cause.MEMBER_REJOINED}
-        return len({client_of(r) for r in self.rebalances if r.cause in restarted})
+        return len({client_of(r) for r in self.rebalances if r.cause.noun.is_leave or r.cause.noun.is_return})
 
     @property
     def rhythm(self) -> str:
@@ -301,7 +301,7 @@ def a_follow_up_belongs_to_it(case: Gathered) -> Proof | None:
 
 def the_coordinator_moved(case: Gathered) -> Proof | None:
     """The move of the coordinator began the rebalance."""
-    return proof_if(case.leading.cause == Cause.COORDINATOR_MOVED)
+    return proof_if(case.leading.cause.noun.is_move)
 
 
 def the_group_only_grew(case: Gathered) -> Proof | None:
@@ -394,7 +394,7 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
 """The confidence is that of the kind; the row's own is that of the cause (Gathered.confidence)."""
 
 
-BROKER_INDUCED_CAUSES = frozenset((Cause.UNKNOWN, *(c for c in Cause if c.noun.is_broker_induced)))
+BROKER_INDUCED_CAUSES = frozenset(c for c in Cause if c.noun.is_broker_induced or c.family == CauseFamily.UNKNOWN)
 """What a member or a coordinator suffers when a broker goes, or what nothing else explains. A member that dies, leaves
 or is too slow does so by itself."""
 
@@ -419,7 +419,7 @@ class OutageLookup:
         hits = [self._by_id[i] for i in lost if i in self._by_id and self._by_id[i].holds(at)]
         if row.coordinator in self._by_broker:
             hits += self._by_broker[row.coordinator].at(at)
-        if row.cause == Cause.STORAGE_ERROR:
+        if row.cause.noun.is_unstored:
             hits += self._out_of_sync.at(at)
         return max((hit.value for hit in hits), key=lambda o: (o.down_at, o.outage_id), default=None)
 
@@ -455,7 +455,7 @@ def attribute_to_outages(
         outage = outages.behind(row, lost)
         if outage is None and row.follows in cut:
             outage = behind[row.follows]
-        if outage is None and row.cause == Cause.MEMBER_REJOINED and client_of(row) in gone:
+        if outage is None and row.cause.noun.is_return and client_of(row) in gone:
             expired_at, last = gone[client_of(row)]
             outage = last if row.started_at - expired_at <= RETURN_WITHIN else None
         if outage is None:
@@ -463,7 +463,7 @@ def attribute_to_outages(
         behind[row.rebalance_id] = outage
         if row.outcome == Outcome.INTERRUPTED:
             cut.add(row.rebalance_id)
-        if row.cause == Cause.HEARTBEAT_EXPIRED and client_of(row):
+        if row.cause.noun.is_late_heartbeat and client_of(row):
             gone[client_of(row)] = row.started_at, outage
     return behind
 
@@ -528,7 +528,7 @@ def _cases_of_group(rebalances: Sequence[Rebalance], gathered: partial[Gathered]
 
 def _units(rebalances: Sequence[Rebalance]) -> list[Unit]:
     """A cooperative follow-up belongs to the rebalance before it; every other rebalance is a unit of its own."""
-    return [*runs(rebalances, lambda _, r: r.cause == Cause.COOPERATIVE_FOLLOWUP)]
+    return [*runs(rebalances, lambda _, r: r.cause.noun.is_follow_up)]
 
 
 def _flat(units: Iterable[Unit]) -> list[Rebalance]:

@@ -146,7 +146,7 @@ class Act:
 
     rebalance_id: str
     at: datetime
-    cause: str
+    cause: Cause
     client: str | None
     member: Member
     is_static: bool = False
@@ -234,7 +234,7 @@ def judge_remedies(
 def replay(timeout: Timeout, ordered: Sequence[Rebalance], acts: Sequence[Act], polls: Polls) -> Replay:
     """What each rebalance of a group needs. Takes: rebalances in order, and their acts."""
     by_rebalance = grouped(acts, lambda a: a.rebalance_id)
-    returns = timelines((a for a in acts if a.cause == Cause.MEMBER_REJOINED), lambda a: a.client, lambda a: a.at)
+    returns = timelines((a for a in acts if a.cause.noun.is_return), lambda a: a.client, lambda a: a.at)
     asked: dict[int, int] = {}
     bridged = []
     for act in acts:
@@ -249,7 +249,7 @@ def replay(timeout: Timeout, ordered: Sequence[Rebalance], acts: Sequence[Act], 
     before: int | None = None
     for rebalance in ordered:
         lengths = [asked.get(id(a)) for a in by_rebalance[rebalance.rebalance_id]]
-        if rebalance.cause == Cause.COOPERATIVE_FOLLOWUP:
+        if rebalance.cause.noun.is_follow_up:
             lengths[0] = before
         known = [n for n in lengths if n is not None]
         before = needs[rebalance.rebalance_id] = max(known) if known and len(known) == len(lengths) else None
@@ -278,7 +278,7 @@ def _return_of(act: Act, returns: Mapping[str | None, Timeline[Act]]) -> Act | N
     if not act.client or act.client not in returns:
         return None
     since = act.at
-    if act.cause == Cause.MEMBER_DEAD and act.member.session_timeout_ms:
+    if act.cause.noun.is_death and act.member.session_timeout_ms:
         since -= act.member.session_timeout_ms * MS
     back = returns[act.client].first_after(since)
     return back if back is not None and back.at <= act.at + RETURN_WITHIN else None
@@ -290,17 +290,17 @@ def _restart(act: Act, back: Act | None, polls: Polls) -> int | None:
     Source: KIP-345. A time-out up to the one in use, or up to Kafka's default, is replayed.
     """
     session = act.member.session_timeout_ms
-    if back is None or act.is_static or act.cause not in (Cause.MEMBER_LEFT, Cause.MEMBER_DEAD):
+    if back is None or act.is_static or not (act.cause.noun.is_leave or act.cause.noun.is_death):
         return None
-    if act.cause == Cause.MEMBER_DEAD and not session:
+    if act.cause.noun.is_death and not session:
         return None
-    away = int((back.at - act.at) / MS) + (session or 0 if act.cause == Cause.MEMBER_DEAD else 0)
+    away = int((back.at - act.at) / MS) + (session or 0 if act.cause.noun.is_death else 0)
     return away if 0 < away < max(SESSION_TIMEOUT_MS, session or 0) else None
 
 
 def _silence(act: Act, back: Act | None, polls: Polls) -> int | None:
     is_short = act.silent_ms is not None and act.silent_ms < SESSION_TIMEOUT_MS
-    return act.silent_ms if act.cause == Cause.HEARTBEAT_EXPIRED and is_short else None
+    return act.silent_ms if act.cause.noun.is_late_heartbeat and is_short else None
 
 
 def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
@@ -310,7 +310,7 @@ def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
     out.
     """
     limit, session = polls.limit_of(act.member), act.member.session_timeout_ms
-    if act.cause != Cause.MAX_POLL_EXCEEDED or limit is None or back is None:
+    if not act.cause.noun.is_late_poll or limit is None or back is None:
         return None
     if act.member.member_id in polls.exceeded:
         return limit + polls.exceeded[act.member.member_id]

@@ -41,9 +41,9 @@ class Storm:
     def driving(self) -> list[Rebalance]:
         """The rebalances that drive the loop: removals, and the leaves of clients that leave again and again."""
         firsts = [unit[0] for unit in self.units]
-        left = Counter(client_of(r) for r in firsts if r.cause == Cause.MEMBER_LEFT)
+        left = Counter(client_of(r) for r in firsts if r.cause.noun.is_leave)
         loops = {client for client, count in left.items() if client and count >= LOOP_LEAVES}
-        return [r for r in firsts if r.cause in REMOVALS or (r.cause == Cause.MEMBER_LEFT and client_of(r) in loops)]
+        return [r for r in firsts if r.cause in REMOVALS or (r.cause.noun.is_leave and client_of(r) in loops)]
 
 
 def find_storms(units: Sequence[Unit]) -> list[range]:
@@ -79,7 +79,7 @@ class _DrivingCount:
         client = client_of(rebalance)
         if rebalance.cause in REMOVALS:
             self.total += by
-        elif rebalance.cause == Cause.MEMBER_LEFT and client:
+        elif rebalance.cause.noun.is_leave and client:
             self.total -= self._driving_leaves(client)
             self._left[client] += by
             self.total += self._driving_leaves(client)
@@ -93,7 +93,7 @@ class Act:
     """What one member did in a rebalance. `row`: the rebalance that it began, or a contributor."""
 
     at: datetime
-    cause: str
+    cause: Cause
     row: Rebalance | Contributor
     rebalance: Rebalance
 
@@ -126,11 +126,11 @@ def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
     """
     acts = [(act, client_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
     broken = {n for act, _, n in acts if act.cause in REMOVALS}
-    came = (a for a in acts if a[0].cause == Cause.MEMBER_REJOINED and a[1])
+    came = (a for a in acts if a[0].cause.noun.is_return and a[1])
     returns = timelines(came, lambda a: a[1], lambda a: a[0].at)
     restarts = []
     for left, client, n in acts:
-        if left.cause == Cause.MEMBER_LEFT and client in returns and n not in broken:
+        if left.cause.noun.is_leave and client in returns and n not in broken:
             back, _, back_n = returns[client].first_after(left.at) or (None, "", n)
             if back is not None and back.at <= left.at + RETURN_WITHIN and back_n not in broken:
                 restarts.append(_Restart(left.at, back.at, client, (n, back_n)))
@@ -155,9 +155,9 @@ def find_scale_outs(units: Sequence[Unit]) -> set[str]:
 
 
 def _grows(row: Rebalance) -> bool:
-    causes = {act.cause for act in acts_in(row)}
+    is_joined = all(act.cause.noun.is_arrival and not act.cause.noun.is_return for act in acts_in(row))
     is_known = row.confidence in (Confidence.CERTAIN, Confidence.LIKELY)
-    return causes == {Cause.MEMBER_JOINED} and is_known and 0 < (row.members_before or 0) < (row.members_after or 0)
+    return is_joined and is_known and 0 < (row.members_before or 0) < (row.members_after or 0)
 
 
 RATE_RULES = ("rebalances_excessive", "rebalances_frequent")
@@ -173,7 +173,7 @@ def busiest_hours(rebalances: Iterable[Rebalance], incidents: Iterable[Incident]
     A cooperative pair counts once, rolling restarts of members not at all.
     """
     restarts = {i.incident_id for i in incidents if i.kind == IncidentKind.ROLLING_RESTART}
-    counted = (r for r in rebalances if r.incident_id not in restarts and r.cause != Cause.COOPERATIVE_FOLLOWUP)
+    counted = (r for r in rebalances if r.incident_id not in restarts and not r.cause.noun.is_follow_up)
     by_group = grouped(sorted(counted, key=turn_of), lambda r: r.group_id)
     busiest: dict[str, Sequence[Rebalance]] = {}
     for group_id, rows in sorted(by_group.items()):

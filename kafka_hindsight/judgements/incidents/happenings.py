@@ -14,7 +14,6 @@ from kafka_hindsight.catalog.codes import (
     NOBODY,
     Cause,
     Confidence,
-    ControllerChangeCause,
     FailoverKind,
     Harm,
     IncidentKind,
@@ -188,7 +187,7 @@ def gather(found: Found) -> list[Happening]:
     behind = sorted((v for v in found.lag if v.status != LagStatus.OK), key=lambda v: (v.topic, v.partition))
     lag = [Happening(kind=IncidentKind.LAG, lag=own) for own in grouped(behind, lambda v: v.group_id).values()]
     # A quorum that loses its controllers again and again: one incident until it keeps one.
-    changes = (c for c in found.controllers if c.cause == ControllerChangeCause.NO_MAJORITY)
+    changes = (c for c in found.controllers if c.cause.is_majority_lost)
     ordered = sorted(changes, key=lambda c: (c.happened_at, c.epoch))
     uncontrolled = _within(ordered, lambda c: c.happened_at, uncontrolled_since)
     quorums = [Happening(kind=IncidentKind.QUORUM_LOST, controllers=own) for own in uncontrolled]

@@ -186,7 +186,8 @@ def _as_sure(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalan
 
 def _surest(row: Rebalance) -> Confidence:
     """How sure a verdict is at most. That a member which joins was not there before rests on lines that are missing."""
-    rests_on_absence = row.cause == Cause.MEMBER_JOINED and row.confidence != Confidence.CERTAIN
+    is_first_join = row.cause.noun.is_arrival and not row.cause.noun.is_return
+    rests_on_absence = is_first_join and row.confidence != Confidence.CERTAIN
     return Confidence.POSSIBLE if rests_on_absence else Confidence.LIKELY
 
 
@@ -352,7 +353,7 @@ def _restarts(before: Rebalance, row: Rebalance) -> bool:
 
     Edge case: a cooperative follow-up restarts nothing: it is the second half. Epochs of KIP-848 overlap.
     """
-    if {before.protocol, row.protocol} != {Protocol.CLASSIC} or row.cause == Cause.COOPERATIVE_FOLLOWUP:
+    if {before.protocol, row.protocol} != {Protocol.CLASSIC} or row.cause.noun.is_follow_up:
         return False
     if before.outcome == Outcome.INTERRUPTED:
         return True
