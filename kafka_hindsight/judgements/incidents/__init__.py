@@ -141,7 +141,7 @@ def _id(happening: Happening) -> str:
         *(p.out_of_sync_period_id for p in happening.periods),
         *(f.failover_id for f in happening.failovers if not happening.outages),
         *(t.truncation_id for t in happening.truncations if not happening.outages),
-        *(f"controller epoch {c.epoch}" for c in happening.controllers),
+        *(f"controller epoch {c.epoch} from {c.happened_at.isoformat()}" for c in happening.controllers),
         *(u.unavailability_id for u in happening.writes_stopped),
         *(f"{v.group_id} {v.topic} {v.partition} {v.window_from.isoformat()}" for v in happening.lag),
     )
