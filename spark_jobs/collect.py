@@ -189,10 +189,10 @@ def collect(
     store.create(*snapshots.TABLES, bronze.GROUP_RECORDS)
     if landed_records:
         store.append_new(bronze.GROUP_RECORDS, group_records.rows_of(landed_records, cluster))
-    if readings.count:
-        first, *parts = snapshots.tables_of(snapshots.readings(readings.lines), cluster).items()
+    for chunk in snapshots.in_chunks(snapshots.readings(readings.lines)):
+        first, *parts = snapshots.tables_of(chunk, cluster).items()
         for table, rows in (*parts, first):
-            store.append_new(table, rows, readings.span)
+            store.append_new(table, rows)
     if kept.held_back:
         progress.say(f"The last records of {len(kept.held_back)} files wait: their files still grow")
     return Collected(

@@ -26,6 +26,9 @@ _NO_INSTANT = "It lacks `at`, the instant of the reading, as ISO 8601 writes it.
 _TOGETHER = 16
 """Readings whose rows become columns together."""
 
+_CHUNK = 32_000_000
+"""Characters of readings that are written together: as rows they take twenty times as much memory. Measured."""
+
 Row = dict[str, Any]
 
 
@@ -72,6 +75,19 @@ def readings(lines: Iterable[ReadLine]) -> list[ReadLine]:
         if read.at and _fullness(read) < _fullness(fullest.setdefault(read.at, read)):
             fullest[read.at] = read
     return [fullest[at] for at in sorted(fullest)]
+
+
+def in_chunks(lines: Iterable[ReadLine]) -> Iterator[list[ReadLine]]:
+    """The readings in their order, in chunks that fit into memory as rows."""
+    chunk, size = list[ReadLine](), 0
+    for line in lines:
+        chunk.append(line)
+        size += len(line.line.text)
+        if size >= _CHUNK:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 def _fullness(read: ReadLine) -> tuple[int, str]:

@@ -212,3 +212,12 @@ def test_of_a_folder_the_files_are_read_that_nothing_writes_to(tmp_path: Path) -
         (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     assert sorted(line.at.minute for line in read_readings(str(tmp_path)).lines if line.at) == [0, 4]
     assert read_readings(str(tmp_path / "_b.jsonl")).count == 1, "the user names it"
+
+
+def test_many_readings_are_written_in_chunks_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = read(*(READING | {"at": f"2026-11-21T01:4{n}:00+00:00"} for n in range(5)))
+    monkeypatch.setattr(snapshots, "_CHUNK", 2 * len(lines[0].line.text))
+    chunks = [*snapshots.in_chunks(lines)]
+    assert [len(chunk) for chunk in chunks] == [2, 2, 1]
+    assert [line for chunk in chunks for line in chunk] == lines
+    assert [*snapshots.in_chunks([])] == []
