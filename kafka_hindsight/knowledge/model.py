@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.knowledge.kinds import Kind
 
 Words = tuple[str | None, str]
@@ -191,14 +192,19 @@ class Noise:
 class Rule:
     """When a finding is raised: its thresholds, with where they come from, and what to do.
 
-    `is_standing`: the rule is about settings, not about what happened; the report shows what happened first.
+    `severity`: receivers of alerts choose by it. `harm`: what happened, or could; None for what was not seen.
+    `is_standing`: it is about settings, not about what happened. `is_incident`: what it finds is an incident too.
+    `is_ongoing`: what it finds is not over when the logs end.
     """
 
     rule_id: str
     severity: str
+    harm: Harm | None
     subject_kind: str
     says: str
     advice: str
     source: str
     thresholds: Mapping[str, float] = field(default_factory=dict)
     is_standing: bool = False
+    is_incident: bool = False
+    is_ongoing: bool = False

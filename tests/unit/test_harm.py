@@ -33,7 +33,7 @@ from kafka_hindsight.judgements.findings import Facts, judge_findings
 from kafka_hindsight.judgements.incidents import Found, judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.knowledge.harms import HARM_NOTES
-from kafka_hindsight.knowledge.rules import HARM_OF_RULE, INCIDENT_RULES, RULE_BY_ID, STANDING_RULES
+from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.figures import state_of
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.shared.absences import is_lost
@@ -341,9 +341,15 @@ def test_a_broker_that_went_before_the_window_and_is_not_back_is_a_finding_of_th
     assert state_of([], [finding]) == "act"
 
 
-def test_the_harm_of_a_rule_names_a_rule_about_what_happened() -> None:
-    assert HARM_OF_RULE.keys() <= RULE_BY_ID.keys() - STANDING_RULES
-    assert HARM_OF_RULE.keys() >= INCIDENT_RULES
+def test_a_rule_about_settings_is_about_posture_and_an_incident_did_harm() -> None:
+    assert {rule.harm for rule in RULES if rule.is_standing} == {Harm.POSTURE}
+    assert {rule.rule_id for rule in RULES if rule.is_incident} == {
+        "offline_partitions",
+        "unclean_election",
+        "broker_lost",
+        "broker_gone",
+    }
+    assert not {rule.harm for rule in RULES if rule.is_incident} & {None, Harm.POSTURE}
 
 
 def test_every_harm_is_noted_in_its_order_and_says_what_it_asks() -> None:

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from kafka_hindsight.catalog.codes import OutOfSyncKind
+from kafka_hindsight.catalog.codes import Harm, OutOfSyncKind
 from kafka_hindsight.knowledge.isr import CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, RESTART_ADVICE
 from kafka_hindsight.knowledge.model import Rule
 
@@ -10,6 +10,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="leader_imbalance",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="broker",
         says="{subject} led too few partitions: {details}",
         advice="Run a preferred leader election (kafka-leader-election.sh --election-type preferred), or find out why"
@@ -21,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="records_truncated",
         severity="critical",
+        harm=Harm.RECORDS_LOST,
         subject_kind="partition",
         says="{subject} {lost} when broker {broker} truncated its log: {cut}",
         advice="See the explanation of the truncation for the leader that the broker followed. Compare the topic with"
@@ -30,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="under_replicated",
         severity="warning",
+        harm=Harm.DATA_AT_RISK,
         subject_kind="partition",
         says="{count} partitions had fewer in-sync replicas than replicas at the last reading{details}",
         advice="Bring back the broker that is missing from their ISR: see gold.out_of_sync_periods and the outages.",
@@ -38,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="under_min_isr",
         severity="critical",
+        harm=Harm.WRITES_REFUSED,
         subject_kind="partition",
         says="{count} partitions had fewer in-sync replicas than min.insync.replicas: writes with acks=all failed",
         advice="Bring the missing replicas back first. A lower min.insync.replicas gives up durability.",
@@ -46,6 +50,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="offline_partitions",
         severity="critical",
+        harm=Harm.PARTITIONS_OFFLINE,
+        is_incident=True,
         subject_kind="partition",
         says="{subject} {was} offline from {since} {until}",
         advice="Bring a replica of its last ISR back. An unclean election brings it back sooner and loses records.",
@@ -54,6 +60,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="broker_started_twice",
         severity="info",
+        harm=Harm.POSTURE,
         subject_kind="broker",
         says="{subject} was started again while its process served, {details}",
         advice="Nothing was lost: the running process went on. Find out who or what started the second one: a script, a"
@@ -64,6 +71,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="broker_gone",
         severity="critical",
+        harm=Harm.BROKER_LOST,
+        is_incident=True,
+        is_ongoing=True,
         subject_kind="broker",
         says="{subject} {fate}",
         advice="Start the broker, or bring back its connection to the controllers. Stop no other broker until it is"
@@ -73,6 +83,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="broker_lost",
         severity="warning",
+        harm=Harm.BROKER_LOST,
+        is_incident=True,
         subject_kind="broker",
         says="{subject} {fate}",
         advice="Find out why: the end of its log, its exit code, kills for memory, pauses, its network and its host."
@@ -82,6 +94,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="unclean_election",
         severity="critical",
+        harm=Harm.RECORDS_LOST,
+        is_incident=True,
         subject_kind="partition",
         says="{subject} elected a leader from outside its ISR: {lost}",
         advice="Compare the topic with what consumers and other systems hold. Set unclean.leader.election.enable=false"
@@ -91,6 +105,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="broker_slow",
         severity="warning",
+        harm=Harm.DATA_AT_RISK,
         subject_kind="broker",
         says="{subject} was alive and {details}",
         advice=OUT_OF_SYNC_ADVICE[OutOfSyncKind.SLOW],
@@ -100,6 +115,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="isr_flapping",
         severity="warning",
+        harm=Harm.DATA_AT_RISK,
         subject_kind="broker",
         says="{subject} left and rejoined the ISR of one partition {cycles} times within 30 minutes{over}",
         advice="A broker that leaves the ISR again and again is too slow for its load, or its connection is unstable:"
@@ -111,6 +127,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="restart_too_early",
         severity="warning",
+        harm=Harm.DATA_AT_RISK,
         subject_kind="broker",
         says="{subject} was stopped at {at} while a broker that had restarted before it was still missing from an"
         " ISR{harm}",
@@ -121,6 +138,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="leadership_not_restored",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="broker",
         says="{subject} was back at {at}, but at {seen} it did not lead {elsewhere} of the {preferred} partitions of"
         " which it is the preferred leader",
@@ -133,6 +151,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="cluster_id_changed",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="cluster",
         says="{subject} began again without its data {times}: {changes}",
         advice="Its disks were formatted or ZooKeeper's data was removed. Find out who did it and why: topics,"

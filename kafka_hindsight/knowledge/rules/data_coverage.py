@@ -6,6 +6,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="generations_missing",
         severity="warning",
+        harm=None,
         subject_kind="group",
         says="{subject} went from generation {after} to {next}; no event explains the generations between",
         advice="Give Hindsight the logs of every broker for this time. See the coverage.",
@@ -14,6 +15,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="leaderships_unseen",
         severity="warning",
+        harm=None,
         subject_kind="partition",
         says="{subject}: the leader is unknown in {breaks}{returns}",
         advice="Give Hindsight the state-change logs of every broker for this time, and the controllers' logs. See"
@@ -24,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="broker_log_missing",
         severity="warning",
+        harm=None,
         subject_kind="broker",
         says="no log of {subject} was read, although other logs name it{less}",
         advice="Give Hindsight its logs: server.log, state-change.log and controller.log. Until then only other brokers"
@@ -33,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="broker_unobserved",
         severity="warning",
+        harm=None,
         subject_kind="broker",
         says="whether {subject} served is not known {count} times, {longest} at most: neither its own log nor a"
         " controller's has a line of that time",
@@ -43,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="group_unanswered",
         severity="info",
+        harm=None,
         subject_kind="group",
         says="{subject} did not answer {count} times when the cluster was read: those readings show nothing of it",
         advice="The coordinator was down or slow at these times: see the outages.",
@@ -51,6 +56,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="reading_partial",
         severity="info",
+        harm=None,
         subject_kind="reading",
         says="{readings}. The first says: {reason}",
         advice="A few are explained by brokers that were down or slow. If every reading lacks a part, see docs/live.md"
@@ -60,6 +66,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="lines_unread",
         severity="warning",
+        harm=None,
         subject_kind="source",
         says="{count} lines of {subject} matter and match no pattern",
         advice="See quality.unparsed_lines for their shapes. A Kafka version that Hindsight does not know yet may have"
@@ -69,6 +76,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="lines_quarantined",
         severity="warning",
+        harm=None,
         subject_kind="source",
         says="{count} lines of {subject} are damaged and are in quarantine",
         advice="See quality.quarantine for what is wrong with each.",

@@ -1,5 +1,6 @@
 """Rules about settings of topics and brokers that decide whether the loss of a broker, a rack or a disk does harm."""
 
+from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
 
@@ -7,6 +8,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="replication_factor_one",
         severity="critical",
+        harm=Harm.POSTURE,
         subject_kind="topic",
         says="{subject} had a single replica, although the cluster had {brokers} brokers: {details}. The partition is"
         " offline while its broker is down, and one disk holds the only copy",
@@ -19,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="replication_factor_low",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="topic",
         says="{subject} had fewer than three replicas, although the cluster had {brokers} brokers: {details}",
         advice="Give it three replicas (kafka-reassign-partitions.sh). With two replicas, each restart of a broker"
@@ -31,6 +34,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="min_isr_low",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="topic",
         says="{subject} accepted writes with acks=all from its leader alone: min.insync.replicas is 1 of three"
         " replicas or more: {details}",
@@ -45,6 +49,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="min_isr_equals_replication",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="topic",
         says="{subject} required all its replicas to be in sync: min.insync.replicas equals their number: {details}."
         " Each restart of a broker stops its writes with acks=all",
@@ -56,6 +61,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="min_isr_above_replication",
         severity="critical",
+        harm=Harm.POSTURE,
         subject_kind="topic",
         says="{subject} required more in-sync replicas than it has replicas: {details}. Brokers before 3.7 reject every"
         " write with acks=all; later ones use the number of replicas instead",
@@ -67,6 +73,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="unclean_election_enabled",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="topic",
         says="{subject} may elect a leader that is not in sync: unclean.leader.election.enable is true: {details}",
         advice="Set unclean.leader.election.enable=false if records must not be lost. Leave it true only if"
@@ -77,6 +84,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="replicas_in_one_rack",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="topic",
         says="{subject} had all replicas of a partition in one rack, although there are {racks}: {details}",
         advice="Spread them: kafka-reassign-partitions.sh --generate places replicas by rack if every broker has a"
@@ -87,6 +95,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="offsets_topic_weak",
         severity="critical",
+        harm=Harm.POSTURE,
         subject_kind="topic",
         says="{subject} holds the offsets and members of every group and has too few replicas: {details}. If its broker"
         " stops, the groups that it coordinates have no coordinator",
@@ -100,6 +109,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="transaction_topic_weak",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="topic",
         says="{subject} holds, or will hold, the state of all transactions with too few replicas: {details}",
         advice="Set transaction.state.log.replication.factor=3 and transaction.state.log.min.isr=2 before a producer"
@@ -111,6 +121,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="default_replication_low",
         severity="info",
+        harm=Harm.POSTURE,
         subject_kind="cluster",
         says="{subject} creates a topic with fewer than three replicas if the topic names no number of its own:"
         " default.replication.factor is {details}",
@@ -123,6 +134,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="settings_differ",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="cluster",
         says="the brokers of {subject} have different settings: {details}. Which one applies depends on which broker"
         " leads",
@@ -134,6 +146,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="racks_missing",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="cluster",
         says="some brokers of {subject} have no rack: {details}. Replicas are then placed as if each of these brokers"
         " stood apart, or without regard to racks",
@@ -144,6 +157,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="racks_unknown",
         severity="info",
+        harm=Harm.POSTURE,
         subject_kind="cluster",
         says="no broker of {subject} has a rack, or all have the same one: {details}. The replicas of a partition may"
         " share one power supply or zone",
@@ -154,6 +168,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="auto_rebalance_off",
         severity="info",
+        harm=Harm.POSTURE,
         subject_kind="cluster",
         says="brokers of {subject} do not become leaders again where they are preferred: auto.leader.rebalance.enable"
         " is false",
@@ -165,6 +180,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="session_bounds",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="cluster",
         says="brokers of {subject} reject the session timeout that clients use by default: {details}",
         advice="Set group.min.session.timeout.ms to 6 s and group.max.session.timeout.ms to 30 min, their defaults."
@@ -177,6 +193,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="consumer_sessions_short",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="cluster",
         says="brokers of {subject} give short timeouts to members of the consumer protocol: {details}",
         advice="Leave group.consumer.session.timeout.ms at 45 s and group.consumer.heartbeat.interval.ms at 5 s. Under"

@@ -1,5 +1,6 @@
 """Rules about consumer groups: their rebalances, the settings of their members, their lag."""
 
+from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
 
@@ -7,6 +8,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="rebalances_frequent",
         severity="warning",
+        harm=Harm.CONSUMERS_STOPPED,
         subject_kind="group",
         says="{subject} rebalanced {count} times within 60 minutes, rolling restarts left out",
         advice="Look at the causes in the order of their counts; each has its own advice.",
@@ -16,6 +18,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="rebalances_excessive",
         severity="critical",
+        harm=Harm.CONSUMERS_STOPPED,
         subject_kind="group",
         says="{subject} rebalanced {count} times within 60 minutes, rolling restarts left out",
         advice="The group spends its time rebalancing. Look at the causes in the order of their counts; the usual ones"
@@ -26,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="member_silent",
         severity="critical",
+        harm=Harm.CONSUMERS_STOPPED,
         subject_kind="group",
         says="a member of {subject} was silent for {length} and then came back",
         advice="Look for long pauses (GC, suspended hosts, CPU limits) and network partitions of that member.",
@@ -35,6 +39,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="eager_often",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="group",
         says="{subject} rebalanced often with an eager assignor, so that every member stopped all its partitions:"
         " {details}",
@@ -49,6 +54,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="poll_below_session",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="group",
         says="{subject} allowed less time between two polls than a session lasts: {details}",
         advice="Set max.poll.interval.ms to at least session.timeout.ms, and well above the longest time that a batch"
@@ -60,6 +66,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="heartbeat_slow",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="group",
         says="{subject} sent fewer than three heartbeats in a session: {details}",
         advice="Set heartbeat.interval.ms to a third of session.timeout.ms at most (by default 3 s of 45 s). Then two"
@@ -71,6 +78,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="settings_mixed",
         severity="warning",
+        harm=Harm.POSTURE,
         subject_kind="group",
         says="{subject} had members with different settings at the same time: {details}",
         advice="Give all members of a group the same settings, or finish the deployment that changes them. A rebalance"
@@ -82,6 +90,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="session_short",
         severity="info",
+        harm=Harm.POSTURE,
         subject_kind="group",
         says="{subject} used a session timeout below 30 s: {details}",
         advice="Leave session.timeout.ms at 45 s, Kafka's default since 3.0 (10 s before), unless a crash has to be"
@@ -94,6 +103,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="static_membership_missing",
         severity="info",
+        harm=Harm.POSTURE,
         subject_kind="group",
         says="{subject} had members without group.instance.id that left and rejoined before a session would have"
         " expired: {details}",
@@ -107,6 +117,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rule_id="lag_growing",
         severity="warning",
+        harm=Harm.LAG_GREW,
         subject_kind="group",
         says="{subject} fell behind: its lag grew from {first} to {last} records",
         advice="See whether its members were rebalancing or slow. Add members, up to the number of partitions.",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm
 from kafka_hindsight.catalog.rows import Finding
-from kafka_hindsight.knowledge.rules import HARM_OF_RULE, STANDING_RULES
+from kafka_hindsight.knowledge.rules import RULE_BY_ID, STANDING_RULES
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.settings.owners import concerned
@@ -19,7 +19,7 @@ SHOWN_OPEN = 6
 def findings(page: PageRows) -> Iterator[ui.Block]:
     """What the rules found, one entry for each rule, severity and piece of advice, worst first; critical ones are open.
 
-    Order: severity; harm, in which how things are set up comes last; then time.
+    Order: severity; harm, in which what was not seen comes after lag, and how things are set up last; then time.
     """
     if not page.of(Finding):
         yield ui.Paragraph("No rule found anything.")
@@ -32,7 +32,8 @@ def findings(page: PageRows) -> Iterator[ui.Block]:
 def _order(rows: Sequence[Finding]) -> tuple[object, ...]:
     first = rows[0]
     severity = list(FindingSeverity).index(first.severity)
-    harm = list(Harm).index(HARM_OF_RULE.get(first.rule_id, Harm.POSTURE))
+    rule = RULE_BY_ID.get(first.rule_id)
+    harm = list(Harm).index(rule.harm or Harm.LAG_GREW if rule else Harm.POSTURE)
     return severity, harm, first.rule_id in STANDING_RULES, first.first_at, first.rule_id, first.advice, first.source
 
 
