@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def grep(files: Sequence[Path]) -> int:
     """Counts the lines that hold a word. Gives: how many."""
     command = ["grep", "-hc", "-F", "GroupCoordinator", "--", *map(str, files)]
-    done = subprocess.run(command, env={**os.environ, "LC_ALL": "C"}, capture_output=True, text=True, check=True)
-    return sum(map(int, done.stdout.split()))
+    process = subprocess.run(command, env={**os.environ, "LC_ALL": "C"}, capture_output=True, text=True, check=True)
+    return sum(map(int, process.stdout.split()))
 
 
 def spark_copy(spark: SparkSession, files: Sequence[Path], target: Path) -> int:
     """Lines into Delta as they are: what Spark cannot do faster. Gives: how many."""
-    return _written(spark, spark.read.text([str(f) for f in files]), target)
+    return _write(spark, spark.read.text([str(f) for f in files]), target)
 
 
 def spark_heads(spark: SparkSession, files: Sequence[Path], target: Path) -> int:
@@ -37,10 +37,10 @@ def spark_heads(spark: SparkSession, files: Sequence[Path], target: Path) -> int
         "split_part(value, ' ', 3) AS level",
         "rtrim(')', substring_index(value, ' (', -1)) AS logger",
     )
-    return _written(spark, lines, target)
+    return _write(spark, lines, target)
 
 
-def _written(spark: SparkSession, lines: DataFrame, target: Path) -> int:
+def _write(spark: SparkSession, lines: DataFrame, target: Path) -> int:
     lines.write.format("delta").save(str(target))
     return int(spark.read.format("delta").load(str(target)).count())
 
@@ -56,8 +56,8 @@ def duckdb_heads(files: Sequence[Path], target: Path) -> int:
         " FROM (SELECT column0 AS text, filename AS file FROM read_csv(?, columns = {'column0': 'VARCHAR'},"
         " auto_detect = false, header = false, delim = '\x1f', quote = '', escape = '', filename = true))"
     )
-    given = [[str(f) for f in files]]
-    connection.execute(f"COPY ({lines}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)", given)
+    parameters = [[str(f) for f in files]]
+    connection.execute(f"COPY ({lines}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)", parameters)
     return _rows(target)
 
 

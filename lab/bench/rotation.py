@@ -245,26 +245,26 @@ def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> 
         before = last.heads()
         writer.permits.release(-(-batches // collects))
         began = time.monotonic()
-        done = collected(_settings(root / "lake", writer.live, datetime.now(UTC)))
+        summary = collected(_settings(root / "lake", writer.live, datetime.now(UTC)))
         seconds.append(time.monotonic() - began)
-        unsettled += len(done.unsettled)
-        held_back += len(done.held_back)
-        if f"broker-{len(WAYS)}/server.log" not in done.unsettled:
+        unsettled += len(summary.unsettled)
+        held_back += len(summary.held_back)
+        if f"broker-{len(WAYS)}/server.log" not in summary.unsettled:
             last.delete(before)
     writer.join()
     if writer.failure:
         raise writer.failure
     collected(_settings(root / "lake", writer.live, datetime.now(UTC) + RESTED))
     collected(_settings(root / "other", writer.whole, datetime.now(UTC) + RESTED))
-    given, expected = (Store(str(root / lake)) for lake in ("lake", "other"))
+    in_steps, in_one_go = (Store(str(root / lake)) for lake in ("lake", "other"))
     return Outcome(
         lines=sum(log.lines for log in writer.logs),
         rotations={log.way: log.rotations for log in writer.logs},
         unsettled=unsettled,
         held_back=held_back,
         seconds=seconds,
-        lines_kept=sum(given.read(LOG_RECORDS, columns=["line_count"])["line_count"].to_pylist()),
-        same=given.content_hash(LOG_RECORDS) == expected.content_hash(LOG_RECORDS),
+        lines_kept=sum(in_steps.read(LOG_RECORDS, columns=["line_count"])["line_count"].to_pylist()),
+        same=in_steps.content_hash(LOG_RECORDS) == in_one_go.content_hash(LOG_RECORDS),
     )
 
 
@@ -279,14 +279,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=1_000_000, help="how many lines are written at least")
     parser.add_argument("--collects", type=int, default=10, help="how often they are collected meanwhile")
-    given = parser.parse_args()
+    options = parser.parse_args()
     os.environ.update(launch.environment())
     time.tzset()
-    batches = given.collects * 12
+    batches = options.collects * 12
     folder = Path(tempfile.mkdtemp(prefix="hindsight-rotation-"))
     try:
-        lines = -(-given.lines // (len(WAYS) * (batches + 1)))
-        outcome = play(folder, batches=batches, lines=lines, every=5, collects=given.collects)
+        lines = -(-options.lines // (len(WAYS) * (batches + 1)))
+        outcome = play(folder, batches=batches, lines=lines, every=5, collects=options.collects)
     finally:
         shutil.rmtree(folder)
     print(json.dumps(outcome.__dict__, indent=1, default=str))

@@ -27,7 +27,7 @@ class Seen(NamedTuple):
     role: str
     cpu_s: float
     peak_kib: int
-    written: int
+    written_bytes: int
 
 
 @dataclass
@@ -45,9 +45,9 @@ class Usage:
     written_mb: float = 0.0
     peaks: dict[str, int] = field(default_factory=dict, repr=False)
 
-    def see(self, seen: list[Seen]) -> None:
+    def see(self, processes: list[Seen]) -> None:
         """Keeps the highest peak of each role."""
-        for process in seen:
+        for process in processes:
             self.peaks[process.role] = max(self.peaks.get(process.role, 0), process.peak_kib)
 
     def figures(self) -> dict[str, float]:
@@ -91,7 +91,7 @@ def metered() -> Iterator[Usage]:
         after = tree(os.getpid())
         usage.see(after)
         usage.cpu_s = sum(p.cpu_s for p in after) - sum(p.cpu_s for p in before)
-        usage.written_mb = (sum(p.written for p in after) - sum(p.written for p in before)) / 1e6
+        usage.written_mb = (sum(p.written_bytes for p in after) - sum(p.written_bytes for p in before)) / 1e6
         peaks = {role: kib / 1024 for role, kib in usage.peaks.items()}
         usage.jvm_mib, usage.worker_mib, usage.driver_mib = (peaks.get(r, 0.0) for r in ("jvm", "worker", "driver"))
 
@@ -102,10 +102,10 @@ def tree(pid: int, below_jvm: bool = False) -> list[Seen]:
         command = Path(f"/proc/{pid}/comm").read_text().strip()
         is_jvm = command == "java"
         role = "jvm" if is_jvm else "driver" if not below_jvm else "worker" if "python" in command else "helper"
-        found = [Seen(pid, role, _cpu_s(pid), _peak_kib(pid), _written(pid))]
+        own = [Seen(pid, role, _cpu_s(pid), _peak_kib(pid), _bytes_written(pid))]
     except (FileNotFoundError, ProcessLookupError):
         return []
-    return [*found, *(seen for child in _children(pid) for seen in tree(child, below_jvm or is_jvm))]
+    return [*own, *(process for child in _children(pid) for process in tree(child, below_jvm or is_jvm))]
 
 
 def _children(pid: int) -> Iterator[int]:
@@ -126,6 +126,6 @@ def _peak_kib(pid: int) -> int:
     return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0)
 
 
-def _written(pid: int) -> int:
+def _bytes_written(pid: int) -> int:
     io = Path(f"/proc/{pid}/io").read_text()
     return next(int(line.split()[1]) for line in io.splitlines() if line.startswith("write_bytes:"))

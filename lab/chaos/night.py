@@ -24,16 +24,16 @@ def cut_night(sample: Path, folder: Path, last: bytes) -> Path:
 
 def _between(text: bytes, last: bytes) -> list[bytes]:
     """Records between the instants, each with what follows its head."""
-    kept: list[bytes] = []
+    lines: list[bytes] = []
     is_in = False
     for line in text.splitlines(keepends=True):
         if head := _AT.match(line):
             is_in = FIRST <= head[1] < last
         if is_in:
-            kept.append(line)
-    return kept
+            lines.append(line)
+    return lines
 
 
 def _instant(reading: bytes) -> bytes:
-    found = re.search(rb'"at": ?"[^T"]*T(\d\d:\d\d:\d\d)', reading)
-    return found[1] if found else b""
+    match = re.search(rb'"at": ?"[^T"]*T(\d\d:\d\d:\d\d)', reading)
+    return match[1] if match else b""

@@ -30,7 +30,7 @@ class Answer(NamedTuple):
     sentences: list[str]
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The first sentence."""
         return self.sentences[0] if self.sentences else ""
 
@@ -59,10 +59,10 @@ class Worker:
             else:
                 time.sleep(0.05)
         is_done = self._answer.exists()
-        ended = Answer(**json.loads(self._answer.read_text())) if is_done else Answer(KILLED, ["killed"])
+        answer = Answer(**json.loads(self._answer.read_text())) if is_done else Answer(KILLED, ["killed"])
         if self._process.poll() is not None and not self._is_closed:
             self._start()
-        return ended
+        return answer
 
     def do(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> None:
         """Runs a step that nothing disturbs. Raises: RuntimeError where it fails."""
@@ -70,7 +70,7 @@ class Worker:
             raise RuntimeError(f"{step} failed undisturbed: {sentences}")
 
     @contextmanager
-    def stopped(self) -> Iterator[None]:
+    def suspended(self) -> Iterator[None]:
         """All its processes stand still in the block: what lies on disk is what a kill would leave."""
         os.killpg(self._process.pid, signal.SIGSTOP)
         try:
@@ -111,18 +111,18 @@ def main(answer: Path) -> None:
 
     time.tzset()
     for line in sys.stdin:
-        asked = json.loads(line)
+        request = json.loads(line)
         try:
-            settings = Settings.of(asked["settings"])
+            settings = Settings.of(request["settings"])
             if settings.engine == "spark":
                 _start_spark()
-            perform(BY_NAME[asked["step"]], settings)
-            ended = Answer(DONE, [])
+            perform(BY_NAME[request["step"]], settings)
+            answer = Answer(DONE, [])
         except Exception as error:
             traceback.print_exc()
-            ended = Answer(exit_code(error), sentences_of(error))
+            answer = Answer(exit_code(error), sentences_of(error))
         being_written = answer.with_suffix(".tmp")
-        being_written.write_text(json.dumps(ended._asdict()))
+        being_written.write_text(json.dumps(answer._asdict()))
         being_written.rename(answer)
 
 

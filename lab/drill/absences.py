@@ -102,10 +102,10 @@ def _of_broker(broker: int, acts: Iterable[Act], until: datetime) -> list[Away]:
     over: list[Away] = []
     current: Away | None = None
     for act in acts:
-        if kinds := _taken(act):
-            begun = current or Away(broker, act.at, until, False, frozenset(), False)
-            owed = begun.is_owed or act.expect in OUTAGE_KINDS
-            current = replace(begun, kinds=begun.kinds | kinds, is_owed=owed)
+        if kinds := _kinds_of(act):
+            absence = current or Away(broker, act.at, until, False, frozenset(), False)
+            owed = absence.is_owed or act.expect in OUTAGE_KINDS
+            current = replace(absence, kinds=absence.kinds | kinds, is_owed=owed)
         elif act.action == START_ENDED:
             over[-1] = replace(over[-1], back_at=act.at + SESSION, kinds=over[-1].kinds | {OutageKind.FAILED_START})
         elif current and act.action == "broker_starts_fail":
@@ -116,7 +116,7 @@ def _of_broker(broker: int, acts: Iterable[Act], until: datetime) -> list[Away]:
     return [*over, *([current] if current else [])]
 
 
-def _taken(act: Act) -> frozenset[str]:
+def _kinds_of(act: Act) -> frozenset[str]:
     """What an act makes of a broker; a failed disk takes it away only where that ends its process."""
     lives = act.action == "log_dir_failed" and act.expect not in OUTAGE_KINDS
     return frozenset() if lives else _GONE.get(act.action, frozenset())

@@ -84,15 +84,16 @@ class Admin:
     def group(self, group: str, kind: str = CONSUMERS) -> Group:
         """The group; one that the cluster does not know is Dead and has no coordinator or members."""
         try:
-            found, state = self._described(group, kind)
+            description, state = self._described(group, kind)
         except AdminFault as fault:
             if "GroupIdNotFound" in str(fault):
                 return Group("Dead", -1, (), ())
             raise
         owns = sorted(
-            (m.clientId(), tuple(sorted(p.toString() for p in _owned(m.assignment(), kind)))) for m in found.members()
+            (m.clientId(), tuple(sorted(p.toString() for p in _owned(m.assignment(), kind))))
+            for m in description.members()
         )
-        coordinator = found.coordinator()
+        coordinator = description.coordinator()
         return Group(
             state=state.toString(),
             coordinator=coordinator.id() if coordinator else -1,
@@ -102,19 +103,19 @@ class Admin:
 
     def _described(self, group: str, kind: str) -> tuple[Any, Any]:
         """A group of that kind, of consumers or of another kind, such as workers of Connect; and its state."""
-        asked = self._jvm.list([group])
+        names = self._jvm.list([group])
         if kind != CONSUMERS:
             calls = {SHARES: self._client.describeShareGroups, STREAMS_OWN: self._client.describeStreamsGroups}
-            found = self._got(calls[kind](asked).all()).get(group)
-            return found, found.groupState()
+            description = self._got(calls[kind](names).all()).get(group)
+            return description, description.groupState()
         try:
-            found = self._got(self._client.describeConsumerGroups(asked).all()).get(group)
-            return found, found.groupState()
+            description = self._got(self._client.describeConsumerGroups(names).all()).get(group)
+            return description, description.groupState()
         except AdminFault as fault:
             if "is not a consumer group" not in str(fault):
                 raise
-        found = self._got(self._client.describeClassicGroups(asked).all()).get(group)
-        return found, found.state()
+        description = self._got(self._client.describeClassicGroups(names).all()).get(group)
+        return description, description.state()
 
     def topics(self) -> tuple[Partition, ...]:
         """Every partition of every topic, internal ones too."""
@@ -161,11 +162,11 @@ class Admin:
         """Creates a topic; `assignment` names the replicas of each partition, the preferred leader first."""
         if assignment:
             placed = {p: self._jvm.list(ids) for p, ids in assignment.items()}
-            wanted = self._admin.NewTopic(topic, self._jvm.map(placed))
+            new_topic = self._admin.NewTopic(topic, self._jvm.map(placed))
         else:
-            wanted = self._admin.NewTopic(topic, partitions, replicas)
-        wanted.configs(self._jvm.map(configs or {}))
-        self._got(self._client.createTopics(self._jvm.list([wanted])).all())
+            new_topic = self._admin.NewTopic(topic, partitions, replicas)
+        new_topic.configs(self._jvm.map(configs or {}))
+        self._got(self._client.createTopics(self._jvm.list([new_topic])).all())
 
     def delete_topic(self, topic: str) -> None:
         """Deletes a topic."""
@@ -173,8 +174,8 @@ class Admin:
 
     def add_partitions(self, topic: str, to: int) -> None:
         """Raises the number of a topic's partitions."""
-        wanted = self._admin.NewPartitions.increaseTo(to)
-        self._got(self._client.createPartitions(self._jvm.map({topic: wanted})).all())
+        new_partitions = self._admin.NewPartitions.increaseTo(to)
+        self._got(self._client.createPartitions(self._jvm.map({topic: new_partitions})).all())
 
     def set_topic(self, topic: str, name: str, value: str) -> None:
         """Gives one setting of a topic another value."""
@@ -187,8 +188,8 @@ class Admin:
         operation = self._admin.AlterConfigOp
         place = self._resource()(kind, resource)
         change = operation(self._admin.ConfigEntry(name, value), operation.OpType.SET)
-        wanted = self._jvm.map({place: self._jvm.list([change])})
-        self._in_time(lambda: self._client.incrementalAlterConfigs(wanted).all(), "UnknownTopicOrPartition")
+        changes = self._jvm.map({place: self._jvm.list([change])})
+        self._in_time(lambda: self._client.incrementalAlterConfigs(changes).all(), "UnknownTopicOrPartition")
 
     def throttle(self, topic: str, broker: int, rate: int) -> None:
         """Lets a broker fetch so many bytes a second where it follows a topic and is behind."""
@@ -203,8 +204,8 @@ class Admin:
             for p in self.topics()
             if p.topic == topic and p.leader != p.replicas[0]
         ]
-        wanted = self._jvm.java.java.util.HashSet(self._jvm.list(ours))
-        self._in_time(lambda: self._client.electLeaders(kind, wanted).all(), "NotController")
+        partition_set = self._jvm.java.java.util.HashSet(self._jvm.list(ours))
+        self._in_time(lambda: self._client.electLeaders(kind, partition_set).all(), "NotController")
 
     def _in_time(self, call: Callable[[], Any], not_yet: str) -> Any:
         """Asks again as long as Kafka answers that it is not ready."""
@@ -220,13 +221,13 @@ class Admin:
     def reassign(self, topic: str, partition: int, replicas: Sequence[int]) -> None:
         """Moves a partition to other brokers."""
         target = self._admin.NewPartitionReassignment(self._jvm.list(replicas))
-        wanted = {self._partition(topic, partition): self._jvm.java.java.util.Optional.of(target)}
-        self._got(self._client.alterPartitionReassignments(self._jvm.map(wanted)).all())
+        assignments = {self._partition(topic, partition): self._jvm.java.java.util.Optional.of(target)}
+        self._got(self._client.alterPartitionReassignments(self._jvm.map(assignments)).all())
 
     def cancel_reassignment(self, topic: str, partition: int) -> None:
         """Calls the move of a partition off."""
-        wanted = {self._partition(topic, partition): self._jvm.java.java.util.Optional.empty()}
-        self._got(self._client.alterPartitionReassignments(self._jvm.map(wanted)).all())
+        assignments = {self._partition(topic, partition): self._jvm.java.java.util.Optional.empty()}
+        self._got(self._client.alterPartitionReassignments(self._jvm.map(assignments)).all())
 
     def remove_static_member(self, group: str, instance: str) -> None:
         """Removes one static member."""
@@ -255,26 +256,26 @@ class Admin:
         }
         producer_package = self._jvm.java.org.apache.kafka.clients.producer
         producer = producer_package.KafkaProducer(self._jvm.map(config))
-        sent = 0
+        record_count = 0
         try:
             for number in range(count):
                 value = f"record {number}".encode().ljust(size)
                 record = producer_package.ProducerRecord(topic, partition, None, value)
                 self._got(producer.send(record))
-                sent += 1
+                record_count += 1
         except AdminFault:
-            return sent
+            return record_count
         finally:
             producer.close()
-        return sent
+        return record_count
 
     def end_offset(self, topic: str, partition: int) -> int:
         """How far a partition has come."""
         place = self._partition(topic, partition)
         latest = self._admin.OffsetSpec.latest()
-        asked = self._jvm.map({place: latest})
-        found = self._in_time(lambda: self._client.listOffsets(asked).all(), "UnknownTopicOrPartition")
-        return int(found.get(place).offset())
+        request = self._jvm.map({place: latest})
+        offsets = self._in_time(lambda: self._client.listOffsets(request).all(), "UnknownTopicOrPartition")
+        return int(offsets.get(place).offset())
 
     def _partition(self, topic: str, partition: int) -> Any:
         return self._jvm.java.org.apache.kafka.common.TopicPartition(topic, partition)

@@ -90,7 +90,7 @@ class Writer:
         self.due = due
         self._record = record
         self._acked = acked
-        self._sent = 0
+        self._next_number = 0
         self._settings = {**_WRITER, "bootstrap.servers": bootstrap, "acks": ACKS[series.kind]}
         self._producer = Producer(self._settings)
 
@@ -100,8 +100,8 @@ class Writer:
         Edge case: a broker that has just started may answer that it knows no such topic or partition. librdkafka then
         refuses each record for half a minute, without another question: a new producer asks.
         """
-        number, series = self._sent, self.series
-        self._sent += 1
+        number, series = self._next_number, self.series
+        self._next_number += 1
         self.due = max(self.due + EVERY_MS / 1000, now())
         try:
             self._producer.produce(
@@ -188,10 +188,10 @@ class Flock:
 
     def leave(self, topic: str) -> None:
         """Takes the canaries off a topic; what they wrote is swept all the same."""
-        gone = [w for w in self._writers if w.series.topic == topic]
-        self._writers = [w for w in self._writers if w not in gone]
-        self._leaving += gone
-        for writer in gone:
+        leaving = [w for w in self._writers if w.series.topic == topic]
+        self._writers = [w for w in self._writers if w not in leaving]
+        self._leaving += leaving
+        for writer in leaving:
             self._record.keep(*writer.series.end(now()))
         for reader in [r for of, r in self._readers if of == topic]:
             for series in reader.series.values():

@@ -310,8 +310,8 @@ def _loss_of(place: Place, tables: Tables) -> tuple[int, int | None]:
         highs = [r["records_lost_high"] for r in elected]
         return sum(r["records_lost_low"] or 0 for r in elected), None if None in highs else sum(highs)
     cuts = [r for r in _rows_of(place, TRUNCATIONS, tables) if r["verdict"] == "committed_lost"]
-    lost = sum(r["records_cut"] or 1 for r in cuts)
-    return lost, lost
+    record_count = sum(r["records_cut"] or 1 for r in cuts)
+    return record_count, record_count
 
 
 def _rows_of(place: Place, table: str, tables: Tables) -> list[Row]:
@@ -356,8 +356,8 @@ HEADS = (
 def cells(counts: CanaryCounts) -> tuple[str, ...]:
     """Counts as the cells of a table with HEADS."""
     missing = f"{counts.missing_all} of acks=all, {counts.missing_one} of acks=1"
-    shown = (counts.gaps, counts.met, counts.intervals, counts.without_gap, counts.swept)
-    return *map(str, shown), missing, str(counts.losses_wrong)
+    numbers = (counts.gaps, counts.met, counts.intervals, counts.without_gap, counts.swept)
+    return *map(str, numbers), missing, str(counts.losses_wrong)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

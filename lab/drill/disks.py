@@ -26,11 +26,11 @@ def fail(directories: Sequence[Path]) -> None:
 
 def mend(directories: Sequence[Path]) -> bool:
     """Gives back those that were taken away, with what they held. Gives: whether there was one."""
-    gone = [d for d in directories if _away(d).exists()]
-    for directory in gone:
+    directories_away = [d for d in directories if _away(d).exists()]
+    for directory in directories_away:
         directory.unlink()
         _away(directory).rename(directory)
-    return bool(gone)
+    return bool(directories_away)
 
 
 def partitions_in(directories: Sequence[Path]) -> set[tuple[str, int]]:

@@ -68,16 +68,16 @@ class ClusterElsewhere(Cluster):
     def at(cls, bootstrap: str, folder: Path, password: str) -> ClusterElsewhere:
         """The cluster, with the brokers it has now. Raises: KafkaException where it does not answer."""
         reach = {"bootstrap.servers": bootstrap, **_login(LIBRDKAFKA, password)}
-        known = AdminClient(reach).list_topics(timeout=30)
+        metadata = AdminClient(reach).list_topics(timeout=30)
         return cls(
             version=NEWEST,
             layout="combined",
             folder=folder,
             libs=libs(NEWEST),
-            cluster_id=str(known.cluster_id),
+            cluster_id=str(metadata.cluster_id),
             settings={},
             ports={},
-            brokers={number: Node(f"broker-{number}", (), folder) for number in known.brokers},
+            brokers={number: Node(f"broker-{number}", (), folder) for number in metadata.brokers},
             address=bootstrap,
             password=password,
         )

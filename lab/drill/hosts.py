@@ -100,22 +100,22 @@ class Hosts:
 def hosts() -> Iterator[Hosts]:
     """Room for hosts, for as long as the block lasts. Raises: HostFault where the system refuses it."""
     rng = random.SystemRandom()
-    made = Hosts(f"hs{os.getpid()}", f"10.{rng.randrange(64, 255)}.{rng.randrange(1, 255)}")
-    _ip("link", "add", made.name, "address", _OF_BRIDGE, "type", "bridge")
+    network = Hosts(f"hs{os.getpid()}", f"10.{rng.randrange(64, 255)}.{rng.randrange(1, 255)}")
+    _ip("link", "add", network.name, "address", _OF_BRIDGE, "type", "bridge")
     try:
-        _ip("addr", "add", f"{made.address}/24", "dev", made.name)
-        _ip("link", "set", made.name, "up")
-        yield made
+        _ip("addr", "add", f"{network.address}/24", "dev", network.name)
+        _ip("link", "set", network.name, "up")
+        yield network
     finally:
-        made.end()
+        network.end()
 
 
 def why_none() -> str | None:
     """Why this machine can have no hosts; None where it can."""
     try:
-        with hosts() as tried:
-            _run(*tried.within("h"), "true")
-            tried.slow("h", "16kbit")
+        with hosts() as network:
+            _run(*network.within("h"), "true")
+            network.slow("h", "16kbit")
     except HostFault as fault:
         return f"Found: {fault} Needed: root, ip, tc, and a kernel with network namespaces, bridges and tbf queues."
     return None
@@ -127,8 +127,8 @@ def _ip(*words: str) -> None:
 
 def _run(*command: str) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWERS_WITHIN)
+        process = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWERS_WITHIN)
     except (OSError, subprocess.TimeoutExpired) as fault:
         raise HostFault(f"{command[0]} did not answer: {fault}.") from None
-    if done.returncode:
-        raise HostFault(f"{' '.join(command)}: {done.stderr.strip()}.")
+    if process.returncode:
+        raise HostFault(f"{' '.join(command)}: {process.stderr.strip()}.")

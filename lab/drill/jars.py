@@ -41,10 +41,10 @@ def libs(version: str) -> Path:
     return folder
 
 
-def fetch(version: str, folder: Path, wanted: Mapping[str, str]) -> None:
+def fetch(version: str, folder: Path, checksums: Mapping[str, str]) -> None:
     """Resolves a Kafka and all it needs."""
     kafka = [maven.Module("org.apache.kafka", name, version) for name in ("kafka_2.13", "kafka-tools")]
-    maven.fetch([*kafka, *(_LOG4J2 if uses_log4j2(version) else _RELOAD4J)], wanted, folder, KAFKAS / "cache")
+    maven.fetch([*kafka, *(_LOG4J2 if uses_log4j2(version) else _RELOAD4J)], checksums, folder, KAFKAS / "cache")
 
 
 if __name__ == "__main__":

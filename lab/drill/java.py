@@ -72,31 +72,31 @@ class Jvm:
         assert self.process.stdout
         too_late = threading.Timer(_STARTS_WITHIN, self.process.kill)
         too_late.start()
-        said = [self.process.stdout.readline().strip() for _ in range(2)]
+        lines = [self.process.stdout.readline().strip() for _ in range(2)]
         too_late.cancel()
-        if not all(said):
+        if not all(lines):
             processes.kill(self.process)
             raise Py4JNetworkError(f"Needed within {_STARTS_WITHIN} s: a JVM that answers. Found: it ended.")
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
-        return int(said[0]), said[1]
+        return int(lines[0]), lines[1]
 
-    def forget(self, made: Any) -> None:
+    def forget(self, reference: Any) -> None:
         """Lets go of an object in the JVM."""
-        self._gateway.detach(made)
+        self._gateway.detach(reference)
 
     def map(self, pairs: Mapping[Any, Any]) -> Any:
         """A java.util.HashMap."""
-        made = self.java.java.util.HashMap()
+        java_map = self.java.java.util.HashMap()
         for key, value in pairs.items():
-            made.put(key, value)
-        return made
+            java_map.put(key, value)
+        return java_map
 
     def list(self, values: Any) -> Any:
         """A java.util.ArrayList."""
-        made = self.java.java.util.ArrayList()
+        java_list = self.java.java.util.ArrayList()
         for value in values:
-            made.add(value)
-        return made
+            java_list.add(value)
+        return java_list
 
     def is_running(self) -> bool:
         """Whether the process lives (a stopped one does)."""
@@ -132,8 +132,8 @@ def _relayed(within: Sequence[str], port: int) -> tuple[subprocess.Popen[Any], i
     """A port of this host behind which lies one of another host, and the process in between."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         relay = [*within, sys.executable, "-m", "lab.drill.relay", str(listening.fileno()), str(port)]
-        started = processes.start(relay, pass_fds=[listening.fileno()], cwd=HOME, stdin=subprocess.DEVNULL)
-        return started, int(listening.getsockname()[1])
+        process = processes.start(relay, pass_fds=[listening.fileno()], cwd=HOME, stdin=subprocess.DEVNULL)
+        return process, int(listening.getsockname()[1])
 
 
 def _logging(version: str) -> str:

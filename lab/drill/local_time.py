@@ -29,10 +29,12 @@ def moved(text: str, by: timedelta, zone: ZoneInfo) -> str:
 
     def again(match: re.Match[str]) -> str:
         try:
-            read = datetime.fromisoformat(f"{match['date'].replace('/', '-')}T{match['clock']}").replace(tzinfo=UTC)
+            at_before = datetime.fromisoformat(f"{match['date'].replace('/', '-')}T{match['clock']}").replace(
+                tzinfo=UTC
+            )
         except ValueError:
             return match[0]
-        at = read + by if match["zone"] else (read + by).astimezone(zone)
+        at = at_before + by if match["zone"] else (at_before + by).astimezone(zone)
         date = f"{at:%Y-%m-%d}".replace("-", match["dash"])
         return f"{date}{match['between']}{at:%H:%M:%S}{match['fraction'] or ''}{match['zone'] or ''}"
 
@@ -60,8 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("new", type=Path, help="the folder to write")
     parser.add_argument("--zone", type=ZoneInfo, required=True, help="such as Europe/Berlin")
     parser.add_argument("--change", type=datetime.fromisoformat, required=True, help="such as 2026-10-25T01:00Z")
-    chosen = parser.parse_args(arguments)
-    rewrite(chosen.night, chosen.new, chosen.zone, chosen.change)
+    options = parser.parse_args(arguments)
+    rewrite(options.night, options.new, options.zone, options.change)
     return 0
 
 

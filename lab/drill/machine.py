@@ -23,8 +23,8 @@ def clock_ahead(seconds: int) -> Mapping[str, str]:
 
     Edge case: a JVM waits by the monotonic clock, which the fix would take for the other one: no wait would last.
     """
-    told = {"FAKETIME": f"{seconds:+d}", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FORCE_MONOTONIC_FIX": "0"}
-    return {"LD_PRELOAD": str(_FAKETIME), **told} if seconds else {}
+    variables = {"FAKETIME": f"{seconds:+d}", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FORCE_MONOTONIC_FIX": "0"}
+    return {"LD_PRELOAD": str(_FAKETIME), **variables} if seconds else {}
 
 
 def _why_no_clocks() -> str | None:

@@ -68,15 +68,15 @@ def _rolling_restart(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """One incident must hold the whole roll: of several, the one that meets most of its acts counts."""
     restarts = {i["incident_id"] for i in tables.get("incidents", ()) if i["kind"] == "rolling_restart"}
     codes = REBALANCE_CODES[ROLLING_RESTART]
-    found = {
+    rows_of_acts = {
         id(a): [r for r in _rows_called(a, tables, codes) if r.get("incident_id") in restarts]
         for a in _roll_of(act, acts)
     }
-    votes = Counter(i for rows in found.values() for i in {r["incident_id"] for r in rows})
+    votes = Counter(i for rows in rows_of_acts.values() for i in {r["incident_id"] for r in rows})
     if not votes:
         return Answer(False)
-    chosen = max(sorted(votes), key=votes.__getitem__)
-    return some(r for r in found[id(act)] if r["incident_id"] == chosen)
+    winner = max(sorted(votes), key=votes.__getitem__)
+    return some(r for r in rows_of_acts[id(act)] if r["incident_id"] == winner)
 
 
 def _roll_of(act: Act, acts: Sequence[Act]) -> list[Act]:
@@ -144,14 +144,14 @@ def of_group(act: Act, tables: Tables) -> list[Row]:
 
 
 def some(rows: Iterable[Row]) -> Answer:
-    found = tuple(rows)
-    return Answer(bool(found), found)
+    matches = tuple(rows)
+    return Answer(bool(matches), matches)
 
 
 def _host_silent(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """One incident of that kind holds the group, and names the host."""
     near = (i for i in tables.get("incidents", ()) if is_after(act, i["started_at"]) and i["kind"] == HOST_SILENT)
-    return some(i for i in near if act.group in i["group_ids"] and f"host {act.told['host']} " in i["explanation"])
+    return some(i for i in near if act.group in i["group_ids"] and f"host {act.fields['host']} " in i["explanation"])
 
 
 Rule = Callable[[Act, Sequence[Act], Tables], Answer]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _DIES_WITHIN = 10
-_started: weakref.WeakSet[subprocess.Popen[Any]] = weakref.WeakSet()
+_processes: weakref.WeakSet[subprocess.Popen[Any]] = weakref.WeakSet()
 
 
 def start(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
@@ -19,7 +19,7 @@ def start(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
     What the process starts in turn is of its group, and ends with it.
     """
     process = subprocess.Popen(command, start_new_session=True, **options)
-    _started.add(process)
+    _processes.add(process)
     return process
 
 
@@ -31,7 +31,7 @@ def kill(process: subprocess.Popen[Any]) -> None:
 
 def kill_all() -> None:
     """Ends every process that was started and still lives. Whoever waits for one of them is answered by its end."""
-    alive = [process for process in _started if process.poll() is None]
+    alive = [process for process in _processes if process.poll() is None]
     for process in alive:
         _kill_group(process)
     for process in alive:

@@ -43,7 +43,7 @@ class Program:
             )
         self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        threading.Thread(target=self._read, daemon=True).start()
+        threading.Thread(target=self._listen, daemon=True).start()
 
     def ask(self, what: Mapping[str, Any]) -> str:
         """What it answers: DONE, or the name of the error."""
@@ -65,7 +65,7 @@ class Program:
         """Kills its process."""
         processes.kill(self._process)
 
-    def _read(self) -> None:
+    def _listen(self) -> None:
         assert self._process.stdout
         for line in self._process.stdout:
             self._answers.put(line.strip())

@@ -47,9 +47,9 @@ def record(drill: Path | None, to: Path) -> Path:
     to.parent.mkdir(parents=True, exist_ok=True)
     if to.name.endswith(".tar.gz"):
         name = to.name.removesuffix(".tar.gz")
-        with tempfile.TemporaryDirectory() as made, tarfile.open(to, "w:gz") as packed:
-            _copy(source, Path(made) / name)
-            packed.add(Path(made) / name, arcname=name, filter=_of_nobody)
+        with tempfile.TemporaryDirectory() as temporary, tarfile.open(to, "w:gz") as packed:
+            _copy(source, Path(temporary) / name)
+            packed.add(Path(temporary) / name, arcname=name, filter=_of_nobody)
     else:
         _copy(source, to)
     return to
@@ -57,10 +57,10 @@ def record(drill: Path | None, to: Path) -> Path:
 
 def newest() -> Path:
     """The drill that was started last. Raises: BadInput where there is none."""
-    found = sorted(d for d in DRILLS.glob("*") if (d / "truth.jsonl").exists())
-    if not found:
+    drills = sorted(d for d in DRILLS.glob("*") if (d / "truth.jsonl").exists())
+    if not drills:
         raise BadInput(f"Found: no drill in {DRILLS}. Needed: one. Run `make drill`, or name a drill's folder.")
-    return found[-1]
+    return drills[-1]
 
 
 def neutral(text: str, drill: Path) -> str:
@@ -78,7 +78,7 @@ def _names(drill: Path) -> Mapping[str, str]:
 
 
 def _copy(source: Path, to: Path) -> None:
-    for file in _kept(source):
+    for file in _files_of(source):
         target = to / file.relative_to(source)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(
@@ -86,7 +86,7 @@ def _copy(source: Path, to: Path) -> None:
         )
 
 
-def _kept(source: Path) -> Iterator[Path]:
+def _files_of(source: Path) -> Iterator[Path]:
     for pattern in KEPT:
         yield from sorted(p for p in source.glob(pattern) if p.is_file())
 

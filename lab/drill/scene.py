@@ -89,7 +89,7 @@ class Scene:
     generation: int = -1
     last: Row = field(default_factory=dict)
     maintenance: Row = field(default_factory=dict)
-    stopped: threading.Event = field(default_factory=threading.Event)
+    stop_event: threading.Event = field(default_factory=threading.Event)
     stopped_for: str = ""
 
     def __post_init__(self) -> None:
@@ -154,8 +154,8 @@ class Scene:
         if role == "transactions":
             return self.stage.admin.transaction_coordinator(self.transactional_id)
         if role in ("other", "apart"):
-            taken = {self.brokers.get(r, -1) for r in ("other", "apart")} | {self.broker("controller")}
-            return self.rng.choice(sorted(set(self.stage.cluster.brokers) - taken))
+            others = {self.brokers.get(r, -1) for r in ("other", "apart")} | {self.broker("controller")}
+            return self.rng.choice(sorted(set(self.stage.cluster.brokers) - others))
         return self.stage.admin.controller(kraft=self.stage.cluster.layout != "zookeeper")
 
     def make(self, step: Start) -> Member:
@@ -210,13 +210,13 @@ class Scene:
 
     def settle(self, within: float) -> None:
         """Waits until the group has exactly the members it should have, and keeps them for a second."""
-        wanted = tuple(sorted(self.clients[m] for m in self.present))
-        found: Group | None = None
+        clients = tuple(sorted(self.clients[m] for m in self.present))
+        group: Group | None = None
         since = 0.0
         for now in self._looks(within):
             with suppress(AdminFault):
-                found = self.stage.admin.group(self.group, self.kind)
-                if not self._is_settled(found, wanted):
+                group = self.stage.admin.group(self.group, self.kind)
+                if not self._is_settled(group, clients):
                     since = 0.0
                 elif not since:
                     since = now
@@ -224,14 +224,14 @@ class Scene:
                     self.rest(self.rng.uniform(*_REST))
                     return
         raise SceneFault(
-            f"Found after {within:.0f} s: group {self.group} {found and (found.state, found.members)}. "
-            f"Needed: settled with {wanted}."
+            f"Found after {within:.0f} s: group {self.group} {group and (group.state, group.members)}. "
+            f"Needed: settled with {clients}."
         )
 
     @staticmethod
-    def _is_settled(found: Group, wanted: tuple[str, ...]) -> bool:
-        states = ("stable",) if wanted else ("empty", "dead")
-        return found.members == wanted and found.state.lower() in states
+    def _is_settled(group: Group, clients: tuple[str, ...]) -> bool:
+        states = ("stable",) if clients else ("empty", "dead")
+        return group.members == clients and group.state.lower() in states
 
     def wait_for_generation(self, within: float) -> bool:
         """Whether a generation came that the group did not have before the last act."""
@@ -257,11 +257,11 @@ class Scene:
 
         Edge case: Kafka cannot be asked while a broker stands still: an AdminClient may wait for that very broker.
         """
-        told = re.compile(rf"^\[(.{{23}})\].*\[Partition {re.escape(topic)}-0 .*?Shrinking ISR from", re.M)
+        shrinks = re.compile(rf"^\[(.{{23}})\].*\[Partition {re.escape(topic)}-0 .*?Shrinking ISR from", re.M)
 
         def last() -> str:
             logs = self.stage.cluster.logs.glob("broker-*/server.log*")
-            return max((at for log in logs for at in told.findall(log.read_text(errors="replace"))), default="")
+            return max((at for log in logs for at in shrinks.findall(log.read_text(errors="replace"))), default="")
 
         return any(last() > f"{since:%Y-%m-%d %H:%M:%S}" for _ in self._looks(within))
 
@@ -275,20 +275,20 @@ class Scene:
     def newest_generation(self) -> int:
         """The newest generation, or group epoch, that a coordinator has reported of the group."""
         name = re.escape(self.group)
-        told = re.compile(
+        generations = re.compile(
             rf"(?:Stabilized group {name} generation|\[GroupId {name}\] Bumped group epoch to"
             rf"|Group {name} with generation) (\d+)"
         )
         logs = self.stage.cluster.logs.glob("broker-*/server.log*")
-        return max((int(n) for log in logs for n in told.findall(log.read_text(errors="replace"))), default=-1)
+        return max((int(n) for log in logs for n in generations.findall(log.read_text(errors="replace"))), default=-1)
 
-    def wait_for_partitions(self, holds: Callable[[tuple[Partition, ...]], bool], needed: str, within: float) -> None:
+    def wait_for_partitions(self, holds: Callable[[tuple[Partition, ...]], bool], what: str, within: float) -> None:
         """Waits until the cluster's partitions are as they should be."""
         for _ in self._looks(within):
             with suppress(AdminFault):
                 if holds(self.stage.admin.topics()):
                     return
-        raise SceneFault(f"Needed within {within:.0f} s: {needed}. It did not come.")
+        raise SceneFault(f"Needed within {within:.0f} s: {what}. It did not come.")
 
     def wait_for_controller(self, within: float) -> None:
         """Waits until the quorum names a controller that is up."""
@@ -307,13 +307,13 @@ class Scene:
 
     def rest(self, seconds: float) -> None:
         """Lets time pass. Raises: SceneFault where the scene is stopped meanwhile."""
-        if self.stopped.wait(seconds):
+        if self.stop_event.wait(seconds):
             raise SceneFault(self.stopped_for)
 
     def stop(self, why: str) -> None:
         """Ends the scene from another thread: whatever waits for one of its members is answered by the member's end."""
         self.stopped_for = why
-        self.stopped.set()
+        self.stop_event.set()
         self._end_members()
 
     def _looks(self, within: float) -> Iterator[float]:

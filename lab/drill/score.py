@@ -64,8 +64,8 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     night = Night(
         acts,
         ordered,
-        unmet=[a for a, found in answers if not found.met],
-        meeting=frozenset(id(r) for _, found in answers for r in found.rows),
+        unmet=[a for a, answer in answers if not answer.met],
+        meeting=frozenset(id(r) for _, answer in answers for r in answer.rows),
     )
     verdicts = [verdict_of(name, r, judge(r, night)) for name, judge in JUDGES.items() for r in ordered.get(name, ())]
     return Score(
@@ -78,9 +78,9 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     )
 
 
-def _expectation(act: Act, found: Answer, ordered: Tables) -> Expectation:
-    near = () if found.met else show.near(act, ordered)
-    return Expectation(act.at, act.action, act.scope, str(act.expect), found.met, near)
+def _expectation(act: Act, answer: Answer, ordered: Tables) -> Expectation:
+    near = () if answer.met else show.near(act, ordered)
+    return Expectation(act.at, act.action, act.scope, str(act.expect), answer.met, near)
 
 
 def _without_evidence(ordered: Tables) -> Iterator[Verdict]:

@@ -284,6 +284,6 @@ class Scenario:
 
     def fits(self, version: str, layout: str, brokers: int = 3) -> bool:
         """Whether a cluster of that version, layout and size can play it."""
-        asked = tuple(int(part) for part in version.split("."))
+        number = tuple(int(part) for part in version.split("."))
         first = self.since if layout == "zookeeper" else max(self.since, self.kraft_since)
-        return first <= asked < self.before and layout in self.layouts and brokers <= self.most_brokers
+        return first <= number < self.before and layout in self.layouts and brokers <= self.most_brokers

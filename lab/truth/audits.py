@@ -25,14 +25,14 @@ def audit(truth: Truth, folder: Path) -> tuple[Path, str]:
     output = lake.with_suffix(".txt")
     if not output.exists():
         shutil.rmtree(lake, ignore_errors=True)
-        done = subprocess.run(
+        process = subprocess.run(
             [*_AUDIT, *_input(truth, folder), "--lake", str(lake)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
             env={**os.environ, "PYTHONPATH": str(HOME), "COLUMNS": "200"},
         )
-        output.write_bytes(b"%d\n%b" % (done.returncode, done.stdout))
+        output.write_bytes(b"%d\n%b" % (process.returncode, process.stdout))
     code, _, words = output.read_text(encoding="utf-8", errors="replace").partition("\n")
     return lake, "" if code == "0" else words.strip() or f"the audit ended with exit code {code}"
 

@@ -37,7 +37,7 @@ def fetch(truth: Truth) -> Path:
         part = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
         git = _repository(truth)
-        for path, blob in _listed(git, truth):
+        for path, blob in _list_files(git, truth):
             target = part / (CLIENTS if matches(path, truth.client_logs) else BROKERS) / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(_git(git, "cat-file", "blob", blob))
@@ -98,7 +98,7 @@ def _repository(truth: Truth) -> Path:
     return git
 
 
-def _listed(git: Path, truth: Truth) -> Iterator[tuple[str, str]]:
+def _list_files(git: Path, truth: Truth) -> Iterator[tuple[str, str]]:
     """The path within the folder, and the blob, of each file that is to be audited."""
     root = PurePosixPath(truth.folder)
     for entry in (
@@ -116,8 +116,8 @@ def _listed(git: Path, truth: Truth) -> Iterator[tuple[str, str]]:
 
 def _git(git: Path, *arguments: str) -> bytes:
     command: Sequence[str] = ["git", f"--git-dir={git}", *arguments]
-    done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"})
-    if done.returncode:
-        reason = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason"]
+    process = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"})
+    if process.returncode:
+        reason = process.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason"]
         raise NotFetched(f"git {arguments[0]} failed: {reason[-1]}")
-    return done.stdout
+    return process.stdout

@@ -57,8 +57,8 @@ def main() -> None:
     orders: Orders = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(orders,), daemon=True).start()
     if (first := orders.get())["do"] == "join":
-        named = {name.replace(".", "_"): value for name, value in first["config"].items()}
-        config = {name: int(value) if value.isdecimal() else value for name, value in named.items()}
+        settings = {name.replace(".", "_"): value for name, value in first["config"].items()}
+        config = {name: int(value) if value.isdecimal() else value for name, value in settings.items()}
         PLAYS[sys.argv[1]](config, first["topics"], orders)
 
 
