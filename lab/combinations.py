@@ -48,7 +48,7 @@ Combination = tuple[str, tuple[str, ...]]
 
 
 class Event(NamedTuple):
-    """What a record says: when, by which pattern, and what was read."""
+    """The event of a record: its instant, its pattern, and the groups of the pattern's regex."""
 
     at: datetime | None
     pattern: str
@@ -114,7 +114,7 @@ def _shape(record: Record) -> str | None:
 
 
 def events_of(text: str, folder: Path) -> list[Event]:
-    """What a worker reads in a file."""
+    """The events that a worker reads in a file."""
     path = folder / "server.log"
     path.write_text(text, encoding="utf-8")
     return sorted(_events(path), key=repr)
@@ -129,13 +129,13 @@ def _events(path: Path) -> Iterator[Event]:
 
 
 def less(text: str, layout: str, wraps: Sequence[str], originals: Sequence[Event], folder: Path) -> str | None:
-    """What a combination does not give of the events that are wanted; None where it gives them all."""
+    """The loss of a combination against the original events, in words; None where it loses nothing."""
     events = events_of(render(text, layout, wraps, SOURCE), folder)
     if events == originals:
         return None
     if [_in_whole_seconds(event) for event in events] == [_in_whole_seconds(event) for event in originals]:
         return "times in whole seconds"
-    words = Counter((e.pattern, e.events) for e in originals), Counter((e.pattern, e.events) for e in events)
+    words = Counter((e.pattern, e.groups) for e in originals), Counter((e.pattern, e.groups) for e in events)
     missing, other = (words[0] - words[1]).total(), (words[1] - words[0]).total()
     return f"{missing} events missing, {other} others" if missing or other else "other times"
 

@@ -1,4 +1,4 @@
-"""What a user would run instead, on the same bytes: grep, a copy by Spark, the heads of lines cut by three engines.
+"""The alternatives of a user, on the same bytes: grep, a copy by Spark, the heads of lines cut by three engines.
 
 Each engine that cuts heads writes the same columns of each physical line: text, file, happened_at, level, logger. None
 of them joins the lines of a record, looks for patterns, gives ids or looks for what it has read before.
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 def grep(files: Sequence[Path]) -> int:
-    """Counts the lines that hold a word. Gives: how many."""
+    """Count the lines that hold a word."""
     command = ["grep", "-hc", "-F", "GroupCoordinator", "--", *map(str, files)]
     process = subprocess.run(command, env={**os.environ, "LC_ALL": "C"}, capture_output=True, text=True, check=True)
     return sum(map(int, process.stdout.split()))
 
 
 def spark_copy(spark: SparkSession, files: Sequence[Path], target: Path) -> int:
-    """Lines into Delta as they are: what Spark cannot do faster. Gives: how many."""
+    """Copy lines into Delta, which Spark cannot do faster. Returns how many."""
     return _write(spark, spark.read.text([str(f) for f in files]), target)
 
 
 def spark_heads(spark: SparkSession, files: Sequence[Path], target: Path) -> int:
-    """Heads cut, into Delta. Gives: how many lines."""
+    """Cut heads into Delta. Returns the number of lines."""
     lines = spark.read.text([str(f) for f in files]).selectExpr(
         "value AS text",
         "_metadata.file_path AS file",
@@ -46,7 +46,7 @@ def _write(spark: SparkSession, lines: DataFrame, target: Path) -> int:
 
 
 def duckdb_heads(files: Sequence[Path], target: Path) -> int:
-    """Heads cut, into Parquet. Gives: how many lines."""
+    """Cut heads into Parquet. Returns the number of lines."""
     import duckdb
 
     connection = duckdb.connect(config={"threads": len(os.sched_getaffinity(0))})
@@ -62,7 +62,7 @@ def duckdb_heads(files: Sequence[Path], target: Path) -> int:
 
 
 def polars_heads(files: Sequence[Path], target: Path) -> int:
-    """Heads cut, into Parquet. Gives: how many lines."""
+    """Cut heads into Parquet. Returns the number of lines."""
     import polars
 
     text = polars.col("text")

@@ -54,7 +54,7 @@ appender.out.layout.pattern = %p %c{1}: %m%n
 
 @dataclass
 class Executor:
-    """What one executor did. Times in seconds, sizes in bytes."""
+    """The work of one executor. Times in seconds, sizes in bytes."""
 
     tasks: int = 0
     run_s: float = 0.0
@@ -79,7 +79,7 @@ class Stage:
 
 @dataclass
 class Work:
-    """What an application's event log shows."""
+    """The work of an application, by its event log."""
 
     executors: dict[str, Executor]
     stages: list[Stage]
@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def measure(night: Path, workers: int) -> dict[str, Any]:
-    """Both steps on a cluster. Gives: for each its seconds, its executors, its stages, and those that were narrow."""
+    """Run both steps on a cluster. Returns for each its seconds, executors, stages, and narrow stages."""
     os.environ.update(launch.environment())
     time.tzset()
     figures: dict[str, Any] = {
@@ -134,7 +134,7 @@ def _spread(work: Work, workers: int) -> dict[str, Any]:
 
 
 def _run(step: str, night: Path, lake: Path, master: str, logs: Path) -> dict[str, str]:
-    """One step as an application of its own. Gives: where the Python of each executor found our code."""
+    """Run one step as an application of its own. Returns where the Python of each executor found our code."""
     also = {
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": logs.as_uri(),
@@ -169,7 +169,7 @@ def _origins(spark: SparkSession) -> dict[str, str]:
 
 @contextmanager
 def cluster(folder: Path, workers: int) -> Iterator[str]:
-    """A master and workers on this host until the block ends. Gives: the master's address."""
+    """Run a master and workers on this host until the block ends. Yields the master's address."""
     with _daemon(folder / "master", _MASTER_AT, MASTER, "--host", "127.0.0.1", "--port", "0", "--webui-port", "0") as (
         ready
     ):
@@ -191,9 +191,9 @@ def _workers(folder: Path, count: int, master: str) -> Iterator[None]:
 
 @contextmanager
 def _daemon(own: Path, ready: re.Pattern[str], main_class: str, *arguments: str) -> Iterator[re.Match[str]]:
-    """One of Spark's daemons in a folder of its own. Gives: what it said when it was ready.
+    """Run one of Spark's daemons in a folder of its own. Yields the line that shows it is ready.
 
-    Raises: RuntimeError with its last words where it does not become ready.
+    Raises RuntimeError with its last lines where it does not become ready.
     """
     own.mkdir(parents=True)
     (own / "log4j2.properties").write_text(_LOG4J)
@@ -229,7 +229,7 @@ def _events(logs: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def read_work(events: Iterable[Mapping[str, Any]]) -> Work:
-    """What an application did, from its event log. Stages that were skipped have no tasks and are left out."""
+    """The work of an application, from its event log. Stages that were skipped have no tasks and are left out."""
     executors: dict[str, Executor] = defaultdict(Executor)
     stages: dict[int, Stage] = {}
     for event in events:
@@ -243,7 +243,7 @@ def read_work(events: Iterable[Mapping[str, Any]]) -> Work:
 
 
 def _operators(info: Mapping[str, Any]) -> str:
-    """What the stage computes: the operators of its plan, each once. Call sites would name places of this machine."""
+    """The work of a stage: the operators of its plan, each once. Call sites would name places of this machine."""
     scopes = (json.loads(r["Scope"])["name"].partition(" - ")[0].strip() for r in info["RDD Info"] if "Scope" in r)
     return ", ".join(dict.fromkeys(scopes))
 

@@ -1,4 +1,4 @@
-"""What the bench found: lab/bench/figures.json, and what is read from it."""
+"""The figures of the bench, in lab/bench/figures.json, and what follows from them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def circumstances(cores: str) -> Figures:
 
 
 def best(figures: Figures) -> Mapping[str, Figures]:
-    """Of each engine the round that took the least wall time; of a warm JVM the first round does not count."""
+    """The round of each engine with the least wall time. The first round of a warm JVM does not count."""
     warm = figures["rounds"][1:] or figures["rounds"]
     names = [*anchors.WITH_SPARK, "ingest"]
     rounds = {**{n: figures[n] for n in anchors.WITHOUT_SPARK}, **{n: [r[n] for r in warm] for n in names}}

@@ -77,7 +77,7 @@ def measure(log: Path, names: list[str]) -> dict[str, dict[str, float]]:
 
 
 def render_night(night: Path, to: Path, name: str) -> Path:
-    """A night whose brokers' and clients' logs are in a form. Gives: where it lies."""
+    """Write a night's logs again in a form. Returns the new folder."""
     for log in night.rglob("*.log"):
         target = to / log.relative_to(night)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def _seconds(path: Path) -> float:
 def batches_of(path: Path) -> Iterator[tuple[tuple[str, ...], pa.RecordBatch]]:
     """Both readings of a file, as collect does them: its pieces, then the records of its ranges.
 
-    Gives: batches of records, each with the layouts by whose numbers it names them.
+    Yields batches of records, each with the layouts that its numbers refer to.
     """
     size = path.stat().st_size
     arguments = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "form": None, "steps": []}

@@ -86,7 +86,7 @@ def measured(what: str, size: int) -> dict[str, Any]:
 
 
 def measure(case: Made) -> dict[str, Any]:
-    """What one key costs: processor seconds, and the most memory that the process held from the Arrow columns on."""
+    """The cost of one key: processor seconds, and the most memory that the process held from the Arrow columns on."""
     tables = [table for own in case.parts.values() for table in own]
     _forget_peak()
     began = time.process_time()
@@ -236,7 +236,7 @@ def brokers(count: int, hours: int = 50) -> Made:
 
 
 def _hour_of_events(count: int, hour: int, life: int) -> pa.Table:
-    """What so many brokers write in an hour. Each restarts once in so many seconds, a minute after the one before."""
+    """The events of some brokers in an hour. Each restarts once in so many seconds, a minute after the one before."""
     numbers = np.arange(hour * 3600 * count, (hour + 1) * 3600 * count)
     second, broker = numbers // count, numbers % count
     into = (second + broker * 60) % life

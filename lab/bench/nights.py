@@ -27,7 +27,7 @@ _READ_AT = r'(?<="at": ")[^"]+'
 
 
 def make_night(folder: Path, megabytes: float) -> Path:
-    """A night of about so many megabytes of logs below the folder, made where it is not there yet. Gives: its place."""
+    """Make a night of about so many megabytes of logs below the folder, if it is missing. Returns its path."""
     times = max(1, round(megabytes * 1e6 / BYTES))
     target = folder / f"night-x{times}"
     if not target.exists():

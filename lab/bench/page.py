@@ -45,7 +45,7 @@ def write() -> None:
 def filled(page: str, figures: Figures) -> str:
     """The page with its parts as measured; a part that was never measured says so.
 
-    Raises: KeyError for a part that is not known.
+    Raises KeyError for an unknown part.
     """
     return _PART.sub(lambda part: part[1] + _part(part[2], figures) + part[3], page)
 
@@ -191,14 +191,14 @@ def _largest_mib(used: Figures) -> float:
 
 
 def cluster_output(figures: Figures) -> Iterator[str]:
-    """What lab/bench/cluster.py prints."""
+    """The output of lab/bench/cluster.py."""
     yield "```"
     yield from cluster.described(figures["cluster"]["figures"])
     yield "```"
 
 
 def sizing_table(figures: Figures) -> Iterator[str]:
-    """What larger nights need."""
+    """The needs of larger nights."""
     yield from table(sizing.HEAD, sizing.rows(figures))
 
 
@@ -219,7 +219,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {"sizing": ("growth", "groups", "cluster"
 def picture(figures: Figures) -> dict[str, Any]:
     """The engines as bars, and the growth as a line, in the words of Vega-Lite.
 
-    Edge case: what was never measured has no chart; an empty one would make the picture endlessly wide.
+    A part that was never measured has no chart: an empty one would make the picture endlessly wide.
     """
     engines = best(figures["engines"]["figures"]) if "engines" in figures else {}
     bars = [

@@ -40,7 +40,7 @@ _TRACE = (
 
 
 def records(broker: int, seed: int) -> Iterator[str]:
-    """What a broker logs, without end: some lines twice in one millisecond, some late, some with a trace."""
+    """The endless log of a broker: some lines twice in one millisecond, some late, some with a trace."""
     luck = random.Random(seed)
     clock, record = 0, ""
     while True:
@@ -213,7 +213,7 @@ class Writer(threading.Thread):
 
 @dataclass
 class Outcome:
-    """What was done, and what bronze holds at the end."""
+    """The number of acts, and the rows of bronze at the end."""
 
     lines: int
     rotations: dict[str, int]

@@ -1,4 +1,4 @@
-"""What larger nights need, by the figures that were measured: arithmetic, not measurement.
+"""The needs of larger nights, computed from the measured figures: arithmetic, not measurement.
 
 Ingest grows by the megabyte and rebuild by the event, each from a fixed start; both are fitted to the bench's own runs.
 """
@@ -44,7 +44,7 @@ def fitted(points: Mapping[float, float]) -> Line:
 
 @dataclass(frozen=True)
 class Rates:
-    """What was measured. Times are processor seconds; ratios are bytes for each byte of logs.
+    """The measured rates. Times are processor seconds; ratios are bytes for each byte of logs.
 
     `events` are those of a megabyte; `slot_mib` is the JVM's memory for each task that runs beside others.
     """
@@ -61,7 +61,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Size:
-    """What a night needs so that its ingest takes HOURS."""
+    """The needs of a night whose ingest shall take HOURS."""
 
     mb: float
     processor_hours: float
@@ -94,7 +94,7 @@ def rates(figures: Mapping[str, Any]) -> Rates:
 
 
 def size(mb: float, by: Rates) -> Size:
-    """What a night of so many megabytes needs."""
+    """The needs of a night of so many megabytes."""
     ingest_s = by.ingest.at(mb)
     executors = math.ceil(ingest_s / (HOURS * 3600 * EFFICIENCY) / CORES)
     return Size(

@@ -1,4 +1,4 @@
-"""What one reading of a large cluster costs: three brokers on this machine, 5,000 partitions, 500 groups.
+"""The cost of one reading of a large cluster: three brokers on this machine, 5,000 partitions, 500 groups.
 
 `python -m lab.bench.snapshot [--partitions 5000] [--groups 500]` prints seconds and peak memory of parent and child.
 """
@@ -74,7 +74,7 @@ def make_topics(bootstrap: str, partitions: int) -> list[str]:
 
 
 def make_groups(bootstrap: str, topics: Sequence[str], count: int) -> list[Consumer]:
-    """Groups with an offset for each partition of one topic. Gives: the living members of some of them."""
+    """Make groups with an offset for each partition of one topic. Returns the living members of some."""
     names = [f"group-{n:04}" for n in range(count)]
     members = []
     for name in names[:WITH_MEMBERS]:
@@ -119,7 +119,7 @@ def measured(bootstrap: str) -> dict[str, Any]:
 
 
 def measure(bootstrap: str) -> dict[str, Any]:
-    """Takes one reading. Gives: its counts, seconds with the start of the child, bytes, peak memory of both."""
+    """Take one reading. Returns its counts, seconds with the start of the child, bytes, peak memory of both."""
     began = time.monotonic()
     reading = snapshot.take(Connection.of("bench", {"bootstrap.servers": bootstrap}))
     seconds = time.monotonic() - began

@@ -1,4 +1,4 @@
-"""What a piece of work costs: wall time, processor time, memory of the JVM and of Python workers, bytes written.
+"""The cost of a piece of work: wall time, processor time, memory of the JVM and of Python workers, bytes written.
 
 Read from /proc, for this process and all that it started: Linux only.
 """
@@ -32,9 +32,9 @@ class Seen(NamedTuple):
 
 @dataclass
 class Usage:
-    """What was used. `worker_mib` is the most that one Python worker below a JVM held; `driver_mib` a process above it.
+    """The resources used. `worker_mib` is the most of one Python worker below a JVM, `driver_mib` of a process above it.
 
-    Edge case: what a JVM forks shows the JVM's memory as its own until it runs another program; it is a helper.
+    A process that a JVM forks shows the JVM's memory as its own until it runs another program: it is a helper.
     """
 
     wall_s: float = 0.0
@@ -69,9 +69,9 @@ def adopt() -> None:
 
 @contextmanager
 def metered() -> Iterator[Usage]:
-    """Measures the block: what this process and those below it use.
+    """Measure what this process and those below it use in the block.
 
-    Edge case: a process counts its peak of memory from its own start; measure it in a process of its own.
+    The peak of memory counts from the process's start: measure it in a process of its own.
     """
     usage, over = Usage(), threading.Event()
 

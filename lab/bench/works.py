@@ -38,7 +38,7 @@ def engine(name: str, night: str) -> Figures:
 
 
 def warm(night: str, rounds: int) -> Figures:
-    """The anchors with Spark, in one JVM, and the step ingest in turn. Gives: the figures of each round."""
+    """Run the anchors with Spark, in one JVM, and the step ingest in turn. Returns the figures of each round."""
     files = nights.logs_of(Path(night))
     spark, figures = start_session(Path(night)), []
     for _ in range(rounds):
@@ -59,7 +59,7 @@ def forms(night: str, names: list[str]) -> Figures:
 
     figures = {name: list[Figures]() for name in names}
     with tempfile.TemporaryDirectory() as folder:
-        nights_of = {name: every.made(Path(night), Path(folder) / name, name) for name in names}
+        nights_of = {name: every.render_night(Path(night), Path(folder) / name, name) for name in names}
         for _ in range(every.ROUNDS):
             for name, rendered in nights_of.items():
                 with tempfile.TemporaryDirectory() as lake:
@@ -116,7 +116,7 @@ def start_session(night: Path, master: str | None = None, also: Mapping[str, str
 def ingested(spark: SparkSession | None, night: Path, lake: Path, with_snapshots: bool = False) -> Figures:
     """The step ingest into a new lake, by this process where there is no Spark.
 
-    Gives: its figures, lines by what became of them, the size of the lake.
+    Returns its figures, the lines by their fate, and the size of the lake.
     """
     from spark_jobs import ingest
 
@@ -130,7 +130,7 @@ def ingested(spark: SparkSession | None, night: Path, lake: Path, with_snapshots
 
 
 def rebuilt(spark: SparkSession, lake: Path) -> int:
-    """The step rebuild on a lake that `ingested` filled. Gives: how many events the lake held."""
+    """Run the step rebuild on a lake that `ingested` filled. Returns the number of the lake's events."""
     from spark_jobs import rebuild as step
 
     summary = json.loads((lake / SUMMARY).read_text())
@@ -139,7 +139,7 @@ def rebuilt(spark: SparkSession, lake: Path) -> int:
 
 
 def settings_of(night: Path | None, lake: str, snapshots: Path | None = None) -> Any:
-    """What a step works on."""
+    """The settings of a step."""
     from kafka_hindsight.settings.models import Settings
 
     return Settings.of(
@@ -164,7 +164,7 @@ WORKS: dict[str, Callable[..., Figures]] = {
 def measured(work: str, cores: str, **arguments: Any) -> Figures:
     """The figures of one piece of work, in a process of its own on these cores.
 
-    Raises: RuntimeError with its last words where it fails.
+    Raises RuntimeError with its last lines where it fails.
     """
     command = [str(launch.spark_python()), "-m", "lab.bench.works", work, cores, json.dumps(arguments)]
     environment = {**os.environ, **launch.environment()}

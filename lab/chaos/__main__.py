@@ -112,7 +112,7 @@ def _outcomes(options: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
 
 
 def drawn(seed: int, what: str) -> random.Random:
-    """What is drawn for a part or a step follows from the seed alone, not from what was tried before it."""
+    """A generator for a part or a step. It depends on the seed alone, not on what was tried before."""
     return random.Random(f"{seed} {what}")
 
 
@@ -139,7 +139,7 @@ def _steps(
 def _disturbed(
     options: argparse.Namespace, worker: Worker, other: Worker, lake: Path, began: Path, planned: Planned
 ) -> Iterator[Outcome]:
-    """Keeps: the lake's folder is as an undisturbed run leaves it."""
+    """Disturb one step. The lake's folder ends as an undisturbed run leaves it."""
     step, settings = planned.step, planned.settings
     if "kills" in options.parts:
         rng = drawn(options.seed, f"kills of {planned.what}")

@@ -54,7 +54,7 @@ class Case(NamedTuple):
 
 @contextmanager
 def disk(folder: Path) -> Iterator[Path]:
-    """A file system in memory at a folder. Raises: CalledProcessError where this user may not mount one."""
+    """A file system in memory at a folder. Raises CalledProcessError where this user may not mount one."""
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={_ROOM}", "chaos", folder], check=True, capture_output=True)
     try:

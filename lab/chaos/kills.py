@@ -22,7 +22,7 @@ from lab.chaos.worker import KILLED, Worker
 
 @dataclass
 class Outcome:
-    """What was tried of one kind, and what came of it."""
+    """The attempts of one kind, and their outcome."""
 
     what: str
     attempts: int = 0
@@ -54,7 +54,7 @@ def kills(
 ) -> Outcome:
     """Runs a step on a lake and leaves it done; retries it from `count` moments, `real` of them a kill -9 of `killed`.
 
-    Keeps: the lake's folder is as an undisturbed run leaves it.
+    The lake's folder ends as an undisturbed run leaves it.
     """
     outcome = Outcome(f"kill of {step}")
     folder = lake.parent
@@ -74,7 +74,7 @@ def kills(
 def _retried(
     workers: list[Worker], step: str, settings: Mapping[str, Any], places: Sequence[Path]
 ) -> Iterator[list[str]]:
-    """What a step that runs again says at each place, in their order: as many at once as there are workers."""
+    """Run a step again at each place, as many at once as there are workers. Yields its sentences, in order."""
     free = queue.SimpleQueue[Worker]()
     for worker in workers:
         free.put(worker)
@@ -120,7 +120,7 @@ def _stop_often(
     A moment is a change in tables' logs, or an instant at random, about one a second. Of all of them as many as asked
     for are kept, each with the same chance.
 
-    Gives: how many changes there were, and the copies.
+    Returns the number of changes, and the copies.
     """
     places: list[Path] = []
     met, changes, commits, due = 0, 0, _logs(lake), time.monotonic() + rng.expovariate(1)
@@ -149,7 +149,7 @@ def _killed(
 ) -> Iterator[Path]:
     """The lake after a kill -9 shortly after a change in tables' logs, each from the same beginning.
 
-    Edge case: a run that ended before it was killed counts for nothing; the next is killed earlier.
+    A run that ended before the kill does not count. The next one is killed earlier.
     """
     for number in range(count):
         place, commits_left = began.parent / f"{step}-killed-{number}", rng.randint(1, changes)
@@ -180,7 +180,7 @@ _LOGS = tuple(f"/{table.layer}/{table.name}/{delta_log.FOLDER}" for table in TAB
 
 
 def _logs(lake: Path) -> tuple[int, ...]:
-    """When a name last came or went in each table's log: cheap, since it is asked hundreds of times a second."""
+    """The time of the last change in each table's log folder. Cheap: it is read hundreds of times a second."""
     return tuple(_changed(f"{lake}{log}") for log in _LOGS)
 
 

@@ -1,4 +1,4 @@
-"""What is in a lake, and what readers see of it while steps die."""
+"""The contents of a lake, and what readers see of it while steps die."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def others(before: Hashes, after: Hashes) -> list[str]:
 
 
 class Seen(NamedTuple):
-    """What readers saw: gold by the SQL prompt's views and what alerts are made of; what they said; what was unread."""
+    """A look of the readers: gold by the SQL prompt's views and alerts' rows; their sentences; what was unread."""
 
     gold: Hashes
     sentences: list[str]
@@ -53,7 +53,7 @@ class Seen(NamedTuple):
 
 
 def look_at(lake: Path) -> Seen:
-    """Opens a lake as the prompt and the alerts do. Edge case: a lake in which no table is made yet has no rows."""
+    """Open a lake as the prompt and the alerts do. A lake without tables has no rows."""
     errors = io.StringIO()
     gold = {t.full_name: _hash(t, []) for t in GOLD}
     with contextlib.redirect_stderr(errors):

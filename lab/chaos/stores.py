@@ -34,7 +34,7 @@ def slow(
 ) -> Outcome:
     """Steps into a lake in a store, and beside them into one on disk: each leaves equal tables.
 
-    Takes: `slow_steps`, the steps to which the store answers late.
+    The store answers late to `slow_steps`.
     """
     beside, far, is_late = folder / "beside", f"s3a://{_BUCKET}/slow", threading.Event()
     with _store(folder, _delays(rng, is_late)) as waited, closing(Worker(folder / "far")) as worker:
@@ -71,7 +71,7 @@ def _delays(rng: random.Random, is_late: threading.Event) -> Callable[[], float]
 
 @contextmanager
 def _store(folder: Path, delay: Callable[[], float]) -> Iterator[list[float]]:
-    """The store with an empty bucket, for all that looks for S3 in the environment. Gives: how long answers waited."""
+    """Run the store with an empty bucket, and set the environment for S3. Yields how long answers waited."""
     build_environment(folder / "moto", "s3.txt")
     port, late = free_ports(2)
     command = [str(folder / "moto" / "bin" / "moto_server"), "-H", "127.0.0.1", "-p", str(port)]

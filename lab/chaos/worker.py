@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
 
 class Worker:
-    """The process, and those below it: Java, where a step asks for Spark. Takes: `module`, what it runs."""
+    """The process, and those below it: Java, where a step needs Spark. It runs `module`."""
 
     def __init__(self, folder: Path, module: str = "lab.chaos.worker") -> None:
         self._folder, self._module = folder, module
@@ -45,9 +45,9 @@ class Worker:
         self._start()
 
     def run(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> Answer:
-        """Runs a step to its end. `meanwhile` is called again and again until it ended.
+        """Run a step to its end. `meanwhile` is called again and again until it ended.
 
-        Gives: exit code KILLED where the process was killed.
+        The exit code is KILLED where the process was killed.
         """
         assert self._process.stdin is not None
         self._answer.unlink(missing_ok=True)
@@ -65,7 +65,7 @@ class Worker:
         return answer
 
     def do(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> None:
-        """Runs a step that nothing disturbs. Raises: RuntimeError where it fails."""
+        """Run a step that nothing disturbs. Raises RuntimeError where it fails."""
         if sentences := self.run(step, settings, meanwhile).sentences:
             raise RuntimeError(f"{step} failed undisturbed: {sentences}")
 
@@ -117,12 +117,12 @@ def main(answer: Path) -> None:
             if settings.engine == "spark":
                 _start_spark()
             perform(BY_NAME[request["step"]], settings)
-            answer = Answer(DONE, [])
+            result = Answer(DONE, [])
         except Exception as error:
             traceback.print_exc()
-            answer = Answer(exit_code(error), sentences_of(error))
+            result = Answer(exit_code(error), sentences_of(error))
         being_written = answer.with_suffix(".tmp")
-        being_written.write_text(json.dumps(answer._asdict()))
+        being_written.write_text(json.dumps(result._asdict()))
         being_written.rename(answer)
 
 

@@ -1,4 +1,4 @@
-"""When brokers were away by what was done to them, and how an audit's absences agree with it.
+"""The times when brokers were away by the acts on them, and how an audit's absences agree with them.
 
 It reads acts and rows alone: nothing here knows of lines, patterns and rulings.
 """
@@ -88,7 +88,7 @@ RIGHT, DOUBTFUL, WRONG = "right", "doubtful", "wrong"
 
 
 def away_of(acts: Sequence[Act]) -> list[Away]:
-    """When each broker was away."""
+    """The times when each broker was away."""
     by_broker: dict[int, list[Act]] = defaultdict(list)
     for act in acts:
         if act.broker is not None and act.is_on_broker:
@@ -98,7 +98,7 @@ def away_of(acts: Sequence[Act]) -> list[Away]:
 
 
 def _of_broker(broker: int, acts: Iterable[Act], until: datetime) -> list[Away]:
-    """Edge case: one whose start ended since its former session was not over is started again when it is."""
+    """The absences of one broker. One whose start ended because its former session was open is started again later."""
     over: list[Away] = []
     current: Away | None = None
     for act in acts:
@@ -117,7 +117,7 @@ def _of_broker(broker: int, acts: Iterable[Act], until: datetime) -> list[Away]:
 
 
 def _kinds_of(act: Act) -> frozenset[str]:
-    """What an act makes of a broker; a failed disk takes it away only where that ends its process."""
+    """The kinds of absence that an act causes. A failed disk causes one only where it ends the process."""
     lives = act.action == "log_dir_failed" and act.expect not in OUTAGE_KINDS
     return frozenset() if lives else _GONE.get(act.action, frozenset())
 

@@ -1,4 +1,4 @@
-"""What a drill asks of its cluster and changes in it, through Kafka's own AdminClient."""
+"""The requests and changes of a drill to its cluster, through Kafka's own AdminClient."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class Partition:
 
 
 def _owned(assignment: Any, kind: str) -> Any:
-    """What a member owns: partitions, or the tasks of an application of Streams."""
+    """The partitions that a member owns, or the tasks of an application of Streams."""
     return assignment.activeTasks() if kind == STREAMS_OWN else assignment.topicPartitions()
 
 
 class Admin:
     """One AdminClient of the newest Kafka in a JVM of its own. Threads may share it.
 
-    Edge case: librdkafka's admin calls can abort the whole process while brokers are going away; these cannot. Before
+    Admin calls of librdkafka can abort the whole process while brokers go away; these cannot. Before
     4.0 a client whose metadata names none but brokers that are gone never asks another one (KIP-899).
     """
 
@@ -137,7 +137,7 @@ class Admin:
     def controller(self, kraft: bool) -> int:
         """The node that is the active controller.
 
-        Edge case: under KRaft a broker names a random broker when it is asked for the controller; the quorum knows.
+        Under KRaft a broker names a random broker as the controller. The quorum names the right one.
         """
         if kraft:
             return int(self._got(self._client.describeMetadataQuorum().quorumInfo()).leaderId())

@@ -83,7 +83,7 @@ class Drill:
 
 
 def count(folder: Path) -> Drill | Month:
-    """Scores a drill's folder, or a month's. Raises: TruthError, OSError where it cannot be scored."""
+    """Score a drill's folder, or a month's. Raises TruthError or OSError where it cannot be scored."""
     return _count_month(folder) if (folder / MONTH).exists() else _count_drill(folder)
 
 
@@ -124,7 +124,7 @@ def _witnesses(tables: Tables, clients: set[str]) -> dict[tuple[object, ...], st
 
 
 def _witness(row: Row, clients: set[str]) -> str:
-    """Who bears witness in the evidence of a row."""
+    """The witnesses in the evidence of a row."""
     witnesses = {_said_by(quote["source"], clients) for quote in row.get("evidence") or ()}
     return " and ".join(sorted(witnesses)) or "none"
 
@@ -236,7 +236,7 @@ def written_ledger(drills: Mapping[str, Drill | Month]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives: 0; 2 where a folder cannot be scored."""
+    """Score folders. Returns 0, or 2 where a folder cannot be scored."""
     parser = argparse.ArgumentParser(prog="python -m lab.drill.calibration", description="Write docs/calibration.md.")
     parser.add_argument("drills", nargs="+", type=Path, help="folders below .drill/, each audited")
     options = parser.parse_args(arguments)

@@ -95,9 +95,9 @@ class Writer:
         self._producer = Producer(self._settings)
 
     def write(self) -> None:
-        """Writes one record, and falls due again.
+        """Write one record, and fall due again.
 
-        Edge case: a broker that has just started may answer that it knows no such topic or partition. librdkafka then
+        A broker that has just started may answer that it knows no such topic or partition. librdkafka then
         refuses each record for half a minute, without another question: a new producer asks.
         """
         number, series = self._next_number, self.series
@@ -116,7 +116,7 @@ class Writer:
             self._producer = Producer(self._settings)
 
     def poll(self) -> int:
-        """Takes the answers that came. Gives: how many are still open."""
+        """Take the answers that arrived. Returns how many are still open."""
         self._producer.poll(0)
         return len(self._producer)
 
@@ -236,7 +236,7 @@ class Flock:
 
 
 def sweep(acked: Mapping[Place, Mapping[str, Mapping[int, int]]], bootstrap: str) -> Iterator[Row]:
-    """Reads partitions from their start. Gives: a row for each, with the acknowledged records that are missing."""
+    """Read partitions from their start. Returns a row for each, with the acknowledged records that are missing."""
     consumer = Consumer({**_SWEEPER, "bootstrap.servers": bootstrap})
     consumer.assign([TopicPartition(*place, OFFSET_BEGINNING) for place in acked])
     values: dict[Place, set[bytes]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""What canaries write down: their successes, the gaps between them, and the records that are missing at the end."""
+"""The rows of canaries: their successes, the gaps between them, and the records that are missing at the end."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Series:
     errors: Counter[str] = field(default_factory=Counter)
 
     def succeed(self, at: float) -> Row | None:
-        """Counts a success. Gives: the gap that it ends, where there is one."""
+        """Count a success. Returns the gap that it ends, if there is one."""
         gap = self._gap(at, at)
         if self.first_at is None:
             self.first_at = at
@@ -93,7 +93,7 @@ class Series:
         self.errors[error] += 1
 
     def end(self, at: float) -> list[Row]:
-        """Gives: the gap that is not over, where there is one, and the summary."""
+        """End the series. Returns the open gap, if there is one, and the summary."""
         gap = self._gap(None, at)
         normal = sorted(self.normal) or [0.0]
         summary = {
@@ -131,7 +131,7 @@ class Series:
 
 
 def value_of(kind: str, number: int) -> bytes:
-    """What a canary writes."""
+    """The value of a canary's record."""
     return f"canary {kind} {number}".encode()
 
 

@@ -31,7 +31,7 @@ LAYOUTS = ("combined", "separate", "zookeeper")
 def layouts_of(version: str) -> tuple[str, ...]:
     """The layouts that a Kafka has, the usual one first. Source: KIP-833, KRaft is for production from 3.3 on.
 
-    Edge case: from 3.0 to 3.2 KRaft is a preview, and plays what it can.
+    From 3.0 to 3.2 KRaft is a preview, and plays what it can.
     """
     if version.startswith("4."):
         return LAYOUTS[:2]
@@ -101,9 +101,9 @@ class Cluster:
     ) -> Cluster:
         """A running cluster that answers.
 
-        Takes: `settings`, broker settings beside SETTINGS, or in their place; `{id}` in a value is the broker's id;
-        `address`, at which the brokers listen for clients and for each other.
-        Raises: ClusterFault, with the last words of the process that does not come up.
+        `settings` are broker settings beside SETTINGS, or in their place; `{id}` in a value is the broker's id;
+        at `address` the brokers listen for clients and for each other.
+        Raises ClusterFault, with the last lines of a process that does not start.
         """
         if layout not in layouts_of(version):
             raise ClusterFault(f"Found: Kafka {version}, {layout}. Needed: one of {', '.join(layouts_of(version))}.")

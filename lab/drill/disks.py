@@ -25,7 +25,7 @@ def fail(directories: Sequence[Path]) -> None:
 
 
 def mend(directories: Sequence[Path]) -> bool:
-    """Gives back those that were taken away, with what they held. Gives: whether there was one."""
+    """Restore the directories that were moved away, with their files. Returns whether there was one."""
     directories_away = [d for d in directories if _away(d).exists()]
     for directory in directories_away:
         directory.unlink()

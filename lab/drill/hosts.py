@@ -44,7 +44,7 @@ class Hosts:
         return f"{self.net}.{self.numbers[host]}"
 
     def within(self, host: str) -> Sequence[str]:
-        """What a command begins with that is to run on a host; the host is made where it is not there yet."""
+        """The beginning of a command that runs on a host. The host is made where it is missing."""
         with self._making:
             if host not in self.numbers:
                 self._make(host)
@@ -98,7 +98,7 @@ class Hosts:
 
 @contextmanager
 def hosts() -> Iterator[Hosts]:
-    """Room for hosts, for as long as the block lasts. Raises: HostFault where the system refuses it."""
+    """A network for hosts, as long as the block lasts. Raises HostFault where the system refuses it."""
     rng = random.SystemRandom()
     network = Hosts(f"hs{os.getpid()}", f"10.{rng.randrange(64, 255)}.{rng.randrange(1, 255)}")
     _ip("link", "add", network.name, "address", _OF_BRIDGE, "type", "bridge")

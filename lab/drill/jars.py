@@ -29,7 +29,7 @@ def uses_log4j2(version: str) -> bool:
 def libs(version: str) -> Path:
     """The folder with the jars of one Kafka, fetched where it is missing.
 
-    Raises: CannotFetch where a jar cannot be had or is not the pinned one.
+    Raises CannotFetch where a jar is not available or is not the pinned one.
     """
     folder = KAFKAS / version
     lock = HOME / "locks" / f"kafka-{version}.sha256"

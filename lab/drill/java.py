@@ -28,12 +28,12 @@ FLAGS = ("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto
 class Jvm:
     """One process with Kafka's jars. It ends with this process, or when it is asked to.
 
-    Takes: `also`, a folder of more jars; `within`, what its command begins with on a host of its own (lab.drill.hosts);
+    `also` is a folder of more jars; `within` the beginning of its command on a host of its own (lab.drill.hosts);
     `answers_within`, the seconds after which a call without an answer fails;
     `collects`: an object in the JVM goes with its proxy here. Python's garbage collector then calls the JVM whenever it
     likes, inside any call of any thread: never let it do so to a JVM that may be suspended. Without it an object goes
     by `forget`.
-    Raises: Py4JNetworkError where the JVM does not come up in time.
+    Raises Py4JNetworkError where the JVM does not start in time.
     """
 
     def __init__(

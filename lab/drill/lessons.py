@@ -75,9 +75,9 @@ LESSONS: Mapping[str, tuple[Page, ...]] = {"failover": FAILOVER, "rebalance": RE
 
 
 def teach(lesson: str, version: str, layout: str) -> int:
-    """Walks a person through a lesson; waits for Enter on a terminal, else runs through.
+    """Walk a person through a lesson; wait for Enter on a terminal, else run through.
 
-    Raises: BadInput where there is no such lesson.
+    Raises BadInput where there is no such lesson.
     """
     if lesson not in LESSONS:
         raise BadInput(f"Found: lesson {lesson}. Needed: one of {', '.join(LESSONS)}.")
@@ -122,7 +122,7 @@ class Classroom:
             yield from (f"Client: {m}  Owns: {', '.join(o) or 'nothing'}" for m, o in zip(group.members, group.owns))
 
     def _verdicts(self) -> Sequence[str]:
-        """What is new since the last step; a log takes a moment to be written."""
+        """The new lines since the last step. A log takes a moment to be written."""
         for _ in range(_TOLD_WITHIN):
             new = [line for line in self._lines() if line not in self.printed_lines]
             if new:

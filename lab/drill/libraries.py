@@ -30,8 +30,8 @@ class CannotPlay(Exception):
 
 
 class Toolchain(NamedTuple):
-    """What builds the programs of a language. `tool`: the program that it needs; `made_from`: what they are made from,
-    the lock of their libraries first; `build`: takes where to."""
+    """The build of a language's programs. `tool`: the program that it needs; `made_from`: their sources,
+    the lock of their libraries first; `build`: a function that takes the target folder."""
 
     tool: str
     made_from: tuple[Path, ...]
@@ -130,14 +130,14 @@ def program_of(library: str) -> Sequence[str]:
 
 
 def prepare(libraries: Iterable[str]) -> dict[str, str]:
-    """Builds what members of these libraries need. Gives: those that cannot be played, each with the reason."""
+    """Build what members of these libraries need. Returns those that cannot be played, each with the reason."""
     toolchains = {name: LIBRARIES[name].toolchain for name in libraries if name != JAVA}
     failed = {chain: why for chain in sorted({c for c in toolchains.values() if c}) if (why := _built(chain))}
     return {name: failed[chain] for name, chain in toolchains.items() if chain in failed}
 
 
 def _built(name: str) -> str | None:
-    """Builds the programs of a language where they are not there as they should be. Gives: why that failed."""
+    """Build the programs of a language where they are missing or outdated. Returns why that failed."""
     chain = TOOLCHAINS[name]
     if not shutil.which(chain.tool):
         return f"Found: no program {chain.tool}. Install it to play them."

@@ -43,7 +43,7 @@ def moved(text: str, by: timedelta, zone: ZoneInfo) -> str:
 
 
 def rewrite(night: Path, new: Path, zone: ZoneInfo, change: datetime) -> None:
-    """Write a night again. Takes: the instant of the zone's change, which shall lie in its middle."""
+    """Write a night again. The zone's change, an instant, shall lie in its middle."""
     acts = [datetime.fromisoformat(json.loads(line)["at"]) for line in (night / "truth.jsonl").read_text().splitlines()]
     middle = acts[0] + (acts[-1] - acts[0]) / 2
     by = timedelta(seconds=round((change - middle).total_seconds()))

@@ -20,7 +20,7 @@ SHARED_BEFORE = timedelta(seconds=30)
 
 @dataclass(frozen=True)
 class Answer:
-    """What the audit answered to one act: whether that meets it, and the rows that do (none for a silence kept)."""
+    """The audit's answer to one act: whether it meets the act, and the rows that do (none for an expected silence)."""
 
     met: bool
     rows: tuple[Row, ...] = ()
@@ -115,9 +115,9 @@ def rows_until_expiry(act: Act, acts: Sequence[Act], tables: Tables) -> list[Row
 
 
 def is_expiry(act: Act, row: Row) -> bool:
-    """Whether a rebalance is the running out of the silent member's session.
+    """Whether a rebalance is the expiry of the silent member's session.
 
-    Edge case: the last heartbeat was sent before the act, so a session ends early, by at most its heartbeat interval.
+    The last heartbeat was sent before the act, so a session ends early, by at most its heartbeat interval.
     Source: heartbeat.interval.ms is to be set no higher than a third of session.timeout.ms.
     """
     if row["started_at"] < act.at + act.session * 2 / 3:

@@ -23,7 +23,7 @@ def unclean_elections(cluster: Cluster) -> Iterator[Mapping[str, Any]]:
     """The unclean elections that the metadata log of a running cluster of KRaft holds: at, topic, partition, leader.
 
     The newest Kafka reads the metadata of every older one.
-    Raises: ClusterFault where the log cannot be read.
+    Raises ClusterFault where the log cannot be read.
     """
     files = ",".join(map(str, sorted(cluster.metadata_log.glob("*.log"))))
     tool = [*jvm("-Xmx256m", libs(NEWEST)), "org.apache.kafka.tools.DumpLogSegments", "--cluster-metadata-decoder"]

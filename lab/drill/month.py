@@ -103,7 +103,7 @@ def _rotated(text: str, minutes: int) -> Iterator[tuple[str, str]]:
 
 
 def _first_line(night: Path, broker: int) -> str:
-    """When a broker was started first, which is nowhere in the truth."""
+    """The instant of a broker's first start, which is not in the truth."""
     heads = (_HEAD.search(log.read_text(errors="replace")) for log in night.glob(f"logs/broker-{broker}/*.log"))
     return min(f"{head[1]}+00:00" for head in heads if head)
 
@@ -114,7 +114,7 @@ def _on(row: dict[str, object], days: int) -> dict[str, object]:
 
 
 def agreement_of(month: Path) -> Agreement:
-    """How the absences in the lake of a month agree with its truth. Raises: TruthError, OSError where one is gone."""
+    """How the absences in the lake of a month agree with its truth. Raises TruthError, OSError where one is missing."""
     acts = read_truth((month / "truth.jsonl").read_text(encoding="utf-8").splitlines())
     tables = read_gold(str(month / "lake"))
     if "broker_outages" not in tables:
@@ -144,7 +144,7 @@ def _missed(away: Away, missing: Sequence[str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives: 0 where no absence is wrong; 1 where one is; what the audit gave where it ended with a fault."""
+    """Lay a month and audit it. Returns 0 where no absence is wrong, 1 where one is, or the audit's own exit code."""
     parser = argparse.ArgumentParser(prog="python -m lab.drill.month", description="Audit a month of a recorded night.")
     parser.add_argument("night", type=Path, help="a folder below .drill/, a recording, or a month of one")
     parser.add_argument("--days", type=int, default=28)

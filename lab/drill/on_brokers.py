@@ -93,7 +93,7 @@ def _now() -> str:
 
 @do.register
 def _(step: StopAll, scene: Scene) -> None:
-    """Edge case: a broker of KRaft that no controller answers any more waits for five minutes, and is killed before, as
+    """A KRaft broker that no controller answers waits for five minutes. It is killed before, as
     an orchestrator would. Source: BrokerServer.shutdown."""
     with ThreadPoolExecutor() as threads:
         stops = [threads.submit(_stop, broker, step.expect, scene, True) for broker in scene.stage.cluster.brokers]

@@ -42,9 +42,9 @@ _REFUSED_WITHIN = 4
 
 @singledispatch
 def do(step: Step, scene: Scene) -> None:
-    """Does one step of a scenario.
+    """Do one step of a scenario.
 
-    Raises: SceneFault where it has not the effect that the scenario is about.
+    Raises SceneFault where it lacks the effect that the scenario is about.
     """
     raise NotImplementedError(type(step).__name__)
 

@@ -26,7 +26,7 @@ _ANSWERS_WITHIN = 120
 class Program:
     """A module of this project in a process of its own, which answers each line of JSON with a line.
 
-    Threads may share it. Raises: MemberFault where it does not answer.
+    Threads may share it. It raises MemberFault where the process does not answer.
     """
 
     def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
@@ -46,7 +46,7 @@ class Program:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def ask(self, what: Mapping[str, Any]) -> str:
-        """What it answers: DONE, or the name of the error."""
+        """Send a line. Returns the answer: DONE, or the name of the error."""
         assert self._process.stdin
         try:
             with self._lock:

@@ -33,11 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def record(drill: Path | None, to: Path) -> Path:
-    """Keeps a drill as a folder, or as one file where `to` ends in .tar.gz.
+    """Keep a drill as a folder, or as one file where `to` ends in .tar.gz.
 
-    Takes: the drill's folder; without one the newest drill.
-    Keeps: every line and its order; paths of this machine alone are rewritten.
-    Raises: BadInput where there is no drill, or something at `to`.
+    Without a folder it is the newest drill.
+    Every line and the order stay; only paths of this machine are rewritten.
+    Raises BadInput where there is no drill, or something at `to`.
     """
     source = drill or newest()
     if lacking := [name for name in NEEDED if not (source / name).exists()]:
@@ -56,7 +56,7 @@ def record(drill: Path | None, to: Path) -> Path:
 
 
 def newest() -> Path:
-    """The drill that was started last. Raises: BadInput where there is none."""
+    """The drill that was started last. Raises BadInput where there is none."""
     drills = sorted(d for d in DRILLS.glob("*") if (d / "truth.jsonl").exists())
     if not drills:
         raise BadInput(f"Found: no drill in {DRILLS}. Needed: one. Run `make drill`, or name a drill's folder.")

@@ -55,7 +55,7 @@ def in_pattern(record: Record, pattern: str) -> str:
 
 
 def trace_of(record: Record) -> str:
-    """What follows the line that names the logger."""
+    """The lines after the line that names the logger."""
     ends = f"{record.message} ({record.logger})"
     return record.text[record.text.index(ends) + len(ends) :] if ends in record.text else ""
 
@@ -181,7 +181,7 @@ def in_json(record: Record, layout: str) -> str:
 def render(text: str, layout: str, wraps: Sequence[str], source: str) -> str:
     """A log of Apache's layout in another one and in envelopes, the innermost first.
 
-    Edge case: what is in no layout, and librdkafka's lines, stay as they are, inside of the envelopes.
+    Lines without a layout and librdkafka's lines stay as they are, inside the envelopes.
     """
     patterns = {each.name: each.pattern for each in PATTERN_LAYOUTS}
     objects = {each.name for each in OF_CLASSES}
@@ -196,9 +196,9 @@ def render(text: str, layout: str, wraps: Sequence[str], source: str) -> str:
 
 
 def render_folder(origin: Path, to: Path, layout: str, wraps: Sequence[str]) -> list[Path]:
-    """Every log below a folder, written again below another. Gives: the files that were written.
+    """Write every log below a folder again below another. Returns the new files.
 
-    Raises: BadInput for an envelope or a layout that is not known, and where the other folder is there already.
+    Raises BadInput for an unknown envelope or layout, and where the other folder exists.
     """
     layouts = [
         APACHE.name,

@@ -65,7 +65,7 @@ QUICK_GROUPS: Mapping[str, str] = {
 def played_here(scenarios: Sequence[Scenario]) -> list[Scenario]:
     """The scenarios that can be played on this machine; what is left out is named.
 
-    Raises: BadInput where none is left.
+    Raises BadInput where none is left.
     """
     missing = libraries.prepare({name for s in scenarios for name in s.libraries})
     for name, why in missing.items():
@@ -83,9 +83,9 @@ def played_here(scenarios: Sequence[Scenario]) -> list[Scenario]:
 def drill(
     version: str, layout: str, scenarios: Sequence[Scenario], seed: int, folder: Path, brokers: int = 3
 ) -> Iterator[tuple[Cluster, list[Played]]]:
-    """Plays scenarios on a cluster of its own, which runs on as long as the block lasts.
+    """Play scenarios on a cluster of its own, which runs as long as the block lasts.
 
-    Gives: the cluster, and how each scenario went. The folder holds what a site would have, with the truth: logs/,
+    Yields the cluster, and how each scenario went. The folder holds what a site would have, with the truth: logs/,
     clients/, snapshots.jsonl, truth.jsonl and cluster.json.
     """
     rng = random.Random(seed)
@@ -122,7 +122,7 @@ def drill(
 
 
 def settings_for(version: str) -> Mapping[str, str]:
-    """What the drill sets brokers to, beside what every cluster of its kind has."""
+    """The broker settings of the drill, beside those that every cluster of its kind has."""
     quick = {**(QUICK_SESSIONS if _is_from(version, 4) else {}), **(QUICK_GROUPS if _is_from(version, 4, 2) else {})}
     return {"group.max.size": str(MOST_MEMBERS), **quick}
 
@@ -159,7 +159,7 @@ _SETS: Mapping[str, Mapping[str, Scenario]] = {"": USUAL, "real": REAL, "stops":
 def choose(names: str, version: str, layout: str, brokers: int = 3) -> list[Scenario]:
     """The scenarios asked for: names, or one of the sets that a drill knows; without either every usual one that fits.
 
-    Raises: BadInput where a name is unknown, or does not fit this cluster.
+    Raises BadInput where a name is unknown, or does not fit this cluster.
     """
     if names in _SETS:
         return [s for s in _SETS[names].values() if s.fits(version, layout, brokers)]
@@ -174,7 +174,7 @@ def choose(names: str, version: str, layout: str, brokers: int = 3) -> list[Scen
 
 
 def audit(folder: Path, bootstrap: str) -> int:
-    """Audits the running cluster and its logs, as any user would, and prints the score. Gives: 0 where it passes."""
+    """Audit the running cluster and its logs, as any user would, and print the score. Returns 0 where it passes."""
     paths = {name: folder / name for name in ("logs", "lake")} | {"snapshots": folder / "snapshots.jsonl"}
     if any((folder / "clients").iterdir()):  # A drill of brokers alone has no members.
         paths["client-logs"] = folder / "clients"
@@ -202,7 +202,7 @@ def declared_windows(truth: Sequence[str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives: 0 where every scenario came to its end and the audit reported what was done; 2 for input that is wrong."""
+    """Run a drill. Returns 0 where every scenario ended and the audit reported the acts; 2 for wrong input."""
     options = _parser().parse_args(arguments)
     logging.disable()  # py4j speaks of each JVM that is killed; that is what a drill does.
     if options.list:
@@ -245,7 +245,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def seed_of(text: str) -> int:
-    """The seed that a user gave, else a new one. Raises: BadInput for one that is not a whole number."""
+    """The user's seed, else a new one. Raises BadInput for one that is not a whole number."""
     if not text:
         return random.SystemRandom().randrange(1_000_000)
     if not text.isdecimal():

@@ -51,7 +51,7 @@ class SceneFault(Exception):
 
 @dataclass(frozen=True)
 class Stage:
-    """What all scenarios of a drill share. `clients`: the members' logs; `over`: set when the drill is stopped;
+    """Parts that all scenarios of a drill share. `clients`: the members' logs; `over`: set when the drill is stopped;
     `hosts`: where a scenario needs them; `canaries`: None on a cluster that others run, and in lessons."""
 
     cluster: Cluster
@@ -119,7 +119,7 @@ class Scene:
 
     @property
     def transactional_id(self) -> str:
-        """What the scenario's transactional producers are known by."""
+        """The transactional id of the scenario's producers."""
         return f"{self.prefix}-writer"
 
     def topic(self, role: str) -> str:
@@ -127,9 +127,9 @@ class Scene:
         return self.topics.setdefault(role, f"{self.prefix}-{role}")
 
     def watch(self, role: str, partitions: int) -> None:
-        """Gives canaries to those of so many partitions of a topic that have none.
+        """Start canaries on those of so many partitions of a topic that have none.
 
-        Edge case: where the drill counts the records of partition 0 itself, that partition gets none.
+        Where the drill itself counts the records of partition 0, that partition gets none.
         """
         if self.stage.canaries:
             is_counted = any(role == getattr(s, "uncleanly", None) for s in self.scenario.steps)
@@ -174,7 +174,7 @@ class Scene:
         return JavaMember(cluster.libs, cluster.version, log, config, topics, self.pattern(step), self._within(step))
 
     def _within(self, step: Start) -> Sequence[str]:
-        """What the command of a member on a host of its own begins with."""
+        """The beginning of a member's command on a host of its own."""
         return self.hosts.within(self.host(step.host)) if step.host else ()
 
     @property
@@ -255,7 +255,7 @@ class Scene:
     def wait_for_lapse(self, topic: str, since: datetime, within: float) -> bool:
         """Whether the leader of partition 0 of a topic takes a replica out of the ISR in time, as its log says.
 
-        Edge case: Kafka cannot be asked while a broker stands still: an AdminClient may wait for that very broker.
+        Kafka cannot be asked while a broker is paused: an AdminClient may wait for that very broker.
         """
         shrinks = re.compile(rf"^\[(.{{23}})\].*\[Partition {re.escape(topic)}-0 .*?Shrinking ISR from", re.M)
 
@@ -306,7 +306,7 @@ class Scene:
         raise SceneFault(f"Needed within {within:.0f} s: {node.name} ends by itself. It runs on.")
 
     def rest(self, seconds: float) -> None:
-        """Lets time pass. Raises: SceneFault where the scene is stopped meanwhile."""
+        """Let time pass. Raises SceneFault where the scene is stopped meanwhile."""
         if self.stop_event.wait(seconds):
             raise SceneFault(self.stopped_for)
 

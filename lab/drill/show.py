@@ -104,7 +104,7 @@ def _member(member: Row) -> str:
 
 
 def near(act: Act, tables: Tables) -> tuple[str, ...]:
-    """What the audit said about the act's scope around its time, each with its distance from the act."""
+    """The audit's rows about the act's scope around its time, each with its distance from the act."""
     if act.expect in (*OUTAGE_KINDS, FAILED_START):
         return _around(act, "broker_outages", tables, NEAR_OUTAGE, NEAR_OUTAGE, ("broker", act.broker))
     if act.expect == UNDER_MIN_ISR:

@@ -1,4 +1,4 @@
-"""What can be done to a cluster in a scenario: small frozen objects, nothing but data.
+"""The steps that a scenario can do to a cluster: small frozen objects, nothing but data.
 
 Members, topics and brokers go by the role they play in the scenario; the play gives them names that say nothing.
 `expect` is what the audit should call the act (lab.drill.truth knows the words); None: it is not scored.
@@ -278,7 +278,7 @@ class Scenario:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What it needs of the machine."""
+        """The needs that the machine must meet."""
         hosts = {HOSTS for step in self.steps if isinstance(step, Start) and step.host}
         return frozenset({step.needs for step in self.steps if step.needs} | hosts)
 

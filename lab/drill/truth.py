@@ -112,7 +112,7 @@ class Act:
 
     @property
     def scope(self) -> str:
-        """What it was done to, in words."""
+        """The object of the act, in words."""
         parts = (("group", self.group), ("client", self.client), ("broker", self.broker), ("topic", self.topic))
         return " ".join(f"{k} {v}" for k, v in parts if v is not None) or "cluster"
 
@@ -120,9 +120,8 @@ class Act:
 def read_truth(lines: Iterable[str | Mapping[str, Any]]) -> tuple[Act, ...]:
     """The acts of a truth file.
 
-    Takes: its lines, as text or parsed.
-    Gives: acts in order of time.
-    Raises: TruthError where a line is not a JSON object, has no instant, or expects something that cannot be scored.
+    The lines are text or parsed; the acts are in the order of time.
+    Raises TruthError where a line is not a JSON object, has no instant, or expects something that cannot be scored.
     """
     problems: list[str] = []
     rows: list[tuple[datetime, Mapping[str, Any]]] = []

@@ -30,7 +30,7 @@ class TruthFile:
         return row
 
     def amend(self, row: Row, **fields: Any) -> None:
-        """What is known of an act only when it has been done."""
+        """Add facts to an act that are known only after it."""
         with self._lock:
             row.update(fields)
             self._save()

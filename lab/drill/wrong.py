@@ -49,7 +49,7 @@ DEPARTURES = frozenset(c for c in Cause if c.noun.is_departure)
 
 @dataclass(frozen=True)
 class Night:
-    """What was done, what was said, and how they met.
+    """A night: the acts, the audit's rows, and which of them meet.
 
     `unmet`: acts whose expectation no row meets. `meeting`: identities (`id`) of the rows that meet one.
     """
@@ -71,7 +71,7 @@ class Night:
 def is_owed(row: Row, night: Night) -> bool:
     """Whether a rebalance was caused by what was done: by an expectation that it meets, or else by its cause.
 
-    Edge case: what consumers of a Connect connector do (`consumers`: their group) follows from what its workers do.
+    The acts of a Connect connector's consumers (`consumers`: their group) follow from those of its workers.
     """
     if id(row) in night.meeting or row["cause"] in ALWAYS_OWED:
         return True
@@ -103,7 +103,7 @@ def _causes(act: Act) -> tuple[str, ...]:
 
 
 def _possible_causes(act: Act) -> tuple[str, ...]:
-    """What an act expects, or did before its scenario came to an early end: then its effect is not known."""
+    """The causes that an act may have: as it expects, or as it did before its scenario ended early."""
     return (*_causes(act), *REBALANCE_CODES.get(str(act.fields.get("undecided")), ()))
 
 
@@ -206,5 +206,5 @@ _REBALANCE_RULES: tuple[Callable[[Row, Night], str | None], ...] = (
 
 
 def expects(act: Act) -> str:
-    """What was done, to what, and what it expects."""
+    """The act, its object and its expectation, in words."""
     return f"{act.action} of {act.scope} expects {act.verdict}"

@@ -112,7 +112,7 @@ def _elected_while_down(row: Row, before: list[Act], night: Night) -> str | None
 
 
 def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
-    """What was done to the leader afterwards took nothing from it: an election may come just before a shutdown."""
+    """Why an outage is wrong. An act after the election did not cause it: an election may precede a shutdown."""
     kind = OUTAGE_OF_FAILOVER.get(row["kind"])
     if kind is None or row.get("leader_from") in (None, -1):
         return None
@@ -123,7 +123,7 @@ def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
 
 
 def _done_to_leader(row: Row, before: list[Act]) -> list[Act]:
-    """What was done to the old leader until the failover."""
+    """The acts on the old leader until the failover."""
     return [a for a in before if a.is_on_broker and a.broker == row.get("leader_from") and a.at <= row["happened_at"]]
 
 
@@ -216,7 +216,7 @@ _FAILOVER_RULES: tuple[Callable[[Row, list[Act], Night], str | None], ...] = (
 def wrong_controller(row: Row, night: Night) -> str | None:
     """Why a controller change is wrong; None where nothing speaks against it.
 
-    Edge case: a node that shuts down in order votes, and may be elected, until its process has ended.
+    A node in a controlled shutdown votes, and may be elected, until its process has ended.
     """
     acts = [a for a in night.acts if a.is_on_broker and a.broker == row["controller_to"] and a.at < row["happened_at"]]
     if not acts or acts[-1].verdict not in OUTAGE_KINDS:
@@ -229,7 +229,7 @@ def wrong_controller(row: Row, night: Night) -> str | None:
 def wrong_lapse(row: Row, night: Night) -> str | None:
     """Why a period is wrong; None where nothing speaks against it, or where it lies outside the truth.
 
-    Edge case: on a busy machine a broker to which nothing was done may be slow.
+    On a busy machine a broker may be slow without any act.
     """
     if not night.covers(row["started_at"]):
         return None

@@ -49,6 +49,6 @@ def _input(truth: Truth, folder: Path) -> list[str]:
 
 @cache
 def _code() -> str:
-    """What changes with the code of the product."""
+    """A value that changes with the code of the product."""
     files = sorted(path for room in CODE for path in (HOME / room).rglob("*") if path.suffix in (".py", ".sql"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

@@ -30,7 +30,7 @@ class NotFetched(Exception):
 def fetch(truth: Truth) -> Path:
     """The files of a truth on this disk: fetched where they are not yet here.
 
-    Raises: NotFetched where they cannot be had, or a line is not the one that was labelled.
+    Raises NotFetched where they are not available, or a line is not the labelled one.
     """
     folder = BUILT / truth.name / f"files-{key_of(truth)}"
     if not folder.exists():
@@ -49,14 +49,14 @@ def fetch(truth: Truth) -> Path:
 
 
 def key_of(truth: Truth) -> str:
-    """What changes with the files of a truth, and with what they are audited as."""
+    """A value that changes with the files of a truth and the options of their audit."""
     return hashlib.sha256(repr((truth.commit, truth.folder, truth.files, truth.client_logs)).encode()).hexdigest()[:12]
 
 
 def text_of(folder: Path, lines: set[Line]) -> dict[Line, str]:
     """The text of each of these lines.
 
-    Raises: NotFetched where one of them is not there, or is another one than was labelled.
+    Raises NotFetched where a line is missing, or is not the labelled one.
     """
     paths = ((name, folder / part / name) for name in {line.file for line in lines} for part in (BROKERS, CLIENTS))
     files = {name: _lines_of(path.read_bytes()) for name, path in paths if path.is_file()}
