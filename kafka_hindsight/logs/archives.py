@@ -15,7 +15,7 @@ from kafka_hindsight.logs.found_files import printable
 _ARCHIVE_REGEX = re.compile(r"(?s).*[.](?:tar(?:[.](?:gz|xz|bz2|zst|lz4))?|tgz|txz|tbz2?|tzst)")
 _NESTED = "an archive within an archive: unpack it"
 _NO_FILE = "not a regular file"
-_BROKEN = "an archive of tar that cannot be read to its end: {}. What it holds before the break is read"
+_BROKEN = "a tar archive that cannot be read to its end: {}. The files before the break are read"
 _FAULTS = (tarfile.TarError, EOFError, ValueError, OverflowError)
 """Errors that tarfile raises for bytes that are not an archive."""
 

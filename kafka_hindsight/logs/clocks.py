@@ -43,7 +43,7 @@ may be several logs, one after another."""
 _MOST_STEPS = 100
 """The most steps of a piece: a file with more is not in the order of any clock."""
 
-_LOOKED_AT = 200
+_MOST_COMPARED = 200
 """Lines on either side of a step whose writers are compared."""
 
 _QUOTED = 300
@@ -240,7 +240,7 @@ class _Lines:
         """The step of a run, and where the search continues; None for late lines and those of another process."""
         at, reached = self._at, int(self._at[run.top])
         if run.stop - run.first <= _FEW and reached - int(at[run.first : run.stop].max()) > _DAY:
-            return self._placed(ClockMeaning.GARBLED, run, run.first, run.stop, reached), run.top
+            return self._place_records(ClockMeaning.GARBLED, run, run.first, run.stop, reached), run.top
         is_fold = bool(self._is_doubled[run.top] and self._is_doubled[run.first]) and run.by > _MINUTE
         if self._is_late(run) and not (is_fold and self._is_quiet(run)):
             return None
@@ -252,7 +252,7 @@ class _Lines:
         if self._is_garbled(run):
             instant = int(at[run.top - 1 if run.top else run.first])
             line = run._replace(top=run.top - 1 if run.top else run.first, first=run.top)
-            step = self._placed(ClockMeaning.GARBLED, line, run.top, run.first, instant)
+            step = self._place_records(ClockMeaning.GARBLED, line, run.top, run.first, instant)
             return step, int(np.argmax(at[: run.first]))
         if self._is_of_others(run):
             return None
@@ -265,9 +265,9 @@ class _Lines:
         meaning = ClockMeaning.HOUR_REPEATED if zone else ClockMeaning.SET_BACK
         # The next piece of the file may go on in the same order.
         until = min(int(at[stop]), reached + ORDERED_WITHIN // _MICRO) if stop < len(at) else reached + _MILLI
-        return replace(self._placed(meaning, run, run.first, stop, reached, until), zone=zone), stop - 1
+        return replace(self._place_records(meaning, run, run.first, stop, reached, until), zone=zone), stop - 1
 
-    def _placed(
+    def _place_records(
         self, meaning: ClockMeaning, run: _Run, first: int, stop: int, since: int, until: int | None = None
     ) -> Step:
         """Place records at an instant, or between two."""
@@ -310,8 +310,8 @@ class _Lines:
 
     def _is_of_others(self, run: _Run) -> bool:
         """Whether the lines that are behind are of other processes than the lines that are ahead."""
-        ahead = np.flatnonzero(self._at[: run.first] > self._at[run.first] + SKEW)[-_LOOKED_AT:]
-        pairs = zip(*map(self._writers, (ahead.tolist(), range(run.first, run.stop)[:_LOOKED_AT])), strict=True)
+        ahead = np.flatnonzero(self._at[: run.first] > self._at[run.first] + SKEW)[-_MOST_COMPARED:]
+        pairs = zip(*map(self._writers, (ahead.tolist(), range(run.first, run.stop)[:_MOST_COMPARED])), strict=True)
         return any(theirs and behind and not theirs & behind for theirs, behind in pairs)
 
     def _writers(self, lines: Iterable[int]) -> tuple[set[bytes], set[bytes]]:

@@ -101,7 +101,7 @@ def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderC
     parts = _by_ids(log for log in logs if log.clusters)
     if len(parts) > 1:
         traits = read_traits()
-        logs = [replace(log, traits=_joined(traits[f.name] for f in log.files)) for log in logs]
+        logs = [replace(log, traits=_join(traits[f.name] for f in log.files)) for log in logs]
         parts = _by_brokers(_by_ids(log for log in logs if log.clusters))
     homes = grouped((log for log in logs if not log.clusters), lambda log: _home(log, parts))
     strays = frozenset(f.name for log in homes.get(None, ()) for f in log.files)
@@ -146,7 +146,7 @@ class _Log:
     @cached_property
     def clusters(self) -> Mapping[str, ClusterNaming]:
         """The ids that it names, without damaged ones."""
-        return without_damaged(_merged(naming for f in self.files for naming in f.clusters))
+        return without_damaged(_merge(naming for f in self.files for naming in f.clusters))
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class _Part:
 
     @property
     def traits(self) -> Traits:
-        return _joined(log.traits for log in self.logs)
+        return _join(log.traits for log in self.logs)
 
     @property
     def first_at(self) -> datetime:
@@ -231,12 +231,12 @@ def _nearness(one: _Log, other: _Log) -> int:
 
 def _cluster(logs: Sequence[_Log]) -> FolderCluster:
     files = [f for log in logs for f in log.files]
-    clusters = _merged(naming for log in logs for naming in log.clusters.values())
+    clusters = _merge(naming for log in logs for naming in log.clusters.values())
     ids = sorted(clusters, key=lambda name: (_time(clusters[name].last_at), name))
     return FolderCluster(tuple(ids), frozenset(f.name for f in files), sum(f.line_count for f in files))
 
 
-def _merged(clusters: Iterable[ClusterNaming]) -> dict[str, ClusterNaming]:
+def _merge(clusters: Iterable[ClusterNaming]) -> dict[str, ClusterNaming]:
     """The namings of each id in several files, summed up."""
     return {name: _sum(own) for name, own in sorted(grouped(clusters, lambda c: c.cluster_id).items())}
 
@@ -251,7 +251,7 @@ def _sum(namings: Sequence[ClusterNaming]) -> ClusterNaming:
     )
 
 
-def _joined(traits: Iterable[Traits]) -> Traits:
+def _join(traits: Iterable[Traits]) -> Traits:
     return reduce(or_, traits, Traits())
 
 

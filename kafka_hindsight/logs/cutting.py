@@ -53,7 +53,7 @@ def cut(
     order, twins = _ranks(at, parts, data, heads.starts + (FRAME if way.is_wrapped else 0), ends)
     raw = pa.nulls(len(heads), pa.binary())
     if not _is_text(data) or counts.max(initial=0) > MOST_LINES:
-        texts, raw = _mended(texts)
+        texts, raw = _as_utf8(texts)
     is_kept = None
     if fixes is not None:
         rows = np.searchsorted(heads.starts, fixes["place"] - range_.begin)
@@ -84,7 +84,7 @@ def contested(
     if contest.is_timeless:
         is_wanted |= at == NO_INSTANT
     which = np.flatnonzero(is_wanted)
-    texts, _ = _mended(_texts(data, heads.starts, way)[0].take(pa.array(which)))
+    texts, _ = _as_utf8(_texts(data, heads.starts, way)[0].take(pa.array(which)))
     return pa.record_batch(
         {
             "range": pa.array(np.full(len(which), number, np.int32)),
@@ -131,7 +131,7 @@ def _texts(data: bytes, starts: Ints, way: Way) -> tuple[pa.Array, Ints]:
     return pa.concat_arrays([pc.binary_slice(whole[:-1], frame, -1), pc.binary_slice(whole[-1:], frame)]), ends
 
 
-def _mended(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+def _as_utf8(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     """The texts as UTF-8, of MOST_LINES lines at most, and the original bytes of those that are not UTF-8."""
     shortened = [b"\n".join(t.split(b"\n", MOST_LINES)[:MOST_LINES]) for t in texts.to_pylist()]
     decoded = [t.decode(errors="replace").encode() for t in shortened]
@@ -149,7 +149,7 @@ def _ranks(at: Ints, parts: Ints | None, data: bytes, starts: Ints, ends: Ints) 
     if parts is not None:  # a number for each pair of an instant and a source, in the order of the instants
         moments = np.unique(np.stack([at, parts]), axis=1, return_inverse=True)[1].reshape(-1)
     by_time = np.argsort(moments, kind="stable")
-    order[by_time] = _numbered(moments[by_time])
+    order[by_time] = _ranks_in_runs(moments[by_time])
     same = np.flatnonzero(_repeats(_sketch(moments, data, starts, ends)))
     counts: dict[tuple[int, bytes], int] = {}
     for i in same.tolist():
@@ -159,7 +159,7 @@ def _ranks(at: Ints, parts: Ints | None, data: bytes, starts: Ints, ends: Ints) 
     return order, twins
 
 
-def _numbered(keys: Ints) -> Ints:
+def _ranks_in_runs(keys: Ints) -> Ints:
     """The number of each among its neighbours with the same key."""
     begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
     return np.arange(len(keys)) - np.repeat(begins, np.diff(begins, append=len(keys)))

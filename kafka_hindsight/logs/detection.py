@@ -25,7 +25,7 @@ _FEW = 3
 _KAFKAS_LOGGERS = "org.apache.kafka."
 
 _KAFKAS = "[%d] %p %m (%c)%n"
-_TRIED = 20
+_SAMPLES = 20
 _QUOTED = 160
 _LEAST = len("[2026-11-21")
 """A match of so many characters is not chance."""
@@ -132,7 +132,7 @@ def order_of(fit: Fit) -> tuple[int, int, int]:
 
 def closest(lines: Sequence[str], pattern: str | None = None) -> str:
     """A sentence about lines without a head: the first line, or the closest layout and where it stops fitting."""
-    samples = [line for line in lines if line.strip()][:_TRIED]
+    samples = [line for line in lines if line.strip()][:_SAMPLES]
     if not samples:
         return "It holds no text."
     (name, _), best_fit = best_of(lines, others=tuple(_UNDATED))
@@ -146,7 +146,7 @@ def closest(lines: Sequence[str], pattern: str | None = None) -> str:
     attempts = [(*layout_pattern(name).fits_until(line), name, line) for name in patterns for line in samples]
     at, missing, name, line = max(attempts, key=lambda r: r[0])
     if at < _LEAST:
-        return f"The first line is {samples[0][:_QUOTED]!r}: no layout that is known begins so."
+        return f"The first line is {samples[0][:_QUOTED]!r}: no known layout begins like that."
     return (
         f"The closest layout is {patterns[name]!r}: of {line[:_QUOTED]!r} the first {at} characters fit, "
         f"{line[:at][-_QUOTED:]!r}; then {missing!r} was needed."

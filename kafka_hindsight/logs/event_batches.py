@@ -95,7 +95,7 @@ def read_batches(
         for rows in (_tally(batch, edges), _unparsed(batch), _quarantined(batch)):
             if count := len(rows["fate"]):
                 columns = [rows[f.name] if f.name in rows else pa.nulls(count, f.type) for f in SCHEMA]
-                yield pa.RecordBatch.from_arrays([_typed(c, f.type) for c, f in zip(columns, SCHEMA)], schema=SCHEMA)
+                yield pa.RecordBatch.from_arrays([_as_array(c, f.type) for c, f in zip(columns, SCHEMA)], schema=SCHEMA)
 
 
 def hours_of(at: pa.Array, edges: Sequence[datetime]) -> pa.Array:
@@ -144,7 +144,7 @@ def _events(batch: _ParsedBatch) -> pa.RecordBatch | None:
         claimed[batch.readings[place].pattern.pattern_id].append(place)  # type: ignore[union-attr]
     fields = defaultdict[str, list[pa.Array]](list)
     for places in claimed.values():
-        for name, column in _claimed([batch.readings[place] for place in places]).items():
+        for name, column in _pattern_columns([batch.readings[place] for place in places]).items():
             fields[name].append(column)
     if not claimed:
         return None
@@ -162,10 +162,10 @@ def _events(batch: _ParsedBatch) -> pa.RecordBatch | None:
     rows["folder_broker"] = [
         broker_of_folder(source) if writer is None and by == "broker" else None for writer, source, by in writers
     ]
-    return pa.record_batch([_typed(rows[f.name], f.type) for f in PACKED], PACKED)
+    return pa.record_batch([_as_array(rows[f.name], f.type) for f in PACKED], PACKED)
 
 
-def _claimed(readings: list[Reading]) -> Columns:
+def _pattern_columns(readings: list[Reading]) -> Columns:
     """The fields of records that one pattern claims, as columns."""
     pattern: Any = readings[0].pattern
     count = len(readings)
@@ -207,14 +207,14 @@ def _tally(batch: _ParsedBatch, edges: Sequence[datetime]) -> Columns:
     }
     totals = pa.table(columns).group_by(_BY, use_threads=False).aggregate(list(_COUNTS.values())).combine_chunks()
     names = {"hour_from": "hour_from", **{name: "_".join(how) for name, how in _COUNTS.items()}}
-    tally = [_typed(totals.column(names[f.name]).combine_chunks(), f.type) for f in _TALLY]
+    tally = [_as_array(totals.column(names[f.name]).combine_chunks(), f.type) for f in _TALLY]
     return {
         **{name: totals.column(name).combine_chunks() for name in ("source", "origin", "fate")},
         "tally": pa.StructArray.from_arrays(tally, fields=list(_TALLY)),
     }
 
 
-def _typed(column: Any, type_: pa.DataType) -> pa.Array:
+def _as_array(column: Any, type_: pa.DataType) -> pa.Array:
     if not isinstance(column, pa.Array):
         return pa.array(column, type_)
     return column if column.type == type_ else column.cast(type_)

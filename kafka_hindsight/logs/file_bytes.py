@@ -116,15 +116,15 @@ class Unpacked(Arriving):
                 size += len(part)
                 if size > max(_UNPACKED_LEAST, _UNPACKED_TIMES * file.at):
                     self.damage = (
-                        f"it unpacks to more than {_UNPACKED_TIMES} times its size, which no log does; it was read to"
-                        " there"
+                        f"it unpacks to more than {_UNPACKED_TIMES} times its size, which no log does; the rest was"
+                        " not read"
                     )
                     return
                 yield part
         except EOFError:
-            self.damage = "it ends before its end: it was cut off, or is still being written"
+            self.damage = "it is incomplete: it was cut off, or is still being written"
         except _BROKEN:
-            self.damage = f"it is not a file of {codec}, it was cut off, or its bytes were changed"
+            self.damage = f"it is not a {codec} file, it was cut off, or its bytes were changed"
 
     def close(self) -> None:
         self.packed.close()

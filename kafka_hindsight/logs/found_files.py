@@ -14,7 +14,7 @@ from kafka_hindsight.lake.landing import stored_below
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.shared.instants import of_millis
 
-_LINK = "a link: what it leads to is read where it lies, if that is below the same folder"
+_LINK = "a link: its target is read if it lies below the same folder"
 _NO_FILE = "not a regular file"
 _NO_TEXT = "its name is not UTF-8"
 

@@ -96,7 +96,7 @@ def heads_of(data: bytes, lines: Ints, layouts: Sequence[str] = PLAIN) -> Heads:
 
 def _heads(data: bytes, rows: ByteArray, lines: Ints, index: int, layout_number: int) -> Heads:
     layout = LAYOUTS[index]
-    which, window = _alike(rows, lines, layout.begins)
+    which, window = _lines_alike(rows, lines, layout.begins)
     if layout.has_clock:
         is_head = _has_level(data, window, lines[which], index)
         which, clocks = which[is_head], clocks_of_digits(window[is_head][:, _digits(layout.begins)])
@@ -124,7 +124,7 @@ def _digits(begins: str) -> list[int]:
     return [i for i, c in enumerate(begins) if c == "0"]
 
 
-def _alike(rows: ByteArray, lines: Ints, begins: str) -> tuple[Ints, ByteArray]:
+def _lines_alike(rows: ByteArray, lines: Ints, begins: str) -> tuple[Ints, ByteArray]:
     """The lines that begin as a layout's lines do, character by character, and their first bytes."""
     which = np.flatnonzero(rows[lines, 0] == ord(begins[0]))
     window = rows[lines[which]]

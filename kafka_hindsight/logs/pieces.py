@@ -26,7 +26,7 @@ MOST_BYTES = 64 * 1024 * 1024
 REACH = 4_096
 """Bytes that are read beyond a piece, so that a head that begins in it is whole, and a line that names a cluster."""
 
-_MARKED = 64
+_MARK_BYTES = 64
 
 NOWHERE = -1
 
@@ -130,7 +130,7 @@ class Range:
 
 def mark_of(data: bytes, at: int) -> int:
     """A checksum of a line's first bytes. It shows whether the line has changed since."""
-    return zlib.crc32(data[at : at + _MARKED].partition(b"\n")[0])
+    return zlib.crc32(data[at : at + _MARK_BYTES].partition(b"\n")[0])
 
 
 @dataclass(frozen=True)

@@ -197,7 +197,7 @@ def read_line(text: str, source: str = "", layouts: Sequence[str] = ()) -> Recor
     Returns:
         The record; `reading.pattern` is the pattern that claims it, or None.
     """
-    plain = next((_plain(layout, text, source) for layout, head in _HEADS if head.match(text)), None)
+    plain = next((_plain_record(layout, text, source) for layout, head in _HEADS if head.match(text)), None)
     if plain and plain.logger:
         return plain
     inside = Line(text.encode(), 0)
@@ -206,10 +206,10 @@ def read_line(text: str, source: str = "", layouts: Sequence[str] = ()) -> Recor
         logger, message = words_of(_RECORD_OF_JSON.name, line)
         return replace(read_line(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
     name = next((n for n in layouts or _layouts_of(text) if n not in PLAIN and head_of(n).match(text)), None)
-    return _of_pattern(name, text, source) if name else plain or Record(source, text, None, None, None, text)
+    return _record_of_pattern(name, text, source) if name else plain or Record(source, text, None, None, None, text)
 
 
-def _plain(layout: Layout, text: str, source: str) -> Record:
+def _plain_record(layout: Layout, text: str, source: str) -> Record:
     """A record in Kafka's own layout, or in librdkafka's."""
     stamp = text[1:24].replace(",", ".") if layout is APACHE else text.split("|", 2)[1]
     return Record(source, text, layout, _instant(stamp, layout.is_epoch), *layout.cut(text))
@@ -221,7 +221,7 @@ def _layouts_of(text: str) -> Sequence[str]:
     return names if names != PLAIN else [n for n in DATED if class_of(words_of(n, text)[0] or "") in RELEVANT_CLASSES]
 
 
-def _of_pattern(name: str, text: str, source: str) -> Record:
+def _record_of_pattern(name: str, text: str, source: str) -> Record:
     """A record whose layout is a pattern."""
     _, clocks, _ = pattern_heads(text.encode(), np.zeros(1, np.int64), name)
     at = of_micros(int(clocks[0])) if len(clocks) and clocks[0] != NO_INSTANT else None

@@ -110,12 +110,12 @@ LOGGER_KNOWLEDGE = knowledge_of_loggers(PATTERNS, NOISE)
 _NAMELESS = LoggerKnowledge((), ())
 _IGNORED = Reading(LineFate.IGNORED)
 
-_WRONG = (
+_FAULTS = (
     "It holds bytes that are not UTF-8; bronze.log_records keeps them in raw.",
     "It holds NUL bytes, as a crash leaves them where a file was not yet written.",
-    "Its head shows a date that no calendar has.",
+    "Its head shows a date that does not exist.",
     f"It has more than {MOST_LINES} physical lines; the first {MOST_LINES} are kept.",
-    f"Its message is longer than {MESSAGE_LIMIT} characters; Kafka writes none as long that we read.",
+    f"Its message is longer than {MESSAGE_LIMIT} characters, more than any line of Kafka that is read here.",
 )
 
 
@@ -136,9 +136,9 @@ def read_record(
     logger, message = words_of(layout, text) if layout else (None, text)
     knowledge = LOGGER_KNOWLEDGE.get(_class_of(logger)) if logger else _NAMELESS
     is_endless = len(message) > MESSAGE_LIMIT and knowledge is not None and logger is not None
-    if sentences := _wrong(text, line_count, is_utf8, is_dated or layout is None, is_endless):
+    if sentences := _faults(text, line_count, is_utf8, is_dated or layout is None, is_endless):
         return Reading(LineFate.QUARANTINED, logger, message, sentences=sentences)
-    return _IGNORED if knowledge is None else _claimed(knowledge, logger, message, text)
+    return _IGNORED if knowledge is None else _claim(knowledge, logger, message, text)
 
 
 def words_of(layout: str, text: str) -> Words:
@@ -163,13 +163,13 @@ def _cut_of(layout: str) -> Callable[[str], Words]:
     return (lambda text: (PROGRAM, cut(text)[1])) if is_without_logger(name) else cut
 
 
-def _wrong(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
+def _faults(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
     if is_utf8 and is_dated and line_count <= MOST_LINES and not is_endless and "\0" not in text:
         return ()
-    return tuple(compress(_WRONG, (not is_utf8, "\0" in text, not is_dated, line_count > MOST_LINES, is_endless)))
+    return tuple(compress(_FAULTS, (not is_utf8, "\0" in text, not is_dated, line_count > MOST_LINES, is_endless)))
 
 
-def _claimed(knowledge: LoggerKnowledge, logger: str | None, message: str, text: str) -> Reading:
+def _claim(knowledge: LoggerKnowledge, logger: str | None, message: str, text: str) -> Reading:
     for gate, pattern in knowledge.patterns:
         if gate not in message:
             continue
@@ -203,7 +203,7 @@ def fields_of(pattern: Pattern, groups: Sequence[tuple[str | None, ...]]) -> dic
     for name, numbers in pattern.pieces.items():
         pieces = [by_group[n - 1] for n in numbers]
         columns[name] = list(pieces[0]) if len(pieces) == 1 else ["\n".join(p or "" for p in t) for t in zip(*pieces)]
-    return {name: _typed(name, values) for name, values in columns.items()}
+    return {name: _convert(name, values) for name, values in columns.items()}
 
 
 def broker_of_line(message: str) -> int | None:
@@ -277,7 +277,7 @@ def _broker_in(start: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _typed(name: str, values: list[Any]) -> list[Any]:
+def _convert(name: str, values: list[Any]) -> list[Any]:
     if name == "protocol":  # a client may write it in any case: ConfigDef.CaseInsensitiveValidString
         return [protocol if (protocol := (value or "").lower()) in _PROTOCOLS else None for value in values]
     if name not in _NUMBERS:

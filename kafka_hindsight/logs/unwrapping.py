@@ -77,7 +77,7 @@ class Unwrapper:
     def unwrap(self, data: bytes) -> bytes:
         """Add lines, and return the records that are complete now. `data` ends with LF."""
         if self.form.is_newest_first:
-            return self._turned(data.split(b"\n")[:-1], is_end=False)
+            return self._unwrap_newest_first(data.split(b"\n")[:-1], is_end=False)
         lines = lines_in(data, self._line_count)
         self._line_count += len(lines)
         inside = list(split(self._chain.lines(lines)))
@@ -86,11 +86,11 @@ class Unwrapper:
     def flush(self) -> bytes:
         """Return the records that were not complete before the end."""
         if self.form.is_newest_first:
-            return self._turned([], is_end=True)
+            return self._unwrap_newest_first([], is_end=True)
         inside = list(split(self._chain.unfinished()))
         return self._records(inside, self._heads(inside), self._line_count + 1)
 
-    def _turned(self, texts: Sequence[bytes], is_end: bool) -> bytes:
+    def _unwrap_newest_first(self, texts: Sequence[bytes], is_end: bool) -> bytes:
         """The records of lines that come newest first, from the oldest on.
 
         The lines of the oldest instant wait: older lines may follow, with the head that they belong to.
@@ -128,7 +128,7 @@ class Unwrapper:
         for record in whole:
             record.is_written = True
         self._last = {origin: record for origin, record in self._last.items() if not record.is_written}
-        return self._framed(whole)
+        return self._add_frames(whole)
 
     def _heads(self, lines: Sequence[Line]) -> dict[int, _Head]:
         """The heads by number of the line, in order, each by the layouts of its source."""
@@ -152,7 +152,7 @@ class Unwrapper:
                 heads_by_line.setdefault(n, head)
         return dict(sorted(heads_by_line.items()))
 
-    def _framed(self, records: Sequence[_Record]) -> bytes:
+    def _add_frames(self, records: Sequence[_Record]) -> bytes:
         """Records with their frames. No line in them looks like a frame."""
         if not records:
             return b""
@@ -199,7 +199,7 @@ class Unwrapped(Arriving):
         self.unwrapper = Unwrapper(replace(form, envelopes=form.envelopes[is_utf_16:]), pattern)
         decode = codecs.getincrementaldecoder(_UTF_16[0])(errors="replace") if is_utf_16 else None
         parts = self._parts(end, decode)
-        super().__init__(self._copied(parts, copy) if copy else parts)
+        super().__init__(self._copy_to(parts, copy) if copy else parts)
 
     @property
     def damage(self) -> str | None:  # type: ignore[override]
@@ -211,7 +211,7 @@ class Unwrapped(Arriving):
         """The sources of the lines that were read so far, by their numbers in frames."""
         return self.unwrapper.sources
 
-    def _copied(self, parts: Iterator[bytes], place: str) -> Iterator[bytes]:
+    def _copy_to(self, parts: Iterator[bytes], place: str) -> Iterator[bytes]:
         with packing(place) as copy:
             for part in parts:
                 copy.write(part)

@@ -32,7 +32,7 @@ class Seen(NamedTuple):
 
 @dataclass
 class Usage:
-    """The resources used. `worker_mib` is the most of one Python worker below a JVM, `driver_mib` of a process above it.
+    """The resources used. `worker_mib` is the most of a Python worker below a JVM, `driver_mib` of a process above it.
 
     A process that a JVM forks shows the JVM's memory as its own until it runs another program: it is a helper.
     """

@@ -177,8 +177,8 @@ def unpacked(packed: bytes, suffix: str) -> Unpacked:
     [
         (PACKED + gzip.compress(b"two\n", mtime=0), b"one\ntwo\n", None),
         (PACKED + b"\0\0\0", b"one\n", None),
-        (PACKED[:-6], b"one\n", "it ends before its end: it was cut off, or is still being written"),
-        (b"no such file", b"", "it is not a file of gzip, it was cut off, or its bytes were changed"),
+        (PACKED[:-6], b"one\n", "it is incomplete: it was cut off, or is still being written"),
+        (b"no such file", b"", "it is not a gzip file, it was cut off, or its bytes were changed"),
     ],
 )
 @pytest.mark.parametrize("size", [1, 5, CHUNK])
