@@ -56,7 +56,7 @@ class Event(NamedTuple):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads every combination, or some that are drawn by chance."""
+    """Read every combination, or some that are drawn by chance."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("log", type=Path)
     parser.add_argument("--some", type=int, help="so many combinations, drawn by chance", metavar="N")

@@ -90,7 +90,7 @@ class Work:
 
 
 def main() -> None:
-    """Runs both steps on a cluster and prints how the work was spread."""
+    """Run both steps on a cluster and print how the work was spread."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--mb", type=float, default=1000.0, help="megabytes of logs")

@@ -17,7 +17,7 @@ FIGURES = HOME / "lab" / "bench" / "figures.json"
 
 
 def keep(part: str, figures: Figures, cores: str) -> None:
-    """Keeps the figures of a part with the circumstances in which they were measured."""
+    """Keep the figures of a part with the circumstances in which they were measured."""
     parts = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     parts[part] = {"measured": circumstances(cores), "figures": figures}
     FIGURES.write_text(json.dumps(parts, indent=1, sort_keys=True) + "\n")

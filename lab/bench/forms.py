@@ -49,7 +49,7 @@ _PART = 16 * 1024
 
 
 def main() -> None:
-    """Measures every form of a log, or those that are named."""
+    """Measure every form of a log, or those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("log", type=Path)
     parser.add_argument("forms", nargs="*")

@@ -59,7 +59,7 @@ class Made(NamedTuple):
 
 
 def main() -> None:
-    """Measures one judgement, or all."""
+    """Measure one judgement, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="?", choices=MAKERS)
     parser.add_argument("sizes", nargs="*", type=int)

@@ -29,12 +29,12 @@ Figures = Mapping[str, Any]
 
 
 def main() -> None:
-    """Writes the page and the picture from the figures that are kept."""
+    """Write the page and the picture from the figures that are kept."""
     write()
 
 
 def write() -> None:
-    """Fills the parts of the page that are measured, and draws the picture."""
+    """Fill the parts of the page that are measured, and draw the picture."""
     import vl_convert
 
     figures = json.loads(FIGURES.read_text())

@@ -70,7 +70,7 @@ class LiveLog:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, lines: int) -> None:
-        """Writes so many lines, or a few more, as full buffers; the rest stays behind."""
+        """Write so many lines, or a few more, as full buffers; the rest stays behind."""
         text, upto = [], self.lines + lines
         while self.lines < upto:
             text.append(next(self.records))
@@ -82,7 +82,7 @@ class LiveLog:
         self._hand_over(full)
 
     def flush(self) -> None:
-        """Writes what stayed behind."""
+        """Write what stayed behind."""
         self._hand_over(len(self.late))
 
     def rotate(self) -> None:
@@ -102,7 +102,7 @@ class LiveLog:
             return {_head(path) for path in self.rotated()}
 
     def delete(self, heads: set[bytes]) -> None:
-        """Takes those of the older parts away."""
+        """Take those of the older parts away."""
         with self.lock:
             for path in self.rotated():
                 if _head(path) in heads:
@@ -113,7 +113,7 @@ class LiveLog:
         return self.path.with_name(self.path.name + suffix)
 
     def shift(self) -> None:
-        """Makes room for a newest part: each moves on by one."""
+        """Make room for a newest part: each moves on by one."""
         for n in range(self.rotations, 0, -1):
             if (old := self.beside(f".{n}")).exists():
                 old.rename(self.beside(f".{n + 1}"))
@@ -275,7 +275,7 @@ def _settings(lake: Path, logs: Path, run_at: datetime) -> Settings:
 
 
 def main() -> None:
-    """Plays it and prints the outcome."""
+    """Play it and print the outcome."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=1_000_000, help="how many lines are written at least")
     parser.add_argument("--collects", type=int, default=10, help="how often they are collected meanwhile")

@@ -98,7 +98,7 @@ PARTS: Mapping[str, Callable[[Bench], Figures]] = {
 
 
 def main() -> None:
-    """Measures what was asked for."""
+    """Measure what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="these parts and no others")
     parser.add_argument("--short", action="store_true", help="a minute, ratios only")

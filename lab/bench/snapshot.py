@@ -37,7 +37,7 @@ HEAD = ("partitions", "groups", "members", "seconds", "reading MB", "parent MiB"
 
 
 def main() -> None:
-    """Builds the cluster, then takes readings, each in a process of its own."""
+    """Build the cluster, then take readings, each in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--partitions", type=int, default=5000)
     parser.add_argument("--groups", type=int, default=500)

@@ -46,7 +46,7 @@ class Usage:
     peaks: dict[str, int] = field(default_factory=dict, repr=False)
 
     def see(self, processes: list[Seen]) -> None:
-        """Keeps the highest peak of each role."""
+        """Keep the highest peak of each role."""
         for process in processes:
             self.peaks[process.role] = max(self.peaks.get(process.role, 0), process.peak_kib)
 
@@ -57,7 +57,7 @@ class Usage:
 
 
 def pin(cores: str) -> None:
-    """Keeps this process, and what it starts from now on, on these cores: `2,3`."""
+    """Keep this process, and what it starts from now on, on these cores: `2,3`."""
     os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
 
 

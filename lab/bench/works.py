@@ -176,7 +176,7 @@ def measured(work: str, cores: str, **arguments: Any) -> Figures:
 
 
 def main(name: str, cores: str, arguments: str) -> None:
-    """Does one piece of work on these cores and prints its figures."""
+    """Do one piece of work on these cores and print its figures."""
     usage.pin(cores)
     usage.adopt()
     time.tzset()

@@ -60,7 +60,7 @@ class Planned(NamedTuple):
 
 
 def main() -> int:
-    """Runs what is asked for, and prints a table of it as Markdown."""
+    """Run what is asked for, and print a table of it as Markdown."""
     parser = argparse.ArgumentParser(prog="python -m lab.chaos", description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=25, help="moments of each step at which it is killed")
     parser.add_argument("--real", type=int, default=1, help="how many of them are a kill -9 of all its processes")
@@ -119,7 +119,7 @@ def drawn(seed: int, what: str) -> random.Random:
 def _steps(
     options: argparse.Namespace, worker: Worker, other: Worker, folder: Path, plan: list[Planned]
 ) -> Iterator[Outcome]:
-    """Runs the plan up to the last step that is asked for, and disturbs those."""
+    """Run the plan up to the last step that is asked for, and disturb those."""
     lake, began = folder / "lake", folder / "began"
     lake.mkdir()
     wanted_plan = [p for p in plan if not options.steps or {p.step, p.what} & {*options.steps}]

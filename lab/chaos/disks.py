@@ -48,7 +48,7 @@ class Case(NamedTuple):
     hashes: Hashes
 
     def run(self, lake: Path, meanwhile: Callable[[], None] | None = None, **others: str) -> Answer:
-        """Runs the step on a copy of the lake, with other settings where they are given."""
+        """Run the step on a copy of the lake, with other settings where they are given."""
         return self.worker.run(self.step, {**self.settings, "lake": str(lake), **others}, meanwhile)
 
 
@@ -161,7 +161,7 @@ def unreachable(case: Case) -> Outcome:
 
 
 def _retried(outcome: Outcome, case: Case, lake: Path, first: Answer, why: str, sentence: str | None) -> None:
-    """Judges a first run and its retry. `sentence`: what its sentence must say; None where it must not fail at all."""
+    """Judge a first run and its retry. `sentence`: what its sentence must say; None where it must not fail at all."""
     again = case.run(lake)
     hashes = {} if again.sentences else contents(lake)
     outcome.attempts += 1

@@ -32,7 +32,7 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
 
     def note(self, what: str) -> None:
-        """Keeps what is worth a sentence, and says it at once: a run may take hours."""
+        """Keep what is worth a sentence, and print it at once: a run may take hours."""
         self.notes.append(what)
         print(f"- {self.what}: {what}", file=sys.stderr, flush=True)
 
@@ -52,7 +52,7 @@ def kills(
     count: int,
     real: int,
 ) -> Outcome:
-    """Runs a step on a lake and leaves it done; retries it from `count` moments, `real` of them a kill -9 of `killed`.
+    """Run a step on a lake and leave it done; retry it from `count` moments, `real` of them a kill -9 of `killed`.
 
     The lake's folder ends as an undisturbed run leaves it.
     """

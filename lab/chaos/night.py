@@ -12,7 +12,7 @@ FIRST, HALF, LAST, LATE = b"01:41:30", b"01:45:30", b"01:49:00", b"01:51:00"
 
 
 def cut_night(sample: Path, folder: Path, last: bytes) -> Path:
-    """Writes the logs and readings of the sample up to an instant, from the same first one; gives the folder."""
+    """Write the logs and readings of the sample up to an instant, from the same first one; give the folder."""
     for log in sorted((sample / "logs").rglob("*.log")):
         target = folder / log.relative_to(sample)
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -79,12 +79,12 @@ class Worker:
             os.killpg(self._process.pid, signal.SIGCONT)
 
     def kill(self) -> None:
-        """Ends all its processes as a kill -9 does."""
+        """End all its processes as a kill -9 does."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def close(self) -> None:
-        """Ends it for good: a step that another thread waits for counts as killed."""
+        """End it for good: a step that another thread waits for counts as killed."""
         self._is_closed = True
         self.kill()
 
@@ -103,7 +103,7 @@ class Worker:
 
 
 def main(answer: Path) -> None:
-    """Runs the steps that stdin names, one a line, and writes how each ended."""
+    """Run the steps that stdin names, one a line, and write how each ended."""
     from kafka_hindsight.catalog.steps import BY_NAME
     from kafka_hindsight.settings.models import Settings
     from kafka_hindsight.shared.exits import DONE, exit_code, sentences_of
@@ -127,7 +127,7 @@ def main(answer: Path) -> None:
 
 
 def _start_spark() -> None:
-    """Starts Spark with a few tasks, where it does not run: steps use the session of their process."""
+    """Start Spark with a few tasks, where it does not run: steps use the session of their process."""
     from kafka_hindsight.spark import session
 
     if not session.running():

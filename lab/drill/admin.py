@@ -159,7 +159,7 @@ class Admin:
         assignment: Mapping[int, Sequence[int]] | None = None,
         configs: Mapping[str, str] | None = None,
     ) -> None:
-        """Creates a topic; `assignment` names the replicas of each partition, the preferred leader first."""
+        """Create a topic; `assignment` names the replicas of each partition, the preferred leader first."""
         if assignment:
             placed = {p: self._jvm.list(ids) for p, ids in assignment.items()}
             new_topic = self._admin.NewTopic(topic, self._jvm.map(placed))
@@ -178,7 +178,7 @@ class Admin:
         self._got(self._client.createPartitions(self._jvm.map({topic: new_partitions})).all())
 
     def set_topic(self, topic: str, name: str, value: str) -> None:
-        """Gives one setting of a topic another value."""
+        """Give one setting of a topic another value."""
         self._set(self._resource().Type.TOPIC, topic, name, value)
 
     def _resource(self) -> Any:
@@ -192,12 +192,12 @@ class Admin:
         self._in_time(lambda: self._client.incrementalAlterConfigs(changes).all(), "UnknownTopicOrPartition")
 
     def throttle(self, topic: str, broker: int, rate: int) -> None:
-        """Lets a broker fetch so many bytes a second where it follows a topic and is behind."""
+        """Let a broker fetch so many bytes a second where it follows a topic and is behind."""
         self.set_topic(topic, "follower.replication.throttled.replicas", "*")
         self._set(self._resource().Type.BROKER, str(broker), "follower.replication.throttled.rate", str(rate))
 
     def elect_preferred(self, topic: str) -> None:
-        """Gives every partition of a topic that another leads back to its first replica."""
+        """Give every partition of a topic that another leads back to its first replica."""
         kind = self._jvm.java.org.apache.kafka.common.ElectionType.PREFERRED
         ours = [
             self._partition(p.topic, p.partition)
@@ -208,7 +208,7 @@ class Admin:
         self._in_time(lambda: self._client.electLeaders(kind, partition_set).all(), "NotController")
 
     def _in_time(self, call: Callable[[], Any], not_yet: str) -> Any:
-        """Asks again as long as Kafka answers that it is not ready."""
+        """Ask again as long as Kafka answers that it is not ready."""
         for _ in range(_TRIES):
             try:
                 return self._got(call())
@@ -219,7 +219,7 @@ class Admin:
         return self._got(call())
 
     def reassign(self, topic: str, partition: int, replicas: Sequence[int]) -> None:
-        """Moves a partition to other brokers."""
+        """Move a partition to other brokers."""
         target = self._admin.NewPartitionReassignment(self._jvm.list(replicas))
         assignments = {self._partition(topic, partition): self._jvm.java.java.util.Optional.of(target)}
         self._got(self._client.alterPartitionReassignments(self._jvm.map(assignments)).all())
@@ -230,19 +230,19 @@ class Admin:
         self._got(self._client.alterPartitionReassignments(self._jvm.map(assignments)).all())
 
     def remove_static_member(self, group: str, instance: str) -> None:
-        """Removes one static member."""
+        """Remove one static member."""
         java = self._jvm.java
         member = self._admin.MemberToRemove(instance)
         options = self._admin.RemoveMembersFromConsumerGroupOptions(java.java.util.HashSet(self._jvm.list([member])))
         self._got(self._client.removeMembersFromConsumerGroup(group, options).all())
 
     def remove_all_members(self, group: str) -> None:
-        """Removes every member of a group, dynamic ones too."""
+        """Remove every member of a group, dynamic ones too."""
         options = self._admin.RemoveMembersFromConsumerGroupOptions()
         self._got(self._client.removeMembersFromConsumerGroup(group, options).all())
 
     def produce(self, topic: str, partition: int, count: int, acks: str, size: int = 10) -> int:
-        """Writes so many records of so many bytes, one by one. Gives how many were acknowledged."""
+        """Write so many records of so many bytes, one by one. Returns how many were acknowledged."""
         config = {
             **self._reach,
             "client.id": "drill-producer",

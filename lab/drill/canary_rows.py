@@ -47,7 +47,7 @@ class Stalls:
     spans: list[tuple[float, float]] = field(default_factory=list)
 
     def add(self, start: float, end: float) -> None:
-        """Keeps a round that took too long."""
+        """Keep a round that took too long."""
         if in_ms(end - start) > STALL_MS:
             self.spans.append((start, end))
 
@@ -87,7 +87,7 @@ class Series:
         return gap
 
     def fail(self, at: float, error: str) -> None:
-        """Counts a failure: librdkafka's name of the error."""
+        """Count a failure: librdkafka's name of the error."""
         self.failed += 1
         self.first_failure_at = self.first_failure_at or at
         self.errors[error] += 1

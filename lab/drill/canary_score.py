@@ -354,7 +354,7 @@ HEADS = (
 
 
 def cells(counts: CanaryCounts) -> tuple[str, ...]:
-    """Counts as the cells of a table with HEADS."""
+    """The counts as cells of a table with HEADS."""
     missing = f"{counts.missing_all} of acks=all, {counts.missing_one} of acks=1"
     numbers = (counts.gaps, counts.met, counts.intervals, counts.without_gap, counts.swept)
     return *map(str, numbers), missing, str(counts.losses_wrong)

@@ -165,7 +165,7 @@ class Cluster:
         return self._config(f"broker-{number}")
 
     def renew_disks(self, number: int) -> None:
-        """Gives a broker that does not run empty disks, formatted for this cluster where it is one of KRaft."""
+        """Give a broker that does not run empty disks, formatted for this cluster where it is one of KRaft."""
         for directory in self.log_dirs(number):
             shutil.rmtree(directory)
         if self.layout != "zookeeper":
@@ -178,7 +178,7 @@ class Cluster:
         return self.others[name]
 
     def rewrite(self, name: str, drop: tuple[str, ...], add: Mapping[str, str]) -> None:
-        """Lets a node start with other properties from now on, and without those that begin with one of `drop`."""
+        """Let a node start with other properties from now on, and without those that begin with one of `drop`."""
         file = self._config(name)
         lines = [
             line for line in file.read_text().splitlines() if not line.startswith((*drop, *(f"{k}=" for k in add)))
@@ -186,12 +186,12 @@ class Cluster:
         file.write_text("\n".join([*lines, *(f"{k}={v}" for k, v in add.items()), ""]))
 
     def upgrade(self, number: int, version: str) -> None:
-        """Lets a broker start with another Kafka from now on."""
+        """Let a broker start with another Kafka from now on."""
         name = f"broker-{number}"
         self.broker(number).command = self._command(name, "kafka.Kafka", self.logs / name, version)
 
     def wait_until_up(self, within: float = _UP_WITHIN) -> None:
-        """Waits until every running broker answers, and counts all of them as the cluster's."""
+        """Wait until every running broker answers, and count all of them as the cluster's."""
         until = time.monotonic() + within
         running = {i for i, node in self.brokers.items() if node.is_running()}
         nodes = [node for node in (*self.brokers.values(), *self.others.values()) if node.is_running()]
@@ -215,7 +215,7 @@ class Cluster:
             return set()
 
     def end(self) -> None:
-        """Ends every process, whatever state it is in."""
+        """End every process, whatever state it is in."""
         for node in (*self.brokers.values(), *self.others.values()):
             if node.is_running():
                 node.kill()
@@ -251,7 +251,7 @@ class Cluster:
         self.wait_until_up()
 
     def _wait_for_zookeeper(self, within: float = _UP_WITHIN) -> None:
-        """Waits until it serves: a broker that connects a moment before gets no answer, and its start fails."""
+        """Wait until it serves: a broker that connects a moment before gets no answer, and its start fails."""
         until = time.monotonic() + within
         while time.monotonic() < until:
             with (

@@ -18,7 +18,7 @@ def log_dirs(data: Path, broker: int, which: str = "all") -> tuple[Path, ...]:
 
 
 def fail(directories: Sequence[Path]) -> None:
-    """Takes directories away at once; a file in the place of each keeps Kafka from making a new one."""
+    """Take directories away at once; a file in the place of each keeps Kafka from making a new one."""
     for directory in directories:
         directory.rename(_away(directory))
         directory.touch()

@@ -144,7 +144,7 @@ def _make_topic(admin: Admin) -> None:
 
 
 def _produce(reach: Mapping[str, str]) -> None:
-    """Writes a few records at a time, so that there is something to read, and a lag while no member reads."""
+    """Write a few records at a time, so that there is something to read, and a lag while no member reads."""
     producer = Producer({**reach, "client.id": f"{TOPIC}-feed", "log_level": _ERRORS})
     while True:
         for partition in range(MAIN_PARTITIONS):

@@ -123,7 +123,7 @@ class ConnectMember(OfFramework):
         self._process = processes.start(self._command, cwd=self._log.parent, **quiet)
 
     def configure(self, connector: str, tasks: int) -> None:
-        """Gives a connector so many tasks; one that is not there yet is created."""
+        """Give a connector so many tasks; one that is not there yet is created."""
         settings = {
             "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
             "tasks.max": str(tasks),

@@ -59,17 +59,17 @@ class Hosts:
         _ip("link", "set", self._link(host), "up")
 
     def slow(self, host: str, rate: str) -> None:
-        """Lets no more than so much through to a host and from it, such as 16kbit."""
+        """Let no more than so much through to a host and from it, such as 16kbit."""
         for within, device in ((), self._link(host)), (self.within(host), "eth0"):
             _run(*within, "tc", "qdisc", "replace", "dev", device, "root", "tbf", "rate", rate, *_QUEUE)
 
     def hasten(self, host: str) -> None:
-        """Lets everything through again."""
+        """Let everything through again."""
         for within, device in ((), self._link(host)), (self.within(host), "eth0"):
             _run(*within, "tc", "qdisc", "del", "dev", device, "root")
 
     def end(self) -> None:
-        """Takes every host away, and the bridge. Processes that still run on a host keep it until they end."""
+        """Take every host away, and the bridge. Processes that still run on a host keep it until they end."""
         for host in self.numbers:
             with suppress(HostFault):
                 _ip("netns", "del", self._space(host))

@@ -81,7 +81,7 @@ class Jvm:
         return int(lines[0]), lines[1]
 
     def forget(self, reference: Any) -> None:
-        """Lets go of an object in the JVM."""
+        """Let go of an object in the JVM."""
         self._gateway.detach(reference)
 
     def map(self, pairs: Mapping[Any, Any]) -> Any:
@@ -103,7 +103,7 @@ class Jvm:
         return bool(self.process.poll() is None)
 
     def signal(self, number: signal.Signals) -> None:
-        """Sends a signal to the process and to nothing else."""
+        """Send a signal to the process and to nothing else."""
         os.kill(self.process.pid, number)
 
     def end(self) -> None:
@@ -112,7 +112,7 @@ class Jvm:
         self._let_go()
 
     def exit(self, patience: float = 10) -> None:
-        """Lets the process end by itself, as a program does that has done its work."""
+        """Let the process end by itself, as a program does that has done its work."""
         if self.is_running():
             assert self.process.stdin
             self.process.stdin.close()

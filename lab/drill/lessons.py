@@ -96,7 +96,7 @@ class Classroom:
     printed_lines: set[str] = field(default_factory=set)
 
     def show(self, number: int, page: Page) -> None:
-        """Does one step, then shows what Kafka says and what Hindsight makes of it."""
+        """Do one step, then show what Kafka says and what Hindsight makes of it."""
         self.say(f"\n{number}. {page.sentence}")
         _wait_for_enter()
         for step in page.steps:

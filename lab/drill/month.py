@@ -45,7 +45,7 @@ _HEAD = re.compile(r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),", re.MULTILINE)
 
 
 def lay(night: Path, month: Path, days: int, missing: float, minutes: int, seed: int) -> None:
-    """Writes the logs of a month, less a share of all files, their truth, and month.json, which names what is missing.
+    """Write the logs of a month, less a share of all files, their truth, and month.json, which names what is missing.
 
     The last day is that of the night.
     """

@@ -83,7 +83,7 @@ def play(stage: Stage, scenarios: Sequence[Scenario], rng: random.Random, tell: 
 
 
 def play_one(scene: Scene, tell: Tell, longest: float = LONGEST, ends_within: float = _ENDS_WITHIN) -> Played:
-    """Plays one scenario to its end, or to where it fails or exceeds its time."""
+    """Play one scenario to its end, or to where it fails or exceeds its time."""
     played: Future[Played] = Future()
     Thread(target=_play_into, args=(played, scene, tell), name=scene.scenario.name, daemon=True).start()
     if not wait([played], longest).done:

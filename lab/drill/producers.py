@@ -57,7 +57,7 @@ class Program:
             raise MemberFault(f"{self._module} did not answer {what.get('do', 'its start')}.") from None
 
     def finish(self) -> None:
-        """Ends its input, and waits until it has ended by itself."""
+        """End its input, and wait until it has ended by itself."""
         with suppress(subprocess.TimeoutExpired):
             self._process.communicate(timeout=_ANSWERS_WITHIN)
 
@@ -95,15 +95,15 @@ class Canaries(Program):
         super().__init__("lab.drill.canary", (bootstrap, str(folder / CANARY)), folder / "canary.log")
 
     def watch(self, topic: str, partitions: range) -> None:
-        """Gives canaries to partitions."""
+        """Start canaries on partitions."""
         self.ask({"do": "watch", "topic": topic, "partitions": [*partitions]})
 
     def leave(self, topic: str) -> None:
-        """Takes the canaries off a topic; it is swept at the end."""
+        """Stop the canaries of a topic; it is swept at the end."""
         self.ask({"do": "leave", "topic": topic})
 
     def forget(self, topic: str) -> None:
-        """Takes the canaries off a topic that is about to be deleted."""
+        """Stop the canaries of a topic that is about to be deleted."""
         self.ask({"do": "forget", "topic": topic})
 
     def sweep(self) -> None:

@@ -41,7 +41,7 @@ def readings(bootstrap: str, path: Path) -> Iterator[None]:
 
 
 def main() -> None:
-    """Takes readings until stdin ends."""
+    """Take readings until stdin ends."""
     bootstrap, path = sys.argv[1:]
     over = threading.Event()
     threading.Thread(target=_wait_for_end, args=(over,), daemon=True).start()

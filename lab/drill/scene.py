@@ -100,13 +100,13 @@ class Scene:
         self.brokers = dict(zip("xyz", self.rng.sample(sorted(self.stage.cluster.brokers), 3)))
 
     def act(self, action: str, **fields: Any) -> Row:
-        """Writes down what is done next."""
+        """Write down what is done next."""
         self.generation = self.newest_generation()
         self.last = self.stage.truth.write(action, **fields)
         return self.last
 
     def act_on(self, member: str, action: str, **fields: Any) -> Row:
-        """Writes down what is done next to a member. What is said of a share group names no client."""
+        """Write down what is done next to a member. What is said of a share group names no client."""
         who = {"group": self.group, "client": self.clients[member], "group_instance_id": self.instances.get(member)}
         if self.kind == SHARES:
             who = {"group": self.group, "member": self.clients[member]}
@@ -138,7 +138,7 @@ class Scene:
             self.watched[role] = partitions
 
     def forget(self, role: str) -> None:
-        """Takes the canaries off a topic that is about to be deleted."""
+        """Stop the canaries of a topic that is about to be deleted."""
         if self.stage.canaries and self.watched.pop(role, None):
             self.stage.canaries.forget(self.topic(role))
 
@@ -209,7 +209,7 @@ class Scene:
         return {**own, **times, **step.config}
 
     def settle(self, within: float) -> None:
-        """Waits until the group has exactly the members it should have, and keeps them for a second."""
+        """Wait until the group has exactly the members it should have, and has had them for a second."""
         clients = tuple(sorted(self.clients[m] for m in self.present))
         group: Group | None = None
         since = 0.0
@@ -243,7 +243,7 @@ class Scene:
         return any(self.count_said(member, "(Re-)joining group") > before for _ in self._looks(within))
 
     def wait_until_joined(self, member: str, before: int, within: float) -> None:
-        """Waits until a Java member has joined once more than before: a static one's former self may still be there."""
+        """Wait until a Java member has joined once more than before: a static one's former self may still be there."""
         if not any(self.count_said(member, JOINED) > before for _ in self._looks(within)):
             raise SceneFault(f"Needed within {within:.0f} s: {self.clients[member]} joins. It did not.")
 
@@ -266,7 +266,7 @@ class Scene:
         return any(last() > f"{since:%Y-%m-%d %H:%M:%S}" for _ in self._looks(within))
 
     def wait_for_line(self, logs: str, words: str, within: float) -> None:
-        """Waits until one of these files of the nodes' logs has the words."""
+        """Wait until one of these files of the nodes' logs has the words."""
         for _ in self._looks(within):
             if any(words in log.read_text(errors="replace") for log in self.stage.cluster.logs.glob(logs)):
                 return
@@ -283,7 +283,7 @@ class Scene:
         return max((int(n) for log in logs for n in generations.findall(log.read_text(errors="replace"))), default=-1)
 
     def wait_for_partitions(self, holds: Callable[[tuple[Partition, ...]], bool], what: str, within: float) -> None:
-        """Waits until the cluster's partitions are as they should be."""
+        """Wait until the cluster's partitions are as they should be."""
         for _ in self._looks(within):
             with suppress(AdminFault):
                 if holds(self.stage.admin.topics()):
@@ -291,7 +291,7 @@ class Scene:
         raise SceneFault(f"Needed within {within:.0f} s: {what}. It did not come.")
 
     def wait_for_controller(self, within: float) -> None:
-        """Waits until the quorum names a controller that is up."""
+        """Wait until the quorum names a controller that is up."""
         for _ in self._looks(within):
             with suppress(AdminFault):
                 if self.stage.cluster.brokers[self.stage.admin.controller(kraft=True)].is_running():
@@ -299,7 +299,7 @@ class Scene:
         raise SceneFault(f"Needed within {within:.0f} s: a controller. None was elected.")
 
     def wait_for_end(self, node: Node, within: float) -> None:
-        """Waits until a process has ended by itself."""
+        """Wait until a process has ended by itself."""
         for _ in self._looks(within):
             if not node.is_running():
                 return
@@ -311,7 +311,7 @@ class Scene:
             raise SceneFault(self.stopped_for)
 
     def stop(self, why: str) -> None:
-        """Ends the scene from another thread: whatever waits for one of its members is answered by the member's end."""
+        """End the scene from another thread: whatever waits for one of its members is answered by the member's end."""
         self.stopped_for = why
         self.stop_event.set()
         self._end_members()
@@ -333,7 +333,7 @@ class Scene:
             self.members[member].end()
 
     def end(self) -> None:
-        """Ends every member that is left. A scenario on brokers leaves them running, but one for good."""
+        """End every member that is left. A scenario on brokers leaves them running, but one for good."""
         self._end_members()
         if self.stage.over.is_set() or self.scenario.is_for_good:
             return
