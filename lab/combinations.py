@@ -48,36 +48,36 @@ Combination = tuple[str, tuple[str, ...]]
 
 
 class Event(NamedTuple):
-    """What a record says: when, by which pattern, and what was read."""
+    """The event of a record: its instant, its pattern, and the groups of the pattern's regex."""
 
     at: datetime | None
     pattern: str
-    found: tuple[str | None, ...]
+    groups: tuple[str | None, ...]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads every combination, or some that are drawn by chance."""
+    """Read every combination, or some that are drawn by chance."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("log", type=Path)
     parser.add_argument("--some", type=int, help="so many combinations, drawn by chance", metavar="N")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)), metavar="P")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     every = list(product(LAYOUTS, ENVELOPES))
-    drawn = random.Random(given.seed).sample(every, given.some) if given.some else every
-    text = excerpt(given.log.read_text(encoding="utf-8"))
+    drawn = random.Random(options.seed).sample(every, options.some) if options.some else every
+    text = excerpt(options.log.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
-        wanted = events_of(text, Path(folder))
-    with ProcessPoolExecutor(given.processes) as pool:
-        differing = _differing(pool, partial(_compared, text, wanted), drawn)
+        originals = events_of(text, Path(folder))
+    with ProcessPoolExecutor(options.processes) as pool:
+        differing = _differing(pool, partial(_compared, text, originals), drawn)
     for kind, which in differing.items():
         print("".join(f"{kind}: {line}\n" for line in which), end="")
-    less_carried, lost = map(len, differing.values())
+    less_carried, losing = map(len, differing.values())
     print(
-        f"{len(drawn)} combinations of {len(wanted)} events: {len(drawn) - less_carried - lost} give the same, "
-        f"{less_carried} carry less, {lost} lose what they carry"
+        f"{len(drawn)} combinations of {len(originals)} events: {len(drawn) - less_carried - losing} give the same, "
+        f"{less_carried} carry less, {losing} lose what they carry"
     )
-    return 1 if lost else 0
+    return 1 if losing else 0
 
 
 def _differing(
@@ -86,27 +86,27 @@ def _differing(
     """The combinations that do not give the same, by whether a layout or an envelope of theirs alone carries less."""
     alone = {**{name: (name, ()) for name in LAYOUTS}, **{name: (APACHE.name, (name,)) for name in WRAPS}}
     poor = {name for name, why in zip(alone, pool.map(compared, alone.values())) if why}
-    found: dict[str, list[str]] = {"carries less": [], "lost": []}
+    differing: dict[str, list[str]] = {"carries less": [], "lost": []}
     for n, ((layout, wraps), why) in enumerate(zip(drawn, pool.map(compared, drawn, chunksize=_TOGETHER)), 1):
         if why:
             kind = "carries less" if poor.intersection((layout, *wraps)) else "lost"
-            found[kind].append(f"{' in '.join((layout, *wraps))}: {why}")
+            differing[kind].append(f"{' in '.join((layout, *wraps))}: {why}")
         if n % _SHOWN_AFTER == 0:
-            print(f"{n:,} of {len(drawn):,}, {len(found['lost'])} lost", file=sys.stderr, flush=True)
-    return found
+            print(f"{n:,} of {len(drawn):,}, {len(differing['lost'])} lost", file=sys.stderr, flush=True)
+    return differing
 
 
-def _compared(text: str, wanted: Sequence[Event], combination: Combination) -> str | None:
+def _compared(text: str, originals: Sequence[Event], combination: Combination) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
-        return less(text, *combination, wanted, Path(folder))
+        return less(text, *combination, originals, Path(folder))
 
 
 def excerpt(text: str) -> str:
     """Some records of a log: the first of each pattern and of each logger, then others until there are enough."""
     records = [record for part in split(text) if (record := read_line(part)).layout is APACHE and record.logger]
     first = {_shape(record): n for n, record in reversed([*enumerate(records)])}
-    chosen = sorted({*first.values(), *range(min(max(LINES - len(first), 0), len(records)))})
-    return "".join(f"{records[n].text}\n" for n in chosen)
+    numbers = sorted({*first.values(), *range(min(max(LINES - len(first), 0), len(records)))})
+    return "".join(f"{records[n].text}\n" for n in numbers)
 
 
 def _shape(record: Record) -> str | None:
@@ -114,7 +114,7 @@ def _shape(record: Record) -> str | None:
 
 
 def events_of(text: str, folder: Path) -> list[Event]:
-    """What a worker reads in a file."""
+    """The events that a worker reads in a file."""
     path = folder / "server.log"
     path.write_text(text, encoding="utf-8")
     return sorted(_events(path), key=repr)
@@ -123,19 +123,19 @@ def events_of(text: str, folder: Path) -> list[Event]:
 def _events(path: Path) -> Iterator[Event]:
     for layouts, batch in batches_of(path):
         for layout, at, text in zip(*(batch.column(name).to_pylist() for name in ("layout", "happened_at", "text"))):
-            told = read_record(layouts[layout] if layout >= 0 else None, text)
-            if told.pattern:
-                yield Event(at, told.pattern.pattern_id, told.found)
+            reading = read_record(layouts[layout] if layout >= 0 else None, text)
+            if reading.pattern:
+                yield Event(at, reading.pattern.pattern_id, reading.groups)
 
 
-def less(text: str, layout: str, wraps: Sequence[str], wanted: Sequence[Event], folder: Path) -> str | None:
-    """What a combination does not give of the events that are wanted; None where it gives them all."""
-    found = events_of(render(text, layout, wraps, SOURCE), folder)
-    if found == wanted:
+def less(text: str, layout: str, wraps: Sequence[str], originals: Sequence[Event], folder: Path) -> str | None:
+    """The loss of a combination against the original events, in words; None where it loses nothing."""
+    events = events_of(render(text, layout, wraps, SOURCE), folder)
+    if events == originals:
         return None
-    if [_in_whole_seconds(event) for event in found] == [_in_whole_seconds(event) for event in wanted]:
+    if [_in_whole_seconds(event) for event in events] == [_in_whole_seconds(event) for event in originals]:
         return "times in whole seconds"
-    words = Counter((e.pattern, e.found) for e in wanted), Counter((e.pattern, e.found) for e in found)
+    words = Counter((e.pattern, e.groups) for e in originals), Counter((e.pattern, e.groups) for e in events)
     missing, other = (words[0] - words[1]).total(), (words[1] - words[0]).total()
     return f"{missing} events missing, {other} others" if missing or other else "other times"
 

@@ -306,7 +306,7 @@ def _span(
     if not kept:
         return held.span, []
     return (min(d.first_at for d in kept), max(d.last_at for d in kept)), (
-        [outliers.told_of(left_out)] if left_out else []
+        [outliers.sentence_about(left_out)] if left_out else []
     )
 
 

@@ -1,6 +1,6 @@
-"""Why rebalances begin: each cause once, with what a reader sees, what to do about it, and what it has in common.
+"""The causes of rebalances, each with its label, its advice, and facts that other code asks about.
 
-What a cause needs and what rules it out is in its rulings: the tables in judgements/rebalances.
+The evidence that a cause needs, and what rules it out, are in its rulings: the tables in judgements/rebalances.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from kafka_hindsight.catalog.code import Code
 
 
 class CauseFamily(Code):
-    """Causes that a reader tells apart by one colour: its name in the style sheet, and what they have in common."""
+    """Causes that share a colour: its name in the style sheet, and what they have in common."""
 
     LOST = "lost", "Members lost"
     BROKER = "broker", "Brokers"
@@ -24,7 +24,7 @@ class CauseFamily(Code):
 
 @dataclass(frozen=True)
 class CauseNoun:
-    """One cause in words. `label` is what a reader sees instead of the code, `symptom` how it shows in the logs.
+    """One cause in words. `label` is shown instead of the code, `symptom` is how it shows in the logs.
 
     `is_arrival`, `is_departure`: a member came or went. `is_return`: it came back. `is_leave`: it asked to leave.
     `is_removal`: it went against its will. `is_silence`: its session expired. `is_death`: its process had ended.
@@ -58,7 +58,7 @@ class CauseNoun:
 
 
 class CauseCode(Code):
-    """A code that carries its cause in words."""
+    """A code with its cause in words."""
 
     noun: CauseNoun
 
@@ -70,7 +70,7 @@ class CauseCode(Code):
 
     @property
     def label(self) -> str:
-        """What a reader sees instead of the code."""
+        """The text that is shown instead of the code."""
         return self.noun.label
 
     @property
@@ -80,7 +80,7 @@ class CauseCode(Code):
 
     @property
     def advice(self) -> str:
-        """What to do about it."""
+        """The advice to a user."""
         return self.noun.advice
 
 

@@ -1,4 +1,4 @@
-"""The closed vocabularies of the tables: each code once, with what it means. A code is a string."""
+"""The closed vocabularies of the tables: each code once, with its meaning. A code is a string."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Outcome(Code):
 
 
 class IncidentKind(Code):
-    """What one incident is: what its rows have in common."""
+    """Kind of an incident: what its rows have in common."""
 
     SINGLE = "single", "One rebalance."
     COOPERATIVE_PAIR = "cooperative_pair", "A cooperative rebalance and its follow-up."
@@ -70,7 +70,7 @@ class IncidentKind(Code):
 
 
 class Intent(Code):
-    """Whether what happened had been declared. It labels: how something stopped says nothing of what was meant."""
+    """Whether the event had been declared. How something stopped does not show whether someone meant it."""
 
     DECLARED = "declared", "A maintenance window covers its beginning, or a line shows an operator's command."
     UNDECLARED = "undeclared", "Nothing declared it."
@@ -93,7 +93,7 @@ class Harm(Code):
 
 
 class Fingerprint(Code):
-    """What drives a storm, by the time between its rebalances."""
+    """Driver of a storm, by the time between its rebalances."""
 
     SESSION_TIMEOUT = "session_timeout", "The session timeout."
     STEADY = "steady", "Another steady interval."
@@ -118,7 +118,7 @@ class FailoverKind(Code):
 
 
 class ElectionTrigger(Code):
-    """Who requested a change of leader."""
+    """Requester of a change of leader."""
 
     OPERATOR = "operator", "A person or a tool requested it."
     KAFKA = "kafka", "Kafka's own tasks made it."
@@ -153,7 +153,7 @@ class OutageKind(Code):
 
 
 class StartFailure(Code):
-    """Why the start of a broker failed; from the most telling down."""
+    """Why the start of a broker failed; the most specific first."""
 
     QUORUM_UNREACHABLE = "quorum_unreachable", "The controller quorum, or ZooKeeper, did not answer."
     OTHER_CLUSTER = "other_cluster", "Its disk belongs to another cluster."
@@ -168,7 +168,7 @@ class StartFailure(Code):
 
 
 class IsrChangeKind(Code):
-    """What a change did to an ISR."""
+    """Kind of a change of an ISR."""
 
     SHRINK = "shrink", "A broker left the ISR."
     EXPAND = "expand", "A broker joined the ISR."
@@ -185,7 +185,7 @@ class OutOfSyncKind(Code):
 
 
 class MoveEffect(Code):
-    """What a move of the coordinator did to a group."""
+    """Effect of a coordinator's move on a group."""
 
     NONE = "none", "No rebalance."
     REBALANCED = "rebalanced", "A rebalance followed from it."
@@ -193,14 +193,14 @@ class MoveEffect(Code):
 
 
 class LossScope(Code):
-    """What a simulation takes away."""
+    """The part of a cluster that a simulation removes."""
 
     BROKER = "broker", "One broker."
     RACK = "rack", "All brokers of one rack."
 
 
 class UnavailabilityKind(Code):
-    """What a partition or a group could not be used for."""
+    """The use of a partition or a group that was not possible."""
 
     NO_LEADER = (
         "no_leader",
@@ -234,7 +234,7 @@ class TruncationVerdict(Code):
 
 
 class ImbalanceEnd(Code):
-    """What ended a period of imbalance."""
+    """Event that ended a period of imbalance."""
 
     AUTOMATIC_ELECTION = "automatic_election", "Kafka's own preferred election."
     REQUESTED_ELECTION = "requested_election", "A preferred election that an operator requested."
@@ -270,7 +270,7 @@ class FindingSeverity(Code):
 
 
 class Origin(Code):
-    """Where an event comes from. Lines have the first two; the others are rows that one judgement hands to another."""
+    """Origin of an event. Lines have the first two; the others are rows that one judgement hands to another."""
 
     BROKER = "broker", "A line of a broker or a controller."
     CLIENT = "client", "A line of a consumer, a producer or an administrator's tool."
@@ -279,18 +279,18 @@ class Origin(Code):
 
 
 LINES = (Origin.BROKER, Origin.CLIENT)
-"""Who writes lines."""
+"""The origins of lines."""
 
 
 class CheckSeverity(Code):
-    """What a broken check does."""
+    """Effect of a broken check."""
 
     CRITICAL = "critical", "It refuses the publication."
     WARNING = "warning", "It is reported."
 
 
 class RowChange(Code):
-    """What became of a verdict when its window was judged again."""
+    """Change of a verdict when its window was judged again."""
 
     APPEARED = "appeared"
     CHANGED = "changed"
@@ -298,7 +298,7 @@ class RowChange(Code):
 
 
 class LineFate(Code):
-    """What became of a record."""
+    """Fate of a record."""
 
     EVENT = "event", "A pattern claimed it."
     IGNORED = "ignored", "It carries nothing that is used."
@@ -307,7 +307,7 @@ class LineFate(Code):
 
 
 class ClockMeaning(Code):
-    """What is wrong with the clock of a log. A late line, and one of another process in the same file, are not."""
+    """Fault of a log's clock. Late lines, and lines of another process in the same file, are not faults."""
 
     GARBLED = "garbled", "A line's instant is damaged: the lines around it agree on another one."
     HOUR_REPEATED = "hour_repeated", "Summer time ended: the log's local time has an hour twice, in the file's order."
@@ -362,7 +362,7 @@ class MemberState(Code):
 
 
 class SettingsWitness(Code):
-    """Who showed a member's settings."""
+    """Witness of a member's settings."""
 
     MEMBER_LINE = "member_line", "A coordinator's line."
     CLIENT_LOG = "client_log", "The client's own log."

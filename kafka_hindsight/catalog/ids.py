@@ -1,10 +1,10 @@
-"""Ids that depend on nothing but what a row is."""
+"""Ids that depend only on what a row is."""
 
 import hashlib
 from datetime import datetime
 
 DIGITS = 32
-"""Hexadecimal digits of the hash that an id is."""
+"""Hexadecimal digits of an id, which is a hash."""
 
 
 def row_id(*parts: object) -> str:

@@ -1,4 +1,4 @@
-"""What is known of a table and its columns: read off its row class, and what DDL, checks and pages are made of."""
+"""A table and its columns, as its row class declares them. DDL, checks and pages are made of them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Column:
 
     @property
     def described(self) -> str:
-        """What the column means, with its unit and codes."""
+        """The meaning of the column, with its unit and codes."""
         unit = f" [{self.unit}]" if self.unit else ""
         codes = f": {', '.join(self.codes)}" if self.codes else ""
         return f"{self.meaning}{unit}{codes}"
@@ -75,7 +75,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Table:
-    """What a row class declares: the table of the lake at `<LAKE>/<layer>/<name>`.
+    """The table of a row class, in the lake at `<LAKE>/<layer>/<name>`.
 
     `key` identifies a row within the table; `time_column` places a row in its window
     (None: the table is not cut into windows).
@@ -92,11 +92,11 @@ class Table:
 
     @property
     def full_name(self) -> str:
-        """`layer.name`, as SQL says it."""
+        """`layer.name`, as in SQL."""
         return f"{self.layer}.{self.name}"
 
     def column(self, name: str) -> Column:
-        """The column of that name. Raises KeyError where there is none."""
+        """The column of that name. Raises StopIteration where there is none."""
         return next(c for c in self.columns if c.name == name)
 
     @property

@@ -1,4 +1,4 @@
-"""In which order tables are published: what others refer to comes first."""
+"""The order in which tables are published: a table comes before those that refer to it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from kafka_hindsight.catalog.model import Table
 
 
 def in_waves(tables: Iterable[Table]) -> list[list[Table]]:
-    """The tables in waves: a table's rows name, by their id, only rows of tables in earlier waves.
+    """The tables in waves: rows refer by id only to rows of tables in earlier waves. Within a wave the order stays.
 
-    Order: within a wave as given.
-    Raises: ValueError where tables refer to each other in a circle.
+    Raises:
+        ValueError: Tables refer to each other in a circle.
     """
-    left = list(tables)
-    names = {t.key[0]: t for t in left if len(t.key) == 1}
+    remaining = list(tables)
+    names = {t.key[0]: t for t in remaining if len(t.key) == 1}
     waves: list[list[Table]] = []
-    while left:
-        wave = [t for t in left if not ({names[c.name] for c in t.columns if c.name in names} - {t}) & set(left)]
+    while remaining:
+        wave = [
+            t for t in remaining if not ({names[c.name] for c in t.columns if c.name in names} - {t}) & set(remaining)
+        ]
         if not wave:
-            raise ValueError(f"These tables refer to each other in a circle: {', '.join(t.full_name for t in left)}.")
+            raise ValueError(
+                f"These tables refer to each other in a circle: {', '.join(t.full_name for t in remaining)}."
+            )
         waves.append(wave)
-        left = [t for t in left if t not in wave]
+        remaining = [t for t in remaining if t not in wave]
     return waves

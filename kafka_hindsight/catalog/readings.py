@@ -1,6 +1,6 @@
-"""What one reading of a cluster holds: docs/design.md section 7, as a type.
+"""One reading of a cluster as a type: docs/design.md, section 7.
 
-The fields that are read; others are kept in the file and passed over.
+It has the fields that are read. Other fields stay in the file and are ignored.
 """
 
 from kafka_hindsight.catalog.row import Row, struct
@@ -77,7 +77,7 @@ class ReadConfig(Row):
 
 @struct
 class Reading(Row):
-    """One reading; of what did not answer the fields are missing."""
+    """One reading. Fields that did not answer are missing."""
 
     at: str
     cluster: str

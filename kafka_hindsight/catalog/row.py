@@ -1,4 +1,4 @@
-"""A table is one class: its fields are the columns, and annotations say their types and what they mean.
+"""A table is one class: its fields are the columns, and annotations declare their types and meanings.
 
     @table("gold.pets", key=("pet_id",), time_column="born_at")
     class Pet(Row):
@@ -79,19 +79,21 @@ class Row:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """The row of these values. Columns that it does not have are left out; a nullable one that is missing is null.
+        """The row of these values. Other keys are ignored; a nullable column that is missing is null.
 
-        Raises: TypeError where a column that is never null is missing, ValueError for a code that is not known.
+        Raises:
+            TypeError: A column that is never null is missing.
+            ValueError: A code is unknown.
         """
-        given = {name: values[name] for name in cls.__slots__ if name in values}
+        fields = {name: values[name] for name in cls.__slots__ if name in values}
         for name, code in cls.CODES.items():
-            if given.get(name) is not None:
-                given[name] = code(given[name])
+            if fields.get(name) is not None:
+                fields[name] = code(fields[name])
         for name, struct in cls.STRUCTS.items():
-            value = given.get(name)
+            value = fields.get(name)
             if value is not None:
-                given[name] = [_made(struct, v) for v in value] if isinstance(value, list) else _made(struct, value)
-        return cls(**given)
+                fields[name] = [_row(struct, v) for v in value] if isinstance(value, list) else _row(struct, value)
+        return cls(**fields)
 
     def as_dict(self) -> dict[str, Any]:
         """The row as Arrow takes it: structs are dicts too."""
@@ -103,7 +105,7 @@ class Row:
         return values
 
 
-def _made(struct: type[Row], value: Mapping[str, Any] | Row) -> Row:
+def _row(struct: type[Row], value: Mapping[str, Any] | Row) -> Row:
     return value if isinstance(value, Row) else struct.of(value)
 
 
@@ -112,7 +114,7 @@ R = TypeVar("R", bound=Row)
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def table(full_name: str, *, key: tuple[str, ...], time_column: str | None = None) -> Callable[[type[R]], type[R]]:
-    """Makes a class the rows of a table. Its docstring says what one row is.
+    """Make a class the rows of a table. Its docstring says what one row is.
 
     Args:
         full_name: `layer.name`.
@@ -122,32 +124,33 @@ def table(full_name: str, *, key: tuple[str, ...], time_column: str | None = Non
     layer, name = full_name.split(".")
 
     def declared(cls: type[R]) -> type[R]:
-        made = struct(cls)
-        says = (made.__doc__ or "").removesuffix(".")
-        grain = says[:1].lower() + says[1:]
-        made.TABLE = Table(made, layer, name, grain, key, made.COLUMNS, time_column, made.CHECKS)
-        return made
+        row_class = struct(cls)
+        summary = (row_class.__doc__ or "").removesuffix(".")
+        grain = summary[:1].lower() + summary[1:]
+        row_class.TABLE = Table(row_class, layer, name, grain, key, row_class.COLUMNS, time_column, row_class.CHECKS)
+        return row_class
 
     return declared
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def struct(cls: type[R]) -> type[R]:
-    """Makes a class a struct that rows hold.
+    """Make a class a struct that rows hold.
 
-    Raises: TypeError for a column of a type that tables do not have.
+    Raises:
+        TypeError: A column has a type that tables do not have.
     """
-    made = dataclass(frozen=True, slots=True, kw_only=True)(cls)
-    hints = {name: _unwrapped(hint) for name, hint in get_annotations(made, eval_str=True).items()}
-    made.COLUMNS = tuple(_column(name, *hint) for name, hint in hints.items())
-    made.CODES = {name: bare for name, (bare, _) in hints.items() if _is(bare, Code)}
-    items = {c.name: c.kind.item if isinstance(c.kind, ListOf) else c.kind for c in made.COLUMNS}
-    made.STRUCTS = {name: item for name, item in items.items() if isinstance(item, type)}
-    return made
+    row_class = dataclass(frozen=True, slots=True, kw_only=True)(cls)
+    hints = {name: _unwrapped(hint) for name, hint in get_annotations(row_class, eval_str=True).items()}
+    row_class.COLUMNS = tuple(_column(name, *hint) for name, hint in hints.items())
+    row_class.CODES = {name: bare for name, (bare, _) in hints.items() if _is(bare, Code)}
+    items = {c.name: c.kind.item if isinstance(c.kind, ListOf) else c.kind for c in row_class.COLUMNS}
+    row_class.STRUCTS = {name: item for name, item in items.items() if isinstance(item, type)}
+    return row_class
 
 
 def _unwrapped(hint: Any) -> tuple[Any, list[Any]]:
-    """A type without its notes, and these from the inside out. NoneType among them: it may be null."""
+    """A type without its annotations, and these from the inside out. NoneType among them: it may be null."""
     notes: list[Any] = []
     while True:
         if get_origin(hint) is Annotated:

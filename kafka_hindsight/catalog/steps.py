@@ -1,4 +1,4 @@
-"""THE pipeline: what each step reads and writes. DAGs, assets and the operator follow from it."""
+"""The pipeline: the tables that each step reads and writes. DAGs, assets and the operator follow from it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from kafka_hindsight.catalog import TABLES
 
 STAGED = tuple(f"staging.{t.name}" for t in TABLES if t.layer == "gold")
-"""Where a gold table is written first, so that a bad row can be named before it is published."""
+"""The gold tables in staging: written there first, so that a bad row can be named before it is published."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One job. Its body is `run_step` in `spark_jobs.<name>`. `is_spread`: Spark's workers may do its work."""
+    """One step. Its body is `run_step` in `spark_jobs.<name>`. `is_spread`: Spark's workers may do its work."""
 
     name: str
     sentence: str
@@ -31,7 +31,7 @@ COLLECT = Step(
     reads=(),
     writes=_layer("bronze"),
 )
-"""What of ingest fills bronze: it runs by itself every hour, and within ingest every night."""
+"""The part of ingest that fills bronze. It runs alone every hour, and within ingest every night."""
 
 INGEST = Step(
     name="ingest",
@@ -98,6 +98,6 @@ STEPS: tuple[Step, ...] = (INGEST, REBUILD, PUBLISH)
 """The nightly audit, in order; the others run by themselves."""
 
 NEWEST_RUN = "newest.json"
-"""Beside the runs of a lake: names the run whose ingest ended last. A step by hand goes on with it."""
+"""A file beside the runs of a lake, which names the run whose ingest ended last. A step by hand continues that run."""
 
 BY_NAME: dict[str, Step] = {s.name: s for s in (COLLECT, *STEPS, RECLASSIFY, MAINTAIN)}

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from kafka_hindsight.catalog.codes import LineFate
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX
-from kafka_hindsight.logs.archives import beginnings, is_archive
+from kafka_hindsight.logs.archives import first_bytes, is_archive
 from kafka_hindsight.logs.clocks import Clock
 from kafka_hindsight.logs.cutting import cut
 from kafka_hindsight.logs.detection import records, sampled
-from kafka_hindsight.logs.file_bytes import Bytes, opened, unpacked
+from kafka_hindsight.logs.file_bytes import Bytes, open_bytes, unpacked
 from kafka_hindsight.logs.forms import Form, every_layout, misfit_of
 from kafka_hindsight.logs.heads import PLAIN
 from kafka_hindsight.logs.pieces import Way, look, ranges_of
@@ -95,11 +95,11 @@ def _is_log(name: str) -> bool:
 
 def _files(path: Path) -> Iterator[Bytes]:
     """The file, or the logs that an archive holds, as far as samples of them reach."""
-    held = opened(path.as_uri(), path.stat().st_size)
+    held = open_bytes(path.as_uri(), path.stat().st_size)
     if not is_archive(path.name):
         yield held
         return
-    for name, data in beginnings(held, SAMPLE_BYTES):
+    for name, data in first_bytes(held, SAMPLE_BYTES):
         if _is_log(name.rpartition("/")[2]):
             yield unpacked(_Beginning(data), name, len(data))
 

@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
-from kafka_hindsight.logs.file_bytes import Bytes, Member, OfMember, Stored, content_of, opened, unpacked
+from kafka_hindsight.logs.file_bytes import Bytes, Member, OfMember, Stored, content_of, open_bytes, unpacked
 from kafka_hindsight.logs.work import Unit
 
 Work = Callable[[dict[str, Any], Bytes, Any], Iterator[pa.RecordBatch]]
@@ -40,13 +40,13 @@ def worked(units: Iterable[Unit], work: Work) -> Iterator[pa.RecordBatch]:
     """What work makes of units, one after another."""
     archive: Bytes | None = None
     for unit in units:
-        told = {**unit.told, "reads_to": unit.part[1]}
+        told = {**unit.arguments, "reads_to": unit.part[1]}
         if unit.member:
             member = Member(*unit.member)
             archive = content_of(unit.uri, unit.part[1], archive, member)
             held = unpacked(OfMember(archive, member), member.name, member.size)
         else:
-            held = Stored(unit.uri) if unit.is_raw else opened(unit.uri, unit.part[1])
+            held = Stored(unit.uri) if unit.is_raw else open_bytes(unit.uri, unit.part[1])
         try:
             yield from work(told, held, unit.numbers)
         finally:

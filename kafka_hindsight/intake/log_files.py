@@ -12,13 +12,13 @@ from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGM
 from kafka_hindsight.knowledge.metadata_log import FOLDER, named
 from kafka_hindsight.lake.landing import is_there
 from kafka_hindsight.logs.archives import is_archive
-from kafka_hindsight.logs.files import Known, Listing, LogFile, Place
+from kafka_hindsight.logs.files import Listing, LogFile, Members, Place
 from kafka_hindsight.logs.found_files import Found, files_at
 from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared.exits import BadInput
 
 
-def list_places(engine: Engine, places: Sequence[Place], glob: str | None, known: Known | None = None) -> Listing:
+def list_places(engine: Engine, places: Sequence[Place], glob: str | None, known: Members | None = None) -> Listing:
     """Every file of these places. A file that two of them hold belongs to the last.
 
     Takes: `known`, what archives were found to hold, which grows: to list a packed one is to unpack it.
@@ -54,7 +54,7 @@ def _shared(place: Place) -> str:
     )
 
 
-def _list(engine: Engine, place: Place, glob: str | None, known: Known) -> Listing:
+def _list(engine: Engine, place: Place, glob: str | None, known: Members) -> Listing:
     """Every file below a place, in order of its name.
 
     Raises: BadInput where the place is missing, is empty, or holds no file that is a log by its name.
@@ -78,7 +78,7 @@ def _list(engine: Engine, place: Place, glob: str | None, known: Known) -> Listi
     return Listing(files, tuple(_not_read(entry) for entry in lies_there if entry.name not in names), metadata)
 
 
-def _unfolded(engine: Engine, found: Sequence[Found], known: Known) -> list[Found]:
+def _unfolded(engine: Engine, found: Sequence[Found], known: Members) -> list[Found]:
     """What lies there, with what archives hold instead of these, in the order in which it is read."""
     archives = [entry for entry in found if is_archive(entry.name) and not entry.why_not and entry not in known]
     if archives:

@@ -17,7 +17,7 @@ from kafka_hindsight.intake.snapshot_rows import ReadLine
 from kafka_hindsight.lake.landing import SNAPSHOTS, is_there, landed_of, landing_folder
 from kafka_hindsight.lake.parts import Span
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_bytes import opened
+from kafka_hindsight.logs.file_bytes import open_bytes
 from kafka_hindsight.logs.found_files import Found, files_at
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput
@@ -70,7 +70,7 @@ def read_readings(place: str | None) -> Readings:
         return _looked_at([])
     lines, breaks_off = list[Line](), False
     for file in _files(place):
-        held = opened(file.uri, file.size)
+        held = open_bytes(file.uri, file.size)
         try:
             lines += map(Line, lines_in(held))
             breaks_off |= held.damage is not None
@@ -116,7 +116,7 @@ def lines_of_landed(folder: str, names: Iterable[str]) -> list[Line]:
     """The lines of files that have landed."""
     found = list[Line]()
     for name in sorted(names):
-        held = opened(f"{folder}/{name}", 0)
+        held = open_bytes(f"{folder}/{name}", 0)
         try:
             found += (Line(text, name) for text in lines_in(held))
         finally:

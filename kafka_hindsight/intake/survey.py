@@ -213,7 +213,7 @@ def _namings(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[str
             reading = read_record(layout, line) if layout else None
             if reading and reading.pattern in _NAMES_CLUSTER:
                 instant_of_line = int(Clock(zone).instants(beginnings(whole, True, way)[1], 0, None)[0])
-                yield from ((name, instant_of_line) for name in fields_of(reading.pattern, [reading.found])["detail"])
+                yield from ((name, instant_of_line) for name in fields_of(reading.pattern, [reading.groups])["detail"])
             at = data.find(literal, end) if end >= 0 else -1
 
 

@@ -1,1 +1,1 @@
-"""What comes in: bytes become lines, lines records, records events, each accounted for. No Spark."""
+"""The reading of logs: bytes become lines, lines records, records events; each is accounted for. No Spark."""

@@ -1,4 +1,4 @@
-"""Archives of tar: what they hold, read out of their bytes."""
+"""Archives of tar: the files in them, read out of their bytes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from kafka_hindsight.logs.file_bytes import CHUNK, AsFile, Bytes
-from kafka_hindsight.logs.found_files import shown
+from kafka_hindsight.logs.found_files import printable
 
 _ARCHIVE_REGEX = re.compile(r"(?s).*[.](?:tar(?:[.](?:gz|xz|bz2|zst|lz4))?|tgz|txz|tbz2?|tzst)")
 _NESTED = "an archive within an archive: unpack it"
 _NO_FILE = "not a regular file"
-_BROKEN = "an archive of tar that cannot be read to its end: {}. What it holds before the break is read"
+_BROKEN = "a tar archive that cannot be read to its end: {}. The files before the break are read"
 _FAULTS = (tarfile.TarError, EOFError, ValueError, OverflowError)
-"""What tarfile raises where bytes are none of an archive's."""
+"""Errors that tarfile raises for bytes that are not an archive."""
 
 _LAST_SECOND = 2**32
 
@@ -27,28 +27,28 @@ def is_archive(name: str) -> bool:
     return _ARCHIVE_REGEX.fullmatch(name) is not None
 
 
-def walk(held: Bytes) -> Iterator[tuple[str, int, int, int, str]]:
-    """What an archive holds: name, first byte, bytes, when it was written in milliseconds, and why it is not read."""
+def walk(content: Bytes) -> Iterator[tuple[str, int, int, int, str]]:
+    """The entries of an archive: name, first byte, size in bytes, time of writing (ms), and why it is not read."""
     try:
-        for _, entry in _entries(held):
+        for _, entry in _entries(content):
             if not entry.isdir():
-                millis = int(min(max(entry.mtime, 0), _LAST_SECOND) * 1000)
-                yield _name(entry.name), entry.offset_data, entry.size, millis, _why_not(entry)
+                modified_ms = int(min(max(entry.mtime, 0), _LAST_SECOND) * 1000)
+                yield _name(entry.name), entry.offset_data, entry.size, modified_ms, _why_not(entry)
     except _FAULTS as problem:
-        yield "", 0, 0, 0, _BROKEN.format(held.damage or problem)
+        yield "", 0, 0, 0, _BROKEN.format(content.damage or problem)
 
 
-def beginnings(held: Bytes, size: int) -> Iterator[tuple[str, bytes]]:
+def first_bytes(content: Bytes, size: int) -> Iterator[tuple[str, bytes]]:
     """The name of each file in an archive and its first bytes, as far as the archive can be read."""
     with suppress(*_FAULTS):
-        for archive, entry in _entries(held):
+        for archive, entry in _entries(content):
             if not _why_not(entry) and (file := archive.extractfile(entry)):
                 yield _name(entry.name), file.read(size)
 
 
-def _entries(held: Bytes) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
-    """The entries of an archive, in the order in which they lie there. Raises: one of _FAULTS where it breaks off."""
-    stream = io.BufferedReader(AsFile(held, sys.maxsize), CHUNK)
+def _entries(content: Bytes) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """The entries of an archive in its order. An archive that breaks off raises one of _FAULTS."""
+    stream = io.BufferedReader(AsFile(content, sys.maxsize), CHUNK)
     with tarfile.open(fileobj=stream, mode="r|") as archive:
         for entry in archive:
             yield archive, entry
@@ -61,5 +61,5 @@ def _why_not(entry: tarfile.TarInfo) -> str:
 
 
 def _name(name: str) -> str:
-    """A name within the archive, whatever it would be on a disk."""
-    return shown("/".join(part for part in name.split("/") if part not in ("", ".")))
+    """A name within the archive, without empty parts and dots."""
+    return printable("/".join(part for part in name.split("/") if part not in ("", ".")))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+ByteArray = np.ndarray[Any, np.dtype[np.uint8]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 NO_INSTANT = int(np.iinfo(np.int64).min)

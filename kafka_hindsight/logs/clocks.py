@@ -1,4 +1,4 @@
-"""What the clock of a log says, and what each of its steps means. The order of the lines in the file decides.
+"""The clock of a log, and the meaning of each of its steps. The order of the lines in the file decides.
 
 log4j stamps an event when it is made (LogEvent.getTimeMillis) and appends it when the appender is free: a line may be
 late, and none is early. A clock that was set back stays back. Local time repeats an hour when summer time ends.
@@ -31,20 +31,20 @@ _QUARTER = _HOUR // 4
 SKEW = CLOCK_SKEW // _MICRO
 
 _MOST_LATE = 40
-"""Lines that are late together: each thread that waits for the appender has one."""
+"""The most lines that are late together: each thread that waits for the appender has one."""
 
 _FEW = 3
-"""Lines with a garbled instant that may follow one another."""
+"""The most lines with a garbled instant that follow one another."""
 
 _SORTED_BACK = 70 * _MINUTE
-"""How far a clock that was set back is put in the order of the file. A file that goes back further may as well hold
-several logs one after another."""
+"""The most that a clock was set back where its lines are put in the order of the file. A file that goes back further
+may be several logs, one after another."""
 
 _MOST_STEPS = 100
-"""Steps of a piece: a file with more of them is not in the order of any clock."""
+"""The most steps of a piece: a file with more is not in the order of any clock."""
 
-_LOOKED_AT = 200
-"""Lines on either side of a step that are asked who wrote them."""
+_MOST_COMPARED = 200
+"""Lines on either side of a step whose writers are compared."""
 
 _QUOTED = 300
 _END = int(np.iinfo(np.int64).max)
@@ -59,16 +59,16 @@ _ZONES = (
     *("Asia/Tehran", "Europe/Moscow", "Europe/Chisinau", "Australia/Sydney", "Australia/Adelaide"),
     *("Australia/Lord_Howe", "Pacific/Auckland", "Pacific/Chatham"),
 )
-"""A zone for each rule of summer time: others that change at the same local time are read alike."""
+"""A zone for each rule of summer time. Other zones that change at the same local time are read the same way."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a clock, between the lines `before` and `after`, which say `before_at` and `after_at`.
+    """A step of a clock, between the lines `before` and `after`, whose clocks show `before_at` and `after_at`.
 
-    The records from the byte `begin` up to `end` of source `part` within the file are concerned. They stand from
-    the microsecond `placed_at` to `placed_until`, by their places in the file, or keep their own instants where that is
-    None. `zone` is one whose summer time ends then.
+    It changes the records from the byte `begin` up to `end` of source `part` within the file. They are placed between
+    the microseconds `placed_at` and `placed_until`, by their places in the file. They keep their own instants where
+    `placed_at` is None. `zone` is one whose summer time ends then.
     """
 
     meaning: str
@@ -85,11 +85,11 @@ class Step:
 
     @property
     def is_resolved(self) -> bool:
-        """Whether the zone of the clock is known, so that it shows which time of the hour that comes twice it is."""
+        """Whether the zone of the clock is known. If so, it shows which of the two hours it is."""
         return self.end == _END
 
     def placed(self, places: Ints) -> Ints:
-        """The instants of records of it. Takes: where they begin in the file."""
+        """The instants of its records. `places` are where they begin in the file."""
         length = self.placed_until - (self.placed_at or 0)
         placed: Ints = (self.placed_at or 0) + (places - self.begin) * length // max(self.end - self.begin, 1)
         return placed
@@ -98,12 +98,12 @@ class Step:
 class Clock:
     """The instants of one file's records, in the order of the file.
 
-    `saw_doubled` says that an hour may come twice in the file: then it is read from its beginning. What a file that
-    begins in the second one holds of it is read as if it were the first, unless a step at its beginning says otherwise.
+    `saw_doubled`: an hour may come twice in the file. Then it is read from its beginning. A file that begins in the
+    second of the two hours is read as if it were the first, unless a step at its beginning shows otherwise.
     """
 
     def __init__(self, zone: str, steps: Iterable[Mapping[str, Any]] = (), is_turned: bool = False) -> None:
-        """Takes: steps that another reading has found; whether the newest lines come first: none is looked for then."""
+        """`steps` are those of another reading. `is_turned`: the newest lines come first, and no steps are searched."""
         self.zone = None if zone == "UTC" else ZoneInfo(zone)
         self.saw_doubled = False
         self._is_turned = is_turned
@@ -111,7 +111,7 @@ class Clock:
         self._newest: dict[int, _Newest] = {}
 
     def instants(self, heads: Heads, offset: int, parts: Ints | None) -> Ints:
-        """The instant of each record in microseconds. Takes: where the bytes begin; the sources of records in them."""
+        """The instant of each record in microseconds. The bytes begin at `offset`; `parts` are the records' sources."""
         at, is_doubled = self._as_first(heads)
         self.saw_doubled |= bool(is_doubled.any())
         for step in self._steps:
@@ -129,51 +129,51 @@ class Clock:
     def look(self, heads: Heads, data: bytes, offset: int, until: int, parts: Ints | None) -> tuple[Ints, list[Step]]:
         """The instants of the records that begin before the byte `until`, and the steps of the clock there.
 
-        Takes: bytes that reach a little further. Pieces of a file that are looked at one after another are one log.
+        `data` reaches a little further. Pieces of a file that are read one after another are one log.
         """
         at = self.instants(heads, offset, parts)
         is_doubled = self._as_first(heads)[1] if self.saw_doubled else np.zeros(len(at), bool)
-        found: list[Step] = []
+        steps: list[Step] = []
         for part in () if self._is_turned else (-1,) if parts is None else np.unique(parts).tolist():
             is_own = (at != NO_INSTANT) if parts is None else (at != NO_INSTANT) & (parts == part)
-            which = slice(None) if is_own.all() else np.flatnonzero(is_own)
-            lines = _Lines(data, offset, part, heads, which, at[which], is_doubled[which], self._newest.get(part))
-            found += (step for step in lines.steps() if step.begin < until + offset)
-            at[which] = lines.instants
+            rows = slice(None) if is_own.all() else np.flatnonzero(is_own)
+            lines = _Lines(data, offset, part, heads, rows, at[rows], is_doubled[rows], self._newest.get(part))
+            steps += (step for step in lines.steps() if step.begin < until + offset)
+            at[rows] = lines.instants
             if newest := lines.newest(until):
                 self._newest[part] = newest
-        self._steps += (step for step in found if step.is_resolved)
-        return at[: int(np.searchsorted(heads.starts, until))], found
+        self._steps += (step for step in steps if step.is_resolved)
+        return at[: int(np.searchsorted(heads.starts, until))], steps
 
     def _as_first(self, heads: Heads) -> tuple[Ints, Flags]:
-        """The instants where each hour that comes twice is its first one; which lie in such an hour."""
+        """The instants if each hour that comes twice is the first of the two; and which lie in such an hour."""
         if self.zone is None or not len(heads):
-            return heads.told.copy(), np.zeros(len(heads), bool)
-        has_offset = (heads.told != NO_INSTANT) & ~heads.is_instant
-        quarters, which = np.unique(np.where(has_offset, heads.told // _QUARTER, 0), return_inverse=True)
+            return heads.clocks.copy(), np.zeros(len(heads), bool)
+        has_offset = (heads.clocks != NO_INSTANT) & ~heads.is_instant
+        quarters, which = np.unique(np.where(has_offset, heads.clocks // _QUARTER, 0), return_inverse=True)
         offsets, doubled = zip(*(_offset(self.zone, q) for q in quarters.tolist()), strict=True)
-        at = np.where(has_offset, heads.told - np.array(offsets, np.int64)[which], heads.told)
+        at = np.where(has_offset, heads.clocks - np.array(offsets, np.int64)[which], heads.clocks)
         return at, np.array(doubled, bool)[which] & has_offset
 
 
 def _comes_again(at: Ints, is_doubled: Flags, near: int) -> Flags:
-    """Which instants lie in the hour that comes twice on the day of an instant."""
-    found: Flags = is_doubled & (np.abs(at - near) < _DAY // 2)
-    return found
+    """Flags of the instants in the hour that comes twice on the day of `near`."""
+    is_repeat: Flags = is_doubled & (np.abs(at - near) < _DAY // 2)
+    return is_repeat
 
 
 class _Newest(NamedTuple):
-    """The newest record of a source in what was looked at before."""
+    """The newest record of a source in the bytes before."""
 
     at: int
-    told: int
+    clock: int
     is_local: bool
     is_doubled: bool
     line: bytes
 
 
 class _Run(NamedTuple):
-    """Records from `first` up to `stop` that are behind the newest one before them, `top`, by up to `by`."""
+    """Records from `first` up to `stop`, earlier than the newest one before them, `top`: the first by `by`."""
 
     top: int
     first: int
@@ -196,35 +196,35 @@ class _Lines:
         newest: _Newest | None,
     ) -> None:
         self._data, self._offset, self._part, self._before = data, offset, part, newest
-        columns: tuple[Any, ...] = heads.starts[which], at, heads.told[which], ~heads.is_instant[which], is_doubled
+        columns: tuple[Any, ...] = heads.starts[which], at, heads.clocks[which], ~heads.is_instant[which], is_doubled
         if newest:
-            first = 0, newest.at, newest.told, newest.is_local, newest.is_doubled
+            first = 0, newest.at, newest.clock, newest.is_local, newest.is_doubled
             columns = tuple(np.concatenate([[value], own]) for value, own in zip(first, columns, strict=True))
         self._at: Ints = columns[1]
-        self._starts, _, self._told, self._is_local, self._is_doubled = columns
+        self._starts, _, self._clocks, self._is_local, self._is_doubled = columns
 
     @property
     def instants(self) -> Ints:
-        """The instants of the records, as far as steps have corrected them."""
+        """The instants of the records, corrected by the steps so far."""
         return self._at[1:] if self._before else self._at
 
     def newest(self, until: int) -> _Newest | None:
-        """The newest record of those that begin before a byte, or of the bytes before."""
+        """The newest of the records that begin before the byte `until`, or of the bytes before."""
         inside = int(np.searchsorted(self._starts, until))
         if not inside:
             return None
         n = int(np.argmax(self._at[:inside]))
         is_local, is_doubled = bool(self._is_local[n]), bool(self._is_doubled[n])
-        return _Newest(int(self._at[n]), int(self._told[n]), is_local, is_doubled, self._line(n))
+        return _Newest(int(self._at[n]), int(self._clocks[n]), is_local, is_doubled, self._line(n))
 
     def steps(self) -> Iterator[Step]:
-        """The steps that mean something, in order; instants are corrected by them."""
+        """The steps that have a meaning, in order. They correct the instants."""
         begin = 0
         for _ in range(_MOST_STEPS):
-            found = next(filter(None, map(self._step, self._runs(begin))), None)
-            if found is None:
+            step_and_begin = next(filter(None, map(self._step, self._runs(begin))), None)
+            if step_and_begin is None:
                 return
-            step, begin = found
+            step, begin = step_and_begin
             yield step
 
     def _runs(self, begin: int) -> Iterator[_Run]:
@@ -237,49 +237,49 @@ class _Lines:
                 yield _Run(top, first, stop, int(tops[run[0]] - self._at[first]))
 
     def _step(self, run: _Run) -> tuple[Step, int] | None:
-        """What a run means, and from where on to look for more; None where it is late, or of another process."""
+        """The step of a run, and where the search continues; None for late lines and those of another process."""
         at, reached = self._at, int(self._at[run.top])
         if run.stop - run.first <= _FEW and reached - int(at[run.first : run.stop].max()) > _DAY:
-            return self._placed(ClockMeaning.GARBLED, run, run.first, run.stop, reached), run.top
+            return self._place_records(ClockMeaning.GARBLED, run, run.first, run.stop, reached), run.top
         is_fold = bool(self._is_doubled[run.top] and self._is_doubled[run.first]) and run.by > _MINUTE
         if self._is_late(run) and not (is_fold and self._is_quiet(run)):
             return None
         if is_fold:
-            step = self._told_by(ClockMeaning.HOUR_REPEATED, run, self._place(run.first), _END)
+            step = self._new_step(ClockMeaning.HOUR_REPEATED, run, self._place(run.first), _END)
             at[run.first :][_comes_again(at, self._is_doubled, reached)[run.first :]] += _HOUR
             self._is_doubled[run.first :] = False
             return step, run.top
         if self._is_garbled(run):
             instant = int(at[run.top - 1 if run.top else run.first])
             line = run._replace(top=run.top - 1 if run.top else run.first, first=run.top)
-            step = self._placed(ClockMeaning.GARBLED, line, run.top, run.first, instant)
+            step = self._place_records(ClockMeaning.GARBLED, line, run.top, run.first, instant)
             return step, int(np.argmax(at[: run.first]))
         if self._is_of_others(run):
             return None
         is_local = bool(self._is_local[run.top] and self._is_local[run.first])
-        zone = repeating_zone(int(self._told[run.top]), int(self._told[run.first])) if is_local else None
+        zone = repeating_zone(int(self._clocks[run.top]), int(self._clocks[run.first])) if is_local else None
         if not zone and run.by > _SORTED_BACK:
-            return self._told_by(ClockMeaning.SET_BACK, run, self._place(run.first), self._place(run.first)), run.first
+            return self._new_step(ClockMeaning.SET_BACK, run, self._place(run.first), self._place(run.first)), run.first
         caught_up = np.flatnonzero(at[run.first :] >= reached)
         stop = run.first + int(caught_up[0]) if len(caught_up) else len(at)
         meaning = ClockMeaning.HOUR_REPEATED if zone else ClockMeaning.SET_BACK
         # The next piece of the file may go on in the same order.
         until = min(int(at[stop]), reached + ORDERED_WITHIN // _MICRO) if stop < len(at) else reached + _MILLI
-        return replace(self._placed(meaning, run, run.first, stop, reached, until), zone=zone), stop - 1
+        return replace(self._place_records(meaning, run, run.first, stop, reached, until), zone=zone), stop - 1
 
-    def _placed(
+    def _place_records(
         self, meaning: ClockMeaning, run: _Run, first: int, stop: int, since: int, until: int | None = None
     ) -> Step:
-        """Puts records at an instant, or between two."""
-        step = self._told_by(meaning, run, self._place(first), self._place(stop))
+        """Place records at an instant, or between two."""
+        step = self._new_step(meaning, run, self._place(first), self._place(stop))
         step = replace(step, placed_at=since, placed_until=since if until is None else until)
         self._at[first:stop] = step.placed(self._starts[first:stop] + self._offset)
         return step
 
-    def _told_by(self, meaning: ClockMeaning, run: _Run, begin: int, end: int) -> Step:
-        told = int(self._told[run.top]), int(self._told[run.first])
+    def _new_step(self, meaning: ClockMeaning, run: _Run, begin: int, end: int) -> Step:
+        clocks = int(self._clocks[run.top]), int(self._clocks[run.first])
         lines = (self._line(n).decode(errors="replace") for n in (run.top, run.first))
-        return Step(meaning, begin, end, self._part, None, 0, *told, *lines)
+        return Step(meaning, begin, end, self._part, None, 0, *clocks, *lines)
 
     def _line(self, n: int) -> bytes:
         """The first line of a record, without its frame."""
@@ -289,39 +289,39 @@ class _Lines:
         return self._data[start : start + _QUOTED].partition(b"\n")[0].rstrip(b"\r")
 
     def _place(self, n: int) -> int:
-        """Where a record begins in its file; behind the last one, the end of the bytes."""
+        """The byte of the file where a record begins; behind the last record, the end of the bytes."""
         return self._offset + (int(self._starts[n]) if n < len(self._starts) else len(self._data))
 
     def _is_late(self, run: _Run) -> bool:
-        """Whether few lines are behind, and the next one is where the others were: threads waited to write them."""
+        """Whether few lines are behind and the clock then returns: threads waited to write them."""
         is_back = run.stop == len(self._at) or int(self._at[run.stop] - self._at[run.stop - 1]) >= run.by // 2
         return run.stop - run.first <= _MOST_LATE and is_back
 
     def _is_quiet(self, run: _Run) -> bool:
-        """Whether few lines of the hour that comes twice follow: then few lines are all of its second time."""
+        """Whether few lines of the repeated hour follow. Then a few lines may be all of it."""
         return not self._is_doubled[run.stop + _MOST_LATE :][:1].any()
 
     def _is_garbled(self, run: _Run) -> bool:
-        """Whether few lines are ahead of those before and after them, which agree: no line is early."""
+        """Whether few lines are ahead of those before and after them, which agree. No line is ever early."""
         if run.first - run.top > _FEW or not run.top:
             return not run.top and run.first <= _FEW and run.by > _DAY
         before = int(self._at[run.top - 1])
         return int(self._at[run.top]) - before > SKEW and int(self._at[run.first]) >= before - SKEW
 
     def _is_of_others(self, run: _Run) -> bool:
-        """Whether other processes wrote the lines that are behind than those that are ahead of them."""
-        ahead = np.flatnonzero(self._at[: run.first] > self._at[run.first] + SKEW)[-_LOOKED_AT:]
-        pairs = zip(*map(self._writers, (ahead.tolist(), range(run.first, run.stop)[:_LOOKED_AT])), strict=True)
-        return any(theirs and own and not theirs & own for theirs, own in pairs)
+        """Whether the lines that are behind are of other processes than the lines that are ahead."""
+        ahead = np.flatnonzero(self._at[: run.first] > self._at[run.first] + SKEW)[-_MOST_COMPARED:]
+        pairs = zip(*map(self._writers, (ahead.tolist(), range(run.first, run.stop)[:_MOST_COMPARED])), strict=True)
+        return any(theirs and behind and not theirs & behind for theirs, behind in pairs)
 
     def _writers(self, lines: Iterable[int]) -> tuple[set[bytes], set[bytes]]:
-        """The brokers and the families of loggers that some lines name."""
+        """The brokers and the families of loggers that the lines name."""
         texts = [self._line(n) for n in lines]
         return {b for t in texts for b in _BROKER.findall(t)[:1]}, {f for t in texts for f in _FAMILY.findall(t)[-1:]}
 
 
 def hour_again(at: datetime) -> Step:
-    """The step of a file that begins in the second time of the hour that comes twice. Takes: a time near it."""
+    """The step of a file that begins in the second of two hours, near `at`."""
     near = micros_of(at)
     return Step(ClockMeaning.HOUR_REPEATED, 0, _END, -1, None, 0, near, near, "", "")
 
@@ -334,26 +334,26 @@ def comes_again(zone: str, at: datetime) -> bool:
 
 @cache
 def _offset(zone: ZoneInfo, quarter: int) -> tuple[int, bool]:
-    """How far a zone's clocks are ahead in a quarter of an hour of local time, and whether it comes twice."""
+    """The offset of a zone in a quarter of an hour of local time, and whether that comes twice."""
     first, second = _offsets(zone, quarter * _QUARTER)
     return first, first - second == _HOUR
 
 
-def _offsets(zone: ZoneInfo, told: int) -> tuple[int, int]:
-    """How far a zone's clocks are ahead at a local time, where it comes for the first and for the second time."""
-    at = datetime(1970, 1, 1) + told * _MICRO
+def _offsets(zone: ZoneInfo, clock_time: int) -> tuple[int, int]:
+    """The offsets of a zone at a local time, where it comes for the first and for the second time."""
+    at = datetime(1970, 1, 1) + clock_time * _MICRO
     first, second = (at.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta() for fold in (0, 1))
     return first // _MICRO, second // _MICRO
 
 
 def repeating_zone(before: int, after: int) -> str | None:
-    """A zone in which two local times both come twice, as summer time ends there."""
-    folds = ((name, [_offsets(ZoneInfo(name), told) for told in (before, after)]) for name in _ZONES)
+    """A zone in which both local times come twice, because summer time ends."""
+    folds = ((name, [_offsets(ZoneInfo(name), clock_time) for clock_time in (before, after)]) for name in _ZONES)
     return next((name for name, both in folds if all(first > second for first, second in both)), None)
 
 
 def skipping_zone(before: int, after: int) -> str | None:
-    """A zone whose clocks skip just the time between two local times, as summer time begins there."""
+    """A zone whose clocks skip the time between two local times, because summer time begins."""
     for name in _ZONES:
         skipped = _offsets(ZoneInfo(name), after)[0] - _offsets(ZoneInfo(name), before)[0]
         if skipped > 0 and 0 <= after - before - skipped <= 2 * _MINUTE:

@@ -1,4 +1,4 @@
-"""Which clusters the files of a folder are of: an id that follows another one in a log is the same cluster's."""
+"""The clusters of the files in a folder. An id that follows another one in a log is of the same cluster."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 
 _CLEAR = 3
-"""So many times as many lines as name another id are enough to outvote it. Our choice."""
+"""An id that so many times more lines name outvotes another one. Our choice."""
 
 _ALIKE = 0.75
-"""Ids of Kafka are 22 characters drawn by chance: two that share more than these are one, damaged. Our choice."""
+"""Kafka's ids are 22 random characters: if two are more alike than this ratio, one is damaged. Our choice."""
 
 
 @dataclass(frozen=True)
 class BrokerFile:
-    """A file of a broker's log: its name and its log's, what it spans, its lines, and the cluster ids that it names.
+    """A file of a broker's log: name, source, first and last instant, lines, and the cluster ids that it names.
 
-    A file without an instant begins NEVER, and ended long ago.
+    A file without an instant begins NEVER and ended LONG_AGO.
     """
 
     name: str
@@ -39,7 +39,7 @@ class BrokerFile:
 
 @dataclass(frozen=True)
 class Traits:
-    """What the lines of files show of the brokers that wrote them: ids, addresses and log directories."""
+    """Traits of the brokers that wrote some files, from the lines: ids, addresses and log directories."""
 
     brokers: frozenset[str] = frozenset()
     addresses: frozenset[str] = frozenset()
@@ -50,7 +50,7 @@ class Traits:
 
 @dataclass(frozen=True)
 class FolderCluster:
-    """A cluster: its ids in the order of time, the newest last; the names of its files, and all their lines."""
+    """A cluster: its ids in the order of time, the newest last; the names of its files, and the sum of their lines."""
 
     ids: tuple[str, ...]
     files: frozenset[str]
@@ -59,7 +59,7 @@ class FolderCluster:
 
 @dataclass(frozen=True)
 class FolderClusters:
-    """The clusters of a folder, the largest first, and the files that cannot be given to one of them."""
+    """The clusters of a folder, the largest first, and the files whose cluster is unknown."""
 
     clusters: Sequence[FolderCluster]
     strays: frozenset[str]
@@ -80,27 +80,28 @@ _ADDRESS = re.compile(
 
 
 def traits_in(data: bytes) -> Traits:
-    """What the lines of a broker show of it. Source: KafkaConfig prints its values at each start."""
+    """The traits in a broker's lines. Source: KafkaConfig prints its values at each start."""
     traits = ({(m[1] or m[2]).decode() for m in regex.finditer(data)} for regex in (_BROKER, _ADDRESS))
     return Traits(*map(frozenset, traits))
 
 
 def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderClusters:
-    """The clusters that files are of.
+    """The clusters of files. The result does not depend on the order of the files.
 
-    A cluster's id changes where its disks are formatted or its ZooKeeper data is emptied. So ids that one log names
-    are one cluster's, and ids that different logs name are where these follow one another in time and are of the same
-    broker at the same address.
+    A cluster's id changes where its disks are formatted or its ZooKeeper data is deleted. So the ids in one log are of
+    one cluster. The ids in different logs are of one cluster where the logs follow one another in time and are of the
+    same broker at the same address. A log without an id goes to the only cluster that fits: by its folder, address,
+    broker, or time.
 
-    Takes: files of brokers; what reads the traits of each by its name, asked where more than one cluster remains.
-    Keeps: the answer does not depend on the order of the files.
-    Edge case: a log that names no id goes to the only cluster that fits: by its folder, address, broker, or time.
+    Args:
+        files: Files of brokers.
+        read_traits: Reads the traits of each file by its name. Called where more than one cluster remains.
     """
     logs = [_Log(tuple(own)) for _, own in sorted(grouped(files, lambda f: f.source).items())]
     parts = _by_ids(log for log in logs if log.clusters)
     if len(parts) > 1:
         traits = read_traits()
-        logs = [replace(log, traits=_joined(traits[f.name] for f in log.files)) for log in logs]
+        logs = [replace(log, traits=_join(traits[f.name] for f in log.files)) for log in logs]
         parts = _by_brokers(_by_ids(log for log in logs if log.clusters))
     homes = grouped((log for log in logs if not log.clusters), lambda log: _home(log, parts))
     strays = frozenset(f.name for log in homes.get(None, ()) for f in log.files)
@@ -109,8 +110,8 @@ def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderC
 
 
 def without_damaged(clusters: Mapping[str, ClusterNaming]) -> dict[str, ClusterNaming]:
-    """The ids that a log names, without those that are damaged: written nearly like one that more lines name, or
-    outvoted by lines before and after.
+    """The ids that a log names, without damaged ones. A damaged id is nearly like one that more lines name, or is
+    outvoted by lines before and after it.
     """
     namings = clusters.values()
     return {name: own for name, own in clusters.items() if not any(_is_damaged(own, other) for other in namings)}
@@ -118,14 +119,14 @@ def without_damaged(clusters: Mapping[str, ClusterNaming]) -> dict[str, ClusterN
 
 def _is_damaged(own: ClusterNaming, other: ClusterNaming) -> bool:
     is_alike = SequenceMatcher(None, own.cluster_id, other.cluster_id).ratio() > _ALIKE
-    is_within = _known(other.first_at) <= _known(own.first_at) and _known(own.last_at) <= _known(other.last_at)
+    is_within = _time(other.first_at) <= _time(own.first_at) and _time(own.last_at) <= _time(other.last_at)
     is_outvoted = is_within and other.line_count >= _CLEAR * own.line_count
     return other.line_count > own.line_count and (is_alike or is_outvoted)
 
 
 @dataclass(frozen=True)
 class _Log:
-    """The files of one log, and what they show of the broker that wrote it."""
+    """The files of one log, and the traits of the broker that wrote it."""
 
     files: tuple[BrokerFile, ...]
     traits: Traits = Traits()
@@ -145,7 +146,7 @@ class _Log:
     @cached_property
     def clusters(self) -> Mapping[str, ClusterNaming]:
         """The ids that it names, without damaged ones."""
-        return without_damaged(_merged(naming for f in self.files for naming in f.clusters))
+        return without_damaged(_merge(naming for f in self.files for naming in f.clusters))
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class _Part:
 
     @property
     def traits(self) -> Traits:
-        return _joined(log.traits for log in self.logs)
+        return _join(log.traits for log in self.logs)
 
     @property
     def first_at(self) -> datetime:
@@ -198,23 +199,23 @@ def _is_same_broker(one: Traits, other: Traits) -> bool:
 
 
 def _home(log: _Log, parts: Sequence[_Part]) -> _Part | None:
-    """The only cluster that a log without an id fits; None where several do.
+    """The only cluster that fits a log without an id; None where several fit.
 
-    Order: each of the tests leaves those that pass it, where any does: the same folder; the same address; no other log
-        of the same broker at the same time; the nearest folder; the same time.
+    Each test keeps the clusters that pass it, or all if none passes: the same folder; the same address; no other log of
+    the same broker at the same time; the nearest folder; the same time.
     """
-    nearness = {part: max(_nearness(log, own) for own in part.logs) for part in parts}
+    nearness = {part: max(_nearness(log, member) for member in part.logs) for part in parts}
     tests: tuple[Callable[[_Part], bool], ...] = (
-        lambda part: any(own.folder == log.folder for own in part.logs),
+        lambda part: any(member.folder == log.folder for member in part.logs),
         lambda part: not part.traits.addresses.isdisjoint(log.traits.addresses),
-        lambda part: not any(_is_rival(own, log) for own in part.logs),
+        lambda part: not any(_is_rival(member, log) for member in part.logs),
         lambda part: nearness[part] == max(nearness.values()) > 0,
         lambda part: part.first_at <= log.last_at and log.first_at <= part.last_at,
     )
-    left = list(parts)
+    candidates = list(parts)
     for fits in tests:
-        left = [part for part in left if fits(part)] or left
-    return left[0] if len(left) == 1 else None
+        candidates = [part for part in candidates if fits(part)] or candidates
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _is_rival(own: _Log, log: _Log) -> bool:
@@ -230,13 +231,13 @@ def _nearness(one: _Log, other: _Log) -> int:
 
 def _cluster(logs: Sequence[_Log]) -> FolderCluster:
     files = [f for log in logs for f in log.files]
-    clusters = _merged(naming for log in logs for naming in log.clusters.values())
-    ids = sorted(clusters, key=lambda name: (_known(clusters[name].last_at), name))
+    clusters = _merge(naming for log in logs for naming in log.clusters.values())
+    ids = sorted(clusters, key=lambda name: (_time(clusters[name].last_at), name))
     return FolderCluster(tuple(ids), frozenset(f.name for f in files), sum(f.line_count for f in files))
 
 
-def _merged(clusters: Iterable[ClusterNaming]) -> dict[str, ClusterNaming]:
-    """What lines of several files say of each id."""
+def _merge(clusters: Iterable[ClusterNaming]) -> dict[str, ClusterNaming]:
+    """The namings of each id in several files, summed up."""
     return {name: _sum(own) for name, own in sorted(grouped(clusters, lambda c: c.cluster_id).items())}
 
 
@@ -250,9 +251,9 @@ def _sum(namings: Sequence[ClusterNaming]) -> ClusterNaming:
     )
 
 
-def _joined(traits: Iterable[Traits]) -> Traits:
+def _join(traits: Iterable[Traits]) -> Traits:
     return reduce(or_, traits, Traits())
 
 
-def _known(at: datetime | None) -> datetime:
+def _time(at: datetime | None) -> datetime:
     return at or LONG_AGO

@@ -27,29 +27,38 @@ CONTESTED = pa.schema(
 _DROPPED = -1
 
 
-def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None, way: Way = PLAINLY) -> pa.RecordBatch:
-    """The records of a range.
+def cut(
+    data: bytes, range_: Range, clock: Clock, fixes: Mapping[str, Ints] | None, way: Way = PLAINLY
+) -> pa.RecordBatch:
+    """Cut the records of a range out of its bytes.
 
-    Takes: its bytes; what is known better of records whose instants other ranges cover: place, order and twin of each,
-    order below zero where another holds the record already.
-    Gives: a row for each record, in their order: columns of bronze.log_records; part, the source within a wrapped file;
-        the number of its layout, below 0 for none; twin, its number among identical ones.
+    Args:
+        data: The bytes of the range.
+        range_: Where they lie in the file.
+        clock: The clock of the file.
+        fixes: For records whose instants other ranges cover: the place, order and twin of each. The order is below
+            zero where another range has the record already.
+        way: How the bytes are read.
+
+    Returns:
+        A row for each record, in their order: columns of bronze.log_records; `part`, the source within a wrapped file;
+        `layout`, a number, below 0 for none; `twin`, the record's number among identical ones.
     """
     lines, heads = beginnings(data, True, way)
     parts = way.parts_of(data, heads)
-    at = clock.instants(heads, held.begin, parts)
+    at = clock.instants(heads, range_.begin, parts)
     counts = np.diff(heads.lines, append=len(lines))
-    counts[-1] += held.lines_beyond
+    counts[-1] += range_.lines_beyond
     texts, ends = _texts(data, heads.starts, way)
     order, twins = _ranks(at, parts, data, heads.starts + (FRAME if way.is_wrapped else 0), ends)
     raw = pa.nulls(len(heads), pa.binary())
     if not _is_text(data) or counts.max(initial=0) > MOST_LINES:
-        texts, raw = _mended(texts)
-    kept = None
+        texts, raw = _as_utf8(texts)
+    is_kept = None
     if fixes is not None:
-        which = np.searchsorted(heads.starts, fixes["place"] - held.begin)
-        order[which], twins[which] = fixes["order"], fixes["twin"]
-        kept = pa.array(order > _DROPPED)
+        rows = np.searchsorted(heads.starts, fixes["place"] - range_.begin)
+        order[rows], twins[rows] = fixes["order"], fixes["twin"]
+        is_kept = pa.array(order > _DROPPED)
     batch = pa.record_batch(
         {
             "part": _parts(data, heads.starts, way),
@@ -62,25 +71,25 @@ def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None
             "raw": raw,
         }
     )
-    return batch if kept is None else batch.filter(kept)
+    return batch if is_kept is None else batch.filter(is_kept)
 
 
 def contested(
-    data: bytes, number: int, held: Range, clock: Clock, contest: Contest, way: Way = PLAINLY
+    data: bytes, number: int, range_: Range, clock: Clock, contest: Contest, way: Way = PLAINLY
 ) -> pa.RecordBatch:
-    """Those records of a range whose instants other ranges cover as well: place, instant and a hash, no text."""
+    """The records of a range whose instants other ranges cover too: place, instant and a hash, without the text."""
     _, heads = beginnings(data, True, way)
-    at = clock.instants(heads, held.begin, way.parts_of(data, heads))
+    at = clock.instants(heads, range_.begin, way.parts_of(data, heads))
     is_wanted = (at >= contest.first) & (at <= contest.last) & (at != NO_INSTANT)
     if contest.is_timeless:
         is_wanted |= at == NO_INSTANT
     which = np.flatnonzero(is_wanted)
-    texts, _ = _mended(_texts(data, heads.starts, way)[0].take(pa.array(which)))
+    texts, _ = _as_utf8(_texts(data, heads.starts, way)[0].take(pa.array(which)))
     return pa.record_batch(
         {
             "range": pa.array(np.full(len(which), number, np.int32)),
             "part": _parts(data, heads.starts[which], way),
-            "place": pa.array(heads.starts[which] + held.begin),
+            "place": pa.array(heads.starts[which] + range_.begin),
             "happened_at": pa.array(at[which], mask=at[which] == NO_INSTANT),
             "likeness": likeness_of(texts),
         },
@@ -112,7 +121,7 @@ def _parts(data: bytes, starts: Ints, way: Way) -> pa.Array:
 
 
 def _texts(data: bytes, starts: Ints, way: Way) -> tuple[pa.Array, Ints]:
-    """The bytes of each record without its frame and the LF that ends it, and where they end."""
+    """The bytes of each record without its frame and its last LF, and where they end."""
     frame = FRAME if way.is_wrapped else 0
     offsets = np.append(starts, len(data)).astype(np.int32)
     whole = pa.Array.from_buffers(pa.binary(), len(starts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
@@ -122,42 +131,42 @@ def _texts(data: bytes, starts: Ints, way: Way) -> tuple[pa.Array, Ints]:
     return pa.concat_arrays([pc.binary_slice(whole[:-1], frame, -1), pc.binary_slice(whole[-1:], frame)]), ends
 
 
-def _mended(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """The texts as every reader takes them, with their bytes where those are not UTF-8; no more lines than are kept."""
-    cut_off = [b"\n".join(t.split(b"\n", MOST_LINES)[:MOST_LINES]) for t in texts.to_pylist()]
-    told = [t.decode(errors="replace").encode() for t in cut_off]
-    raw = [was if was != text else None for was, text in zip(cut_off, told, strict=True)]
-    return pa.array(told, pa.binary()), pa.array(raw, pa.binary())
+def _as_utf8(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """The texts as UTF-8, of MOST_LINES lines at most, and the original bytes of those that are not UTF-8."""
+    shortened = [b"\n".join(t.split(b"\n", MOST_LINES)[:MOST_LINES]) for t in texts.to_pylist()]
+    decoded = [t.decode(errors="replace").encode() for t in shortened]
+    raw = [original if original != text else None for original, text in zip(shortened, decoded, strict=True)]
+    return pa.array(decoded, pa.binary()), pa.array(raw, pa.binary())
 
 
 def _ranks(at: Ints, parts: Ints | None, data: bytes, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Each record's number among those of its instant, and among those of its instant and its words.
+    """Each record's number among those of its instant, and among those of its instant and text.
 
-    Takes: the sources of records within a wrapped file: only those of one are counted together.
+    `parts` are the sources of records within a wrapped file. Each source is counted on its own.
     """
     order, twins = np.zeros(len(at), np.int64), np.zeros(len(at), np.int64)
     moments = at
     if parts is not None:  # a number for each pair of an instant and a source, in the order of the instants
         moments = np.unique(np.stack([at, parts]), axis=1, return_inverse=True)[1].reshape(-1)
     by_time = np.argsort(moments, kind="stable")
-    order[by_time] = _numbered(moments[by_time])
+    order[by_time] = _ranks_in_runs(moments[by_time])
     same = np.flatnonzero(_repeats(_sketch(moments, data, starts, ends)))
-    seen: dict[tuple[int, bytes], int] = {}
+    counts: dict[tuple[int, bytes], int] = {}
     for i in same.tolist():
         words = int(moments[i]), data[starts[i] : ends[i]]
-        twins[i] = seen.get(words, 0)
-        seen[words] = int(twins[i]) + 1
+        twins[i] = counts.get(words, 0)
+        counts[words] = int(twins[i]) + 1
     return order, twins
 
 
-def _numbered(keys: Ints) -> Ints:
+def _ranks_in_runs(keys: Ints) -> Ints:
     """The number of each among its neighbours with the same key."""
     begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
     return np.arange(len(keys)) - np.repeat(begins, np.diff(begins, append=len(keys)))
 
 
 def _repeats(keys: Any) -> Any:
-    """Which keys are there more than once."""
+    """Flags of the keys that occur more than once."""
     by_key = np.argsort(keys, kind="stable")
     is_like_next = np.append(keys[by_key][1:] == keys[by_key][:-1], False)
     is_repeat = np.zeros(len(keys), bool)
@@ -170,7 +179,7 @@ _FACTORS = tuple(np.uint64(f) for f in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 
 
 
 def _sketch(at: Ints, data: bytes, starts: Ints, ends: Ints) -> Any:
-    """A number that is the same for records that are, and mostly another for others: instant, length and two words."""
+    """A hash of each record from its instant, length and two words. Different records mostly have different ones."""
     padded = np.frombuffer(data + b"\0" * _WORD, np.uint8)
     words = np.lib.stride_tricks.sliding_window_view(padded, _WORD)
     lengths = ends - starts

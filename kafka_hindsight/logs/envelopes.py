@@ -1,4 +1,4 @@
-"""Lines out of what transports wrapped around them: each with who wrote it, and when it passed."""
+"""Lines taken out of the envelopes of transports, each with its writer and the time it passed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ JSON_RECORD = "json"
 """Stands for objects that are records themselves."""
 
 ANY = ("colours",)
-"""Envelopes that few of the lines may be in."""
+"""Envelopes that may wrap only a few of the lines."""
 
 _PARTS = ("docker",)
-"""Objects whose line goes on in the next one where it does not end with LF."""
+"""Envelopes whose line continues in the next object where it does not end with LF."""
 
 _ESCAPE = b"\x1b["
 _COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}m")
@@ -29,57 +29,57 @@ _LABEL = re.compile(r'(\w{1,100})="((?:[^"\\]|\\.){0,400})"')
 _ODD = re.compile(r"[^\w./@:-]+")
 _WHO = ("labels", "host", "from")
 _NAMES_OF_RESOURCES = ("k8s.container.name", "container.name", "host.name", "service.name")
-"""What a resource of OpenTelemetry's says of who wrote its records, beside the pod: the first that is there."""
+"""Attributes of an OpenTelemetry resource that name the writer, beside the pod: the first that exists."""
 
 
 @dataclass(slots=True)
 class Line:
     """A line while it is taken out of envelopes.
 
-    `seen` is the physical line of the file with which it came whole, `physical` how many it was. `at` is the instant,
-    and `origin` who wrote it, as envelopes say it. `is_record`: it was a record of JSON, written here as Kafka's own
-    layout has it, and `at` is its instant. `is_part`: it goes on in the next one of its origin. `held` is the object
-    that it is, where an envelope holds one instead of text.
+    `line_number` is the physical line of the file that completed it, `physical` how many physical lines it was. `at`
+    and `origin` are its instant and its writer, as envelopes show them. `is_record`: it was a record of JSON, written
+    here in Kafka's own layout, and `at` is the record's instant. `is_part`: it continues in the next line of its
+    origin. `nested` is the JSON object that an envelope holds instead of text.
     """
 
     text: bytes
-    seen: int
+    line_number: int
     physical: int = 1
     at: int = NO_INSTANT
     origin: str = ""
     is_record: bool = False
     is_part: bool = False
-    held: dict[str, Any] | None = None
+    nested: dict[str, Any] | None = None
 
 
 Peel = Callable[[Line], Sequence[Line]]
-"""What takes a line out of an envelope. Gives: the lines inside, mostly the same one; none where it is not in it."""
+"""A function that takes a line out of an envelope. It returns the lines inside; none where the line is not in it."""
 
 
-def lines_in(data: bytes, seen: int) -> list[Line]:
-    """The lines of bytes that end with LF. Takes: how many physical lines came before them."""
-    return [Line(text, n) for n, text in enumerate(data.split(b"\n")[:-1], seen + 1)]
+def lines_in(data: bytes, lines_before: int) -> list[Line]:
+    """The lines of bytes that end with LF."""
+    return [Line(text, n) for n, text in enumerate(data.split(b"\n")[:-1], lines_before + 1)]
 
 
 class Chain:
-    """Envelopes around one another, the outermost first; parts of lines wait until the rest has come."""
+    """Nested envelopes, the outermost first. A part of a line waits until its line is complete."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.peels = [(PEELS[name], dict[str, Line]()) for name in names]
         self.count = 0
 
     def lines(self, outer: Iterable[Line]) -> list[Line]:
-        """The lines inside of physical lines, which change; what is in no envelope comes as it is.
+        """The lines inside physical lines, which change in place. A line without an envelope stays as it is.
 
-        `count` is how many lines were in the innermost of the envelopes.
+        Afterwards `count` is how many lines were in the innermost envelope.
         """
         lines = list(outer)
         for peel, waiting in self.peels:
             self.count = 0
             lines = [whole for line in lines for whole in self._peeled(peel, waiting, line)]
         for line in lines:
-            if line.held is not None:
-                line.text = as_json(line.held).encode()
+            if line.nested is not None:
+                line.text = as_json(line.nested).encode()
         return lines
 
     def _peeled(self, peel: Peel, waiting: dict[str, Line], line: Line) -> Iterator[Line]:
@@ -95,16 +95,16 @@ class Chain:
         if not inside:
             yield line
 
-    def rest(self) -> list[Line]:
-        """The parts of lines whose rest never came."""
-        found = [line for _, waiting in self.peels for line in waiting.values()]
+    def unfinished(self) -> list[Line]:
+        """The lines that were never completed. They are removed."""
+        lines = [line for _, waiting in self.peels for line in waiting.values()]
         for _, waiting in self.peels:
             waiting.clear()
-        return found
+        return lines
 
 
 def split(lines: Iterable[Line]) -> Iterator[Line]:
-    """Lines of their own where a line holds LF, but for records. The first has the physical lines."""
+    """Split lines at LF, except records. The first of the new lines has the physical lines."""
     for line in lines:
         if line.is_record or b"\n" not in line.text:
             yield line
@@ -112,11 +112,11 @@ def split(lines: Iterable[Line]) -> Iterator[Line]:
         first, *others = line.text.split(b"\n")
         line.text = first
         yield line
-        yield from (Line(text, line.seen, 0, line.at, line.origin) for text in others)
+        yield from (Line(text, line.line_number, 0, line.at, line.origin) for text in others)
 
 
 def _without_colours(line: Line) -> Sequence[Line]:
-    """Source: ECMA-48, 8.3.117. Edge case: what only looks like the beginning of a colour stays."""
+    """Remove colours. An incomplete colour stays. Source: ECMA-48, 8.3.117."""
     if _ESCAPE not in line.text:
         return ()
     line.text = _COLOUR.sub(b"", line.text)
@@ -140,12 +140,12 @@ def _name(parts: tuple[bytes, ...]) -> str:
     if names and names[0].startswith("{"):
         labels = dict(_LABEL.findall(names[0]))
         names = [labels[n] for n in ("pod", "container") if n in labels] or [labels.get("instance", "")]
-    return _named("/".join(n for n in names if n))
+    return _clean_name("/".join(n for n in names if n))
 
 
 @lru_cache(maxsize=4096)
-def _named(origin: str) -> str:
-    """A name in which nothing is that a source must not hold."""
+def _clean_name(origin: str) -> str:
+    """A name with only those characters that a source may have."""
     return _ODD.sub("_", origin).strip("/")
 
 
@@ -154,42 +154,42 @@ def _or_before(at: int, line: Line) -> int:
 
 
 def _out_of_object(envelope: JsonEnvelope, line: Line) -> Sequence[Line]:
-    """A line out of an object that holds it in a field."""
-    held = line.held or object_in(line.text)
-    if held is None:
+    """Take a line out of an object that has it in a field."""
+    fields = line.nested or object_in(line.text)
+    if fields is None:
         return ()
     for path in envelope.has:
-        if field(held, path) is None:
+        if field(fields, path) is None:
             return ()
-    value = field(held, envelope.line)
+    value = field(fields, envelope.line)
     if value is None and envelope.otherwise:
-        value = field(held, envelope.otherwise)
+        value = field(fields, envelope.otherwise)
     if value is None:
         return ()
     is_object = envelope.is_around_objects and isinstance(value, dict)
     text = b"" if is_object else _text(value)
-    line.text, line.held = text.removesuffix(b"\n"), value if is_object else None
+    line.text, line.nested = text.removesuffix(b"\n"), value if is_object else None
     line.is_part = envelope.name in _PARTS and not text.endswith(b"\n")
     for path in envelope.at:
-        if (at := field(held, path)) is not None:
+        if (at := field(fields, path)) is not None:
             line.at = _or_before(instant_of(at), line)
             break
     if envelope.has_origin:
-        line.origin = _named(origin_of(held)) or line.origin
+        line.origin = _clean_name(origin_of(fields)) or line.origin
     return (line,)
 
 
 def _text(value: Any) -> bytes:
-    """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object may be an envelope."""
+    """A field's value as text. journald writes bytes that are not UTF-8 as a list of numbers."""
     if isinstance(value, list):
         value = bytes(n for n in value if isinstance(n, int) and 0 <= n < 256).decode(errors="replace")
     return (value if isinstance(value, str) else as_json(value)).encode(errors="replace")
 
 
-def origin_of(held: Mapping[str, Any]) -> str:
-    """Who wrote the line in an object, by the first fields that are all there."""
-    for paths in _may_name(tuple(held)):
-        names = [field(held, path) for path in paths]
+def origin_of(fields: Mapping[str, Any]) -> str:
+    """The writer of the line in an object: the first set of fields that all exist, joined by slashes."""
+    for paths in _may_name(tuple(fields)):
+        names = [field(fields, path) for path in paths]
         if all(isinstance(name, str) and name for name in names):
             return "/".join(names)
     return ""
@@ -201,46 +201,46 @@ def _may_name(names: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def _out_of_otlp(line: Line) -> Sequence[Line]:
-    """The records of OpenTelemetry's object: a line may hold many."""
-    held = line.held or object_in(line.text)
-    found = list[Line]()
-    for resource in _objects(field(held, "resourceLogs")):
+    """The records of an OpenTelemetry object: one line may hold many."""
+    fields = line.nested or object_in(line.text)
+    records = list[Line]()
+    for resource in _objects(field(fields, "resourceLogs")):
         origin = _resource_name(resource) or line.origin
         for scope in _objects(resource.get("scopeLogs")):
             for record in _objects(scope.get("logRecords")):
                 at = instant_of(record.get("timeUnixNano") or record.get("observedTimeUnixNano"))
-                text = _shown(field(record, "body.stringValue")).encode(errors="replace").removesuffix(b"\n")
-                physical = 0 if found else line.physical
-                found.append(Line(text, line.seen, physical, _or_before(at, line), origin))
-    return found
+                text = _string(field(record, "body.stringValue")).encode(errors="replace").removesuffix(b"\n")
+                physical = 0 if records else line.physical
+                records.append(Line(text, line.line_number, physical, _or_before(at, line), origin))
+    return records
 
 
 def _resource_name(resource: Mapping[str, Any]) -> str:
-    """Who wrote the records of a resource: the pod, and what is named beside it."""
+    """The writer of a resource's records: the pod, and the first other attribute that names one."""
     attributes = {
         each.get("key"): name
         for each in _objects(field(resource, "resource.attributes"))
-        if isinstance(each.get("key"), str) and (name := _shown(field(each, "value.stringValue")))
+        if isinstance(each.get("key"), str) and (name := _string(field(each, "value.stringValue")))
     }
     other = next((attributes[name] for name in _NAMES_OF_RESOURCES if name in attributes), "")
-    return _named("/".join(filter(None, (attributes.get("k8s.pod.name"), other))))
+    return _clean_name("/".join(filter(None, (attributes.get("k8s.pod.name"), other))))
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def _shown(value: Any) -> str:
+def _string(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else as_json(value)
 
 
 def record_of_json(line: Line) -> Sequence[Line]:
-    """An object that is a record itself, written as a line of Kafka's own layout."""
-    record = record_in(line.text, line.held or object_in(line.text))
+    """Write an object that is a record itself as a line of Kafka's own layout."""
+    record = record_in(line.text, line.nested or object_in(line.text))
     if record is None:
         return ()
     line.at, text = record
-    line.text, line.held, line.is_record = text.encode(errors="replace"), None, True
+    line.text, line.nested, line.is_record = text.encode(errors="replace"), None, True
     return (line,)
 
 
@@ -251,4 +251,4 @@ PEELS: Mapping[str, Peel] = {
     OTLP: _out_of_otlp,
     JSON_RECORD: record_of_json,
 }
-"""The envelopes, and what takes a line out of each, in the order in which they are tried."""
+"""The envelopes and the function that takes a line out of each, in the order in which they are tried."""

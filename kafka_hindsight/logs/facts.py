@@ -1,4 +1,4 @@
-"""What files hold, and what a person should know of it."""
+"""Facts about log files, and the warnings that follow from them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kafka_hindsight.shared.exits import BadInput
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
-"""What the lines of Kafka's own loggers hold."""
+"""Text that marks a line of Kafka's own loggers."""
 
 _OF_BROKERS = re.compile(
     rb"kafka\.(?:server|controller|cluster|log|zk|zookeeper|network|raft|image|metadata|storage|coordinator\.(?:group|"
@@ -39,11 +39,11 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What one file holds; instants are null where no line of it has a head.
+    """Facts about one file. Its instants are null where no line has a head.
 
-    `is_kafka_log` where a line is of a logger of Kafka's, `is_broker_log` where it is of one that only brokers have;
-    `timeless` counts records without an instant; `steps` are those of its clock; `clusters` are the ids that its lines
-    name; `misfit` says how far its lines fit a layout where none has a head.
+    `is_kafka_log`: a line is of one of Kafka's loggers; `is_broker_log`: of one that only brokers have. `timeless`
+    counts records without an instant. `steps` are the steps of its clock, `clusters` the ids that its lines name.
+    `misfit` says how far its lines fit a layout where none has a head.
     """
 
     file: LogFile
@@ -60,11 +60,11 @@ class FileFacts:
 
     @property
     def open_hour(self) -> ClockStep | None:
-        """Where it begins in an hour that comes twice, and does not show whether in its first or its second time."""
+        """The step at its beginning, where that is in an hour that comes twice and it is not known which of the two."""
         return next((s for s in self.steps if s.meaning == ClockMeaning.HOUR_REPEATED and s.placed_at is None), None)
 
     def without_open_hour(self) -> FileFacts:
-        """The same, where another file shows that it begins in the first time."""
+        """The same facts once another file shows that it begins in the first of the two hours."""
         return replace(self, steps=tuple(step for step in self.steps if step is not self.open_hour))
 
     @property
@@ -88,39 +88,39 @@ class Tail:
 
 @dataclass(frozen=True)
 class Survey:
-    """The pieces and the facts of those files that were read to the end that they had when they were listed."""
+    """Pieces and facts by file, for the files that were read to the size they had when they were listed."""
 
     pieces: Mapping[int, tuple[Piece, ...]]
     facts: Mapping[int, FileFacts]
 
     @property
     def tails(self) -> dict[int, Tail]:
-        """The last records of the files that hold some."""
-        found = {}
+        """The last record of each file that has records."""
+        tails = {}
         for n, pieces in self.pieces.items():
             holding = [i for i, p in enumerate(pieces) if p.first != NOWHERE]
             if holding:
                 last, after = pieces[holding[-1]], pieces[holding[-1] + 1 :]
-                found[n] = Tail(last.last, last.lines_of_last + sum(p.lines for p in after))
-        return found
+                tails[n] = Tail(last.last, last.lines_of_last + sum(p.lines for p in after))
+        return tails
 
     def joined(self, other: Survey) -> Survey:
-        """Both together."""
+        """This survey and another one together."""
         return Survey({**self.pieces, **other.pieces}, {**self.facts, **other.facts})
 
 
 def read_as(file: LogFile) -> str:
-    """Stands for everything that a file's facts rest on: where it changes, the file is read again."""
+    """A hash of everything that a file's facts depend on. Where it changes, the file is read again."""
     return row_id(version_of(READING), file.pattern) if file.pattern else version_of(READING)
 
 
 def warnings_about(files: Iterable[FileFacts]) -> list[str]:
-    """What a person should know about files, a sentence each."""
+    """Warnings about files, one sentence each."""
     facts = sorted(files, key=lambda f: f.file.name)
     return [
         *(broken_off(f) for f in facts if f.damage),
         *(
-            f"No line of {f.file.name} begins as a log line that we know: all {f.lines} are counted, no more."
+            f"No line of {f.file.name} begins like a log line of a known layout: its {f.lines} lines are only counted."
             + (f" {f.misfit}" if f.misfit else "")
             for f in facts
             if f.lines and not f.first_at
@@ -129,7 +129,7 @@ def warnings_about(files: Iterable[FileFacts]) -> list[str]:
 
 
 def broken_off(fact: FileFacts) -> str:
-    """What is said of a damaged file."""
+    """The warning about a damaged file."""
     return (
         f"{fact.file.name} cannot be unpacked to its end: {fact.damage}. The {fact.lines} lines before the break are "
         "kept. Needed: the whole file. Copy it again from where it was written, then audit again."
@@ -137,21 +137,23 @@ def broken_off(fact: FileFacts) -> str:
 
 
 def are_of_clients(facts: Iterable[FileFacts]) -> bool:
-    """Whether files that are given as brokers' logs are all of clients."""
+    """Whether files that were passed as brokers' logs are all of clients."""
     files = [f for f in facts if f.is_kafka_log and f.first_at]
     return bool(files) and not any(f.is_broker_log or f.file.origin == "client" for f in files)
 
 
 def refuse_foreign(facts: Iterable[FileFacts]) -> None:
-    """Raises: BadInput where none of the brokers' files holds a line of Kafka's, or of the clients' where no file is a
-    broker's.
+    """Refuse input without a line of Kafka's in the brokers' files, or in the clients' where there are no others.
+
+    Raises:
+        BadInput: There is no such line.
     """
     every = list(facts)
     brokers = [f for f in every if f.file.origin == "broker"] or every
     if any(f.is_kafka_log and f.first_at for f in brokers):
         return
     lines = sum(f.lines for f in brokers)
-    # What was seen instead, of one file for each sentence.
+    # What the lines are instead: each sentence once, with one file.
     misfits = {f.misfit: f.file.name for f in brokers if f.misfit}
     instead = "".join(f"{name}: {misfit} " for misfit, name in [*misfits.items()][:_SHOWN])
     some = ", ".join(f.file.name for f in brokers[:5])

@@ -1,4 +1,4 @@
-"""How the files of one log follow one another, and what that says about reading them. Plain Python, few rows."""
+"""The order of the files of one log, and which of them are read together. Plain Python, few rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OUT_OF_ORDER = timedelta(seconds=1)
 """Threads of one process write a few milliseconds out of order, also on either side of a rotation."""
 
 RESTED = timedelta(minutes=10)
-"""After this long without a write a file's last record is whole."""
+"""After this long without a write, the last record of a file is complete."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Turn:
 
 
 def in_turn(spans: Mapping[int, Span]) -> dict[int, Turn]:
-    """How the files of each source follow one another.
+    """The turn of each file among those of its source, by number of the file.
 
-    Files that lie one after another share a lane, as a rotation leaves them; one that overlaps others is a copy of
-    what they hold, or of a part of it, and has a lane of its own. Identical records are counted within a lane, so
-    that a rotation between two of them loses none and a copy adds none.
-    Order: by first and last instant; two files of one span in the order of their numbers. A file follows the one
-        that ends last before it.
+    Files that follow one another, as a rotation leaves them, share a lane. A file that overlaps others is a copy of
+    them, or of a part, and has a lane of its own. Identical records are counted within a lane, so a rotation between
+    two of them loses none and a copy adds none.
+
+    Files are ordered by first and last instant, then by number. A file follows the one that ends last before it.
     """
     places: dict[int, tuple[int, int]] = {}
     lanes: dict[str, list[Span]] = {}
@@ -63,20 +63,20 @@ def in_turn(spans: Mapping[int, Span]) -> dict[int, Turn]:
 
 
 def _follows(span: Span, last: Span) -> bool:
-    """Whether a file goes on where another ends. Two that begin or end at one instant are copies."""
+    """Whether a file continues where another ends. Two files that begin or end at one instant are copies."""
     is_staggered = last.first_at < span.first_at and last.last_at < span.last_at
     return last != span and (
         last.last_at <= span.first_at or (is_staggered and last.last_at - span.first_at < OUT_OF_ORDER)
     )
 
 
-def sharing(fresh: Mapping[int, Span], known: Mapping[int, Span]) -> set[int]:
-    """Those known files that share an instant with a fresh one of their source, or records without one.
+def sharing(fresh: Mapping[int, Span], earlier: Mapping[int, Span]) -> set[int]:
+    """The earlier files that share an instant, or records without one, with a fresh file of their source.
 
-    Identical records of one instant are told apart by counting, so all files that may hold some are read together.
+    Identical records of one instant are counted, so all files that may hold some are read together.
     """
     by_source = grouped(fresh.values(), lambda span: span.source)
-    return {file for file, span in known.items() if any(_share(span, f) for f in by_source.get(span.source, ()))}
+    return {file for file, span in earlier.items() if any(_share(span, f) for f in by_source.get(span.source, ()))}
 
 
 def _share(one: Span, other: Span) -> bool:
@@ -85,19 +85,19 @@ def _share(one: Span, other: Span) -> bool:
 
 
 def copies(spans: Mapping[int, Span], young: Collection[int]) -> set[int]:
-    """Those young files that begin where another of their source begins and end no later: copies, perhaps half made.
+    """The young files that begin where another of their source begins and end no later: copies, perhaps unfinished.
 
-    Order: of two that cover the same instants the one with the higher number is the copy.
+    Of two files that cover the same instants, the one with the higher number is the copy.
     """
-    found = set[int]()
+    twins = set[int]()
     for file in sorted(young, reverse=True):
         span = spans[file]
-        others = (other for n, other in spans.items() if n != file and n not in found and other.source == span.source)
+        others = (other for n, other in spans.items() if n != file and n not in twins and other.source == span.source)
         if any(o.first_at == span.first_at < NEVER and span.last_at <= o.last_at for o in others):
-            found.add(file)
-    return found
+            twins.add(file)
+    return twins
 
 
 def is_young(modified_at: datetime, run_at: datetime) -> bool:
-    """Whether a program may still write to a file. Edge case: a file from the future is."""
+    """Whether a program may still write to a file. A file with a time in the future counts as young."""
     return run_at - modified_at < RESTED

@@ -1,4 +1,4 @@
-"""The nouns of files: places, the logs in them, what was listed."""
+"""Places where logs lie, the log files in them, and listings of those."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from kafka_hindsight.shared.instants import of_micros
 class Place:
     """A folder, file or URI where logs lie: who wrote them, the zone of their clock, and how the user names it.
 
-    `pattern` is the layout of its lines, where the user gave one. `folders` are where they lie, where the root is a
-    source or holds dates; not each of them has to be there.
+    `pattern` is the layout of its lines, where the user set one. `folders` are the folders of a root that is a source
+    or contains dates; not all of them have to exist.
     """
 
     root: str
@@ -50,33 +50,33 @@ class LogFile:
     archive: Archive | None = None
 
     def copy_in(self, folder: str) -> str:
-        """Where a worker keeps what it has taken out of envelopes, below a folder."""
+        """The path below a folder where a worker keeps the lines that it took out of envelopes."""
         return f"{folder}/{row_id(self.uri, self.size, self.modified_at)}.zst"
 
     @property
     def is_packed(self) -> bool:
-        """Whether it is read from its beginning: it has to be unpacked, or the archive that holds it."""
+        """Whether the file, or the archive around it, has to be unpacked. If so, it is read from its beginning."""
         return is_packed(self.name) or (self.archive is not None and is_packed(self.archive.uri))
 
-    def unit(self, part: tuple[int, int], told: dict[str, Any]) -> Unit:
-        """What a worker reads of it: that part, or as much as unpacking it takes."""
+    def unit(self, part: tuple[int, int], arguments: dict[str, Any]) -> Unit:
+        """The unit of work for a part of the file. A packed file is always a whole unit."""
         whole = (0, self.size) if is_packed(self.name) else part
         if self.archive is None:
-            return Unit(self.uri, whole, told)
+            return Unit(self.uri, whole, arguments)
         uri, size, begin = self.archive
         there = (0, size) if is_packed(uri) else (begin + whole[0], begin + whole[1])
-        return Unit(uri, there, told, Member(self.name, begin, self.size))
+        return Unit(uri, there, arguments, Member(self.name, begin, self.size))
 
 
-Known = dict[Found, list[Found]]
-"""What archives hold, by how they were listed: one that has changed since has another size or time."""
+Members = dict[Found, list[Found]]
+"""The members of each archive, by its listing: an archive that has changed since has another size or time."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """What places hold: the files that are logs, and the names of those that are not read, some with the reason.
+    """The files of places: those that are logs, and the names of those that are not read, some with the reason.
 
-    `metadata`: segments and snapshots of `__cluster_metadata`, which hold no lines.
+    `metadata` are segments and snapshots of `__cluster_metadata`, which have no lines.
     """
 
     files: tuple[LogFile, ...]
@@ -85,7 +85,7 @@ class Listing:
 
     @property
     def size(self) -> int:
-        """Bytes of all files, as they lie there."""
+        """The size of all files in bytes, packed where they are packed."""
         return sum(f.size for f in self.files)
 
     def of_clients(self) -> Listing:
@@ -93,17 +93,17 @@ class Listing:
         return replace(self, files=tuple(replace(f, origin="client") for f in self.files))
 
     def without(self, left_out: Mapping[str, str]) -> Listing:
-        """The listing without some files. Takes: the reason for each."""
+        """The listing without some files. `left_out` has the reason for each name."""
         files = tuple(f for f in self.files if f.name not in left_out)
         reasons = (f"{name} ({why})" for name, why in left_out.items())
         return replace(self, files=files, not_read=(*self.not_read, *reasons))
 
 
 def escaped(path: str) -> str:
-    """A path whose own brackets and stars Spark does not take for wildcards."""
+    """A path with its brackets and stars escaped, so that Spark does not read them as wildcards."""
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
 
 
 def instant(micros: int | None) -> datetime | None:
-    """An instant that Spark gave in microseconds, so that no zone of this process comes in between."""
+    """An instant from Spark's microseconds: the time zone of this process does not change it."""
     return None if micros is None else of_micros(micros)

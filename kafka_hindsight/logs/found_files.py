@@ -1,4 +1,4 @@
-"""The files below a folder, on a disk or in a store: regular ones, each once. Nothing leads out of the folder."""
+"""The regular files below a folder, on a disk or in a store, each once. Links are not followed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from kafka_hindsight.lake.landing import stored_below
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.shared.instants import of_millis
 
-_LINK = "a link: what it leads to is read where it lies, if that is below the same folder"
+_LINK = "a link: its target is read if it lies below the same folder"
 _NO_FILE = "not a regular file"
 _NO_TEXT = "its name is not UTF-8"
 
 
 class Archive(NamedTuple):
-    """The archive that holds a file, its bytes, and where the file begins in what it holds."""
+    """The archive that holds a file, its size in bytes, and where the file begins in its unpacked content."""
 
     uri: str
     size: int
@@ -28,7 +28,7 @@ class Archive(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Something that lies in a place, by its name below the root; `why_not` says why it cannot be read.
+    """An entry of a place, by its name below the root. `why_not` says why it cannot be read.
 
     `uri` is a path of this machine, or a URI of a store.
     """
@@ -42,37 +42,40 @@ class Found(NamedTuple):
 
 
 def files_at(place: str) -> list[Found]:
-    """Every file below a folder or a URI, or the file itself; none where nothing is in a store.
+    """Every file below a folder or a URI, or the file itself; none where a store has no such object.
 
-    Keeps: a folder behind a link is not entered, so that whoever may write here shows only what lies here, and a walk
-        ends. Raises: FileNotFoundError where something vanishes meanwhile; OSError.
-    Edge case: the root may be a link itself, since the user names it.
+    A folder behind a link is not entered, so the walk ends and shows nothing outside of the folder. The root itself
+    may be a link, since the user names it.
+
+    Raises:
+        FileNotFoundError: A file vanished during the walk.
+        OSError: A folder cannot be read.
     """
     if is_uri(place) and not place.startswith("file:"):
         return list(_stored(place.rstrip("/")))
     root = os.path.abspath(unquote(urlsplit(place).path) if is_uri(place) else os.path.expanduser(place))
     if not Path(root).is_dir():
-        return [_found(Path(root).name, root, Path(root).stat(), "")]
+        return [_file_at(Path(root).name, root, Path(root).stat(), "")]
     return list(_below(root, len(root.rstrip("/")) + 1))
 
 
 def _stored(root: str) -> Iterator[Found]:
-    """Edge case: names of objects stand in a URI as they are."""
+    """The objects below a URI. Their names are not escaped in it."""
     for path, file in stored_below(root):
         at = of_millis(file.mtime_ns // 1_000_000)
         yield Found(path or file.base_name, f"{root}/{path}" if path else root, file.size, at)
 
 
 def _below(root: str, start: int) -> Iterator[Found]:
-    left = [root]
-    while left:
-        with os.scandir(left.pop()) as entries:
+    folders = [root]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
             for entry in sorted(entries, key=lambda e: e.name):
                 if entry.is_dir(follow_symlinks=False):
-                    left.append(entry.path)
+                    folders.append(entry.path)
                 else:
                     status = entry.stat(follow_symlinks=False)
-                    yield _found(entry.path[start:], entry.path, status, _why_not(entry, status))
+                    yield _file_at(entry.path[start:], entry.path, status, _why_not(entry, status))
 
 
 def _why_not(entry: os.DirEntry[str], status: os.stat_result) -> str:
@@ -80,13 +83,13 @@ def _why_not(entry: os.DirEntry[str], status: os.stat_result) -> str:
         return _LINK
     if not stat.S_ISREG(status.st_mode):
         return _NO_FILE
-    return "" if entry.path == shown(entry.path) else _NO_TEXT
+    return "" if entry.path == printable(entry.path) else _NO_TEXT
 
 
-def _found(name: str, path: str, status: os.stat_result, why_not: str) -> Found:
-    return Found(shown(name), shown(path), status.st_size, of_millis(status.st_mtime_ns // 1_000_000), why_not)
+def _file_at(name: str, path: str, status: os.stat_result, why_not: str) -> Found:
+    return Found(printable(name), printable(path), status.st_size, of_millis(status.st_mtime_ns // 1_000_000), why_not)
 
 
-def shown(path: str) -> str:
-    """A path without the bytes that are not text."""
+def printable(path: str) -> str:
+    """A path with bytes that are not UTF-8 replaced."""
     return path.encode(errors="surrogateescape").decode(errors="replace")

@@ -1,14 +1,14 @@
-"""Frames: what stands before each record of a wrapped file once its lines were taken out of their envelopes.
+"""Frames: prefixes of the records of a wrapped file, once its lines are out of their envelopes.
 
-A frame has a fixed width: what the record's clock says, its layout, its source within the file, its physical lines.
-Numbers are letters from a to p, four bits each, so that a frame is of one line and looks like no other text.
+A frame has a fixed width: the record's clock, its layout, its source within the file, its physical lines. Numbers are
+letters from a to p, four bits each, so that a frame has no line break and looks like no other text.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from kafka_hindsight.logs.arrays import Bytes, Flags, Ints
+from kafka_hindsight.logs.arrays import ByteArray, Flags, Ints
 from kafka_hindsight.logs.heads import Heads, lines_of
 
 MARK = b"\x1e"
@@ -20,18 +20,18 @@ FRAME = sum(_WIDTHS.values()) + 2
 """Bytes of a frame: a mark, the numbers, a mark."""
 
 
-def frames_of(told: Ints, is_instant: Flags, layouts: Ints, sources: Ints, counts: Ints) -> bytes:
-    """Frames, one after another. Takes: what clocks say and whether it is an instant; layouts by number, -1 for none;
-    sources by number; physical lines.
+def frames_of(clocks: Ints, is_instant: Flags, layouts: Ints, sources: Ints, counts: Ints) -> bytes:
+    """Frames, one after another: `clocks` as Heads has them, layouts and sources by number (layout -1: none), and the
+    counts of physical lines.
     """
-    frames = np.full((len(told), FRAME), MARK[0], np.uint8)
-    for name, numbers in zip(_PLACES, (told, is_instant, layouts + 1, sources, counts), strict=True):
+    frames = np.full((len(clocks), FRAME), MARK[0], np.uint8)
+    for name, numbers in zip(_PLACES, (clocks, is_instant, layouts + 1, sources, counts), strict=True):
         frames[:, _PLACES[name]] = _letters(numbers.astype(np.int64), _WIDTHS[name])
     return frames.tobytes()
 
 
 def framed(data: bytes, begins: bool) -> tuple[Ints, Heads]:
-    """The lines and the records of bytes that an `Unwrapper` wrote. A record's lines count where it begins."""
+    """The lines and the records in bytes of an `Unwrapper`. All lines of a record are where it begins."""
     lines = lines_of(data, begins)
     padded = np.frombuffer(data + b"\0" * FRAME, np.uint8)
     starts = lines[(padded[lines] == MARK[0]) & (padded[lines + FRAME - 1] == MARK[0])]
@@ -48,19 +48,19 @@ def framed(data: bytes, begins: bool) -> tuple[Ints, Heads]:
 
 
 def sources_in(data: bytes, starts: Ints) -> Ints:
-    """The numbers of the sources of records that begin there."""
+    """The numbers of the sources of records, by where these begin."""
     rows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data + b"\0" * FRAME, np.uint8), FRAME)
     return _number(rows[starts], "source")
 
 
-def _letters(numbers: Ints, width: int) -> Bytes:
+def _letters(numbers: Ints, width: int) -> ByteArray:
     shifts = np.arange(4 * width - 4, -1, -4)
-    letters: Bytes = ((numbers[:, None] >> shifts) & 15).astype(np.uint8) + np.uint8(ord("a"))
+    letters: ByteArray = ((numbers[:, None] >> shifts) & 15).astype(np.uint8) + np.uint8(ord("a"))
     return letters
 
 
-def _number(frames: Bytes, name: str) -> Ints:
+def _number(frames: ByteArray, name: str) -> Ints:
     letters = frames[:, _PLACES[name]] - np.uint8(ord("a"))
     shifts = np.arange(4 * _WIDTHS[name] - 4, -1, -4)
-    found: Ints = (letters.astype(np.int64) << shifts).sum(axis=1)
-    return found
+    numbers: Ints = (letters.astype(np.int64) << shifts).sum(axis=1)
+    return numbers

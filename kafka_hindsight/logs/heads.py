@@ -1,8 +1,8 @@
-"""Where records begin in the bytes of a log, and when: whole arrays at once, no Python for each line.
+"""The beginnings of records in the bytes of a log, and their instants: whole arrays at once, no Python for each line.
 
-A head is what a layout recognises at the beginning of a line. The message, all that is behind the head, is cut where
-it is parsed. Kafka's own layout and librdkafka's are looked for by whole arrays; a layout that is a pattern is
-tried on each line. Which layouts a file has, `detection` finds.
+A head is what a layout recognises at the beginning of a line. The message, everything behind the head, is cut off
+where it is parsed. Kafka's own layout and librdkafka's are searched in whole arrays; a layout that is a pattern is
+tried on each line. The module `detection` finds the layouts of a file.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from kafka_hindsight.knowledge.layouts import LAYOUTS
-from kafka_hindsight.logs.arrays import NO_INSTANT, Bytes, Flags, Ints
+from kafka_hindsight.logs.arrays import NO_INSTANT, ByteArray, Flags, Ints
 from kafka_hindsight.logs.pattern_clocks import byte_head, pattern_heads
 
 PLAIN = tuple(layout.name for layout in LAYOUTS)
-"""The layouts that Kafka and librdkafka have without any setting."""
+"""The default layouts of Kafka and librdkafka."""
 
 HEAD_REACH = 200
-"""A head stands within the first bytes of its line: the search stays cheap on endless lines."""
+"""A head is searched in so many bytes of its line, so that endless lines stay cheap."""
 
 HEADLESS = -1
 """Stands for the layout of the text before a file's first head."""
@@ -38,35 +38,35 @@ _SECOND, _MINUTE, _HOUR, _DAY = 10**6, 60 * 10**6, 3_600 * 10**6, 86_400 * 10**6
 
 @dataclass(frozen=True)
 class Heads:
-    """The records that begin in some bytes: where, in which of the lines, by which layout, at which microsecond.
+    """The records that begin in some bytes, as arrays: first byte, number of the line, number of the layout, clock.
 
-    `told` is what the head's clock says, as if it ran in UTC; `is_instant` where a layout counts from the epoch.
+    `clocks` are the microseconds that the heads show, read as UTC. `is_instant`: the layout counts from the epoch.
     """
 
     starts: Ints
     lines: Ints
     layouts: np.ndarray[Any, np.dtype[np.int8]]
-    told: Ints
+    clocks: Ints
     is_instant: Flags
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def before(self, end: int) -> Heads:
-        """Those of them that begin before some byte."""
+        """The records that begin before a byte."""
         n = int(np.searchsorted(self.starts, end))
-        return Heads(self.starts[:n], self.lines[:n], self.layouts[:n], self.told[:n], self.is_instant[:n])
+        return Heads(self.starts[:n], self.lines[:n], self.layouts[:n], self.clocks[:n], self.is_instant[:n])
 
 
 def first_line(data: bytes) -> int:
-    """Where the first line of a file begins: behind the mark of its encoding, if it has one."""
+    """The place where the first line of a file begins: behind the byte order mark, if there is one."""
     return len(_MARK) if data.startswith(_MARK) else 0
 
 
 def lines_of(data: bytes, begins: bool) -> Ints:
-    """Where lines begin: LF alone ends one. `begins` says whether the bytes begin with one.
+    """The places where lines begin: LF alone ends a line. `begins` says whether the bytes begin with a line.
 
-    Edge case: what some programs write before the first line to say that it is UTF-8 belongs to none.
+    The byte order mark that some programs write before the first line belongs to no line.
     """
     after = np.flatnonzero(np.frombuffer(data, np.uint8) == _LF) + 1
     if len(after) and after[-1] == len(data):
@@ -76,47 +76,47 @@ def lines_of(data: bytes, begins: bool) -> Ints:
 
 
 def heads_of(data: bytes, lines: Ints, layouts: Sequence[str] = PLAIN) -> Heads:
-    """The lines that begin with the head of one of some layouts; which of them, `Heads.layouts` says by its number."""
+    """The lines that begin with the head of one of the layouts. `Heads.layouts` has the number of that layout."""
     padded = np.frombuffer(data + _PAD, np.uint8)
     rows = np.lib.stride_tricks.sliding_window_view(padded, _WIDTH)
-    found = [
+    by_layout = [
         _heads(data, rows, lines, PLAIN.index(name), number) if name in PLAIN else _patterned(data, lines, name, number)
         for number, name in enumerate(layouts)
     ]
-    which = np.concatenate([f.lines for f in found])
+    which = np.concatenate([f.lines for f in by_layout])
     order = np.argsort(which, kind="stable")
     return Heads(
         starts=lines[which[order]],
         lines=which[order],
-        layouts=np.concatenate([f.layouts for f in found])[order],
-        told=np.concatenate([f.told for f in found])[order],
-        is_instant=np.concatenate([f.is_instant for f in found])[order],
+        layouts=np.concatenate([f.layouts for f in by_layout])[order],
+        clocks=np.concatenate([f.clocks for f in by_layout])[order],
+        is_instant=np.concatenate([f.is_instant for f in by_layout])[order],
     )
 
 
-def _heads(data: bytes, rows: Bytes, lines: Ints, number: int, told_as: int) -> Heads:
-    layout = LAYOUTS[number]
-    which, window = _alike(rows, lines, layout.begins)
+def _heads(data: bytes, rows: ByteArray, lines: Ints, index: int, layout_number: int) -> Heads:
+    layout = LAYOUTS[index]
+    which, window = _lines_alike(rows, lines, layout.begins)
     if layout.has_clock:
-        is_head = _has_level(data, window, lines[which], number)
-        which, told = which[is_head], told_by_digits(window[is_head][:, _digits(layout.begins)])
+        is_head = _has_level(data, window, lines[which], index)
+        which, clocks = which[is_head], clocks_of_digits(window[is_head][:, _digits(layout.begins)])
     else:
-        matches = [byte_head(LAYOUTS[number].name).match(data[at : at + HEAD_REACH]) for at in lines[which].tolist()]
+        matches = [byte_head(LAYOUTS[index].name).match(data[at : at + HEAD_REACH]) for at in lines[which].tolist()]
         which = which[np.array([m is not None for m in matches], bool)]
-        told = np.array([_micros(m[1]) for m in matches if m], np.int64)
+        clocks = np.array([_micros(m[1]) for m in matches if m], np.int64)
     return Heads(
         lines[which],
         which,
-        np.full(len(which), told_as, np.int8),
-        told,
+        np.full(len(which), layout_number, np.int8),
+        clocks,
         np.full(len(which), layout.is_epoch, bool),
     )
 
 
-def _patterned(data: bytes, lines: Ints, name: str, told_as: int) -> Heads:
-    """The heads of a layout that is a pattern: a regex for each shape of line."""
-    which, told, is_instant = pattern_heads(data, lines, name)
-    return Heads(lines[which], which, np.full(len(which), told_as, np.int8), told, is_instant)
+def _patterned(data: bytes, lines: Ints, name: str, layout_number: int) -> Heads:
+    """The heads of a layout that is a pattern."""
+    which, clocks, is_instant = pattern_heads(data, lines, name)
+    return Heads(lines[which], which, np.full(len(which), layout_number, np.int8), clocks, is_instant)
 
 
 @cache
@@ -124,7 +124,7 @@ def _digits(begins: str) -> list[int]:
     return [i for i, c in enumerate(begins) if c == "0"]
 
 
-def _alike(rows: Bytes, lines: Ints, begins: str) -> tuple[Ints, Bytes]:
+def _lines_alike(rows: ByteArray, lines: Ints, begins: str) -> tuple[Ints, ByteArray]:
     """The lines that begin as a layout's lines do, character by character, and their first bytes."""
     which = np.flatnonzero(rows[lines, 0] == ord(begins[0]))
     window = rows[lines[which]]
@@ -139,8 +139,8 @@ def _alike(rows: Bytes, lines: Ints, begins: str) -> tuple[Ints, Bytes]:
     return which[is_alike], window[is_alike]
 
 
-def _has_level(data: bytes, window: Bytes, starts: Ints, number: int) -> Flags:
-    """Whether a word in capitals and a space follow what all heads of the layout begin with."""
+def _has_level(data: bytes, window: ByteArray, starts: Ints, number: int) -> Flags:
+    """Whether a word in capitals and a space follow the fixed beginning of the layout's heads."""
     at = len(LAYOUTS[number].begins)
     is_head = np.zeros(len(window), bool)
     is_open = window[:, at] - np.uint8(ord("A")) < 26
@@ -159,8 +159,8 @@ for _column, _first, _last in ((1, 8, 10), (2, 10, 12), (3, 12, 14), (4, 14, 17)
     _WEIGHTS[range(_first, _last), _column] = [10**i for i in range(_last - _first - 1, -1, -1)]
 
 
-def told_by_digits(digits: Bytes) -> Ints:
-    """The microseconds of year, month, day, hour, minute, second and milliseconds; none where no calendar has them."""
+def clocks_of_digits(digits: ByteArray) -> Ints:
+    """The microseconds of digits from year to milliseconds; NO_INSTANT for a date or a time that does not exist."""
     numbers = ((digits - np.uint8(_ZERO)).astype(np.float64) @ _WEIGHTS).astype(np.int64)
     days, hours, minutes, seconds, millis = numbers.T
     turns = np.flatnonzero(np.diff(days, prepend=-1))
@@ -174,10 +174,10 @@ def told_by_digits(digits: Bytes) -> Ints:
 @cache
 def _midnight(day: int) -> int:
     try:
-        told = date(day // 10_000, day // 100 % 100, day % 100)
+        midnight = date(day // 10_000, day // 100 % 100, day % 100)
     except ValueError:
         return int(NO_INSTANT)
-    return (told - date(1970, 1, 1)).days * _DAY
+    return (midnight - date(1970, 1, 1)).days * _DAY
 
 
 def _micros(stamp: bytes) -> int:

@@ -1,4 +1,4 @@
-"""Objects of JSON that are records themselves, and where they hold what: fields are paths with dots."""
+"""JSON objects that are records themselves, and the paths of their fields, with dots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka_hindsight.logs.pattern_clocks import ISO, instant_at
 
 _DECODE = json.JSONDecoder().decode
 _FAR = 20_000_000_000
-"""No log is of the year 2603: a greater number counts in milliseconds, microseconds or nanoseconds."""
+"""Seconds up to the year 2603: a greater number counts in milliseconds, microseconds or nanoseconds."""
 
 _FURTHEST = 1e25
 _NUMBER = re.compile(r"[0-9]{1,20}([.][0-9]{1,20})?")
@@ -26,34 +26,34 @@ _ORDERED = sorted(JSON_LAYOUTS, key=lambda layout: not layout.program)
 
 
 def object_in(text: bytes) -> dict[str, Any] | None:
-    """The object that a line is, if it is one."""
+    """The JSON object of a line, or None."""
     if not text.startswith(b"{"):
         return None
     try:
-        found = _DECODE(text.decode(errors="replace"))
+        value = _DECODE(text.decode(errors="replace"))
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
-def field(held: Any, path: str) -> Any:
-    """What an object holds at a path: its own field of that name, else one field inside of another."""
-    if not isinstance(held, dict):
+def field(container: Any, path: str) -> Any:
+    """The value of an object at a path: of its field with that name, else of a field inside another."""
+    if not isinstance(container, dict):
         return None
-    value = held.get(path)
+    value = container.get(path)
     if value is not None or "." not in path:
         return value
     outer, _, inner = path.partition(".")
-    return field(held.get(outer), inner)
+    return field(container.get(outer), inner)
 
 
 def may_hold(names: Sequence[str], paths: Sequence[str]) -> bool:
-    """Whether an object with fields of these names may hold something at all of some paths."""
+    """Whether an object with fields of these names may have a value at each of the paths."""
     return all(path in names or path.partition(".")[0] in names for path in paths)
 
 
 def instant_of(value: Any) -> int:
-    """The microseconds of an instant as objects have it: text of ISO, or a number of seconds or smaller units."""
+    """The microseconds of an instant in an object: ISO text, or a number of seconds or smaller units."""
     if isinstance(value, str):
         return _of_number(float(value)) if _NUMBER.fullmatch(value) else instant_at(value.encode(errors="replace"), ISO)
     return _of_number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else NO_INSTANT
@@ -67,12 +67,12 @@ def _of_number(number: float) -> int:
     return round(number * 1_000_000)
 
 
-def record_in(text: bytes, held: Mapping[str, Any] | None) -> tuple[int, str] | None:
-    """The instant and the text of a record, written as Kafka's own layout has it; None for what is none.
+def record_in(text: bytes, json_object: Mapping[str, Any] | None) -> tuple[int, str] | None:
+    """The instant and the text of a record, written in Kafka's own layout; None for a text that is not a record.
 
-    Takes: the object that the text is, if it is one.
+    `json_object` is the object of the text, if it is one.
     """
-    fields = held or _pairs(text)
+    fields = json_object or _pairs(text)
     if not fields:
         return None
     for layout in _layouts_of(tuple(fields)):
@@ -81,8 +81,8 @@ def record_in(text: bytes, held: Mapping[str, Any] | None) -> tuple[int, str] | 
         if logger is None or not isinstance(message, str) or at == NO_INSTANT:
             continue
         level, trace = field(fields, layout.level), field(fields, layout.trace)
-        shown = level if isinstance(level, str) else "INFO"
-        head = f"{_second(at // 1_000_000)},{at // 1_000 % 1_000:03d}] {shown.upper() if layout.program else shown} "
+        level = level if isinstance(level, str) else "INFO"
+        head = f"{_second(at // 1_000_000)},{at // 1_000 % 1_000:03d}] {level.upper() if layout.program else level} "
         after = _after(fields, layout.placed) if layout.beside is not None else ""
         below = f"\n{trace}" if isinstance(trace, str) and trace.strip() else ""
         return at, f"{head}{message}{after} ({logger}){below}".rstrip("\n")
@@ -91,13 +91,13 @@ def record_in(text: bytes, held: Mapping[str, Any] | None) -> tuple[int, str] | 
 
 @lru_cache(maxsize=4096)
 def _layouts_of(names: tuple[str, ...]) -> list[JsonLayout]:
-    """The layouts that an object with fields of these names may have: those of programs' own libraries first."""
-    needed = {layout: [path for path in (layout.logger, layout.message, layout.at) if path] for layout in _ORDERED}
-    return [layout for layout, paths in needed.items() if may_hold(names, paths)]
+    """The layouts that an object with fields of these names may have: those of single programs first."""
+    required = {layout: [path for path in (layout.logger, layout.message, layout.at) if path] for layout in _ORDERED}
+    return [layout for layout, paths in required.items() if may_hold(names, paths)]
 
 
 def _instant(fields: Mapping[str, Any], path: str) -> int:
-    """Edge case: an instant may be an object of seconds and nanoseconds."""
+    """The instant at a path. It may be an object of seconds and nanoseconds."""
     at = field(fields, path)
     if not isinstance(at, dict):
         return instant_of(at)
@@ -113,15 +113,15 @@ def _second(second: int) -> str:
 
 
 def _pairs(text: bytes) -> dict[str, Any] | None:
-    """The fields of a record that begins with its time and names each: `time=... level=INFO msg="joined" group=g`."""
+    """The fields of a record of names and values: `time=... level=INFO msg="joined" group=g`."""
     if not text.startswith(_FIRST):
         return None
-    found = _PAIR.findall(text.decode(errors="replace"))
-    return {name: _unquoted(value) if value.startswith('"') else value for name, value in found}
+    pairs = _PAIR.findall(text.decode(errors="replace"))
+    return {name: _unquoted(value) if value.startswith('"') else value for name, value in pairs}
 
 
 def _unquoted(value: str) -> str:
-    """A value as it was before it was quoted. Edge case: where JSON knows no such string, the quotes alone go."""
+    """A value without its quotes and escapes. Where it is not a JSON string, only the quotes are removed."""
     try:
         return str(json.loads(value))
     except ValueError:
@@ -129,7 +129,7 @@ def _unquoted(value: str) -> str:
 
 
 def _logger_of(fields: Mapping[str, Any], layout: JsonLayout) -> str | None:
-    """The logger of a record. Edge case: a name without packages is a program's own, and stands for nothing."""
+    """The logger of a record. A name without packages is a program's own: the layout's `program` replaces it."""
     name = field(fields, layout.logger) if layout.logger else layout.program
     if not isinstance(name, str) or layout.only not in ("", name):
         return None
@@ -137,17 +137,17 @@ def _logger_of(fields: Mapping[str, Any], layout: JsonLayout) -> str | None:
 
 
 def _after(fields: Mapping[str, Any], placed: frozenset[str]) -> str:
-    """What follows a message: `; name: value, name: value`. A value that could be taken for several is quoted."""
-    found = [f"{name}: {_shown(value)}" for name, value in fields.items() if name not in placed]
-    return "; " + ", ".join(found) if found else ""
+    """The other fields, to append to a message: `; name: value, name: value`. A value with a comma is quoted."""
+    pairs = [f"{name}: {_quoted(value)}" for name, value in fields.items() if name not in placed]
+    return "; " + ", ".join(pairs) if pairs else ""
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     return value if isinstance(value, str) and ", " not in value else as_json(value)
 
 
 def as_json(value: Any) -> str:
-    """A value as JSON. Edge case: one that is nested as deep as could just be read has no text."""
+    """A value as JSON; no text for one that is nested too deeply."""
     try:
         return json.dumps(value)
     except RecursionError:

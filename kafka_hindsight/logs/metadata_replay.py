@@ -1,4 +1,4 @@
-"""What KRaft's controllers committed into `__cluster_metadata`, as events: the cluster's word, exact to the epoch."""
+"""Events from the records that KRaft controllers committed to `__cluster_metadata`. They are exact to the epoch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.shared.windows import Window
 
 PATTERN = "metadata_log.record"
-"""Stands where a line has the pattern that claims it."""
+"""The pattern id of these events."""
 
 _STATES = {0: "RECOVERED", 1: "RECOVERING"}
 _LISTS = {
@@ -27,15 +27,15 @@ _LISTS = {
     "elr": "elr",
     "last_known_elr": "lastKnownElr",
 }
-"""Lists of brokers that a partition has, and what Kafka calls them."""
+"""The lists of brokers of a partition, and Kafka's names for them."""
 
 _TOPIC, _BROKER = 2, 4
-"""Types of resources that a setting belongs to. Source: ConfigResource.Type."""
+"""Resource types of a setting. Source: ConfigResource.Type."""
 
 Record = Any
-"""A MetadataRecord. The type of a record says which of its fields it has; those are never null."""
+"""A MetadataRecord. Its type says which fields it has; those are never null."""
 
-Said = tuple[str, Mapping[str, Any]]
+EventFields = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,22 @@ class Partition:
 
     @classmethod
     def of(cls, record: Record) -> Partition:
-        """What a partition's record says."""
+        """The partition of a partition record."""
         lists = {name: tuple(getattr(record, name) or ()) for name in _LISTS}
         return cls(record.leader, record.leader_epoch, record.partition_epoch, record.recovery_state or 0, **lists)
 
     def merge(self, change: Record) -> Partition:
-        """The partition after a change. Source: PartitionRegistration.merge: each change raises the partition epoch,
-        each that names a leader, the same one included, the leader epoch."""
-        led = change.leader is not None
+        """The partition after a change. Each change raises the partition epoch; each that names a leader, even the same
+        one, raises the leader epoch. Source: PartitionRegistration.merge."""
+        has_leader = change.leader is not None
         recovery = change.recovery_state
         lists = {
             name: getattr(self, name) if getattr(change, name) is None else tuple(getattr(change, name))
             for name in _LISTS
         }
         return Partition(
-            leader=change.leader if led else self.leader,
-            leader_epoch=self.leader_epoch + led,
+            leader=change.leader if has_leader else self.leader,
+            leader_epoch=self.leader_epoch + has_leader,
             partition_epoch=self.partition_epoch + 1,
             recovery_state=self.recovery_state if recovery is None else recovery,
             **lists,
@@ -86,7 +86,7 @@ class _Broker:
 
 @dataclass
 class State:
-    """What the records up to one say."""
+    """The cluster's metadata after some records."""
 
     topics: dict[str, str] = field(default_factory=dict)
     partitions: dict[tuple[str, int], Partition] = field(default_factory=dict)
@@ -94,32 +94,32 @@ class State:
     deposed_at: dict[int, datetime] = field(default_factory=dict)
 
     def leads(self, broker: int, at: datetime) -> bool:
-        """Whether a broker leads anything, or did until what was committed at that instant."""
+        """Whether a broker leads a partition, or lost one at that instant."""
         return self.deposed_at.get(broker) == at or any(p.leader == broker for p in self.partitions.values())
 
     def forget(self) -> None:
-        """Records are missing: what they changed is not known. A topic's id is its own for ever."""
+        """Drop what missing records may have changed. Topics stay: a topic's id never changes."""
         self.partitions.clear()
         self.brokers.clear()
 
 
 class Replay:
-    """A metadata log while it is replayed: the state so far, and what the records in `seen` say.
+    """A metadata log while it is replayed: the state so far, and the events of the records in `window`.
 
-    Keeps: leader and partition epochs are those that every broker had; each change once, whosever copy it was read in.
-    Edge case: where records are missing, epochs of partitions are unknown until a snapshot or a creation shows them.
+    Leader and partition epochs are those of every broker. Each change counts once, whichever copy it was read from.
+    Where records are missing, epochs of partitions are unknown until a snapshot or a creation shows them.
     """
 
-    def __init__(self, files: Iterable[MetadataFile], seen: Window) -> None:
+    def __init__(self, files: Iterable[MetadataFile], window: Window) -> None:
         self.state = State()
         self.leaders: dict[int, int] = {}
         self.last: Record | None = None
         self.newest_epoch = -1
-        self._spans, self._seen = spans_of_files(files), seen
+        self._spans, self._window = spans_of_files(files), window
         self._events: list[Event] = []
 
     def run(self, records: Iterable[Record]) -> None:
-        """Takes: committed records in order, the next ones; a transaction among them ends among them."""
+        """Apply the next committed records, in order. A transaction that begins among them must end among them."""
         for record in _applied(records):
             if self.last is not None:
                 until, after = self.last.record_offset + 1, record.record_offset
@@ -128,15 +128,15 @@ class Replay:
             self.last, self.newest_epoch = record, max(self.newest_epoch, record.controller_epoch)
             if record.record_type == "leader_change":
                 self.leaders[record.controller_epoch] = record.broker
-            said = list(_SAYS.get(record.record_type, _nothing)(record, self.state))
-            if record.snapshot_place == 0 and self._seen.holds(record.written_at):
+            drafts = list(_HANDLERS.get(record.record_type, _ignore)(record, self.state))
+            if record.snapshot_place == 0 and self._window.holds(record.written_at):
                 leader = self.leaders.get(record.controller_epoch)
-                self._events += [_event(record, leader, kind, fields) for kind, fields in said]
+                self._events += [_event(record, leader, kind, fields) for kind, fields in drafts]
 
     def events(self) -> list[Event]:
-        """What the records in `seen` said, in the shape of silver.events, each ranked among those of its instant.
+        """The events of the records in `window` as rows of silver.events, each ranked among those of its instant.
 
-        Edge case: a controller's clock may go back; within one instant offsets order.
+        A controller's clock may go back. Events of one instant are in the order of their offsets.
         """
         by_instant = sorted(self._events, key=lambda e: e.happened_at)
         ranked = (enumerate(same) for _, same in groupby(by_instant, key=lambda e: e.happened_at))
@@ -144,15 +144,15 @@ class Replay:
 
 
 def spans_of_files(files: Iterable[MetadataFile]) -> list[tuple[int, int]]:
-    """The stretches of the log that were read without a break, by the ledger of files."""
+    """The stretches of the log that were read without a gap, by the ledger of files."""
     return spans_of((f.first_offset, f.next_offset) for f in files if not f.is_snapshot)
 
 
 def committed(records: Iterable[Record]) -> Iterator[Record]:
-    """Records in the order of the log, the snapshots between them, without those that a later controller undid.
+    """Records and snapshots in the order of the log, without the records that a later controller undid.
 
-    Source: a node that follows a new leader cuts off what it has beyond the leader's log (KIP-595): what stands behind
-    a record of a later epoch was never committed.
+    A node that follows a new leader truncates its log to the leader's (KIP-595). So a record of an earlier epoch behind
+    one of a later epoch was never committed.
     """
     newest = -1
     for record in sorted(records, key=lambda r: (r.record_offset, -r.controller_epoch, r.snapshot_place)):
@@ -162,60 +162,60 @@ def committed(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def _applied(records: Iterable[Record]) -> Iterator[Record]:
-    """Records without those of transactions that were aborted, or have not ended. Source: KIP-868."""
-    held: list[Record] | None = None
+    """Records without those of transactions that were aborted or have not ended. Source: KIP-868."""
+    pending: list[Record] | None = None
     for record in records:
         kind = record.record_type
         if kind == "begin_transaction":
-            held = []
+            pending = []
         elif kind == "end_transaction":
-            yield from held or ()
-            held = None
+            yield from pending or ()
+            pending = None
         elif kind == "abort_transaction":
-            held = None
-        elif held is None or kind == "leader_change":
+            pending = None
+        elif pending is None or kind == "leader_change":
             yield record
         else:
-            held.append(record)
+            pending.append(record)
 
 
 def spans_of(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The stretches of the log that were read without a break, in order: from an offset up to but without another.
+    """The stretches of the log that were read without a gap, in order, as (first offset, offset after the last).
 
-    Takes: the first offset of each segment, and the one after its last.
+    `segments` have the same form.
     """
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for start, end in sorted(segments):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if spans and start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            spans.append((start, end))
+    return spans
 
 
-def _nothing(record: Record, state: State) -> Iterable[Said]:
+def _ignore(record: Record, state: State) -> Iterable[EventFields]:
     return ()
 
 
-def _topic(record: Record, state: State) -> Iterable[Said]:
+def _apply_topic(record: Record, state: State) -> Iterable[EventFields]:
     state.topics[record.topic_id] = record.topic
     return [("topic_created", {"topic": record.topic})]
 
 
-def _removed_topic(record: Record, state: State) -> Iterable[Said]:
+def _apply_topic_removal(record: Record, state: State) -> Iterable[EventFields]:
     topic = state.topics.get(record.topic_id)
     state.partitions = {key: p for key, p in state.partitions.items() if key[0] != record.topic_id}
     return [("topic_deleted", {"topic": topic})] if topic else []
 
 
-def _partition(record: Record, state: State) -> Iterable[Said]:
+def _apply_partition(record: Record, state: State) -> Iterable[EventFields]:
     now = Partition.of(record)
     state.partitions[record.topic_id, record.partition] = now
     place = _place(record, state)
-    return [("partition_created", {**place, **_now(now)})] if place else []
+    return [("partition_created", {**place, **_partition_fields(now)})] if place else []
 
 
-def _changed_partition(record: Record, state: State) -> Iterable[Said]:
+def _apply_partition_change(record: Record, state: State) -> Iterable[EventFields]:
     key = (record.topic_id, record.partition)
     before, place = state.partitions.get(key), _place(record, state)
     if before is None:
@@ -229,28 +229,30 @@ def _changed_partition(record: Record, state: State) -> Iterable[Said]:
     former = {
         "previous_leader": before.leader,
         "previous_leader_epoch": before.leader_epoch,
-        "previous_isr": _listed(before.isr),
+        "previous_isr": _broker_list(before.isr),
         "previous_state": _STATES.get(before.recovery_state),
         "detail": detail,
     }
-    yield "partition_changed", {**place, **_now(now), **former}
+    yield "partition_changed", {**place, **_partition_fields(now), **former}
     if any(getattr(record, name) is not None for name in ("replicas", "removing", "adding")):
         stays = "" if record.leader is not None else "leader=-2, "
-        yield "reassignment_changed", {**place, **_now(now), "detail": f"{stays}{detail}"}
+        yield "reassignment_changed", {**place, **_partition_fields(now), "detail": f"{stays}{detail}"}
 
 
-def _cleared_elr(record: Record, state: State) -> Iterable[Said]:
-    """Source: ReplicationControlManager.replay of ClearElrRecord: one topic's, or all where none is named; no epoch
-    rises."""
+def _apply_elr_removal(record: Record, state: State) -> Iterable[EventFields]:
+    """Clear the ELR of one topic, or of all where no topic is named. No epoch rises.
+
+    Source: ReplicationControlManager.replay of ClearElrRecord."""
     for (topic_id, number), p in state.partitions.items():
         if record.topic in ("", state.topics.get(topic_id)) and (p.elr or p.last_known_elr):
             state.partitions[topic_id, number] = Partition(**{**vars(p), "elr": (), "last_known_elr": ()})
     return ()
 
 
-def _registered(record: Record, state: State) -> Iterable[Said]:
-    """Source: ClusterControlManager.registerBroker: a broker that registers again is fenced, and takes the place
-    of its former process."""
+def _apply_registration(record: Record, state: State) -> Iterable[EventFields]:
+    """Register a broker. One that registers again is fenced, and replaces its former process.
+
+    Source: ClusterControlManager.registerBroker."""
     broker, before = record.broker, state.brokers.get(record.broker)
     now = _Broker(record.incarnation_id, bool(record.fenced), bool(record.in_controlled_shutdown))
     state.brokers[broker] = now
@@ -260,88 +262,89 @@ def _registered(record: Record, state: State) -> Iterable[Said]:
         yield "broker_incarnated", {"node": broker}
 
 
-def _registration(record: Record, state: State) -> Iterable[Said]:
-    """What fences a broker in its controlled shutdown lets it go; else it was missed, unless it led nothing.
+def _apply_registration_change(record: Record, state: State) -> Iterable[EventFields]:
+    """Fence or unfence a broker, or start its controlled shutdown.
 
-    Source: BrokerHeartbeatManager.calculateNextBrokerState: a broker that leads nothing is let go at once, in a record
-    that looks as if its session had run out.
+    A broker that is fenced in its controlled shutdown has finished it; else its session expired, unless it led nothing.
+    A broker that leads nothing finishes its shutdown at once, in a record that looks like an expired session. Source:
+    BrokerHeartbeatManager.calculateNextBrokerState.
     """
     broker = state.brokers.setdefault(record.broker, _Broker(None, record.fenced is False, False))
-    named = {"node": record.broker}
+    fields = {"node": record.broker}
     if record.in_controlled_shutdown and not broker.is_shutting_down:
         broker.is_shutting_down = True
-        yield "broker_controlled_shutdown_granted", named
+        yield "broker_controlled_shutdown_granted", fields
     if record.fenced and not broker.is_fenced:
         broker.is_fenced = True
         missed = "broker_fenced" if state.leads(record.broker, record.written_at) else "broker_fenced_idle"
-        yield "broker_shutdown_granted" if broker.is_shutting_down else missed, named
+        yield "broker_shutdown_granted" if broker.is_shutting_down else missed, fields
     elif record.fenced is False and broker.is_fenced:
         broker.is_fenced = broker.is_shutting_down = False
-        yield "broker_unfence_granted", named
+        yield "broker_unfence_granted", fields
 
 
-def _unregistered(record: Record, state: State) -> Iterable[Said]:
+def _apply_unregistration(record: Record, state: State) -> Iterable[EventFields]:
     state.brokers.pop(record.broker, None)
     return ()
 
 
-def _elected(record: Record, state: State) -> Iterable[Said]:
+def _apply_election(record: Record, state: State) -> Iterable[EventFields]:
     return [("controller_elected", {"controller_epoch": record.controller_epoch})]
 
 
-def _configured(record: Record, state: State) -> Iterable[Said]:
-    said = {"reason": record.name, "detail": record.value}
+def _apply_config(record: Record, state: State) -> Iterable[EventFields]:
+    fields = {"reason": record.name, "detail": record.value}
     if record.resource_type == _TOPIC:
-        yield "config_changed", {**said, "topic": record.resource}
+        yield "config_changed", {**fields, "topic": record.resource}
     elif record.resource_type == _BROKER and record.value is not None:
-        yield "config_changed", {**said, "node": int(record.resource) if record.resource else None}
+        yield "config_changed", {**fields, "node": int(record.resource) if record.resource else None}
 
 
-def _lost(record: Record, state: State) -> Iterable[Said]:
+def _apply_undecoded(record: Record, state: State) -> Iterable[EventFields]:
     state.forget()
     return ()
 
 
-_SAYS: Mapping[str, Callable[[Record, State], Iterable[Said]]] = {
-    "topic": _topic,
-    "remove_topic": _removed_topic,
-    "partition": _partition,
-    "partition_change": _changed_partition,
-    "clear_elr": _cleared_elr,
-    "register_broker": _registered,
-    "broker_registration_change": _registration,
-    "fence_broker": _registration,
-    "unfence_broker": _registration,
-    "unregister_broker": _unregistered,
-    "leader_change": _elected,
-    "config": _configured,
-    UNDECODED: _lost,
+_HANDLERS: Mapping[str, Callable[[Record, State], Iterable[EventFields]]] = {
+    "topic": _apply_topic,
+    "remove_topic": _apply_topic_removal,
+    "partition": _apply_partition,
+    "partition_change": _apply_partition_change,
+    "clear_elr": _apply_elr_removal,
+    "register_broker": _apply_registration,
+    "broker_registration_change": _apply_registration_change,
+    "fence_broker": _apply_registration_change,
+    "unfence_broker": _apply_registration_change,
+    "unregister_broker": _apply_unregistration,
+    "leader_change": _apply_election,
+    "config": _apply_config,
+    UNDECODED: _apply_undecoded,
 }
 
 
 def _place(record: Record, state: State) -> dict[str, Any] | None:
-    """Topic and partition by name; None where the topic's record is not at hand."""
+    """Topic and partition by name; None where the topic's record is missing."""
     topic = state.topics.get(record.topic_id)
     return {"topic": topic, "partition": record.partition} if topic is not None else None
 
 
-def _now(p: Partition) -> dict[str, Any]:
+def _partition_fields(p: Partition) -> dict[str, Any]:
     return {
         "leader": p.leader,
         "leader_epoch": p.leader_epoch,
         "partition_epoch": p.partition_epoch,
-        "isr": _listed(p.isr),
-        "replicas": _listed(p.replicas),
+        "isr": _broker_list(p.isr),
+        "replicas": _broker_list(p.replicas),
         "state": _STATES.get(p.recovery_state),
     }
 
 
-def _listed(brokers: Sequence[int]) -> str:
+def _broker_list(brokers: Sequence[int]) -> str:
     return ",".join(str(b) for b in brokers) or "[]"
 
 
 def _difference(before: Partition, now: Partition) -> str:
-    """What changed, as Kafka prints it. Source: PartitionRegistration.diff."""
+    """The change of a partition, as Kafka prints it. Source: PartitionRegistration.diff."""
     parts = [
         *((name, kafkas, getattr(before, name), getattr(now, name)) for name, kafkas in _LISTS.items()),
         ("leader", "leader", before.leader, now.leader),
@@ -350,13 +353,13 @@ def _difference(before: Partition, now: Partition) -> str:
         ("partition_epoch", "partitionEpoch", before.partition_epoch, now.partition_epoch),
     ]
     return ", ".join(
-        f"{name}: {_shown(old)} -> {_shown(new)}"
+        f"{name}: {_printed(old)} -> {_printed(new)}"
         for field_, name, old, new in parts
         if old != new or (field_ == "elr" and old)
     )
 
 
-def _shown(value: Any) -> str:
+def _printed(value: Any) -> str:
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 

@@ -1,7 +1,7 @@
-"""The state of a metadata log at the start of a window: the next run reads on from it, and not from the beginning.
+"""The state of a metadata log at the start of a window. The next run reads on from it, and not from the beginning.
 
-A state is written as Kafka writes a snapshot: as records, one for each topic, partition and broker. It serves as long
-as the log before it is the same: bronze only gains records, and retention takes whole days of them.
+A state is written like a snapshot of Kafka's: as records, one for each topic, partition and broker. It is valid as long
+as the log before it is the same: bronze only gains records, and retention removes whole days of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OPENS, _CLOSES = "begin_transaction", ("end_transaction", "abort_transaction")
 
 @dataclass(frozen=True)
 class MetadataStart:
-    """The state that a run reads on from, and what it rests on."""
+    """The state that a run reads on from, and the number of records before it by day."""
 
     state_at: datetime
     record_offset: int
@@ -33,10 +33,14 @@ class MetadataStart:
 def find_start(
     state: MetadataState | None, days: Mapping[str, int], files: Iterable[MetadataFile]
 ) -> MetadataStart | None:
-    """The state to read on from; None where there is none, or the log before it is not the same any more.
+    """The state to read on from; None where there is none, or the log before it has changed.
 
-    Takes: the first part of the newest state; how many records up to its offset each day has; the ledger of files.
-    Edge case: a day of which no record is left was taken by retention; the state still knows what it said.
+    Retention may have removed all records of a day: the state still includes them.
+
+    Args:
+        state: The first row of the newest state.
+        days: How many records up to its offset each day has.
+        files: The ledger of files.
     """
     if state is None:
         return None
@@ -54,9 +58,9 @@ def state_of(
     records: Iterable[MetadataRecord],
     files: Iterable[MetadataFile],
 ) -> list[MetadataState]:
-    """The state that a replay has come to, as rows; none where no record was replayed.
+    """The state of a replay as rows; none where no record was replayed.
 
-    Takes: the start of the window; where the replay began, and all its records.
+    `at` is the start of the window; the replay began at `start` with `records`.
     """
     if replay.last is None:
         return []
@@ -77,10 +81,10 @@ def state_of(
             controller_epoch=epoch,
             snapshot_place=place,
             record_type=kind,
-            **shown,
+            **fields,
             **(first if place == 1 else {}),
         )
-        for place, (kind, shown) in enumerate(_parts(replay, epoch), 1)
+        for place, (kind, fields) in enumerate(_parts(replay, epoch), 1)
     ]
 
 
@@ -90,25 +94,24 @@ def _parts(replay: Replay, epoch: int) -> Iterator[tuple[MetadataRecordType, dic
     for topic_id, topic in sorted(state.topics.items()):
         yield MetadataRecordType.TOPIC, {"topic_id": topic_id, "topic": topic}
     for (topic_id, number), partition in sorted(state.partitions.items()):
-        shown = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(partition).items()}
-        yield MetadataRecordType.PARTITION, {"topic_id": topic_id, "partition": number, **shown}
-    for broker, known in sorted(state.brokers.items()):
-        registration = {"incarnation_id": known.incarnation, "fenced": known.is_fenced}
-        shutdown = {"in_controlled_shutdown": known.is_shutting_down}
+        fields = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(partition).items()}
+        yield MetadataRecordType.PARTITION, {"topic_id": topic_id, "partition": number, **fields}
+    for broker, broker_state in sorted(state.brokers.items()):
+        registration = {"incarnation_id": broker_state.incarnation, "fenced": broker_state.is_fenced}
+        shutdown = {"in_controlled_shutdown": broker_state.is_shutting_down}
         yield MetadataRecordType.REGISTER_BROKER, {"broker": broker, **registration, **shutdown}
 
 
 def _spans_until(files: Iterable[MetadataFile], offset: int) -> list[OffsetSpan]:
-    """The stretches of the log that were read, up to an offset."""
+    """The stretches of the log that were read up to an offset."""
     spans = ((start, min(end, offset + 1)) for start, end in spans_of_files(files) if start <= offset)
     return [OffsetSpan(first_offset=start, next_offset=end) for start, end in spans]
 
 
 def settled_before(records: Sequence[MetadataRecord], at: datetime) -> int:
-    """How many of the first records show the state before an instant.
+    """The number of committed records, in order, that make up the state before an instant.
 
-    Takes: committed records in order.
-    Keeps: none of them belongs to a transaction that has not ended, or was written in the same instant as the next.
+    None of them belongs to a transaction that has not ended, or was written at the same instant as the next record.
     """
     settled, is_open = 0, False
     for n, (before, record) in enumerate(pairwise([None, *records])):

@@ -1,4 +1,4 @@
-"""Instants that do not widen a window: those before Kafka was, those of the future, and few that lie far from all."""
+"""Instants that do not widen a window: before Kafka existed, in the future, or few and far from all others."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ FIRST_KAFKA = datetime(2011, 1, 1, tzinfo=UTC)
 """Source: Kafka 0.6, the first release, is of January 2011."""
 
 AHEAD = timedelta(days=1)
-"""How far the clock that wrote a record may be ahead of the run's."""
+"""How far the clock of a log may be ahead of the run's clock."""
 
 APART = timedelta(days=7)
 _FEW = 3
 _OF_HOW_MANY = 100
-"""Records that nothing else reaches count as outliers where they are few: three at most, and one of a hundred."""
+"""Records far from all others are outliers where they are few: at most three, and at most one of a hundred."""
 
 
 class Day(NamedTuple):
@@ -34,24 +34,23 @@ def is_possible(at: datetime, now: datetime) -> bool:
 
 
 def is_suspicious(first: datetime, last: datetime, now: datetime) -> bool:
-    """Whether instants reach so far that one of them may be an outlier."""
+    """Whether instants are so far apart that one of them may be an outlier."""
     return not is_possible(first, now) or not is_possible(last, now) or last - first > APART
 
 
 def outliers(days: Iterable[Day], now: datetime) -> tuple[list[Day], list[Day]]:
-    """Days whose records may widen a window, and those whose may not.
+    """The days whose records may widen a window, and the outliers, each in the order of time.
 
-    Takes: the days of all sources; the run's clock. Order: each by time.
-    Edge case: where nothing would be left, the run's clock is wrong or all are; then every day counts.
+    Where no day would be left, the run's clock is wrong or all others are: then every day counts.
     """
-    given = sorted(days, key=lambda d: (d.first_at, d.source))
-    possible = [d for d in given if is_possible(d.first_at, now) and is_possible(d.last_at, now)] or given
+    ordered = sorted(days, key=lambda d: (d.first_at, d.source))
+    possible = [d for d in ordered if is_possible(d.first_at, now) and is_possible(d.last_at, now)] or ordered
     most = min(_FEW, sum(d.records for d in possible) / _OF_HOW_MANY)
-    kept = [d for island in _islands(possible) if sum(d.records for d in island) > most for d in island]
-    return kept, [d for d in given if d not in kept]
+    regular = [d for island in _islands(possible) if sum(d.records for d in island) > most for d in island]
+    return regular, [d for d in ordered if d not in regular]
 
 
-def told_of(days: Sequence[Day]) -> str:
+def sentence_about(days: Sequence[Day]) -> str:
     """One sentence about the days that do not count."""
     some = "; ".join(f"{d.source} {d.first_at.isoformat(' ', 'seconds')[:19]} ({d.records})" for d in days[:5])
     return (
@@ -62,7 +61,7 @@ def told_of(days: Sequence[Day]) -> str:
 
 
 def _islands(days: Sequence[Day]) -> list[list[Day]]:
-    """Days in order, cut where none lies within a week."""
+    """Days in order, divided where the next one is more than a week later."""
     islands = [list(days[:1])]
     for before, day in pairwise(days):
         if day.first_at - before.last_at > APART:

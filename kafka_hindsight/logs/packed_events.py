@@ -1,6 +1,6 @@
-"""The events of many batches, packed, and what shows which of them stand twice.
+"""The events of many batches, packed, and the keys that show which of them are repeats.
 
-Who wrote an event, and whether another one says the same, is known when all were read: until then they wait, packed.
+The broker of an event, and whether another event repeats it, are known once all are read. Until then they are packed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kafka_hindsight.logs.arrays import Ints
 
 _EVENTS = arrow_schema(EVENTS)
 _LATER = ("broker", "knowledge_version")
-"""Columns of silver.events that are filled when others of its log are read: a line may name no broker."""
+"""Columns of silver.events that are filled once the whole log is read: a line may not name its broker."""
 
 PACKED = pa.schema(
     [
@@ -26,18 +26,18 @@ PACKED = pa.schema(
         ("likeness", pa.int64()),
     ]
 )
-"""What is packed of an event: its columns, the hash of its text, and the broker that it or its folder names."""
+"""The columns of a packed event: its own, the brokers that its line and its folder name, and the hash of its text."""
 
 _WHERE = ("origin", "source", "happened_at", "order", "likeness", "broker")
 PICKED = pa.schema([("unit", pa.int32()), ("nth", pa.int64()), *map(PACKED.field, _WHERE)])
-"""What shows whether another event says the same: the unit that it was read in, its number there, and where it is."""
+"""The columns that show whether an event is a repeat: the unit that read it, its number there, and where it stands."""
 
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 _FACTOR = np.int64(0x1E3779B97F4A7C15)
 
 
 class Packer:
-    """Packs batches of events, one after another. `size` is how many bytes they take, as far as they were packed."""
+    """Packs batches of events, one after another. `size` is the bytes that were packed so far."""
 
     def __init__(self) -> None:
         self._begin()
@@ -48,13 +48,13 @@ class Packer:
         self.size = 0
 
     def pack(self, events: pa.RecordBatch) -> None:
-        """Adds the events of a batch."""
+        """Add the events of a batch."""
         self._stream.write_batch(events)
         self._keys.append(keys_of(events))
         self.size = self._sink.tell()
 
     def packed(self) -> tuple[bytes, Ints]:
-        """All of them as one value, and the key of each one; none are left."""
+        """Return all events as one value, and the key of each, and start again without events."""
         self._stream.close()
         packed, keys = self._sink.getvalue().to_pybytes(), np.concatenate([np.array([], np.int64), *self._keys])
         self._begin()
@@ -62,14 +62,14 @@ class Packer:
 
 
 def keys_of(events: pa.RecordBatch) -> Ints:
-    """A number for each event, the same for those of one instant and the same words, and mostly another for others."""
+    """A key for each event: equal for events of one instant and text, mostly different for others."""
     at, likeness = (events[name].cast(pa.int64()).to_numpy() for name in ("happened_at", "likeness"))
     keys: Ints = at * _FACTOR + likeness
     return keys
 
 
 def picked(packed: bytes, unit: int, numbers: Ints, brokers: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
-    """The events that these numbers name, as PICKED. Takes: the only broker that the lines of a log name, by source."""
+    """The events with these numbers, as PICKED. `brokers`: the broker of each source whose lines name only one."""
     for first, events in _unpacked(packed, brokers):
         nth = numbers[np.searchsorted(numbers, first) : np.searchsorted(numbers, first + len(events))]
         columns = events.take(pa.array(nth - first)).select(_WHERE).columns
@@ -79,18 +79,18 @@ def picked(packed: bytes, unit: int, numbers: Ints, brokers: Mapping[str, int]) 
 def events_of(
     packed: bytes, repeats: Ints, brokers: Mapping[str, int], knowledge_version: str
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of silver.events, without those whose numbers are among the repeats. Takes: what `picked` takes."""
+    """Rows of silver.events, without the events whose numbers are in `repeats`. `brokers` are as for `picked`."""
     for first, events in _unpacked(packed, brokers):
-        kept = np.setdiff1d(np.arange(first, first + len(events)), repeats)
-        events = events if len(kept) == len(events) else events.take(pa.array(kept - first))
+        unique = np.setdiff1d(np.arange(first, first + len(events)), repeats)
+        events = events if len(unique) == len(events) else events.take(pa.array(unique - first))
         version = pa.repeat(knowledge_version, len(events))
         yield pa.record_batch([version if f.name == "knowledge_version" else events[f.name] for f in _EVENTS], _EVENTS)
 
 
 def _unpacked(packed: bytes, brokers: Mapping[str, int]) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The events, each with the broker that wrote it, and the number of the first one of each batch.
+    """Batches of events with the broker that wrote each, and the number of the first event of each batch.
 
-    Edge case: where no line names the broker, its folder does; a client's words are its own file's alone.
+    Where no line names the broker, its folder does.
     """
     sources, only = pa.array(brokers.keys(), pa.string()), pa.array(brokers.values(), pa.int32())
     first = 0

@@ -1,4 +1,4 @@
-"""The heads of layouts in bytes, and what the clocks of those that are patterns say."""
+"""The heads of layouts in bytes, and the clocks of those layouts that are patterns."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
 from kafka_hindsight.shared.instants import micros_of
 
 _DIGITS = 6
-"""Of a fraction of a second, down to microseconds."""
+"""Digits of a fraction of a second, down to microseconds."""
 
 ISO = "%d{ISO8601}%m"
-"""A pattern that is an instant of ISO and nothing else."""
+"""A pattern of an ISO instant alone."""
 
 _PLAIN = {layout.name: re.compile(layout.head, re.ASCII) for layout in LAYOUTS}
 
@@ -30,26 +30,27 @@ def head_of(name: str) -> re.Pattern[str]:
 
 @cache
 def byte_head(name: str) -> re.Pattern[bytes]:
-    """The same for bytes."""
+    """The regex of the head of a layout, for bytes."""
     return re.compile(head_of(name).pattern.encode(), re.ASCII)
 
 
 def pattern_heads(data: bytes, lines: Ints, name: str) -> tuple[Ints, Ints, Flags]:
-    """Which lines begin with the head of a pattern, the microseconds of its clock, and whether they are instants."""
+    """The numbers of lines that begin with a pattern's head, the microseconds of each clock, and whether that is an
+    instant."""
     match = byte_head(name).match
-    found = [(n, *_told(head, name)) for n, at in enumerate(lines.tolist()) if (head := match(data, at))]
-    which, told, are_instants = zip(*found, strict=True) if found else ((), (), ())
-    return np.array(which, np.int64), np.array(told, np.int64), np.array(are_instants, bool)
+    rows = [(n, *_clock_of(head, name)) for n, at in enumerate(lines.tolist()) if (head := match(data, at))]
+    which, clocks, are_instants = zip(*rows, strict=True) if rows else ((), (), ())
+    return np.array(which, np.int64), np.array(clocks, np.int64), np.array(are_instants, bool)
 
 
 def instant_at(text: bytes, name: str) -> int:
-    """The microseconds of the clock with which a text begins, by a pattern; NO_INSTANT where it does not."""
+    """The microseconds of the clock at the beginning of a text, by a pattern; NO_INSTANT where the pattern differs."""
     head = byte_head(name).match(text)
-    return _told(head, name)[0] if head else NO_INSTANT
+    return _clock_of(head, name)[0] if head else NO_INSTANT
 
 
-def _told(head: re.Match[bytes], name: str) -> tuple[int, bool]:
-    """What the clock of a head says, and whether that is an instant."""
+def _clock_of(head: re.Match[bytes], name: str) -> tuple[int, bool]:
+    """The microseconds of a head's clock, and whether they are an instant."""
     groups, fraction = _groups(name)
     at, is_instant = _whole_seconds(name, head.group(0, *groups)[1:])
     digits = head[fraction] if fraction and at != NO_INSTANT else None
@@ -58,7 +59,7 @@ def _told(head: re.Match[bytes], name: str) -> tuple[int, bool]:
 
 @cache
 def _groups(name: str) -> tuple[tuple[str, ...], str | None]:
-    """The groups of a head's clock; that of the fraction, if it has one."""
+    """The names of the groups of a head's clock, and of the group of its fraction, if it has one."""
     groups = layout_pattern(name).head.groupindex
     return tuple(g for g in groups if g not in ("logger", "fraction")), "fraction" if "fraction" in groups else None
 
@@ -68,6 +69,6 @@ def _whole_seconds(name: str, parts: tuple[bytes | None, ...]) -> tuple[int, boo
     groups, _ = _groups(name)
     if not groups:
         return NO_INSTANT, False
-    named = {group: value.decode() for group, value in zip(groups, parts, strict=True) if value}
-    found = instant_of(named, layout_pattern(name).is_utc)
-    return (micros_of(found[0]), found[1]) if found else (NO_INSTANT, False)
+    fields = {group: value.decode() for group, value in zip(groups, parts, strict=True) if value}
+    instant = instant_of(fields, layout_pattern(name).is_utc)
+    return (micros_of(instant[0]), instant[1]) if instant else (NO_INSTANT, False)

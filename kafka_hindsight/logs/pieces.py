@@ -1,7 +1,7 @@
-"""The first reading of a file: what each piece of it holds, and where it can be cut so that records stay whole.
+"""The first reading of a file: facts about each piece, and the ranges into which it is cut so that records stay whole.
 
-Pieces are as long as a task reads at once and begin anywhere. A range begins with a record and ends with one; what
-lies in it is cut and numbered without a look at any other, but where ranges of one log cover the same instants.
+Pieces are as long as a task reads at once and begin anywhere. A range begins and ends with a record. Its records are
+cut and numbered without any other range, except where ranges of one log cover the same instants.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ from kafka_hindsight.logs.frames import framed, sources_in
 from kafka_hindsight.logs.heads import HEADLESS, PLAIN, Heads, first_line, heads_of, lines_of
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Bytes of a record beyond a piece that are read to keep its text."""
+"""The most bytes of a record beyond a piece that are read for its text."""
 
 REACH = 4_096
 """Bytes that are read beyond a piece, so that a head that begins in it is whole, and a line that names a cluster."""
 
-_MARKED = 64
+_MARK_BYTES = 64
 
 NOWHERE = -1
 
 
 @dataclass(frozen=True)
 class Times:
-    """The microseconds between which records lie, `first` after `last` where none does; how many have no instant."""
+    """The first and the last instant of records in microseconds (`first` after `last`: there is none), and the number
+    of records without an instant."""
 
     first: int = int(np.iinfo(np.int64).max)
     last: int = int(NO_INSTANT)
@@ -53,24 +54,23 @@ NO_TIMES = Times()
 
 def times_of(at: Ints) -> Times:
     """The times of some records."""
-    told = at[at != NO_INSTANT]
-    timeless = len(at) - len(told)
-    return Times(int(told.min()), int(told.max()), timeless) if len(told) else replace(NO_TIMES, timeless=timeless)
+    dated = at[at != NO_INSTANT]
+    timeless = len(at) - len(dated)
+    return Times(int(dated.min()), int(dated.max()), timeless) if len(dated) else replace(NO_TIMES, timeless=timeless)
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What the bytes of a file from `begin` to `end` hold.
+    """Facts about the bytes of a file from `begin` to `end`.
 
     A line and a record belong to the piece in which they begin. `first` and `last` are where its first and last record
-    begin, NOWHERE where none does; `lines_before` those lines of it that belong to a record of an earlier piece;
-    `lines_of_last` those of its last record. `cut` is a record of it where the clock goes on: what lies before it is
-    `before`. The marks are of the bytes at `first` and `cut`. `steps` are those of its clock that mean something.
+    begin, NOWHERE where none does. `lines_before` counts its lines that belong to a record of an earlier piece,
+    `lines_of_last` those of its last record. `cut` is a record where the piece can be cut: `before` and `after` are the
+    times on both sides. The marks are of the bytes at `first` and `cut`. `steps` are the steps of its clock.
     `clusters` are the ids that its lines name: the first and the last instant of each, and how many lines name it.
-    `layouts` are those by which it was read, `is_wrapped` where its bytes are records with frames, and `form` how they
-    were wrapped;
-    `misfit` says how far its lines fit where none has a head. The bytes are not there where the file vanished, or ends
-    before it did when it was listed.
+    `layouts` are those by which it was read. `is_wrapped`: its bytes are records with frames; `form` is how they were
+    wrapped. `misfit` says how far its lines fit where none has a head. `is_there` is false where the file vanished or
+    is shorter than when it was listed.
     """
 
     file: int
@@ -101,23 +101,23 @@ class Piece:
     is_there: bool = True
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Piece:
+    def of(cls, fields: Mapping[str, Any]) -> Piece:
         """The piece that a mapping of its fields describes."""
-        times = {name: Times(**told[name]) for name in ("before", "after")}
+        times = {name: Times(**fields[name]) for name in ("before", "after")}
         several = {
-            "layouts": tuple(told["layouts"]),
-            "clusters": tuple((name, first, last, count) for name, first, last, count in told["clusters"]),
-            "steps": tuple(Step(**step) for step in told["steps"]),
+            "layouts": tuple(fields["layouts"]),
+            "clusters": tuple((name, first, last, count) for name, first, last, count in fields["clusters"]),
+            "steps": tuple(Step(**step) for step in fields["steps"]),
         }
-        form = Form.of(told["form"]) if told["form"] else None
-        return cls(**{**told, **times, **several, "form": form})
+        form = Form.of(fields["form"]) if fields["form"] else None
+        return cls(**{**fields, **times, **several, "form": form})
 
 
 @dataclass(frozen=True)
 class Range:
-    """Bytes of a file that begin with a record and end with one; `size` of them are read.
+    """A range of a file, which begins and ends with a record. `size` is how many bytes of it are read.
 
-    `mark` is of its first bytes; `lines_beyond` the lines of its last record that are not read.
+    `mark` is of its first bytes. `lines_beyond` counts the lines of its last record that are not read.
     """
 
     file: int
@@ -129,15 +129,13 @@ class Range:
 
 
 def mark_of(data: bytes, at: int) -> int:
-    """What shows that a line is still the one that was seen: a checksum of its first bytes."""
-    return zlib.crc32(data[at : at + _MARKED].partition(b"\n")[0])
+    """A checksum of a line's first bytes. It shows whether the line has changed since."""
+    return zlib.crc32(data[at : at + _MARK_BYTES].partition(b"\n")[0])
 
 
 @dataclass(frozen=True)
 class Way:
-    """How the bytes of a file are read: by which layouts; and, where they are records with frames, the sources within
-    the file by their numbers.
-    """
+    """How the bytes of a file are read: the layouts; and, of records with frames, the sources by their numbers."""
 
     layouts: tuple[str, ...] = PLAIN
     sources: Sequence[str] | None = None
@@ -156,7 +154,10 @@ PLAINLY = Way()
 
 
 def beginnings(data: bytes, begins: bool, way: Way = PLAINLY) -> tuple[Ints, Heads]:
-    """The lines and the records. Takes: whether the bytes begin with a line: before any head it is a record as well."""
+    """The lines and the records of bytes.
+
+    `begins`: the bytes begin with a line. If that is not a head, it begins a record without a head.
+    """
     if way.is_wrapped:
         return framed(data, begins)
     lines = lines_of(data, begins)
@@ -167,14 +168,14 @@ def beginnings(data: bytes, begins: bool, way: Way = PLAINLY) -> tuple[Ints, Hea
 
 
 def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = PLAINLY) -> Piece:
-    """What a piece holds. Takes: the bytes from one before `begin`, if there is one, to REACH behind `end`."""
+    """Read a piece. `data` is from one byte before `begin`, if there is one, to REACH behind `end`."""
     offset = max(begin - 1, 0)
     lines, heads = beginnings(data, begin == 0, way)
     until = end - offset if begin else max(end, first_line(data) + 1)
     at, steps = clock.look(heads, data, offset, until, way.parts_of(data, heads))
     heads, count = heads.before(until), int(np.searchsorted(lines, until))
     starts = heads.starts
-    held = Piece(
+    piece = Piece(
         file,
         begin,
         end,
@@ -186,10 +187,10 @@ def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = 
         is_wrapped=way.is_wrapped,
     )
     if not len(heads):
-        return held
+        return piece
     cut = _cut(at) if begin else 0
     return replace(
-        held,
+        piece,
         first=offset + int(starts[0]),
         last=offset + int(starts[-1]),
         lines_before=int(heads.lines[0]),
@@ -205,10 +206,10 @@ def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = 
 
 
 def _cut(at: Ints) -> int:
-    """The record in the middle half before which the clock goes on furthest for good: no instant is on both sides."""
-    told = np.where(at == NO_INSTANT, np.iinfo(np.int64).max, at)
+    """The record in the middle half with the longest step of the clock before it, where no instant is on both sides."""
+    upper = np.where(at == NO_INSTANT, np.iinfo(np.int64).max, at)
     until = np.maximum.accumulate(at)[:-1]
-    gaps = np.minimum.accumulate(told[::-1])[::-1][1:] - np.maximum(until, -(1 << 61))
+    gaps = np.minimum.accumulate(upper[::-1])[::-1][1:] - np.maximum(until, -(1 << 61))
     low, high = len(at) // 4, max(len(at) * 3 // 4, len(at) // 4 + 1)
     return low + 1 + int(np.argmax(gaps[low:high])) if len(gaps[low:high]) else 0
 
@@ -218,13 +219,13 @@ def _with_headless(heads: Heads, start: int) -> Heads:
         np.concatenate([[start], heads.starts]),
         np.concatenate([[0], heads.lines]),
         np.concatenate([np.array([HEADLESS], np.int8), heads.layouts]),
-        np.concatenate([np.array([NO_INSTANT]), heads.told]),
+        np.concatenate([np.array([NO_INSTANT]), heads.clocks]),
         np.concatenate([[False], heads.is_instant]),
     )
 
 
 def ranges_of(pieces: Sequence[Piece], until: int | None = None) -> list[Range]:
-    """How one file is cut into ranges. Takes: its pieces in their order; where to end, if not at its end."""
+    """The ranges of one file, by its pieces in their order. `until` is where to end, if not at the file's end."""
     if not pieces or pieces[0].first == NOWHERE:
         return []
     ranges = _all_ranges(pieces)
@@ -239,8 +240,8 @@ def ranges_of(pieces: Sequence[Piece], until: int | None = None) -> list[Range]:
 
 
 def _all_ranges(pieces: Sequence[Piece]) -> list[Range]:
-    """Takes: pieces of which the first holds the beginning of a record."""
-    found: list[Range] = []
+    """The ranges up to the file's end. A record begins in the first piece."""
+    ranges: list[Range] = []
     spanned: list[Piece] = []
     first = pieces[0]
     begin, mark, times = 0, first.first_mark, first.before + first.after
@@ -252,15 +253,15 @@ def _all_ranges(pieces: Sequence[Piece]) -> list[Range]:
             at, new_mark, before, after = piece.first, piece.first_mark, NO_TIMES, piece.before + piece.after
         else:
             at, new_mark, before, after = piece.cut, piece.cut_mark, piece.before, piece.after
-        found.append(_range(first, begin, at, mark, times + before, spanned, piece.lines_before if spanned else 0))
+        ranges.append(_range(first, begin, at, mark, times + before, spanned, piece.lines_before if spanned else 0))
         first, begin, mark, times, spanned = piece, at, new_mark, after, []
-    return [*found, _range(first, begin, pieces[-1].end, mark, times, spanned, 0)]
+    return [*ranges, _range(first, begin, pieces[-1].end, mark, times, spanned, 0)]
 
 
 def _range(
     first: Piece, begin: int, end: int, mark: int, times: Times, spanned: Sequence[Piece], lines_after: int
 ) -> Range:
-    """Edge case: of a record that spans pieces no more is read than what is kept of its text."""
+    """A range. Of a record that spans pieces, only as much is read as is kept of its text."""
     lines = first.lines_of_last
     for n, piece in enumerate(spanned):
         if lines > MOST_LINES or piece.begin - first.end > MOST_BYTES:
@@ -272,8 +273,8 @@ def _range(
 
 @dataclass(frozen=True)
 class Contest:
-    """The microseconds of a range that other ranges of its log cover as well, and whether records without an instant
-    lie in several.
+    """The microseconds of a range that other ranges of its log cover too, and whether several of them have records
+    without an instant.
     """
 
     first: int
@@ -282,17 +283,17 @@ class Contest:
 
 
 def contests(spans: Mapping[int, Times]) -> dict[int, Contest]:
-    """Which of some spans of one log share instants with others, each with the instants that it may share."""
+    """The spans of one log that share instants with others, each with the instants that it may share."""
     ordered = sorted((t.first, t.last, n) for n, t in spans.items() if t.are_any)
-    found: dict[int, Contest] = {}
+    shared: dict[int, Contest] = {}
     reached = int(NO_INSTANT)
     for (first, last, n), (following, *_) in zip(ordered, [*ordered[1:], (NO_TIMES.first,)], strict=False):
         begins, ends = first <= reached, following <= last
         if begins or ends:
-            found[n] = Contest(first if begins else following, last if ends else min(last, reached), False)
+            shared[n] = Contest(first if begins else following, last if ends else min(last, reached), False)
         reached = max(reached, last)
     none = Contest(NO_TIMES.first, NO_TIMES.last, True)
     timeless = {n for n, t in spans.items() if t.timeless}
     if len(timeless) == 1:
         timeless = set()
-    return {n: replace(found.get(n, none), is_timeless=n in timeless) for n in {*found, *timeless}}
+    return {n: replace(shared.get(n, none), is_timeless=n in timeless) for n in {*shared, *timeless}}

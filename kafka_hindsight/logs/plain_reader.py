@@ -1,4 +1,4 @@
-"""Log files read in plain Python: for notebooks and lessons, and the oracle of the tests of the Spark ingest."""
+"""A reader of log files in plain Python: for notebooks and lessons, and for tests of the ingest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from kafka_hindsight.logs.pattern_clocks import head_of, pattern_heads
 from kafka_hindsight.logs.reading import (
     Reading,
     broker_of_folder,
-    broker_told,
+    broker_of_line,
     fields_of,
     quotation,
     read_record,
@@ -70,7 +70,7 @@ class Record:
 
     @cached_property
     def reading(self) -> Reading:
-        """What became of it: its fate, and the pattern that claims it."""
+        """Its fate, and the pattern that claims it."""
         name = self.layout.name if self.layout else None
         return read_record(name, self.text, self.line_count, is_dated=self.happened_at is not None)
 
@@ -82,7 +82,7 @@ class Record:
 
 @dataclass
 class Leftovers:
-    """What became no event, and how much was read.
+    """The records that are not events, and how much was read.
 
     Attributes:
         unparsed: Records that matter and that no pattern claims.
@@ -125,29 +125,29 @@ def read_logs(folder: Path | str, origin: str, cluster: str = "cluster") -> tupl
         raise BadInput(f"{root} is not a folder. Needed: a folder with logs on this machine. Check the path.")
     events: list[Event] = []
     utterances: set[tuple[Any, ...]] = set()
-    left = Leftovers()
+    leftovers = Leftovers()
     for source, paths in _files_by_source(root).items():
         claimed: list[tuple[Record, Fields]] = []
         for record in _records_of_source(cluster, source, paths):
-            left.records += 1
-            left.lines += record.line_count
+            leftovers.records += 1
+            leftovers.lines += record.line_count
             if event := event_of(record, cluster, origin):
                 claimed.append((record, event))
             elif record.reading.fate is LineFate.IGNORED:
                 logger = record.logger or ""
-                (left.noise if class_of(logger) in RELEVANT_CLASSES else left.ignored)[logger] += 1
+                (leftovers.noise if class_of(logger) in RELEVANT_CLASSES else leftovers.ignored)[logger] += 1
             else:
-                left.unparsed.append(record)
+                leftovers.unparsed.append(record)
         if origin == Origin.BROKER:
             _name_writers(source, [event for _, event in claimed])
         for record, event in claimed:
             utterance = (_writer(event), record.happened_at, record.text)
             if utterance in utterances:
-                left.repeats += 1
+                leftovers.repeats += 1
             else:
                 utterances.add(utterance)
                 events.append(Event.of(event))
-    return events, left
+    return events, leftovers
 
 
 def _name_writers(source: str, events: list[Fields]) -> None:
@@ -159,7 +159,7 @@ def _name_writers(source: str, events: list[Fields]) -> None:
 
 
 def _writer(event: Fields) -> tuple[Any, ...]:
-    """Whose words an event is: a broker's wherever they stand, a client's in its own file alone."""
+    """The writer of an event: a broker, whichever file it is in; or a client, which is its file."""
     source = event["source"]
     if event["origin"] == Origin.CLIENT:
         return "client", source
@@ -167,9 +167,9 @@ def _writer(event: Fields) -> tuple[Any, ...]:
 
 
 def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
-    """The event a record is, or None where no pattern claims it. Its broker is the one that the line itself names."""
-    read = record.reading
-    if read.pattern is None:
+    """The event of a record, or None where no pattern claims it. Its broker is the one that the line itself names."""
+    reading = record.reading
+    if reading.pattern is None:
         return None
     return dict.fromkeys(_EVENT_COLUMNS) | {
         "line_id": record.line_id,
@@ -178,11 +178,11 @@ def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
         "source": record.source,
         "happened_at": record.happened_at,
         "order": record.order,
-        "broker": broker_told(read.message) if origin == Origin.BROKER else None,
-        "kind": read.pattern.kind.value,
-        "pattern_id": read.pattern.pattern_id,
+        "broker": broker_of_line(reading.message) if origin == Origin.BROKER else None,
+        "kind": reading.pattern.kind.value,
+        "pattern_id": reading.pattern.pattern_id,
         "text": quotation(record.text),
-        **{name: values[0] for name, values in fields_of(read.pattern, [read.found]).items()},
+        **{name: values[0] for name, values in fields_of(reading.pattern, [reading.groups]).items()},
     }
 
 
@@ -197,7 +197,7 @@ def read_line(text: str, source: str = "", layouts: Sequence[str] = ()) -> Recor
     Returns:
         The record; `reading.pattern` is the pattern that claims it, or None.
     """
-    plain = next((_plain(layout, text, source) for layout, head in _HEADS if head.match(text)), None)
+    plain = next((_plain_record(layout, text, source) for layout, head in _HEADS if head.match(text)), None)
     if plain and plain.logger:
         return plain
     inside = Line(text.encode(), 0)
@@ -206,30 +206,30 @@ def read_line(text: str, source: str = "", layouts: Sequence[str] = ()) -> Recor
         logger, message = words_of(_RECORD_OF_JSON.name, line)
         return replace(read_line(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
     name = next((n for n in layouts or _layouts_of(text) if n not in PLAIN and head_of(n).match(text)), None)
-    return _of_pattern(name, text, source) if name else plain or Record(source, text, None, None, None, text)
+    return _record_of_pattern(name, text, source) if name else plain or Record(source, text, None, None, None, text)
 
 
-def _plain(layout: Layout, text: str, source: str) -> Record:
+def _plain_record(layout: Layout, text: str, source: str) -> Record:
     """A record in Kafka's own layout, or in librdkafka's."""
     stamp = text[1:24].replace(",", ".") if layout is APACHE else text.split("|", 2)[1]
     return Record(source, text, layout, _instant(stamp, layout.is_epoch), *layout.cut(text))
 
 
 def _layouts_of(text: str) -> Sequence[str]:
-    """The layouts of a record alone. Edge case: where it is not an event, a logger that matters shows its layout."""
-    found = layouts_of([text])
-    return found if found != PLAIN else [n for n in DATED if class_of(words_of(n, text)[0] or "") in RELEVANT_CLASSES]
+    """The layouts of a single record. Where it is not an event, a relevant logger shows its layout."""
+    names = layouts_of([text])
+    return names if names != PLAIN else [n for n in DATED if class_of(words_of(n, text)[0] or "") in RELEVANT_CLASSES]
 
 
-def _of_pattern(name: str, text: str, source: str) -> Record:
+def _record_of_pattern(name: str, text: str, source: str) -> Record:
     """A record whose layout is a pattern."""
-    _, told, _ = pattern_heads(text.encode(), np.zeros(1, np.int64), name)
-    at = of_micros(int(told[0])) if len(told) and told[0] != NO_INSTANT else None
+    _, clocks, _ = pattern_heads(text.encode(), np.zeros(1, np.int64), name)
+    at = of_micros(int(clocks[0])) if len(clocks) and clocks[0] != NO_INSTANT else None
     return Record(source, text, replace(APACHE, name=name), at, *words_of(name, text))
 
 
 def _instant(stamp: str, is_epoch: bool) -> datetime | None:
-    """An instant in UTC; None where the head's digits are not a date."""
+    """The instant in UTC; None where the head's digits are not a date."""
     try:
         if is_epoch:
             seconds, _, millis = stamp.partition(".")
@@ -248,13 +248,13 @@ def _files_by_source(root: Path) -> dict[str, list[Path]]:
 
 
 def _records_of_source(cluster: str, source: str, paths: Iterable[Path]) -> Iterator[Record]:
-    """The records of one log, each once, its files one after another by what they hold."""
+    """The records of one log, each once, with its files in the order of their instants."""
     files = sorted((list(_records_of_file(cluster, source, p)) for p in paths), key=_span)
     ranks: Counter[datetime | None] = Counter()
-    seen: set[str] = set()
+    line_ids: set[str] = set()
     for record in (r for file in files for r in file):
-        if record.line_id not in seen:
-            seen.add(record.line_id)
+        if record.line_id not in line_ids:
+            line_ids.add(record.line_id)
             record.order = ranks[record.happened_at]
             ranks[record.happened_at] += 1
             yield record
@@ -277,13 +277,13 @@ def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[Record]:
 
 
 def text_of(path: Path) -> str:
-    """What a log holds, unpacked where it is packed with gzip."""
+    """The text of a log, unpacked where it is a gzip file."""
     raw = path.read_bytes()
     return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode(errors="replace")
 
 
 def split(text: str, layouts: Sequence[str] = PLAIN) -> Iterator[str]:
-    """Records: a head and everything up to the next head; an object of JSON is one. LF alone ends a line."""
+    """Split a text into records: a head and everything up to the next head, or a JSON object. LF alone ends a line."""
     if not text:
         return
     record: list[str] = []

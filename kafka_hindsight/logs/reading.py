@@ -1,4 +1,4 @@
-"""What one record says: its fate, decided here alone, and the fields of its event. Plain Python, for any reader."""
+"""The reading of one record: its fate, decided only here, and the fields of its event. Plain Python, for any reader."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ QUOTED = 2_000
 _BROKER = re.compile(BROKER_REGEX, re.ASCII)
 _FOLDER = re.compile(BROKER_FOLDER_REGEX, re.ASCII)
 _BROKER_REACH = 400
-"""Longer than the name of a topic with all that stands around it in that bracket."""
+"""Longer than a topic's name with everything around it in the bracket."""
 
 _TRIED_FIRST = 4
-"""Noise so near the front stays where it is."""
+"""Noise among the first few is not moved to the front."""
 
 _BITS = {"INT": 31, "BIGINT": 63}
 _PROTOCOLS = frozenset(Protocol)
 _NUMBERS = {c.name: (-(1 << _BITS[c.type]), (1 << _BITS[c.type]) - 1) for c in EVENT_FIELDS if c.type in _BITS}
-"""The least and the greatest number that a field can hold."""
+"""The least and the greatest number of a field."""
 
 _MASKS = tuple(
     (re.compile(regex, re.ASCII | re.IGNORECASE), mask)
@@ -57,18 +57,19 @@ _MASKS = tuple(
         (r"(?<![\w.#-])(?=[\w.#-]*[a-z])(?=[\w.#-]*(?:#|[\w#][-_][\w#]))[\w.#-]*[\w#]", "<name>"),
     )
 )
-"""What varies in lines of one shape, in the order in which it is masked."""
+"""The varying parts of lines of one shape, in the order in which they are masked."""
 
 
 @dataclass(slots=True)
-class Known:
-    """What is known of the lines of one logger: patterns behind their gates, and in any order what carries nothing."""
+class LoggerKnowledge:
+    """Knowledge about the lines of one logger: patterns, each with the text that its lines contain; and noise, in any
+    order."""
 
     patterns: tuple[tuple[str, Pattern], ...]
     noise: tuple[str, ...]
 
     def is_noise(self, message: str) -> bool:
-        """Whether a message carries nothing. Order: logs repeat themselves, so what was found last is tried first."""
+        """Whether a message is noise. Logs repeat themselves, so the last match is moved to the front."""
         noise = self.noise
         for n, words in enumerate(noise):
             if words in message:
@@ -79,22 +80,22 @@ class Known:
 
 
 class Reading(NamedTuple):
-    """What became of a record.
+    """The reading of a record.
 
-    `pattern` claims it and `found` is what the groups of its regex hold, where it is an event; `sentences` say why it
-    is quarantined. A record that is ignored has nothing else.
+    Of an event, `pattern` claims it, and `groups` are the texts of the groups of the pattern's regex. `sentences` say
+    why a record is quarantined. A record that is ignored has only a fate.
     """
 
     fate: LineFate
     logger: str | None = None
     message: str = ""
     pattern: Pattern | None = None
-    found: tuple[str | None, ...] = ()
+    groups: tuple[str | None, ...] = ()
     sentences: tuple[str, ...] = ()
 
 
-def known_loggers(patterns: Iterable[Pattern], noise: Iterable[Noise]) -> dict[str, Known]:
-    """What is known of the lines of each logger that matters, by its class."""
+def knowledge_of_loggers(patterns: Iterable[Pattern], noise: Iterable[Noise]) -> dict[str, LoggerKnowledge]:
+    """The knowledge about each relevant logger, by its class."""
     claims, empty = defaultdict[str, list[tuple[str, Pattern]]](list), defaultdict[str, list[str]](list)
     for pattern in patterns:
         for name in sorted({class_of(logger) for logger in pattern.loggers}):
@@ -102,49 +103,53 @@ def known_loggers(patterns: Iterable[Pattern], noise: Iterable[Noise]) -> dict[s
     for each in noise:
         for name in sorted({class_of(logger) for logger in each.loggers}):
             empty[name].append(each.contains)
-    return {name: Known(tuple(found), tuple(empty[name])) for name, found in claims.items()}
+    return {name: LoggerKnowledge(tuple(gated), tuple(empty[name])) for name, gated in claims.items()}
 
 
-KNOWN = known_loggers(PATTERNS, NOISE)
-_NAMELESS = Known((), ())
+LOGGER_KNOWLEDGE = knowledge_of_loggers(PATTERNS, NOISE)
+_NAMELESS = LoggerKnowledge((), ())
 _IGNORED = Reading(LineFate.IGNORED)
 
-_WRONG = (
+_FAULTS = (
     "It holds bytes that are not UTF-8; bronze.log_records keeps them in raw.",
     "It holds NUL bytes, as a crash leaves them where a file was not yet written.",
-    "Its head shows a date that no calendar has.",
+    "Its head shows a date that does not exist.",
     f"It has more than {MOST_LINES} physical lines; the first {MOST_LINES} are kept.",
-    f"Its message is longer than {MESSAGE_LIMIT} characters; Kafka writes none as long that we read.",
+    f"Its message is longer than {MESSAGE_LIMIT} characters, more than any line of Kafka that is read here.",
 )
 
 
 def read_record(
     layout: str | None, text: str, line_count: int = 1, is_utf8: bool = True, is_dated: bool = True
 ) -> Reading:
-    """Gives a record its one fate: event, ignored, unparsed or quarantined.
+    """Give a record its one fate: event, ignored, unparsed or quarantined.
 
-    Takes: what bronze.log_records holds of it: the name of its layout, its text and its physical lines; whether its
-        bytes were UTF-8, and whether its head shows an instant.
-    Order: what is broken is quarantined, whoever wrote it; but how long a message is matters for loggers that matter.
+    A broken record is quarantined whatever its logger. Only for relevant loggers is a long message broken.
+
+    Args:
+        layout: The name of its layout; None for the text before a file's first head.
+        text: The record, as bronze.log_records has it.
+        line_count: Its physical lines.
+        is_utf8: Whether its bytes were UTF-8.
+        is_dated: Whether its head shows an instant.
     """
     logger, message = words_of(layout, text) if layout else (None, text)
-    known = KNOWN.get(_class_of(logger)) if logger else _NAMELESS
-    is_endless = len(message) > MESSAGE_LIMIT and known is not None and logger is not None
-    if sentences := _wrong(text, line_count, is_utf8, is_dated or layout is None, is_endless):
+    knowledge = LOGGER_KNOWLEDGE.get(_class_of(logger)) if logger else _NAMELESS
+    is_endless = len(message) > MESSAGE_LIMIT and knowledge is not None and logger is not None
+    if sentences := _faults(text, line_count, is_utf8, is_dated or layout is None, is_endless):
         return Reading(LineFate.QUARANTINED, logger, message, sentences=sentences)
-    return _IGNORED if known is None else _claimed(known, logger, message, text)
+    return _IGNORED if knowledge is None else _claim(knowledge, logger, message, text)
 
 
 def words_of(layout: str, text: str) -> Words:
     """The logger and the message of a record.
 
-    Edge case: clients' libraries speak through loggers that programs name, and a line at a time: what follows it are
-    the program's own prints.
+    Clients' libraries write through loggers that programs name, one line at a time. Further lines are the program's.
     """
     if layout in CUTS:
         return CUTS[layout](text)
     logger, message = _cut_of(layout)(text)
-    if logger and _class_of(logger) not in KNOWN:
+    if logger and _class_of(logger) not in LOGGER_KNOWLEDGE:
         logger = PROGRAM
     return logger, first_line(message) if logger in SAYS_LINES else message
 
@@ -158,51 +163,51 @@ def _cut_of(layout: str) -> Callable[[str], Words]:
     return (lambda text: (PROGRAM, cut(text)[1])) if is_without_logger(name) else cut
 
 
-def _wrong(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
+def _faults(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
     if is_utf8 and is_dated and line_count <= MOST_LINES and not is_endless and "\0" not in text:
         return ()
-    return tuple(compress(_WRONG, (not is_utf8, "\0" in text, not is_dated, line_count > MOST_LINES, is_endless)))
+    return tuple(compress(_FAULTS, (not is_utf8, "\0" in text, not is_dated, line_count > MOST_LINES, is_endless)))
 
 
-def _claimed(known: Known, logger: str | None, message: str, text: str) -> Reading:
-    for gate, pattern in known.patterns:
+def _claim(knowledge: LoggerKnowledge, logger: str | None, message: str, text: str) -> Reading:
+    for gate, pattern in knowledge.patterns:
         if gate not in message:
             continue
         if match := pattern.compiled.match(_with_trace(message, text) if pattern.reads_trace else message):
             return Reading(LineFate.EVENT, logger, message, pattern, match.groups())
-    if known.is_noise(message) or known is KNOWN.get(PROGRAM):
+    if knowledge.is_noise(message) or knowledge is LOGGER_KNOWLEDGE.get(PROGRAM):
         return _IGNORED
     return Reading(LineFate.UNPARSED, logger, message)
 
 
 def carries_nothing(layout: str | None, text: str) -> bool:
-    """Whether a record is of a logger that matters, and is known to carry nothing."""
+    """Whether a record of a relevant logger is noise."""
     logger, message = words_of(layout, text) if layout else (None, text)
-    known = KNOWN.get(_class_of(logger)) if logger else None
-    return known is not None and known.is_noise(message)
+    knowledge = LOGGER_KNOWLEDGE.get(_class_of(logger)) if logger else None
+    return knowledge is not None and knowledge.is_noise(message)
 
 
 def _with_trace(message: str, text: str) -> str:
-    """The message, and the beginning of the exception below it. Edge case: a message of several lines holds it."""
+    """The message and the beginning of the exception below it. A message of several lines already contains it."""
     below = "" if "\n" in message else text.partition("\n")[2][:TRACE_LIMIT].replace("\r", "")
     return f"{message}\n{below}" if below else message
 
 
-def fields_of(pattern: Pattern, found: Sequence[tuple[str | None, ...]]) -> dict[str, list[Any]]:
+def fields_of(pattern: Pattern, groups: Sequence[tuple[str | None, ...]]) -> dict[str, list[Any]]:
     """The fields that a pattern reads in the records that it claims: a list for each field, in their order.
 
-    Edge case: empty text counts as missing, as do a number that its field cannot hold and a protocol that is not known.
+    Empty text is missing, and so are a number out of the field's range and an unknown protocol.
     """
-    columns: dict[str, list[Any]] = {name: [value] * len(found) for name, value in pattern.constants.items()}
-    groups = list(zip(*found, strict=True))
+    columns: dict[str, list[Any]] = {name: [value] * len(groups) for name, value in pattern.constants.items()}
+    by_group = list(zip(*groups, strict=True))
     for name, numbers in pattern.pieces.items():
-        pieces = [groups[n - 1] for n in numbers]
+        pieces = [by_group[n - 1] for n in numbers]
         columns[name] = list(pieces[0]) if len(pieces) == 1 else ["\n".join(p or "" for p in t) for t in zip(*pieces)]
-    return {name: _typed(name, values) for name, values in columns.items()}
+    return {name: _convert(name, values) for name, values in columns.items()}
 
 
-def broker_told(message: str) -> int | None:
-    """The broker or controller that a line names as its writer: within its first bracket, or not at all."""
+def broker_of_line(message: str) -> int | None:
+    """The broker or controller that a line names as its writer in its first bracket, or None."""
     if not message.startswith("["):
         return None
     start = message[:_BROKER_REACH]
@@ -211,7 +216,7 @@ def broker_told(message: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def broker_of_folder(source: str) -> int | None:
-    """The broker that the nearest folder of a log names; within a wrapped file, who wrote the line counts as one."""
+    """The broker that the nearest folder of a log names. In a wrapped file, the writer of the line is a folder too."""
     file, _, part = source.partition(WITHIN)
     for folder in reversed([*file.split("/")[:-1], *part.split("/")]):
         if match := _FOLDER.match(folder):
@@ -220,12 +225,12 @@ def broker_of_folder(source: str) -> int | None:
 
 
 def quotation(text: str) -> str:
-    """What a row quotes of a record."""
+    """The part of a record that a row quotes."""
     return text.partition("\n")[0][:QUOTED].rstrip("\r")
 
 
 def template(message: str) -> str:
-    """The shape of a line that no pattern claims: its names and numbers are masked."""
+    """The shape of a line that no pattern claims: names and numbers are masked."""
     shape = quotation(message)
     for regex, mask in _MASKS:
         shape = regex.sub(mask, shape)
@@ -234,33 +239,33 @@ def template(message: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _class_of(logger: str) -> str:
-    """What a logger is known by, also where its layout shows its class alone, or letters of its packages."""
+    """The class of a logger, also where its layout shows only the class, or abbreviates its packages."""
     name = class_of(logger)
-    if name in KNOWN:
+    if name in LOGGER_KNOWLEDGE:
         return name
     *packages, last = logger.split(".")
     return next((key for full, key in _SPELT_OUT.get(last, ()) if _abbreviates(packages, full)), name)
 
 
 def _abbreviates(packages: Sequence[str], full: Sequence[str]) -> bool:
-    """Whether packages are none, or stand for those of a logger: each is what the other begins with."""
+    """Whether packages are missing, or abbreviate the full ones: each is a prefix of the full one."""
     return not packages or (
         len(packages) >= len(full) and all(p and f.startswith(p) for p, f in zip(packages, full, strict=False))
     )
 
 
 def _spelt_out(patterns: Iterable[Pattern]) -> dict[str, list[tuple[Sequence[str], str]]]:
-    """The loggers that matter by the last word of their names: the packages that show them, and what they are known by.
+    """The relevant loggers by the last part of their names: their packages, and the class.
 
-    Kafka's own move between its packages: they are shown by the first of these alone.
+    Kafka's loggers move between its packages, so for them only the root package counts.
     """
-    found = defaultdict[str, list[tuple[Sequence[str], str]]](list)
+    loggers = defaultdict[str, list[tuple[Sequence[str], str]]](list)
     for logger in sorted({logger for pattern in patterns for logger in pattern.loggers}):
         *packages, last = logger.split(".")
         key = class_of(logger)
         roots = [p.rstrip(".").split(".") for p in KAFKAS_PACKAGES] if key != logger else [packages]
-        found[last] += [(root, key) for root in roots]
-    return found
+        loggers[last] += [(root, key) for root in roots]
+    return loggers
 
 
 _SPELT_OUT = _spelt_out(PATTERNS)
@@ -272,7 +277,7 @@ def _broker_in(start: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _typed(name: str, values: list[Any]) -> list[Any]:
+def _convert(name: str, values: list[Any]) -> list[Any]:
     if name == "protocol":  # a client may write it in any case: ConfigDef.CaseInsensitiveValidString
         return [protocol if (protocol := (value or "").lower()) in _PROTOCOLS else None for value in values]
     if name not in _NUMBERS:

@@ -1,6 +1,6 @@
-"""Files whose lines transports wrapped: written again as records that begin with a frame, those of each source whole.
+"""Wrapped files, written again as records that begin with a frame, the lines of each record together.
 
-So everything that reads files by their bytes reads these too, as it reads files that have to be unpacked.
+So everything that reads the bytes of files reads these too, in the same way as files that have to be unpacked.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from kafka_hindsight.knowledge.pattern_layouts import UNDATED
 from kafka_hindsight.lake.landing import packing, read_json, write_json
 from kafka_hindsight.logs.detection import sampled
 from kafka_hindsight.logs.envelopes import Chain, Line, lines_in, split
-from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes, opened
+from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes, open_bytes
 from kafka_hindsight.logs.forms import Form, every_layout, form_of
 from kafka_hindsight.logs.frames import FRAME, MARK, frames_of
 from kafka_hindsight.logs.heads import HEADLESS, PLAIN, heads_of
 
 _PATIENCE = 5_000
-"""Physical lines of other sources after which nothing more is expected to belong to a record."""
+"""Physical lines of other sources after which a record is complete."""
 
 _SOURCES = ".json"
 _CLOCKLESS = frozenset(layout.name for layout in UNDATED)
@@ -31,7 +31,7 @@ _UTF_16 = ("utf-16", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 @dataclass(slots=True)
 class _Record:
-    """A record of a source as far as its lines have come: what its head's clock says, whether that is an instant."""
+    """A record of a source, as far as its lines were read. `at` is its head's clock; `is_instant` as in Heads."""
 
     at: int
     is_instant: bool
@@ -39,104 +39,104 @@ class _Record:
     origin: str
     lines: list[bytes]
     physical: int = 0
-    last_seen: int = 0
+    last_line: int = 0
     is_written: bool = False
 
 
 _Head = tuple[int, bool, int]
-"""What the clock of a head says, whether that is an instant, and the number of its layout."""
+"""The clock of a head, whether that is an instant, and the number of its layout."""
 
 
 class Unwrapper:
-    """Writes the records of a wrapped file, those of each source in their order, all in the order in which they begin.
+    """Writes the records of a wrapped file in the order in which they begin.
 
-    Takes: how the file is wrapped; the pattern that a user gave, if any.
+    `form` is how the file is wrapped, `pattern` the user's, if there is one.
     """
 
-    def __init__(self, form: Form, given: str | None) -> None:
+    def __init__(self, form: Form, pattern: str | None) -> None:
         self.form = form
         self.sources: list[str] = [""]
-        self._names = every_layout(given)
+        self._names = every_layout(pattern)
         self._chain = Chain(form.envelopes)
         self._numbers = {"": 0}
         self._newer = list[bytes]()
-        self._begun = list[_Record]()
+        self._open = list[_Record]()
         self._last = dict[str, _Record]()
-        self._seen = 0
+        self._line_count = 0
 
     def begins(self, data: bytes) -> tuple[list[int], list[int]]:
-        """The physical lines with which records begin, from 0 on, and the instants of these. Takes: lines with LF."""
+        """The physical lines that begin records, from 0 on, and their instants. Each line of `data` ends with LF."""
         inside = list(split(self._chain.lines(lines_in(data, 0))))
         first, firsts = 0, list[int]()
         for line in inside:
-            first = max(first, line.seen - line.physical if line.physical else 0)
+            first = max(first, line.line_number - line.physical if line.physical else 0)
             firsts.append(first)
         heads = self._heads(inside)
         return [firsts[n] for n in heads], [at for at, *_ in heads.values()]
 
-    def written(self, data: bytes) -> bytes:
-        """The records that are whole once these lines have come. Takes: bytes that end with LF."""
+    def unwrap(self, data: bytes) -> bytes:
+        """Add lines, and return the records that are complete now. `data` ends with LF."""
         if self.form.is_newest_first:
-            return self._turned(data.split(b"\n")[:-1], is_end=False)
-        lines = lines_in(data, self._seen)
-        self._seen += len(lines)
+            return self._unwrap_newest_first(data.split(b"\n")[:-1], is_end=False)
+        lines = lines_in(data, self._line_count)
+        self._line_count += len(lines)
         inside = list(split(self._chain.lines(lines)))
-        return self._records(inside, self._heads(inside), self._seen - _PATIENCE)
+        return self._records(inside, self._heads(inside), self._line_count - _PATIENCE)
 
-    def rest(self) -> bytes:
-        """The records that were not whole before the end."""
+    def flush(self) -> bytes:
+        """Return the records that were not complete before the end."""
         if self.form.is_newest_first:
-            return self._turned([], is_end=True)
-        inside = list(split(self._chain.rest()))
-        return self._records(inside, self._heads(inside), self._seen + 1)
+            return self._unwrap_newest_first([], is_end=True)
+        inside = list(split(self._chain.unfinished()))
+        return self._records(inside, self._heads(inside), self._line_count + 1)
 
-    def _turned(self, texts: Sequence[bytes], is_end: bool) -> bytes:
+    def _unwrap_newest_first(self, texts: Sequence[bytes], is_end: bool) -> bytes:
         """The records of lines that come newest first, from the oldest on.
 
-        What comes before the second instant is held back: more lines of it may come, and the head that they belong to.
+        The lines of the oldest instant wait: older lines may follow, with the head that they belong to.
         """
         rows = [*texts[::-1], *self._newer]
         whole = self._chain.lines(Line(text, n) for n, text in enumerate(rows, 1))
-        inside = list(split([*whole, *self._chain.rest()]))
+        inside = list(split([*whole, *self._chain.unfinished()]))
         heads = self._heads(inside)
         oldest = next((at for at, *_ in heads.values()), 0)
         later = next((inside[n] for n, (at, *_) in heads.items() if at > oldest), None)
-        begins = later.seen - later.physical if later else len(rows)
+        begins = later.line_number - later.physical if later else len(rows)
         self._newer = [] if is_end else rows[:begins]
-        kept = [n for n, line in enumerate(inside) if line.seen > len(self._newer)]
-        left = {new: heads[old] for new, old in enumerate(kept) if old in heads}
-        return self._records([inside[n] for n in kept], left, len(rows) + 1)
+        numbers = [n for n, line in enumerate(inside) if line.line_number > len(self._newer)]
+        heads_left = {new: heads[old] for new, old in enumerate(numbers) if old in heads}
+        return self._records([inside[n] for n in numbers], heads_left, len(rows) + 1)
 
     def _records(self, lines: Sequence[Line], heads: dict[int, _Head], until: int) -> bytes:
-        """Writes records up to the first one for which more lines may come: one that has lines since `until`.
+        """Write records up to the first one that may get more lines: one with a line since `until`.
 
-        A record without a head begins with the first line of a source, where no head does: at the envelope's time.
+        A source whose first line is not a head begins with a record without a head, at the envelope's time.
         """
         for n, line in enumerate(lines):
             record = self._last.get(line.origin)
             if record is None or n in heads:
                 at, is_instant, layout = heads.get(n, (line.at, True, HEADLESS))
                 record = _Record(at, is_instant, layout, line.origin, [])
-                self._begun.append(record)
+                self._open.append(record)
                 self._last[line.origin] = record
             record.lines.append(line.text)
             record.physical += line.physical
-            record.last_seen = max(record.last_seen, line.seen)
-        are_open = {id(record) for record in self._last.values() if record.last_seen >= until}
-        count = next((n for n, record in enumerate(self._begun) if id(record) in are_open), len(self._begun))
-        whole, self._begun = self._begun[:count], self._begun[count:]
+            record.last_line = max(record.last_line, line.line_number)
+        are_open = {id(record) for record in self._last.values() if record.last_line >= until}
+        count = next((n for n, record in enumerate(self._open) if id(record) in are_open), len(self._open))
+        whole, self._open = self._open[:count], self._open[count:]
         for record in whole:
             record.is_written = True
         self._last = {origin: record for origin, record in self._last.items() if not record.is_written}
-        return self._framed(whole)
+        return self._add_frames(whole)
 
     def _heads(self, lines: Sequence[Line]) -> dict[int, _Head]:
-        """The lines that begin records, in their order, each by the layouts of who wrote it."""
+        """The heads by number of the line, in order, each by the layouts of its source."""
         rows: dict[tuple[str, ...], list[int]] = {}
-        found: dict[int, _Head] = {}
+        heads_by_line: dict[int, _Head] = {}
         for n, line in enumerate(lines):
             if line.is_record:
-                found[n] = (line.at, True, self._names.index(PLAIN[0]))
+                heads_by_line[n] = (line.at, True, self._names.index(PLAIN[0]))
             else:
                 rows.setdefault(self.form.layouts.get(line.origin, self.form.others), []).append(n)
         for layouts, which in rows.items():
@@ -145,15 +145,15 @@ class Unwrapper:
             heads = heads_of(b"".join(texts), starts, layouts)
             numbers = [self._names.index(name) for name in layouts]
             are_clockless = [name in _CLOCKLESS for name in layouts]
-            told = zip(heads.lines.tolist(), heads.told.tolist(), heads.is_instant.tolist(), heads.layouts.tolist())
-            for row, at, is_instant, layout in told:
+            columns = (heads.lines, heads.clocks, heads.is_instant, heads.layouts)
+            for row, at, is_instant, layout in zip(*(column.tolist() for column in columns), strict=True):
                 n, is_clockless = which[row], are_clockless[layout]
                 head = (lines[n].at if is_clockless else at, is_instant or is_clockless, numbers[layout])
-                found.setdefault(n, head)
-        return dict(sorted(found.items()))
+                heads_by_line.setdefault(n, head)
+        return dict(sorted(heads_by_line.items()))
 
-    def _framed(self, records: Sequence[_Record]) -> bytes:
-        """Records with their frames, in which no line looks like a frame."""
+    def _add_frames(self, records: Sequence[_Record]) -> bytes:
+        """Records with their frames. No line in them looks like a frame."""
         if not records:
             return b""
         columns = zip(
@@ -165,7 +165,7 @@ class Unwrapper:
         return b"".join(frames[n * FRAME : (n + 1) * FRAME] + text + b"\n" for n, text in enumerate(texts))
 
     def _number(self, origin: str) -> int:
-        """The number of a source, a new one where it was not seen yet."""
+        """The number of a source; a new source gets a new number."""
         if origin not in self._numbers:
             self._numbers[origin] = len(self.sources)
             self.sources.append(origin)
@@ -173,63 +173,62 @@ class Unwrapper:
 
 
 def copied(place: str) -> tuple[Bytes, list[str]]:
-    """The copy that an earlier reading kept, and who wrote the lines, by the numbers in frames."""
-    return opened(place, sys.maxsize), read_json(f"{place}{_SOURCES}")
+    """The copy that an earlier reading kept, and its sources by their numbers in frames."""
+    return open_bytes(place, sys.maxsize), read_json(f"{place}{_SOURCES}")
 
 
-def wrapped_as(data: bytes, given: str | None) -> Form:
-    """How a file is wrapped, by its first bytes. Takes: the pattern that a user gave, if any."""
+def wrapped_as(data: bytes, pattern: str | None) -> Form:
+    """The form of a file by its first bytes. `pattern` is the user's, if there is one."""
     name, marks = _UTF_16
     if not data.startswith(marks):
-        return form_of(sampled(data), given)
+        return form_of(sampled(data), pattern)
     lines = sampled(data[: len(data) // 2 * 2].decode(name, errors="replace").encode(errors="replace"))
-    form = form_of(lines, given)
+    form = form_of(lines, pattern)
     return replace(form, envelopes=(name, *form.envelopes))
 
 
 class Unwrapped(Arriving):
-    """What an `Unwrapper` makes of the bytes of a file, up to `end`; None: as far as they go.
+    """The records that an `Unwrapper` writes from the bytes of a file, up to `end` (None: to their end).
 
-    Takes: how the file is wrapped; the pattern that a user gave, if any; where a copy is kept for the second reading,
-        which is there once all was read.
+    `copy` is the path of a copy for the second reading. It is complete once everything was read.
     """
 
-    def __init__(self, held: Bytes, end: int | None, form: Form, given: str | None, copy: str | None = None) -> None:
-        self.packed = held
+    def __init__(self, file: Bytes, end: int | None, form: Form, pattern: str | None, copy: str | None = None) -> None:
+        self.packed = file
         is_utf_16 = form.envelopes[:1] == _UTF_16[:1]
-        self.unwrapper = Unwrapper(replace(form, envelopes=form.envelopes[is_utf_16:]), given)
+        self.unwrapper = Unwrapper(replace(form, envelopes=form.envelopes[is_utf_16:]), pattern)
         decode = codecs.getincrementaldecoder(_UTF_16[0])(errors="replace") if is_utf_16 else None
-        written = self._written(end, decode)
-        super().__init__(self._copied(written, copy) if copy else written)
+        parts = self._parts(end, decode)
+        super().__init__(self._copy_to(parts, copy) if copy else parts)
 
     @property
     def damage(self) -> str | None:  # type: ignore[override]
-        """Why the bytes could not be unpacked to their end, once that was tried."""
+        """The reason why the bytes could not be unpacked to their end, after a read."""
         return self.packed.damage
 
     @property
     def sources(self) -> list[str]:
-        """Who wrote the lines, by the numbers in frames, as far as they were read."""
+        """The sources of the lines that were read so far, by their numbers in frames."""
         return self.unwrapper.sources
 
-    def _copied(self, parts: Iterator[bytes], place: str) -> Iterator[bytes]:
+    def _copy_to(self, parts: Iterator[bytes], place: str) -> Iterator[bytes]:
         with packing(place) as copy:
             for part in parts:
                 copy.write(part)
                 yield part
         write_json(f"{place}{_SOURCES}", self.sources)
 
-    def _written(self, end: int | None, decode: codecs.IncrementalDecoder | None) -> Iterator[bytes]:
+    def _parts(self, end: int | None, decode: codecs.IncrementalDecoder | None) -> Iterator[bytes]:
         rest = b""
-        for data in self._read(end):
+        for data in self._chunks(end):
             text = decode.decode(data).encode(errors="replace") if decode else data
             lines, lf, rest = (rest + text).removeprefix(codecs.BOM_UTF8 if not rest else b"").rpartition(b"\n")
-            yield self.unwrapper.written(lines + lf)
+            yield self.unwrapper.unwrap(lines + lf)
         if rest:
-            yield self.unwrapper.written(rest + b"\n")
-        yield self.unwrapper.rest()
+            yield self.unwrapper.unwrap(rest + b"\n")
+        yield self.unwrapper.flush()
 
-    def _read(self, end: int | None) -> Iterator[bytes]:
+    def _chunks(self, end: int | None) -> Iterator[bytes]:
         at = 0
         while data := self.packed.between(at, at + CHUNK if end is None else min(at + CHUNK, end)):
             yield data

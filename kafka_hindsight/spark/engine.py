@@ -98,7 +98,7 @@ def _tasks(units: Sequence[Unit], cores: int) -> list[list[dict[str, str]]]:
 
 def _text_of(unit: Unit) -> str:
     numbers = None if unit.numbers is None else b64encode(zlib.compress(unit.numbers.tobytes())).decode()
-    return json.dumps([unit.uri, unit.part, unit.told, unit.member, unit.is_raw, numbers])
+    return json.dumps([unit.uri, unit.part, unit.arguments, unit.member, unit.is_raw, numbers])
 
 
 def _unit_of(text: str) -> Unit:

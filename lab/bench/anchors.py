@@ -1,4 +1,4 @@
-"""What a user would run instead, on the same bytes: grep, a copy by Spark, the heads of lines cut by three engines.
+"""The alternatives of a user, on the same bytes: grep, a copy by Spark, the heads of lines cut by three engines.
 
 Each engine that cuts heads writes the same columns of each physical line: text, file, happened_at, level, logger. None
 of them joins the lines of a record, looks for patterns, gives ids or looks for what it has read before.
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 def grep(files: Sequence[Path]) -> int:
-    """Counts the lines that hold a word. Gives: how many."""
+    """Count the lines that hold a word."""
     command = ["grep", "-hc", "-F", "GroupCoordinator", "--", *map(str, files)]
-    done = subprocess.run(command, env={**os.environ, "LC_ALL": "C"}, capture_output=True, text=True, check=True)
-    return sum(map(int, done.stdout.split()))
+    process = subprocess.run(command, env={**os.environ, "LC_ALL": "C"}, capture_output=True, text=True, check=True)
+    return sum(map(int, process.stdout.split()))
 
 
 def spark_copy(spark: SparkSession, files: Sequence[Path], target: Path) -> int:
-    """Lines into Delta as they are: what Spark cannot do faster. Gives: how many."""
-    return _written(spark, spark.read.text([str(f) for f in files]), target)
+    """Copy lines into Delta, which Spark cannot do faster. Returns how many."""
+    return _write(spark, spark.read.text([str(f) for f in files]), target)
 
 
 def spark_heads(spark: SparkSession, files: Sequence[Path], target: Path) -> int:
-    """Heads cut, into Delta. Gives: how many lines."""
+    """Cut heads into Delta. Returns the number of lines."""
     lines = spark.read.text([str(f) for f in files]).selectExpr(
         "value AS text",
         "_metadata.file_path AS file",
@@ -37,16 +37,16 @@ def spark_heads(spark: SparkSession, files: Sequence[Path], target: Path) -> int
         "split_part(value, ' ', 3) AS level",
         "rtrim(')', substring_index(value, ' (', -1)) AS logger",
     )
-    return _written(spark, lines, target)
+    return _write(spark, lines, target)
 
 
-def _written(spark: SparkSession, lines: DataFrame, target: Path) -> int:
+def _write(spark: SparkSession, lines: DataFrame, target: Path) -> int:
     lines.write.format("delta").save(str(target))
     return int(spark.read.format("delta").load(str(target)).count())
 
 
 def duckdb_heads(files: Sequence[Path], target: Path) -> int:
-    """Heads cut, into Parquet. Gives: how many lines."""
+    """Cut heads into Parquet. Returns the number of lines."""
     import duckdb
 
     connection = duckdb.connect(config={"threads": len(os.sched_getaffinity(0))})
@@ -56,13 +56,13 @@ def duckdb_heads(files: Sequence[Path], target: Path) -> int:
         " FROM (SELECT column0 AS text, filename AS file FROM read_csv(?, columns = {'column0': 'VARCHAR'},"
         " auto_detect = false, header = false, delim = '\x1f', quote = '', escape = '', filename = true))"
     )
-    given = [[str(f) for f in files]]
-    connection.execute(f"COPY ({lines}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)", given)
+    parameters = [[str(f) for f in files]]
+    connection.execute(f"COPY ({lines}) TO '{target}' (FORMAT parquet, COMPRESSION zstd)", parameters)
     return _rows(target)
 
 
 def polars_heads(files: Sequence[Path], target: Path) -> int:
-    """Heads cut, into Parquet. Gives: how many lines."""
+    """Cut heads into Parquet. Returns the number of lines."""
     import polars
 
     text = polars.col("text")

@@ -54,7 +54,7 @@ appender.out.layout.pattern = %p %c{1}: %m%n
 
 @dataclass
 class Executor:
-    """What one executor did. Times in seconds, sizes in bytes."""
+    """The work of one executor. Times in seconds, sizes in bytes."""
 
     tasks: int = 0
     run_s: float = 0.0
@@ -79,7 +79,7 @@ class Stage:
 
 @dataclass
 class Work:
-    """What an application's event log shows."""
+    """The work of an application, by its event log."""
 
     executors: dict[str, Executor]
     stages: list[Stage]
@@ -90,23 +90,23 @@ class Work:
 
 
 def main() -> None:
-    """Runs both steps on a cluster and prints how the work was spread."""
+    """Run both steps on a cluster and print how the work was spread."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--mb", type=float, default=1000.0, help="megabytes of logs")
     parser.add_argument("--folder", type=Path, default=HOME / ".bench", help="where inputs are kept")
     parser.add_argument("--json", action="store_true", help="print figures instead of a table")
-    given = parser.parse_args()
+    options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    figures = measure(nights.made(given.folder, given.mb), given.workers)
-    print(json.dumps(figures) if given.json else "\n".join(described(figures)))
+    figures = measure(nights.make_night(options.folder, options.mb), options.workers)
+    print(json.dumps(figures) if options.json else "\n".join(described(figures)))
 
 
 def measure(night: Path, workers: int) -> dict[str, Any]:
-    """Both steps on a cluster. Gives: for each its seconds, its executors, its stages, and those that were narrow."""
+    """Run both steps on a cluster. Returns for each its seconds, executors, stages, and narrow stages."""
     os.environ.update(launch.environment())
     time.tzset()
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "workers": workers,
         "read_mb": sum(f.stat().st_size for f in nights.logs_of(night)) / 1e6,
     }
@@ -118,8 +118,8 @@ def measure(night: Path, workers: int) -> dict[str, Any]:
             began = time.monotonic()
             origins = _run(step, night, lake, master, logs)
             spread = _spread(read_work(_events(logs)), workers)
-            found[step] = {"seconds": round(time.monotonic() - began, 1), "code_from": origins, **spread}
-    return found
+            figures[step] = {"seconds": round(time.monotonic() - began, 1), "code_from": origins, **spread}
+    return figures
 
 
 def _spread(work: Work, workers: int) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _spread(work: Work, workers: int) -> dict[str, Any]:
 
 
 def _run(step: str, night: Path, lake: Path, master: str, logs: Path) -> dict[str, str]:
-    """One step as an application of its own. Gives: where the Python of each executor found our code."""
+    """Run one step as an application of its own. Returns where the Python of each executor found our code."""
     also = {
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": logs.as_uri(),
@@ -142,7 +142,7 @@ def _run(step: str, night: Path, lake: Path, master: str, logs: Path) -> dict[st
         "spark.eventLog.compress": "false",
         "spark.executor.memory": "2g",
     }
-    spark = works.started(night, master, also)
+    spark = works.start_session(night, master, also)
     try:
         if step == "ingest":
             works.ingested(spark, night, lake, with_snapshots=True)
@@ -160,20 +160,20 @@ def _origins(spark: SparkSession) -> dict[str, str]:
         """On an executor, which has no bench: a function in a function goes there as it is, not by its name."""
         import spark_jobs
 
-        found, here = Path(str(spark_jobs.__file__)).absolute(), Path.cwd()
-        own = found.is_relative_to(here)
-        return here.parents[1].name, str(found.relative_to(here)) if own else "a folder that is not its own"
+        path, here = Path(str(spark_jobs.__file__)).absolute(), Path.cwd()
+        own = path.is_relative_to(here)
+        return here.parents[1].name, str(path.relative_to(here)) if own else "a folder that is not its own"
 
     return dict(spark.sparkContext.parallelize(range(64), 64).map(where).distinct().collect())
 
 
 @contextmanager
 def cluster(folder: Path, workers: int) -> Iterator[str]:
-    """A master and workers on this host until the block ends. Gives: the master's address."""
+    """Run a master and workers on this host until the block ends. Yields the master's address."""
     with _daemon(folder / "master", _MASTER_AT, MASTER, "--host", "127.0.0.1", "--port", "0", "--webui-port", "0") as (
-        found
+        ready
     ):
-        master = found[1]
+        master = ready[1]
         with _workers(folder, workers, master):
             yield master
 
@@ -184,16 +184,16 @@ def _workers(folder: Path, count: int, master: str) -> Iterator[None]:
         yield
         return
     own = folder / f"worker-{count}"
-    given = ("--host", "127.0.0.1", "--cores", "1", "--memory", "2500m", "--work-dir", str(own), "--webui-port", "0")
-    with _daemon(own, _REGISTERED, WORKER, *given, master), _workers(folder, count - 1, master):
+    flags = ("--host", "127.0.0.1", "--cores", "1", "--memory", "2500m", "--work-dir", str(own), "--webui-port", "0")
+    with _daemon(own, _REGISTERED, WORKER, *flags, master), _workers(folder, count - 1, master):
         yield
 
 
 @contextmanager
-def _daemon(own: Path, ready: re.Pattern[str], main_class: str, *given: str) -> Iterator[re.Match[str]]:
-    """One of Spark's daemons in a folder of its own. Gives: what it said when it was ready.
+def _daemon(own: Path, ready: re.Pattern[str], main_class: str, *arguments: str) -> Iterator[re.Match[str]]:
+    """Run one of Spark's daemons in a folder of its own. Yields the line that shows it is ready.
 
-    Raises: RuntimeError with its last words where it does not become ready.
+    Raises RuntimeError with its last lines where it does not become ready.
     """
     own.mkdir(parents=True)
     (own / "log4j2.properties").write_text(_LOG4J)
@@ -203,21 +203,21 @@ def _daemon(own: Path, ready: re.Pattern[str], main_class: str, *given: str) -> 
         "SPARK_LOCAL_DIRS": str(own / "scratch"),
         "SPARK_DAEMON_JAVA_OPTS": f"-Dlog4j2.configurationFile={(own / 'log4j2.properties').as_uri()}",
     }
-    command = [str(launch.spark_home() / "bin" / "spark-class"), main_class, *given]
+    command = [str(launch.spark_home() / "bin" / "spark-class"), main_class, *arguments]
     with (own / "daemon.log").open("w") as log:
         process = subprocess.Popen(command, cwd=own, env=environment, stdout=log, stderr=subprocess.STDOUT)
     try:
-        yield _said(own / "daemon.log", ready, process)
+        yield _wait_for(own / "daemon.log", ready, process)
     finally:
         process.terminate()
         process.wait()
 
 
-def _said(log: Path, ready: re.Pattern[str], process: subprocess.Popen[bytes]) -> re.Match[str]:
+def _wait_for(log: Path, ready: re.Pattern[str], process: subprocess.Popen[bytes]) -> re.Match[str]:
     until = time.monotonic() + READY
     while time.monotonic() < until and process.poll() is None:
-        if found := ready.search(log.read_text()):
-            return found
+        if match := ready.search(log.read_text()):
+            return match
         time.sleep(0.2)
     raise RuntimeError(f"A daemon of Spark did not become ready within {READY} s:\n{log.read_text()[-2000:]}")
 
@@ -229,7 +229,7 @@ def _events(logs: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def read_work(events: Iterable[Mapping[str, Any]]) -> Work:
-    """What an application did, from its event log. Stages that were skipped have no tasks and are left out."""
+    """The work of an application, from its event log. Stages that were skipped have no tasks and are left out."""
     executors: dict[str, Executor] = defaultdict(Executor)
     stages: dict[int, Stage] = {}
     for event in events:
@@ -243,7 +243,7 @@ def read_work(events: Iterable[Mapping[str, Any]]) -> Work:
 
 
 def _operators(info: Mapping[str, Any]) -> str:
-    """What the stage computes: the operators of its plan, each once. Call sites would name places of this machine."""
+    """The work of a stage: the operators of its plan, each once. Call sites would name places of this machine."""
     scopes = (json.loads(r["Scope"])["name"].partition(" - ")[0].strip() for r in info["RDD Info"] if "Scope" in r)
     return ", ".join(dict.fromkeys(scopes))
 
@@ -251,10 +251,13 @@ def _operators(info: Mapping[str, Any]) -> str:
 def _add(event: Mapping[str, Any], executor: Executor, stage: Stage) -> None:
     metrics = event["Task Metrics"]
     seconds = metrics["Executor Run Time"] / 1000
-    read, shuffled = metrics["Input Metrics"]["Bytes Read"], metrics["Shuffle Write Metrics"]["Shuffle Bytes Written"]
+    bytes_read, shuffled = (
+        metrics["Input Metrics"]["Bytes Read"],
+        metrics["Shuffle Write Metrics"]["Shuffle Bytes Written"],
+    )
     for side in (executor, stage):
         side.run_s += seconds
-        side.read += read
+        side.read += bytes_read
         side.shuffled += shuffled
     executor.tasks += 1
     stage.longest_s = max(stage.longest_s, seconds)
@@ -266,16 +269,16 @@ def described(figures: Mapping[str, Any]) -> Iterator[str]:
     """How the work was spread, for people."""
     cores = figures["workers"]
     for step in (s for s in STEPS if s in figures):
-        done = figures[step]
-        yield f"{step}: {done['seconds']} s, {done['stages']} stages"
-        for name, executor in done["executors"].items():
+        run = figures[step]
+        yield f"{step}: {run['seconds']} s, {run['stages']} stages"
+        for name, executor in run["executors"].items():
             yield (
                 f"  executor {name}: {executor['tasks']} tasks, {executor['run_s']:.1f} s of task time, "
                 f"{executor['read'] / 1e6:.0f} MB read, {executor['shuffled'] / 1e6:.1f} MB shuffled"
             )
-        for place, origin in sorted(done["code_from"].items()):
+        for place, origin in sorted(run["code_from"].items()):
             yield f"  {place} imports our code from {origin}"
-        narrow = done["narrow"]
+        narrow = run["narrow"]
         yield f"  stages of fewer than {cores} tasks that take {SHORT_S:.0f} s or more: {len(narrow) or 'none'}"
         for stage in narrow:
             yield f"    stage {stage['stage_id']}: {stage['tasks']} tasks, {stage['run_s']:.1f} s: {stage['name']}"

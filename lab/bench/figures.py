@@ -1,4 +1,4 @@
-"""What the bench found: lab/bench/figures.json, and what is read from it."""
+"""The figures of the bench, in lab/bench/figures.json, and what follows from them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lab.bench.works import Figures
 FIGURES = HOME / "lab" / "bench" / "figures.json"
 
 
-def keep(part: str, found: Figures, cores: str) -> None:
-    """Keeps the figures of a part with the circumstances in which they were measured."""
-    known = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
-    known[part] = {"measured": circumstances(cores), "figures": found}
-    FIGURES.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+def keep(part: str, figures: Figures, cores: str) -> None:
+    """Keep the figures of a part with the circumstances in which they were measured."""
+    parts = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
+    parts[part] = {"measured": circumstances(cores), "figures": figures}
+    FIGURES.write_text(json.dumps(parts, indent=1, sort_keys=True) + "\n")
 
 
 def circumstances(cores: str) -> Figures:
@@ -38,17 +38,17 @@ def circumstances(cores: str) -> Figures:
     }
 
 
-def best(found: Figures) -> Mapping[str, Figures]:
-    """Of each engine the round that took the least wall time; of a warm JVM the first round does not count."""
-    warm = found["rounds"][1:] or found["rounds"]
+def best(figures: Figures) -> Mapping[str, Figures]:
+    """The round of each engine with the least wall time. The first round of a warm JVM does not count."""
+    warm = figures["rounds"][1:] or figures["rounds"]
     names = [*anchors.WITH_SPARK, "ingest"]
-    rounds = {**{n: found[n] for n in anchors.WITHOUT_SPARK}, **{n: [r[n] for r in warm] for n in names}}
-    return {name: min(tried, key=lambda used: used["wall_s"]) for name, tried in rounds.items()}
+    rounds = {**{n: figures[n] for n in anchors.WITHOUT_SPARK}, **{n: [r[n] for r in warm] for n in names}}
+    return {name: min(rounds_of_engine, key=lambda used: used["wall_s"]) for name, rounds_of_engine in rounds.items()}
 
 
-def ratios(found: Figures) -> list[str]:
+def ratios(figures: Figures) -> list[str]:
     """How many times as long as each anchor our ingest takes."""
-    engines = best(found)
+    engines = best(figures)
     ours = engines["ingest"]
     lines = [
         f"Ingest of {ours['read_mb']:.0f} MB, warm: {ours['wall_s']:.1f} s, {ours['cpu_s']:.1f} processor seconds."
@@ -59,13 +59,13 @@ def ratios(found: Figures) -> list[str]:
             lines.append(
                 f"  {name:12} {used['wall_s']:7.2f} s: {wall:6.1f}x in wall time, {cpu:6.1f}x in processor time"
             )
-    return [*lines, beside(found)]
+    return [*lines, beside(figures)]
 
 
-def beside(found: Figures) -> str:
+def beside(figures: Figures) -> str:
     """How many times as long as the copy beside it ingest took, round by round: what a busy machine distorts least."""
     wall, cpu = (
-        ", ".join(f"{r['ingest'][name] / r['spark copy'][name]:.1f}" for r in found["rounds"])
+        ", ".join(f"{r['ingest'][name] / r['spark copy'][name]:.1f}" for r in figures["rounds"])
         for name in ("wall_s", "cpu_s")
     )
     return (

@@ -1,8 +1,8 @@
 """Logs in every form. `python -m lab.bench.forms LOG [FORM ...]`: one log, read as one Python worker reads it.
 
 That is both readings, to Arrow batches, on one core. It prints processor seconds, and how many times the plain log's
-they are. Each form is read several times, in turn with the plain log; the fastest counts. `made` renders a whole night,
-which `python -m lab.bench.run --only forms` ingests.
+they are. Each form is read several times, in turn with the plain log; the fastest counts. `render_night` renders a
+whole night, which `python -m lab.bench.run --only forms` ingests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from kafka_hindsight.intake import record_reader, survey
 from kafka_hindsight.knowledge.layouts import APACHE
-from kafka_hindsight.logs.file_bytes import CHUNK, opened
+from kafka_hindsight.logs.file_bytes import CHUNK, open_bytes
 from kafka_hindsight.logs.pieces import Piece, ranges_of
 from lab.drill.render import WRAPS, render
 
@@ -49,43 +49,43 @@ _PART = 16 * 1024
 
 
 def main() -> None:
-    """Measures every form of a log, or those that are named."""
+    """Measure every form of a log, or those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("log", type=Path)
     parser.add_argument("forms", nargs="*")
-    given = parser.parse_args()
-    for name, figures in measure(given.log, given.forms or list(FORMS)).items():
+    options = parser.parse_args()
+    for name, figures in measure(options.log, options.forms or list(FORMS)).items():
         print(json.dumps({"form": name, **figures}))
 
 
 def measure(log: Path, names: list[str]) -> dict[str, dict[str, float]]:
     """Processor seconds of each form of a log, and their ratio to the plain log's."""
     text = log.read_text(encoding="utf-8")
-    found = {}
+    figures = {}
     with tempfile.TemporaryDirectory() as folder:
-        plain = _written(Path(folder) / "plain.log", text, *PLAIN)
+        plain = _write(Path(folder) / "plain.log", text, *PLAIN)
         for name in names:
-            other = _written(Path(folder) / "other.log", text, *FORMS[name])
+            other = _write(Path(folder) / "other.log", text, *FORMS[name])
             seconds = [(_seconds(plain), _seconds(other)) for _ in range(ROUNDS)]
             ours, theirs = min(p for p, _ in seconds), min(o for _, o in seconds)
-            found[name] = {
+            figures[name] = {
                 "cpu_s": round(theirs, 2),
                 "read_mb": round(other.stat().st_size / 1e6, 1),
                 "times": round(theirs / ours, 2),
             }
-    return found
+    return figures
 
 
-def made(night: Path, to: Path, name: str) -> Path:
-    """A night whose brokers' and clients' logs are in a form. Gives: where it lies."""
+def render_night(night: Path, to: Path, name: str) -> Path:
+    """Write a night's logs again in a form. Returns the new folder."""
     for log in night.rglob("*.log"):
-        written = to / log.relative_to(night)
-        written.parent.mkdir(parents=True, exist_ok=True)
-        _written(written, log.read_text(encoding="utf-8"), *FORMS[name])
+        target = to / log.relative_to(night)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _write(target, log.read_text(encoding="utf-8"), *FORMS[name])
     return to
 
 
-def _written(path: Path, text: str, layout: str, wraps: tuple[str, ...]) -> Path:
+def _write(path: Path, text: str, layout: str, wraps: tuple[str, ...]) -> Path:
     with patch("lab.drill.render.CRI_PART", _PART):
         path.write_text(text if (layout, wraps) == PLAIN else render(text, layout, wraps, "kafka-0"), encoding="utf-8")
     return path
@@ -101,21 +101,21 @@ def _seconds(path: Path) -> float:
 def batches_of(path: Path) -> Iterator[tuple[tuple[str, ...], pa.RecordBatch]]:
     """Both readings of a file, as collect does them: its pieces, then the records of its ranges.
 
-    Gives: batches of records, each with the layouts by whose numbers it names them.
+    Yields batches of records, each with the layouts that its numbers refer to.
     """
     size = path.stat().st_size
-    told = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "form": None, "steps": []}
-    told |= {"pattern": None, "from": 0, "until": size, "copy": f"{path}.zst"}
+    arguments = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "form": None, "steps": []}
+    arguments |= {"pattern": None, "from": 0, "until": size, "copy": f"{path}.zst"}
     pieces = [
         Piece.of(json.loads(row))
-        for batch in survey.pieces_in(told, opened(str(path), size), None)
+        for batch in survey.pieces_in(arguments, open_bytes(str(path), size), None)
         for row in batch["piece"].to_pylist()
     ]
     form = asdict(pieces[0].form) if pieces[0].form else None
     first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": form, "pattern": None, "copy": f"{path}.zst"}
     ranges = [{"number": 0, "range": asdict(r), "contest": None} for r in ranges_of(pieces)]
     unit = {**first, "zone": "UTC", "size": size, "ranges": ranges, "steps": []}
-    for batch in record_reader.records_in(unit, opened(str(path), size), None):
+    for batch in record_reader.records_in(unit, open_bytes(str(path), size), None):
         yield pieces[0].layouts, batch
 
 

@@ -59,18 +59,18 @@ class Made(NamedTuple):
 
 
 def main() -> None:
-    """Measures one judgement, or all."""
+    """Measure one judgement, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="?", choices=MAKERS)
     parser.add_argument("sizes", nargs="*", type=int)
     parser.add_argument("--here", action="store_true", help="measure in this process")
-    given = parser.parse_args()
-    if given.here:
-        print(json.dumps(measure(MAKERS[given.what](*given.sizes))))
+    options = parser.parse_args()
+    if options.here:
+        print(json.dumps(measure(MAKERS[options.what](*options.sizes))))
         return
-    for what in [given.what] if given.what else MAKERS:
+    for what in [options.what] if options.what else MAKERS:
         print(f"{what:12}{'size':>10}{'rows':>12}{'seconds':>10}{'peak MB':>9}{'of it rows, MB':>16}")
-        for size in given.sizes or SIZES[what]:
+        for size in options.sizes or SIZES[what]:
             m = measured(what, size)
             numbers = f"{m['rows']:12,}{m['seconds']:10.1f}{m['peak_mb']:9,.0f}{m['arrow_mb']:16,.0f}"
             print(f"{'':12}{size:10,}{numbers}", flush=True)
@@ -79,18 +79,18 @@ def main() -> None:
 def measured(what: str, size: int) -> dict[str, Any]:
     """The measures of one size, taken in a process of its own."""
     command = [sys.executable, "-m", "lab.bench.judgements", what, str(size), "--here"]
-    done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(done.stderr[-2000:])
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    process = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
+    if process.returncode:
+        sys.exit(process.stderr[-2000:])
+    return dict(json.loads(process.stdout.splitlines()[-1]))
 
 
-def measure(made: Made) -> dict[str, Any]:
-    """What one key costs: processor seconds, and the most memory that the process held from the Arrow columns on."""
-    tables = [table for own in made.parts.values() for table in own]
+def measure(case: Made) -> dict[str, Any]:
+    """The cost of one key: processor seconds, and the most memory that the process held from the Arrow columns on."""
+    tables = [table for own in case.parts.values() for table in own]
     _forget_peak()
     began = time.process_time()
-    judge(made.judgement, made.parts, made.values)
+    judge(case.judgement, case.parts, case.values)
     return {
         "rows": sum(table.num_rows for table in tables),
         "seconds": time.process_time() - began,
@@ -110,8 +110,8 @@ def _forget_peak() -> None:
 
 
 def _peak_mb() -> float:
-    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
-    return int(found[1]) / 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    match = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(match[1]) / 1024 if match else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def group(rebalances: int) -> Made:
@@ -132,8 +132,8 @@ def recorded_storm() -> list[Event]:
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(HOME / "samples" / "night-4.1.tar.gz") as archive:
             archive.extractall(folder, filter="data")
-        read = [read_logs(Path(folder) / name, origin, CLUSTER)[0] for name, origin in _FOLDERS]
-    own = (e for events in read for e in events if e.group_id == STORM and e.kind not in _MOVES)
+        events_of_folders = [read_logs(Path(folder) / name, origin, CLUSTER)[0] for name, origin in _FOLDERS]
+    own = (e for events in events_of_folders for e in events if e.group_id == STORM and e.kind not in _MOVES)
     return sorted(own, key=lambda e: e.happened_at)
 
 
@@ -236,12 +236,12 @@ def brokers(count: int, hours: int = 50) -> Made:
 
 
 def _hour_of_events(count: int, hour: int, life: int) -> pa.Table:
-    """What so many brokers write in an hour. Each restarts once in so many seconds, a minute after the one before."""
+    """The events of some brokers in an hour. Each restarts once in so many seconds, a minute after the one before."""
     numbers = np.arange(hour * 3600 * count, (hour + 1) * 3600 * count)
     second, broker = numbers // count, numbers % count
     into = (second + broker * 60) % life
-    kept = (into <= 900) | (into >= 930)
-    numbers, second, broker, into = numbers[kept], second[kept], broker[kept], into[kept]
+    is_up = (into <= 900) | (into >= 930)
+    numbers, second, broker, into = numbers[is_up], second[is_up], broker[is_up], into[is_up]
     kinds = np.select([into == 900, into == 930], ["broker_shutdown_started", "broker_started"], "isr_updated")
     ids, brokers = pa.array(numbers).cast(pa.string()), pa.array(broker, pa.int32())
     begin = "[Partition orders-0] ISR updated to 1,2,3 and version updated to"

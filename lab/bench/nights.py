@@ -26,8 +26,8 @@ _EPOCH = r"(?<=^%\d\|)\d{9,11}(?=\.\d{3}\|)"
 _READ_AT = r'(?<="at": ")[^"]+'
 
 
-def made(folder: Path, megabytes: float) -> Path:
-    """A night of about so many megabytes of logs below the folder, made where it is not there yet. Gives: its place."""
+def make_night(folder: Path, megabytes: float) -> Path:
+    """Make a night of about so many megabytes of logs below the folder, if it is missing. Returns its path."""
     times = max(1, round(megabytes * 1e6 / BYTES))
     target = folder / f"night-x{times}"
     if not target.exists():
@@ -54,8 +54,10 @@ def multiply(night: Path, target: Path, times: int) -> Path:
         parts = re.split(f"({'|'.join([*changing, *map(re.escape, groups)])})", path.read_text(), flags=re.MULTILINE)
         with copy.open("w") as file:
             for n in range(times):
-                named = {group: f"{group}-n{n}" for group in groups}
-                changed = {part: named.get(part) or moved(part, (n + 1 - times) * APART) for part in set(parts[1::2])}
+                new_names = {group: f"{group}-n{n}" for group in groups}
+                changed = {
+                    part: new_names.get(part) or moved(part, (n + 1 - times) * APART) for part in set(parts[1::2])
+                }
                 parts_of_copy = list(parts)
                 parts_of_copy[1::2] = [changed[part] for part in parts[1::2]]
                 file.write("".join(parts_of_copy))

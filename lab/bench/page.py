@@ -29,12 +29,12 @@ Figures = Mapping[str, Any]
 
 
 def main() -> None:
-    """Writes the page and the picture from the figures that are kept."""
+    """Write the page and the picture from the figures that are kept."""
     write()
 
 
 def write() -> None:
-    """Fills the parts of the page that are measured, and draws the picture."""
+    """Fill the parts of the page that are measured, and draw the picture."""
     import vl_convert
 
     figures = json.loads(FIGURES.read_text())
@@ -45,7 +45,7 @@ def write() -> None:
 def filled(page: str, figures: Figures) -> str:
     """The page with its parts as measured; a part that was never measured says so.
 
-    Raises: KeyError for a part that is not known.
+    Raises KeyError for an unknown part.
     """
     return _PART.sub(lambda part: part[1] + _part(part[2], figures) + part[3], page)
 
@@ -54,11 +54,11 @@ def _part(name: str, figures: Figures) -> str:
     if missing := [n for n in NEEDS.get(name, (name,)) if n not in figures]:
         return f"Not measured yet: `python -m lab.bench.run --only {' '.join(missing)}`.\n"
     measured = figures[NEEDS.get(name, (name,))[0]]["measured"]
-    said = (
+    sentence = (
         f"Measured on {measured['date']} at commit {measured['commit']}, on cores {measured['cores']} of "
         f"{measured['cores_in_all']}. The load of the machine was {measured['load']} at the end."
     )
-    return "\n".join([*TABLES[name](figures), "", said]) + "\n"
+    return "\n".join([*TABLES[name](figures), "", sentence]) + "\n"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -71,10 +71,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 def engines_table(figures: Figures) -> Iterator[str]:
     """Every engine on the same bytes, and how many times as long ingest takes."""
-    found = best(figures["engines"]["figures"])
-    ours = found["ingest"]
+    engines = best(figures["engines"]["figures"])
+    ours = engines["ingest"]
     head = ("", "wall s", "MB/s", "processor s", "ingest takes, wall", "processor")
-    ordered = sorted(found.items(), key=lambda item: item[1]["wall_s"])
+    ordered = sorted(engines.items(), key=lambda item: item[1]["wall_s"])
     yield from table(head, (_engine_row(name, used, ours) for name, used in ordered))
     yield ""
     first = figures["engines"]["figures"]["rounds"][0]["ingest"]
@@ -99,20 +99,20 @@ def _engine_row(name: str, used: Figures, ours: Figures) -> tuple[str, ...]:
 
 def forms_table(figures: Figures) -> Iterator[str]:
     """Ingest of one night in each form, and how many times as much of the processor as the plain night it takes."""
-    found = {name: min(rounds, key=lambda used: used["cpu_s"]) for name, rounds in figures["forms"]["figures"].items()}
-    plain = found["plain"]["cpu_s"]
+    forms = {name: min(rounds, key=lambda used: used["cpu_s"]) for name, rounds in figures["forms"]["figures"].items()}
+    plain = forms["plain"]["cpu_s"]
     yield from table(
         ("form", "read MB", "wall s", "processor s", "times"),
         (
             (name, *(f"{used[n]:,.0f}" for n in ("read_mb", "wall_s", "cpu_s")), f"{used['cpu_s'] / plain:.2f}")
-            for name, used in found.items()
+            for name, used in forms.items()
         ),
     )
 
 
 def growth_table(figures: Figures) -> Iterator[str]:
     """Ingest of more and more bytes."""
-    found = figures["growth"]["figures"].values()
+    nights = figures["growth"]["figures"].values()
     head = ("MB", "wall s", "processor s", "largest process, MiB", "written / read", "lake / read")
     yield from table(
         head,
@@ -125,10 +125,10 @@ def growth_table(figures: Figures) -> Iterator[str]:
                 f"{g['written_mb'] / g['read_mb']:.2f}",
                 f"{g['lake_mb'] / g['read_mb']:.2f}",
             )
-            for g in sorted(found, key=lambda g: g["read_mb"])
+            for g in sorted(nights, key=lambda g: g["read_mb"])
         ),
     )
-    line = sizing.fitted({g["read_mb"]: g["cpu_s"] for g in found})
+    line = sizing.fitted({g["read_mb"]: g["cpu_s"] for g in nights})
     yield ""
     yield (
         f"A straight line through them: {line.start:.0f} processor seconds at the start, and {line.slope:.3f} for each "
@@ -165,12 +165,12 @@ def groups_table(figures: Figures) -> Iterator[str]:
 def judgements_table(figures: Figures) -> Iterator[str]:
     """One huge key of a judgement, in one Python worker."""
     head = ("", "size", "rows", "processor s", "peak MB")
-    found = figures["judgements"]["figures"]
+    judgements = figures["judgements"]["figures"]
     yield from table(
         head,
         (
             (what, f"{int(size):,}", f"{m['rows']:,}", f"{m['seconds']:.1f}", f"{m['peak_mb']:,.0f}")
-            for what, sizes in found.items()
+            for what, sizes in judgements.items()
             for size, m in sorted(sizes.items(), key=lambda item: int(item[0]))
         ),
     )
@@ -179,10 +179,10 @@ def judgements_table(figures: Figures) -> Iterator[str]:
 def audit_table(figures: Figures) -> Iterator[str]:
     """Whole audits of the recorded night."""
     head = ("", "wall s", "processor s", "largest process, MiB")
-    found = figures["audit"]["figures"].items()
+    engines = figures["audit"]["figures"].items()
     yield from table(
         head,
-        ((name, *(f"{n:,.0f}" for n in (used["wall_s"], used["cpu_s"], _largest_mib(used)))) for name, used in found),
+        ((name, *(f"{n:,.0f}" for n in (used["wall_s"], used["cpu_s"], _largest_mib(used)))) for name, used in engines),
     )
 
 
@@ -191,14 +191,14 @@ def _largest_mib(used: Figures) -> float:
 
 
 def cluster_output(figures: Figures) -> Iterator[str]:
-    """What lab/bench/cluster.py prints."""
+    """The output of lab/bench/cluster.py."""
     yield "```"
     yield from cluster.described(figures["cluster"]["figures"])
     yield "```"
 
 
 def sizing_table(figures: Figures) -> Iterator[str]:
-    """What larger nights need."""
+    """The needs of larger nights."""
     yield from table(sizing.HEAD, sizing.rows(figures))
 
 
@@ -219,16 +219,17 @@ NEEDS: Mapping[str, tuple[str, ...]] = {"sizing": ("growth", "groups", "cluster"
 def picture(figures: Figures) -> dict[str, Any]:
     """The engines as bars, and the growth as a line, in the words of Vega-Lite.
 
-    Edge case: what was never measured has no chart; an empty one would make the picture endlessly wide.
+    A part that was never measured has no chart: an empty one would make the picture endlessly wide.
     """
-    found = best(figures["engines"]["figures"]) if "engines" in figures else {}
+    engines = best(figures["engines"]["figures"]) if "engines" in figures else {}
     bars = [
-        {"engine": _SAYS[name][0], "seconds": used["wall_s"], "ours": name == "ingest"} for name, used in found.items()
+        {"engine": _SAYS[name][0], "seconds": used["wall_s"], "ours": name == "ingest"}
+        for name, used in engines.items()
     ]
-    grown = figures["growth"]["figures"].values() if "growth" in figures else ()
+    nights = figures["growth"]["figures"].values() if "growth" in figures else ()
     points = [
         {"MB": round(g["read_mb"]), "seconds": g[field], "what": what}
-        for g in grown
+        for g in nights
         for field, what in (("wall_s", "wall"), ("cpu_s", "processor"))
     ]
     return {

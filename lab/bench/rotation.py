@@ -40,7 +40,7 @@ _TRACE = (
 
 
 def records(broker: int, seed: int) -> Iterator[str]:
-    """What a broker logs, without end: some lines twice in one millisecond, some late, some with a trace."""
+    """The endless log of a broker: some lines twice in one millisecond, some late, some with a trace."""
     luck = random.Random(seed)
     clock, record = 0, ""
     while True:
@@ -70,7 +70,7 @@ class LiveLog:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, lines: int) -> None:
-        """Writes so many lines, or a few more, as full buffers; the rest stays behind."""
+        """Write so many lines, or a few more, as full buffers; the rest stays behind."""
         text, upto = [], self.lines + lines
         while self.lines < upto:
             text.append(next(self.records))
@@ -82,7 +82,7 @@ class LiveLog:
         self._hand_over(full)
 
     def flush(self) -> None:
-        """Writes what stayed behind."""
+        """Write what stayed behind."""
         self._hand_over(len(self.late))
 
     def rotate(self) -> None:
@@ -102,7 +102,7 @@ class LiveLog:
             return {_head(path) for path in self.rotated()}
 
     def delete(self, heads: set[bytes]) -> None:
-        """Takes those of the older parts away."""
+        """Take those of the older parts away."""
         with self.lock:
             for path in self.rotated():
                 if _head(path) in heads:
@@ -113,7 +113,7 @@ class LiveLog:
         return self.path.with_name(self.path.name + suffix)
 
     def shift(self) -> None:
-        """Makes room for a newest part: each moves on by one."""
+        """Make room for a newest part: each moves on by one."""
         for n in range(self.rotations, 0, -1):
             if (old := self.beside(f".{n}")).exists():
                 old.rename(self.beside(f".{n + 1}"))
@@ -213,7 +213,7 @@ class Writer(threading.Thread):
 
 @dataclass
 class Outcome:
-    """What was done, and what bronze holds at the end."""
+    """The number of acts, and the rows of bronze at the end."""
 
     lines: int
     rotations: dict[str, int]
@@ -245,26 +245,26 @@ def play(root: Path, *, batches: int, lines: int, every: int, collects: int) -> 
         before = last.heads()
         writer.permits.release(-(-batches // collects))
         began = time.monotonic()
-        done = collected(_settings(root / "lake", writer.live, datetime.now(UTC)))
+        summary = collected(_settings(root / "lake", writer.live, datetime.now(UTC)))
         seconds.append(time.monotonic() - began)
-        unsettled += len(done.unsettled)
-        held_back += len(done.held_back)
-        if f"broker-{len(WAYS)}/server.log" not in done.unsettled:
+        unsettled += len(summary.unsettled)
+        held_back += len(summary.held_back)
+        if f"broker-{len(WAYS)}/server.log" not in summary.unsettled:
             last.delete(before)
     writer.join()
     if writer.failure:
         raise writer.failure
     collected(_settings(root / "lake", writer.live, datetime.now(UTC) + RESTED))
     collected(_settings(root / "other", writer.whole, datetime.now(UTC) + RESTED))
-    given, expected = (Store(str(root / lake)) for lake in ("lake", "other"))
+    in_steps, in_one_go = (Store(str(root / lake)) for lake in ("lake", "other"))
     return Outcome(
         lines=sum(log.lines for log in writer.logs),
         rotations={log.way: log.rotations for log in writer.logs},
         unsettled=unsettled,
         held_back=held_back,
         seconds=seconds,
-        lines_kept=sum(given.read(LOG_RECORDS, columns=["line_count"])["line_count"].to_pylist()),
-        same=given.content_hash(LOG_RECORDS) == expected.content_hash(LOG_RECORDS),
+        lines_kept=sum(in_steps.read(LOG_RECORDS, columns=["line_count"])["line_count"].to_pylist()),
+        same=in_steps.content_hash(LOG_RECORDS) == in_one_go.content_hash(LOG_RECORDS),
     )
 
 
@@ -275,18 +275,18 @@ def _settings(lake: Path, logs: Path, run_at: datetime) -> Settings:
 
 
 def main() -> None:
-    """Plays it and prints the outcome."""
+    """Play it and print the outcome."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=1_000_000, help="how many lines are written at least")
     parser.add_argument("--collects", type=int, default=10, help="how often they are collected meanwhile")
-    given = parser.parse_args()
+    options = parser.parse_args()
     os.environ.update(launch.environment())
     time.tzset()
-    batches = given.collects * 12
+    batches = options.collects * 12
     folder = Path(tempfile.mkdtemp(prefix="hindsight-rotation-"))
     try:
-        lines = -(-given.lines // (len(WAYS) * (batches + 1)))
-        outcome = play(folder, batches=batches, lines=lines, every=5, collects=given.collects)
+        lines = -(-options.lines // (len(WAYS) * (batches + 1)))
+        outcome = play(folder, batches=batches, lines=lines, every=5, collects=options.collects)
     finally:
         shutil.rmtree(folder)
     print(json.dumps(outcome.__dict__, indent=1, default=str))

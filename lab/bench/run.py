@@ -40,25 +40,27 @@ class Bench:
 
     def engines(self, rounds: int = ROUNDS) -> Figures:
         """Every engine on the same bytes. Ingest takes turns with the copy, in a process that has done both before."""
-        night = str(nights.made(self.folder, min(MB, self.most_mb)))
-        found: Figures = {
+        night = str(nights.make_night(self.folder, min(MB, self.most_mb)))
+        figures: Figures = {
             name: [self._do("engine", name=name, night=night) for _ in range(rounds)] for name in anchors.WITHOUT_SPARK
         }
-        found["rounds"] = self._do("warm", night=night, rounds=rounds)["rounds"]
-        return found
+        figures["rounds"] = self._do("warm", night=night, rounds=rounds)["rounds"]
+        return figures
 
     def forms(self) -> Figures:
         """Ingest of one night in other layouts and envelopes."""
-        return self._do("forms", night=str(nights.made(self.folder, min(FORMS_MB, self.most_mb))), names=forms.INGESTED)
+        return self._do(
+            "forms", night=str(nights.make_night(self.folder, min(FORMS_MB, self.most_mb))), names=forms.INGESTED
+        )
 
     def growth(self) -> Figures:
         """Ingest of more and more bytes, each in a process of its own."""
-        return {str(mb): self._cold(nights.made(self.folder, mb)) for mb in GROWTH if mb <= self.most_mb}
+        return {str(mb): self._cold(nights.make_night(self.folder, mb)) for mb in GROWTH if mb <= self.most_mb}
 
     def groups(self) -> Figures:
         """Both steps by Spark on nights of more and more groups, with readings of the cluster: what sizing rests on."""
         sizes = {times: times * nights.BYTES / 1e6 for times in NIGHTS}
-        return {str(n): self._both(nights.made(self.folder, mb)) for n, mb in sizes.items() if mb <= self.most_mb}
+        return {str(n): self._both(nights.make_night(self.folder, mb)) for n, mb in sizes.items() if mb <= self.most_mb}
 
     def judgements(self) -> Figures:
         """One huge key of a judgement, as one Python worker gets it."""
@@ -74,7 +76,7 @@ class Bench:
 
     def cluster(self) -> Figures:
         """Both steps on several workers, on all cores of this machine."""
-        return cluster.measure(nights.made(self.folder, min(CLUSTER_MB, self.most_mb)), WORKERS)
+        return cluster.measure(nights.make_night(self.folder, min(CLUSTER_MB, self.most_mb)), WORKERS)
 
     def _cold(self, night: Path) -> Figures:
         with tempfile.TemporaryDirectory() as lake:
@@ -85,8 +87,8 @@ class Bench:
             ingest = self._do("cold", night=str(night), lake=lake, with_snapshots=True, with_spark=True)
             return {"ingest": ingest, "rebuild": self._do("rebuild", night=str(night), lake=lake)}
 
-    def _do(self, work: str, **given: Any) -> Figures:
-        return measured(work, self.cores, **given)
+    def _do(self, work: str, **arguments: Any) -> Figures:
+        return measured(work, self.cores, **arguments)
 
 
 PARTS: Mapping[str, Callable[[Bench], Figures]] = {
@@ -96,22 +98,22 @@ PARTS: Mapping[str, Callable[[Bench], Figures]] = {
 
 
 def main() -> None:
-    """Measures what was asked for."""
+    """Measure what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="these parts and no others")
     parser.add_argument("--short", action="store_true", help="a minute, ratios only")
     parser.add_argument("--cores", default=",".join(map(str, sorted(os.sched_getaffinity(0))[-2:])))
     parser.add_argument("--up-to", type=float, default=max(GROWTH), help="megabytes of the largest input", metavar="MB")
     parser.add_argument("--inputs", type=Path, help="where inputs stay for the next run; default: nowhere")
-    given = parser.parse_args()
+    options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory() as temporary:
-        bench = Bench(given.cores, given.inputs or Path(temporary), SHORT_MB if given.short else given.up_to)
-        if given.short:
+        bench = Bench(options.cores, options.inputs or Path(temporary), SHORT_MB if options.short else options.up_to)
+        if options.short:
             print("\n".join(ratios(bench.engines(SHORT_ROUNDS))))
             return
-        for name in given.only:
-            keep(name, PARTS[name](bench), given.cores)
+        for name in options.only:
+            keep(name, PARTS[name](bench), options.cores)
             page.write()
             print(f"{name}: done", flush=True)
 

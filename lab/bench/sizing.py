@@ -1,4 +1,4 @@
-"""What larger nights need, by the figures that were measured: arithmetic, not measurement.
+"""The needs of larger nights, computed from the measured figures: arithmetic, not measurement.
 
 Ingest grows by the megabyte and rebuild by the event, each from a fixed start; both are fitted to the bench's own runs.
 """
@@ -44,7 +44,7 @@ def fitted(points: Mapping[float, float]) -> Line:
 
 @dataclass(frozen=True)
 class Rates:
-    """What was measured. Times are processor seconds; ratios are bytes for each byte of logs.
+    """The measured rates. Times are processor seconds; ratios are bytes for each byte of logs.
 
     `events` are those of a megabyte; `slot_mib` is the JVM's memory for each task that runs beside others.
     """
@@ -52,8 +52,8 @@ class Rates:
     ingest: Line
     rebuild: Line
     events: float
-    written: float
-    kept: float
+    written_ratio: float
+    kept_ratio: float
     shuffled: float
     slot_mib: float
     worker_mib: float
@@ -61,7 +61,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Size:
-    """What a night needs so that its ingest takes HOURS."""
+    """The needs of a night whose ingest shall take HOURS."""
 
     mb: float
     processor_hours: float
@@ -85,8 +85,8 @@ def rates(figures: Mapping[str, Any]) -> Rates:
         ingest=fitted({g["read_mb"]: g["cpu_s"] for g in growth.values()}),
         rebuild=fitted({night["rebuild"]["events"]: night["rebuild"]["cpu_s"] for night in groups.values()}),
         events=largest["lines"]["events"] / largest["read_mb"],
-        written=largest["written_mb"] / largest["read_mb"],
-        kept=largest["lake_mb"] / largest["read_mb"],
+        written_ratio=largest["written_mb"] / largest["read_mb"],
+        kept_ratio=largest["lake_mb"] / largest["read_mb"],
         shuffled=cluster["ingest"]["shuffled"] / 1e6 / cluster["read_mb"],
         slot_mib=max(run["jvm_mib"] for run in both) / cores,
         worker_mib=max(run["worker_mib"] for run in both),
@@ -94,7 +94,7 @@ def rates(figures: Mapping[str, Any]) -> Rates:
 
 
 def size(mb: float, by: Rates) -> Size:
-    """What a night of so many megabytes needs."""
+    """The needs of a night of so many megabytes."""
     ingest_s = by.ingest.at(mb)
     executors = math.ceil(ingest_s / (HOURS * 3600 * EFFICIENCY) / CORES)
     return Size(
@@ -104,8 +104,8 @@ def size(mb: float, by: Rates) -> Size:
         executors=executors,
         memory_gb=executors * CORES * (by.slot_mib + by.worker_mib) / 1024,
         shuffle_gb=mb * by.shuffled / 1000,
-        scratch_gb=mb * max(by.written - by.kept, 0) / 1000,
-        lake_gb=mb * by.kept / 1000,
+        scratch_gb=mb * max(by.written_ratio - by.kept_ratio, 0) / 1000,
+        lake_gb=mb * by.kept_ratio / 1000,
         tasks=math.ceil(mb / TASK_MB),
         read_mb_s=mb / (HOURS * 3600),
     )
@@ -128,16 +128,16 @@ HEAD = (
 def rows(figures: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """The sizing table."""
     by = rates(figures)
-    for needed in (size(mb, by) for mb in MB_OF_NIGHTS):
+    for night in (size(mb, by) for mb in MB_OF_NIGHTS):
         yield (
-            f"{needed.mb / 1000:,.0f}",
-            f"{needed.processor_hours:,.2f}",
-            f"{needed.rebuild_hours:,.2f}",
-            f"{needed.executors:,}",
-            f"{needed.memory_gb:,.0f}",
-            f"{needed.shuffle_gb:,.1f}",
-            f"{needed.scratch_gb:,.1f}",
-            f"{needed.lake_gb:,.0f}",
-            f"{needed.tasks:,}",
-            f"{needed.read_mb_s:,.0f}",
+            f"{night.mb / 1000:,.0f}",
+            f"{night.processor_hours:,.2f}",
+            f"{night.rebuild_hours:,.2f}",
+            f"{night.executors:,}",
+            f"{night.memory_gb:,.0f}",
+            f"{night.shuffle_gb:,.1f}",
+            f"{night.scratch_gb:,.1f}",
+            f"{night.lake_gb:,.0f}",
+            f"{night.tasks:,}",
+            f"{night.read_mb_s:,.0f}",
         )

@@ -1,4 +1,4 @@
-"""What one reading of a large cluster costs: three brokers on this machine, 5,000 partitions, 500 groups.
+"""The cost of one reading of a large cluster: three brokers on this machine, 5,000 partitions, 500 groups.
 
 `python -m lab.bench.snapshot [--partitions 5000] [--groups 500]` prints seconds and peak memory of parent and child.
 """
@@ -37,19 +37,19 @@ HEAD = ("partitions", "groups", "members", "seconds", "reading MB", "parent MiB"
 
 
 def main() -> None:
-    """Builds the cluster, then takes readings, each in a process of its own."""
+    """Build the cluster, then take readings, each in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--partitions", type=int, default=5000)
     parser.add_argument("--groups", type=int, default=500)
     parser.add_argument("--read", help="take one reading of these brokers in this process")
-    given = parser.parse_args()
-    if given.read:
-        print(json.dumps(measure(given.read)))
+    options = parser.parse_args()
+    if options.read:
+        print(json.dumps(measure(options.read)))
         return
     with tempfile.TemporaryDirectory() as folder, Cluster.start(NEWEST, Path(folder) / "cluster") as cluster:
         began = time.monotonic()
-        topics = make_topics(cluster.bootstrap, given.partitions)
-        members = make_groups(cluster.bootstrap, topics, given.groups)
+        topics = make_topics(cluster.bootstrap, options.partitions)
+        members = make_groups(cluster.bootstrap, topics, options.groups)
         print(f"Kafka {NEWEST}, three brokers; {time.monotonic() - began:.0f} s to make topics and groups", flush=True)
         print("".join(f"{name:>12}" for name in HEAD))
         for _ in range(READINGS):
@@ -66,15 +66,15 @@ def make_topics(bootstrap: str, partitions: int) -> list[str]:
         for future in admin.create_topics([NewTopic(n, PER_TOPIC, 3) for n in some], request_timeout=60).values():
             future.result()
     while True:
-        found = admin.list_topics(timeout=30).topics
-        led = sum(p.leader >= 0 for n in names if n in found for p in found[n].partitions.values())
-        if led == len(names) * PER_TOPIC:
+        topics = admin.list_topics(timeout=30).topics
+        leaders = sum(p.leader >= 0 for n in names if n in topics for p in topics[n].partitions.values())
+        if leaders == len(names) * PER_TOPIC:
             return names
         time.sleep(0.5)
 
 
 def make_groups(bootstrap: str, topics: Sequence[str], count: int) -> list[Consumer]:
-    """Groups with an offset for each partition of one topic. Gives: the living members of some of them."""
+    """Make groups with an offset for each partition of one topic. Returns the living members of some."""
     names = [f"group-{n:04}" for n in range(count)]
     members = []
     for name in names[:WITH_MEMBERS]:
@@ -112,14 +112,14 @@ def has_committed(consumer: Consumer, offsets: list[TopicPartition]) -> bool:
 def measured(bootstrap: str) -> dict[str, Any]:
     """The measures of one reading, taken in a process of its own."""
     command = [sys.executable, "-m", "lab.bench.snapshot", "--read", bootstrap]
-    done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(done.stderr[-2000:])
-    return dict(json.loads(done.stdout))
+    process = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
+    if process.returncode:
+        sys.exit(process.stderr[-2000:])
+    return dict(json.loads(process.stdout))
 
 
 def measure(bootstrap: str) -> dict[str, Any]:
-    """Takes one reading. Gives: its counts, seconds with the start of the child, bytes, peak memory of both."""
+    """Take one reading. Returns its counts, seconds with the start of the child, bytes, peak memory of both."""
     began = time.monotonic()
     reading = snapshot.take(Connection.of("bench", {"bootstrap.servers": bootstrap}))
     seconds = time.monotonic() - began
@@ -135,12 +135,12 @@ def measure(bootstrap: str) -> dict[str, Any]:
     }
 
 
-def row(found: dict[str, Any]) -> str:
+def row(figures: dict[str, Any]) -> str:
     """One reading's measures as a line, and what it lacked."""
-    counts = (found["partitions"], found["groups"], found["members"])
-    measures = (found["seconds"], found["bytes"] / 1e6, found["parent_kib"] / 1024, found["child_kib"] / 1024)
+    counts = (figures["partitions"], figures["groups"], figures["members"])
+    measures = (figures["seconds"], figures["bytes"] / 1e6, figures["parent_kib"] / 1024, figures["child_kib"] / 1024)
     line = "".join([*(f"{n:>12,}" for n in counts), *(f"{m:>12.2f}" for m in measures)])
-    return "\n".join([line, *(f"  missing, {m['part']}: {m['reason']}" for m in found["missing"])])
+    return "\n".join([line, *(f"  missing, {m['part']}: {m['reason']}" for m in figures["missing"])])
 
 
 def cut(things: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -1,4 +1,4 @@
-"""What a piece of work costs: wall time, processor time, memory of the JVM and of Python workers, bytes written.
+"""The cost of a piece of work: wall time, processor time, memory of the JVM and of Python workers, bytes written.
 
 Read from /proc, for this process and all that it started: Linux only.
 """
@@ -27,14 +27,14 @@ class Seen(NamedTuple):
     role: str
     cpu_s: float
     peak_kib: int
-    written: int
+    written_bytes: int
 
 
 @dataclass
 class Usage:
-    """What was used. `worker_mib` is the most that one Python worker below a JVM held; `driver_mib` a process above it.
+    """The resources used. `worker_mib` is the most of a Python worker below a JVM, `driver_mib` of a process above it.
 
-    Edge case: what a JVM forks shows the JVM's memory as its own until it runs another program; it is a helper.
+    A process that a JVM forks shows the JVM's memory as its own until it runs another program: it is a helper.
     """
 
     wall_s: float = 0.0
@@ -45,9 +45,9 @@ class Usage:
     written_mb: float = 0.0
     peaks: dict[str, int] = field(default_factory=dict, repr=False)
 
-    def see(self, seen: list[Seen]) -> None:
-        """Keeps the highest peak of each role."""
-        for process in seen:
+    def see(self, processes: list[Seen]) -> None:
+        """Keep the highest peak of each role."""
+        for process in processes:
             self.peaks[process.role] = max(self.peaks.get(process.role, 0), process.peak_kib)
 
     def figures(self) -> dict[str, float]:
@@ -57,7 +57,7 @@ class Usage:
 
 
 def pin(cores: str) -> None:
-    """Keeps this process, and what it starts from now on, on these cores: `2,3`."""
+    """Keep this process, and what it starts from now on, on these cores: `2,3`."""
     os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
 
 
@@ -69,9 +69,9 @@ def adopt() -> None:
 
 @contextmanager
 def metered() -> Iterator[Usage]:
-    """Measures the block: what this process and those below it use.
+    """Measure what this process and those below it use in the block.
 
-    Edge case: a process counts its peak of memory from its own start; measure it in a process of its own.
+    The peak of memory counts from the process's start: measure it in a process of its own.
     """
     usage, over = Usage(), threading.Event()
 
@@ -91,7 +91,7 @@ def metered() -> Iterator[Usage]:
         after = tree(os.getpid())
         usage.see(after)
         usage.cpu_s = sum(p.cpu_s for p in after) - sum(p.cpu_s for p in before)
-        usage.written_mb = (sum(p.written for p in after) - sum(p.written for p in before)) / 1e6
+        usage.written_mb = (sum(p.written_bytes for p in after) - sum(p.written_bytes for p in before)) / 1e6
         peaks = {role: kib / 1024 for role, kib in usage.peaks.items()}
         usage.jvm_mib, usage.worker_mib, usage.driver_mib = (peaks.get(r, 0.0) for r in ("jvm", "worker", "driver"))
 
@@ -102,10 +102,10 @@ def tree(pid: int, below_jvm: bool = False) -> list[Seen]:
         command = Path(f"/proc/{pid}/comm").read_text().strip()
         is_jvm = command == "java"
         role = "jvm" if is_jvm else "driver" if not below_jvm else "worker" if "python" in command else "helper"
-        found = [Seen(pid, role, _cpu_s(pid), _peak_kib(pid), _written(pid))]
+        own = [Seen(pid, role, _cpu_s(pid), _peak_kib(pid), _bytes_written(pid))]
     except (FileNotFoundError, ProcessLookupError):
         return []
-    return [*found, *(seen for child in _children(pid) for seen in tree(child, below_jvm or is_jvm))]
+    return [*own, *(process for child in _children(pid) for process in tree(child, below_jvm or is_jvm))]
 
 
 def _children(pid: int) -> Iterator[int]:
@@ -126,6 +126,6 @@ def _peak_kib(pid: int) -> int:
     return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0)
 
 
-def _written(pid: int) -> int:
+def _bytes_written(pid: int) -> int:
     io = Path(f"/proc/{pid}/io").read_text()
     return next(int(line.split()[1]) for line in io.splitlines() if line.startswith("write_bytes:"))

@@ -38,9 +38,9 @@ def engine(name: str, night: str) -> Figures:
 
 
 def warm(night: str, rounds: int) -> Figures:
-    """The anchors with Spark, in one JVM, and the step ingest in turn. Gives: the figures of each round."""
+    """Run the anchors with Spark, in one JVM, and the step ingest in turn. Returns the figures of each round."""
     files = nights.logs_of(Path(night))
-    spark, found = started(Path(night)), []
+    spark, figures = start_session(Path(night)), []
     for _ in range(rounds):
         measured: Figures = {}
         for name, anchor in anchors.WITH_SPARK.items():
@@ -49,22 +49,22 @@ def warm(night: str, rounds: int) -> Figures:
             measured[name] = {"lines": lines, **used.figures()}
         with tempfile.TemporaryDirectory() as lake:
             measured["ingest"] = ingested(spark, Path(night), Path(lake))
-        found.append(measured)
-    return {"rounds": found}
+        figures.append(measured)
+    return {"rounds": figures}
 
 
 def forms(night: str, names: list[str]) -> Figures:
     """The step ingest of a night in several forms, in turn with the plain one, in one warm process."""
     from lab.bench import forms as every
 
-    found = {name: list[Figures]() for name in names}
+    figures = {name: list[Figures]() for name in names}
     with tempfile.TemporaryDirectory() as folder:
-        nights_of = {name: every.made(Path(night), Path(folder) / name, name) for name in names}
+        nights_of = {name: every.render_night(Path(night), Path(folder) / name, name) for name in names}
         for _ in range(every.ROUNDS):
             for name, rendered in nights_of.items():
                 with tempfile.TemporaryDirectory() as lake:
-                    found[name].append(ingested(None, rendered, Path(lake)))
-    return found
+                    figures[name].append(ingested(None, rendered, Path(lake)))
+    return figures
 
 
 def cold(night: str, lake: str, with_snapshots: bool = False, with_spark: bool = False) -> Figures:
@@ -73,7 +73,7 @@ def cold(night: str, lake: str, with_snapshots: bool = False, with_spark: bool =
     Keeps the lake, and its summary.
     """
     with usage.metered() as used:
-        spark = started(Path(night)) if with_spark or launch.is_large(night) else None
+        spark = start_session(Path(night)) if with_spark or launch.is_large(night) else None
         ingest = ingested(spark, Path(night), Path(lake), with_snapshots)
     return {**ingest, **used.figures(), "step_s": ingest["wall_s"]}
 
@@ -81,7 +81,7 @@ def cold(night: str, lake: str, with_snapshots: bool = False, with_spark: bool =
 def rebuild(night: str, lake: str) -> Figures:
     """The step rebuild by Spark on a lake that ingest filled, with the start of its JVM."""
     with usage.metered() as used:
-        spark = started(Path(night))
+        spark = start_session(Path(night))
         began = time.monotonic()
         events = rebuilt(spark, Path(lake))
         step_s = time.monotonic() - began
@@ -99,13 +99,13 @@ def audit(lake: str) -> Figures:
     """A whole audit of the recorded night, as `make audit` runs it."""
     command = [str(launch.spark_python()), "-m", "kafka_hindsight.cli.main", "audit", "--lake", lake]
     with usage.metered() as used:
-        done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
+        process = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise RuntimeError(process.stdout[-2000:] + process.stderr[-2000:])
     return used.figures()
 
 
-def started(night: Path, master: str | None = None, also: Mapping[str, str] | None = None) -> SparkSession:
+def start_session(night: Path, master: str | None = None, also: Mapping[str, str] | None = None) -> SparkSession:
     """Our own session, as the steps of such a night have it: on the cores of this process, or on a cluster."""
     from kafka_hindsight.spark import session
 
@@ -116,7 +116,7 @@ def started(night: Path, master: str | None = None, also: Mapping[str, str] | No
 def ingested(spark: SparkSession | None, night: Path, lake: Path, with_snapshots: bool = False) -> Figures:
     """The step ingest into a new lake, by this process where there is no Spark.
 
-    Gives: its figures, lines by what became of them, the size of the lake.
+    Returns its figures, the lines by their fate, and the size of the lake.
     """
     from spark_jobs import ingest
 
@@ -124,13 +124,13 @@ def ingested(spark: SparkSession | None, night: Path, lake: Path, with_snapshots
     with usage.metered() as used:
         summary = ingest.run_step(spark, settings_of(night, str(lake), snapshots), {})
     (lake / SUMMARY).write_text(json.dumps(summary, default=str))
-    read = sum(f.stat().st_size for f in nights.logs_of(night))
-    kept = sum(f.stat().st_size for f in lake.rglob("*.parquet"))
-    return {"lines": summary["lines"], "read_mb": read / 1e6, "lake_mb": kept / 1e6, **used.figures()}
+    log_bytes = sum(f.stat().st_size for f in nights.logs_of(night))
+    lake_bytes = sum(f.stat().st_size for f in lake.rglob("*.parquet"))
+    return {"lines": summary["lines"], "read_mb": log_bytes / 1e6, "lake_mb": lake_bytes / 1e6, **used.figures()}
 
 
 def rebuilt(spark: SparkSession, lake: Path) -> int:
-    """The step rebuild on a lake that `ingested` filled. Gives: how many events the lake held."""
+    """Run the step rebuild on a lake that `ingested` filled. Returns the number of the lake's events."""
     from spark_jobs import rebuild as step
 
     summary = json.loads((lake / SUMMARY).read_text())
@@ -139,7 +139,7 @@ def rebuilt(spark: SparkSession, lake: Path) -> int:
 
 
 def settings_of(night: Path | None, lake: str, snapshots: Path | None = None) -> Any:
-    """What a step works on."""
+    """The settings of a step."""
     from kafka_hindsight.settings.models import Settings
 
     return Settings.of(
@@ -161,26 +161,26 @@ WORKS: dict[str, Callable[..., Figures]] = {
 }
 
 
-def measured(work: str, cores: str, **given: Any) -> Figures:
+def measured(work: str, cores: str, **arguments: Any) -> Figures:
     """The figures of one piece of work, in a process of its own on these cores.
 
-    Raises: RuntimeError with its last words where it fails.
+    Raises RuntimeError with its last lines where it fails.
     """
-    command = [str(launch.spark_python()), "-m", "lab.bench.works", work, cores, json.dumps(given)]
+    command = [str(launch.spark_python()), "-m", "lab.bench.works", work, cores, json.dumps(arguments)]
     environment = {**os.environ, **launch.environment()}
-    done = subprocess.run(command, cwd=HOME, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        why = done.stderr[max(done.stderr.rfind("Traceback"), 0) :][-6000:]
-        raise RuntimeError(f"{work} {given} failed. Its last words:\n{done.stdout[-1000:]}{why}")
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    process = subprocess.run(command, cwd=HOME, env=environment, capture_output=True, text=True, check=False)
+    if process.returncode:
+        why = process.stderr[max(process.stderr.rfind("Traceback"), 0) :][-6000:]
+        raise RuntimeError(f"{work} {arguments} failed. Its last words:\n{process.stdout[-1000:]}{why}")
+    return dict(json.loads(process.stdout.splitlines()[-1]))
 
 
-def main(name: str, cores: str, given: str) -> None:
-    """Does one piece of work on these cores and prints its figures."""
+def main(name: str, cores: str, arguments: str) -> None:
+    """Do one piece of work on these cores and print its figures."""
     usage.pin(cores)
     usage.adopt()
     time.tzset()
-    print(json.dumps(WORKS[name](**json.loads(given))), flush=True)
+    print(json.dumps(WORKS[name](**json.loads(arguments))), flush=True)
 
 
 if __name__ == "__main__":

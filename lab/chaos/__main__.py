@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from kafka_hindsight.cli.audit import SAMPLE
 from kafka_hindsight.settings.home import HOME
 from lab.chaos import disks, inputs, stores
-from lab.chaos.kills import Tried, kills
+from lab.chaos.kills import Outcome, kills
 from lab.chaos.lakes import contents
 from lab.chaos.night import HALF, LAST, LATE, cut_night
 from lab.chaos.worker import Worker
@@ -60,7 +60,7 @@ class Planned(NamedTuple):
 
 
 def main() -> int:
-    """Runs what is asked for, and prints a table of it as Markdown."""
+    """Run what is asked for, and print a table of it as Markdown."""
     parser = argparse.ArgumentParser(prog="python -m lab.chaos", description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=25, help="moments of each step at which it is killed")
     parser.add_argument("--real", type=int, default=1, help="how many of them are a kill -9 of all its processes")
@@ -72,84 +72,86 @@ def main() -> int:
     parser.add_argument("--engine", default="local", choices=("local", "spark"), help="what reads and judges")
     steps = 'only these are disturbed: publish, or "publish, more logs"'
     parser.add_argument("--steps", nargs="+", choices=names, metavar="STEP", help=steps)
-    given = parser.parse_args()
+    options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    print(f"seed {given.seed}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC", flush=True)
+    print(f"seed {options.seed}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC", flush=True)
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
-        outcomes = list(_told(_tried(given, Path(folder))))
-    print(f"\n{sum(t.tried for t in outcomes)} tried; seed {given.seed}", flush=True)
+        outcomes = list(_print(_outcomes(options, Path(folder))))
+    print(f"\n{sum(t.attempts for t in outcomes)} tried; seed {options.seed}", flush=True)
     return 0 if all(t.holds for t in outcomes) else 1
 
 
-def _told(outcomes: Iterator[Tried]) -> Iterator[Tried]:
+def _print(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
     print("\n| what | tried | tables equal | readers and alerts whole | said so | seconds |")
     print("|---|---|---|---|---|---|", flush=True)
     began = time.monotonic()
     for t in outcomes:
         took = time.monotonic() - began
-        print(f"| {t.what} | {t.tried} | {t.equal} | {t.whole} | {t.told} | {took:.0f} |", flush=True)
+        print(f"| {t.what} | {t.attempts} | {t.equal} | {t.whole} | {t.reported} | {took:.0f} |", flush=True)
         began = time.monotonic()
         yield t
 
 
-def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
+def _outcomes(options: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
     with closing(Worker(folder / "worker")) as worker, closing(Worker(folder / "other")) as other:
         half = cut_night(SAMPLE, folder / "half", HALF)
         whole, late = cut_night(SAMPLE, folder / "whole", LAST), cut_night(SAMPLE, folder / "late", LATE)
-        if "inputs" in given.parts:
-            rng, settings = drawn(given.seed, "inputs"), _settings(half, _FIRST, given.engine)
-            yield inputs.one_by_one(rng, inputs.lines_of(SAMPLE), given.lines)
-            yield inputs.records(rng, inputs.captured_records(_RECORDS), given.lines)
-            yield inputs.broken_lines(worker, rng, folder, half, settings, given.lines)
+        if "inputs" in options.parts:
+            rng, settings = drawn(options.seed, "inputs"), _settings(half, _FIRST, options.engine)
+            yield inputs.one_by_one(rng, inputs.lines_of(SAMPLE), options.lines)
+            yield inputs.records(rng, inputs.captured_records(_RECORDS), options.lines)
+            yield inputs.broken_lines(worker, rng, folder, half, settings, options.lines)
             yield inputs.broken_readings(worker, rng, folder, half, settings, 200)
-        if "stores" in given.parts:
-            asked = [step for step in _NIGHT if not given.steps or step in given.steps]
-            yield stores.slow(drawn(given.seed, "stores"), folder, _settings(half, _FIRST, given.engine), _NIGHT, asked)
-        if {"kills", "disks"} & {*given.parts}:
-            yield from _steps(given, worker, other, folder, _plan(given.engine, half, whole, late))
+        if "stores" in options.parts:
+            steps = [step for step in _NIGHT if not options.steps or step in options.steps]
+            yield stores.slow(
+                drawn(options.seed, "stores"), folder, _settings(half, _FIRST, options.engine), _NIGHT, steps
+            )
+        if {"kills", "disks"} & {*options.parts}:
+            yield from _steps(options, worker, other, folder, _plan(options.engine, half, whole, late))
 
 
 def drawn(seed: int, what: str) -> random.Random:
-    """What is drawn for a part or a step follows from the seed alone, not from what was tried before it."""
+    """A generator for a part or a step. It depends on the seed alone, not on what was tried before."""
     return random.Random(f"{seed} {what}")
 
 
 def _steps(
-    given: argparse.Namespace, worker: Worker, other: Worker, folder: Path, plan: list[Planned]
-) -> Iterator[Tried]:
-    """Runs the plan up to the last step that is asked for, and disturbs those."""
+    options: argparse.Namespace, worker: Worker, other: Worker, folder: Path, plan: list[Planned]
+) -> Iterator[Outcome]:
+    """Run the plan up to the last step that is asked for, and disturb those."""
     lake, began = folder / "lake", folder / "began"
     lake.mkdir()
-    asked = [p for p in plan if not given.steps or {p.step, p.what} & {*given.steps}]
-    for planned in plan[: plan.index(asked[-1]) + 1]:
+    wanted_plan = [p for p in plan if not options.steps or {p.step, p.what} & {*options.steps}]
+    for planned in plan[: plan.index(wanted_plan[-1]) + 1]:
         if planned.step == "maintain":
             _age(lake)
-        if planned not in asked:
+        if planned not in wanted_plan:
             worker.do(planned.step, planned.settings)
             continue
         shutil.copytree(lake, began)
-        for tried in _disturbed(given, worker, other, lake, began, planned):
-            tried.what += f", {planned.night}"
-            yield tried
+        for outcome in _disturbed(options, worker, other, lake, began, planned):
+            outcome.what += f", {planned.night}"
+            yield outcome
         shutil.rmtree(began)
 
 
 def _disturbed(
-    given: argparse.Namespace, worker: Worker, other: Worker, lake: Path, began: Path, planned: Planned
-) -> Iterator[Tried]:
-    """Keeps: the lake's folder is as an undisturbed run leaves it."""
+    options: argparse.Namespace, worker: Worker, other: Worker, lake: Path, began: Path, planned: Planned
+) -> Iterator[Outcome]:
+    """Disturb one step. The lake's folder ends as an undisturbed run leaves it."""
     step, settings = planned.step, planned.settings
-    if "kills" in given.parts:
-        rng = drawn(given.seed, f"kills of {planned.what}")
-        yield kills(worker, other, rng, lake, step, settings, given.kills, given.real)
+    if "kills" in options.parts:
+        rng = drawn(options.seed, f"kills of {planned.what}")
+        yield kills(worker, other, rng, lake, step, settings, options.kills, options.real)
     else:
         worker.do(step, settings)
-    if "disks" in given.parts:
+    if "disks" in options.parts:
         case = disks.Case(worker, began, step, settings, contents(lake))
-        yield from _disks(case, other, drawn(given.seed, f"disks of {planned.what}"), given.disks)
+        yield from _disks(case, other, drawn(options.seed, f"disks of {planned.what}"), options.disks)
 
 
-def _disks(case: disks.Case, other: Worker, rng: random.Random, count: int) -> Iterator[Tried]:
+def _disks(case: disks.Case, other: Worker, rng: random.Random, count: int) -> Iterator[Outcome]:
     try:
         with disks.disk(case.began.parent / "disk"):
             pass

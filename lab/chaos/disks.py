@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from lab.chaos.kills import Tried
+from lab.chaos.kills import Outcome
 from lab.chaos.lakes import Hashes, contents, others
 from lab.chaos.worker import Answer, Worker
 
@@ -45,16 +45,16 @@ class Case(NamedTuple):
     began: Path
     step: str
     settings: Mapping[str, Any]
-    wanted: Hashes
+    hashes: Hashes
 
     def run(self, lake: Path, meanwhile: Callable[[], None] | None = None, **others: str) -> Answer:
-        """Runs the step on a copy of the lake, with other settings where they are given."""
+        """Run the step on a copy of the lake, with other settings where they are given."""
         return self.worker.run(self.step, {**self.settings, "lake": str(lake), **others}, meanwhile)
 
 
 @contextmanager
 def disk(folder: Path) -> Iterator[Path]:
-    """A file system in memory at a folder. Raises: CalledProcessError where this user may not mount one."""
+    """A file system in memory at a folder. Raises CalledProcessError where this user may not mount one."""
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={_ROOM}", "chaos", folder], check=True, capture_output=True)
     try:
@@ -64,71 +64,71 @@ def disk(folder: Path) -> Iterator[Path]:
         folder.rmdir()
 
 
-def full(case: Case, rng: random.Random, count: int) -> Tried:
+def full(case: Case, rng: random.Random, count: int) -> Outcome:
     """A step on a disk with little room left, then with room again."""
-    tried = Tried(f"disk full in {case.step}")
+    outcome = Outcome(f"disk full in {case.step}")
     for _ in range(count):
         with disk(case.began.parent / "disk") as mounted:
             lake = shutil.copytree(case.began, mounted / "lake")
-            left, ballast = rng.randrange(_LEFT_MOST), mounted / "ballast"
+            free_bytes, ballast = rng.randrange(_LEFT_MOST), mounted / "ballast"
             with ballast.open("wb") as file:
-                os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(mounted).free - left)
+                os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(mounted).free - free_bytes)
             first = case.run(lake)
             ballast.unlink()
-            _retried(tried, case, lake, first, f"{left} bytes left", "No space left on device")
-    return tried
+            _retried(outcome, case, lake, first, f"{free_bytes} bytes left", "No space left on device")
+    return outcome
 
 
-def read_only(case: Case) -> Tried:
+def read_only(case: Case) -> Outcome:
     """A step on a lake that cannot be written, then on one that can."""
-    tried = Tried(f"read-only lake in {case.step}")
+    outcome = Outcome(f"read-only lake in {case.step}")
     with disk(case.began.parent / "disk") as mounted:
         lake = shutil.copytree(case.began, mounted / "lake")
         subprocess.run(["mount", "-o", "remount,ro", mounted], check=True)
         first = case.run(lake)
         subprocess.run(["mount", "-o", "remount,rw", mounted], check=True)
-        _retried(tried, case, lake, first, "read-only", "cannot be written")
-    return tried
+        _retried(outcome, case, lake, first, "read-only", "cannot be written")
+    return outcome
 
 
-def vanishing(case: Case, rng: random.Random, count: int) -> Tried:
+def vanishing(case: Case, rng: random.Random, count: int) -> Outcome:
     """A lake that is moved away while a step works, and comes back."""
-    tried = Tried(f"lake away in {case.step}")
+    outcome = Outcome(f"lake away in {case.step}")
     for number in range(count):
         lake = shutil.copytree(case.began, case.began.parent / f"away-{number}")
-        gone, end = lake.with_suffix(".gone"), time.monotonic() + rng.uniform(0.3, 6)
+        moved, end = lake.with_suffix(".gone"), time.monotonic() + rng.uniform(0.3, 6)
 
-        def move(lake: Path = lake, gone: Path = gone, end: float = end) -> None:
+        def move(lake: Path = lake, moved: Path = moved, end: float = end) -> None:
             time.sleep(0.02)
-            if time.monotonic() >= end and not gone.exists():
-                lake.rename(gone)
+            if time.monotonic() >= end and not moved.exists():
+                lake.rename(moved)
 
         first = case.run(lake, move)
-        if gone.exists():
+        if moved.exists():
             shutil.rmtree(lake, ignore_errors=True)
-            gone.rename(lake)
-        _retried(tried, case, lake, first, "away", "")
+            moved.rename(lake)
+        _retried(outcome, case, lake, first, "away", "")
         shutil.rmtree(lake)
-    return tried
+    return outcome
 
 
-def set_back(case: Case) -> Tried:
+def set_back(case: Case) -> Outcome:
     """A run a day before the last change of the lake's files: the clock was set back."""
-    tried = Tried(f"clock set back before {case.step}")
+    outcome = Outcome(f"clock set back before {case.step}")
     lake = shutil.copytree(case.began, case.began.parent / "set-back")
     tomorrow = time.time() + 86_400
     for file in lake.rglob("*"):
         os.utime(file, (tomorrow, tomorrow))
     yesterday = (datetime.fromisoformat(case.settings["run_at"]) - timedelta(days=1)).isoformat()
     first = case.run(lake, run_at=yesterday)
-    _retried(tried, case, lake, first, "set back", None)
+    _retried(outcome, case, lake, first, "set back", None)
     shutil.rmtree(lake)
-    return tried
+    return outcome
 
 
-def together(case: Case, other: Worker) -> Tried:
+def together(case: Case, other: Worker) -> Outcome:
     """Two processes that run a step on one lake at once, each for its own run: as if one had run after the other."""
-    tried = Tried(f"two runs of {case.step} at once")
+    outcome = Outcome(f"two runs of {case.step} at once")
     lake = shutil.copytree(case.began, case.began.parent / "together")
     if (earlier := lake / "runs" / case.settings["run_id"]).exists():
         shutil.copytree(earlier, earlier.with_name(_OTHER))
@@ -141,35 +141,35 @@ def together(case: Case, other: Worker) -> Tried:
     answers.append(case.run(lake))
     beside.join()
     failed = next((a for a in answers if a.sentences), Answer(0, []))
-    _retried(tried, case._replace(wanted=contents(after)), lake, failed, "together", None)
+    _retried(outcome, case._replace(hashes=contents(after)), lake, failed, "together", None)
     shutil.rmtree(lake)
     shutil.rmtree(after)
-    return tried
+    return outcome
 
 
-def unreachable(case: Case) -> Tried:
+def unreachable(case: Case) -> Outcome:
     """Logs in a store of which nothing answers: a sentence that says so, within a bound."""
     with patch.dict(os.environ, _NOBODY), closing(Worker(case.began.parent / "unreachable")) as worker:
         began = time.monotonic()
         answer = case._replace(worker=worker).run(case.began, logs="s3a://nobody/logs")
         took = time.monotonic() - began
-    tried = Tried(f"store that does not answer in {case.step}", 1)
-    tried.equal = tried.told = int("Could not connect" in " ".join(answer.sentences))
-    tried.whole = int(took < _ANSWERS_WITHIN)
-    tried.note(f"exit code {answer.code} after {took:.0f} s, “{answer.said[:200]}”")
-    return tried
+    outcome = Outcome(f"store that does not answer in {case.step}", 1)
+    outcome.equal = outcome.reported = int("Could not connect" in " ".join(answer.sentences))
+    outcome.whole = int(took < _ANSWERS_WITHIN)
+    outcome.note(f"exit code {answer.code} after {took:.0f} s, “{answer.text[:200]}”")
+    return outcome
 
 
-def _retried(tried: Tried, case: Case, lake: Path, first: Answer, why: str, needed: str | None) -> None:
-    """Judges a first run and its retry. `needed`: what its sentence must say; None where it must not fail at all."""
+def _retried(outcome: Outcome, case: Case, lake: Path, first: Answer, why: str, sentence: str | None) -> None:
+    """Judge a first run and its retry. `sentence`: what its sentence must say; None where it must not fail at all."""
     again = case.run(lake)
-    found = {} if again.sentences else contents(lake)
-    tried.tried += 1
-    is_equal = found == case.wanted
-    is_told = not first.sentences or (needed is not None and needed in " ".join(first.sentences))
-    tried.equal += is_equal
-    tried.whole += is_told
-    tried.told += bool(first.sentences)
-    if first.sentences or not (is_equal and is_told):
-        then = "equal" if is_equal else f"NOT equal: {again.sentences or others(found, case.wanted)}"
-        tried.note(f"{why}: exit code {first.code}, “{first.said[:200]}”; after a retry {then}")
+    hashes = {} if again.sentences else contents(lake)
+    outcome.attempts += 1
+    is_equal = hashes == case.hashes
+    is_reported = not first.sentences or (sentence is not None and sentence in " ".join(first.sentences))
+    outcome.equal += is_equal
+    outcome.whole += is_reported
+    outcome.reported += bool(first.sentences)
+    if first.sentences or not (is_equal and is_reported):
+        then = "equal" if is_equal else f"NOT equal: {again.sentences or others(hashes, case.hashes)}"
+        outcome.note(f"{why}: exit code {first.code}, “{first.text[:200]}”; after a retry {then}")

@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from kafka_hindsight.knowledge.group_records import Malformed, decode
 from kafka_hindsight.knowledge.layouts import LAYOUTS
 from kafka_hindsight.logs.reading import read_record
-from lab.chaos.kills import Tried
+from lab.chaos.kills import Outcome
 from lab.chaos.worker import Worker
 
 NAMES = (
@@ -60,24 +60,24 @@ def _mutated(rng: random.Random, line: bytes) -> bytes:
     return line
 
 
-def one_by_one(rng: random.Random, lines: Sequence[bytes], count: int) -> Tried:
+def one_by_one(rng: random.Random, lines: Sequence[bytes], count: int) -> Outcome:
     """As many mutated lines, each read as a worker of Spark reads a record: each has one fate, and none holds it up."""
-    tried = Tried(f"{count:,} mutated lines, one by one", tried=count)
+    outcome = Outcome(f"{count:,} mutated lines, one by one", attempts=count)
     fates, slowest = Counter[str](), 0.0
     for line in mutated(rng, lines, count):
         text = line.decode(errors="replace")
-        layout = next((known.name for known in LAYOUTS if re.match(known.head, text)), None)
+        layout = next((layout_.name for layout_ in LAYOUTS if re.match(layout_.head, text)), None)
         began = time.process_time()
         fates[read_record(layout, text, is_utf8=_is_utf8(line)).fate.value] += 1
         slowest = max(slowest, time.process_time() - began)
-    tried.equal, tried.whole = fates.total(), count if slowest < _MOST_SECONDS else 0
-    tried.note(f"{dict(sorted(fates.items()))}; the slowest took {slowest * 1000:.0f} ms of processor time")
-    return tried
+    outcome.equal, outcome.whole = fates.total(), count if slowest < _MOST_SECONDS else 0
+    outcome.note(f"{dict(sorted(fates.items()))}; the slowest took {slowest * 1000:.0f} ms of processor time")
+    return outcome
 
 
-def records(rng: random.Random, captured: Sequence[tuple[bytes, bytes]], count: int) -> Tried:
+def records(rng: random.Random, captured: Sequence[tuple[bytes, bytes]], count: int) -> Outcome:
     """As many records of `__consumer_offsets` with changed keys and values: each is read, or refused in a sentence."""
-    tried = Tried(f"{count:,} mutated records of groups, one by one", tried=count)
+    outcome = Outcome(f"{count:,} mutated records of groups, one by one", attempts=count)
     ends = Counter[str]()
     for _ in range(count):
         key, value = rng.choice(captured)
@@ -87,9 +87,9 @@ def records(rng: random.Random, captured: Sequence[tuple[bytes, bytes]], count: 
             ends["read"] += 1
         except Malformed as refusal:
             ends["refused" if str(refusal) else "refused without a word"] += 1
-    tried.equal = tried.whole = ends["read"] + ends["refused"]
-    tried.note(str(dict(sorted(ends.items()))))
-    return tried
+    outcome.equal = outcome.whole = ends["read"] + ends["refused"]
+    outcome.note(str(dict(sorted(ends.items()))))
+    return outcome
 
 
 def captured_records(file: Path) -> list[tuple[bytes, bytes]]:
@@ -113,27 +113,29 @@ def _is_utf8(line: bytes) -> bool:
 
 def broken_lines(
     worker: Worker, rng: random.Random, folder: Path, night: Path, settings: Mapping[str, Any], count: int
-) -> Tried:
+) -> Outcome:
     """A whole ingest of a night with as many mutated lines, spread over files with hostile names."""
-    tried = Tried(f"ingest of {count:,} mutated lines in {len(NAMES)} files with hostile names", tried=1)
+    outcome = Outcome(f"ingest of {count:,} mutated lines in {len(NAMES)} files with hostile names", attempts=1)
     logs, lake = folder / "mutated", folder / "mutated-lake"
     _lay(rng, logs, night, count // len(NAMES))
     answer = worker.run("ingest", {**settings, "logs": str(logs), "lake": str(lake), "snapshots": None})
     if answer.sentences:
-        tried.note(f"exit code {answer.code}: {answer.sentences}")
-        return tried
+        outcome.note(f"exit code {answer.code}: {answer.sentences}")
+        return outcome
     summary = json.loads((lake / "runs" / settings["run_id"] / "ingest.json").read_text())
     coverage = _rows(lake, "quality/coverage")
     fates = {name: sum(r[name] for r in coverage) for name in ("events", "ignored", "unparsed", "quarantined")}
-    tried.equal = int(sum(fates.values()) == sum(r["lines_in"] for r in coverage))
+    outcome.equal = int(sum(fates.values()) == sum(r["lines_in"] for r in coverage))
     ledger = {r["file"]: r["line_count"] for r in _rows(lake, "bronze/log_files")}
     not_read = _unread(logs, ledger)
-    tried.whole = int(all(any(told.startswith(name) for told in summary["files_not_read"]) for name in not_read))
-    tried.note(
+    outcome.whole = int(
+        all(any(sentence.startswith(name) for sentence in summary["files_not_read"]) for name in not_read)
+    )
+    outcome.note(
         f"{sum(fates.values()):,} lines in the window: {fates}; {sum(ledger.values()):,} lines were read in"
         f" {len(ledger)} files; not read and named: {not_read}; {len(summary['warnings'])} warnings"
     )
-    return tried
+    return outcome
 
 
 def _lay(rng: random.Random, logs: Path, night: Path, share: int) -> None:
@@ -146,28 +148,28 @@ def _lay(rng: random.Random, logs: Path, night: Path, share: int) -> None:
 
 def _unread(logs: Path, ledger: Mapping[str, int]) -> list[str]:
     """The files of which the ledger does not hold each physical line."""
-    written = {str(f.relative_to(logs)): f.read_bytes().count(b"\n") for f in logs.rglob("*") if f.is_file()}
-    return sorted(name for name, count in written.items() if ledger.get(name) != count)
+    line_counts = {str(f.relative_to(logs)): f.read_bytes().count(b"\n") for f in logs.rglob("*") if f.is_file()}
+    return sorted(name for name, count in line_counts.items() if ledger.get(name) != count)
 
 
 def broken_readings(
     worker: Worker, rng: random.Random, folder: Path, night: Path, settings: Mapping[str, Any], count: int
-) -> Tried:
+) -> Outcome:
     """A whole ingest with readings of the cluster in which values are replaced and texts are cut."""
-    tried = Tried(f"ingest of {count} mutated readings of the cluster")
+    outcome = Outcome(f"ingest of {count} mutated readings of the cluster")
     sound = (night / "snapshots.jsonl").read_text().splitlines()
     file = folder / "mutated.jsonl"
     file.write_text("".join(_reading(rng, rng.choice(sound)).replace("\n", " ") + "\n" for _ in range(count)))
     lake = folder / "readings-lake"
     answer = worker.run("ingest", {**settings, "lake": str(lake), "snapshots": str(file)})
-    tried.tried = 1
+    outcome.attempts = 1
     if answer.sentences:
-        tried.note(f"exit code {answer.code}: {answer.sentences}")
-        return tried
-    kept, broken = len(_rows(lake, "bronze/snapshot_readings")), _rows(lake, "quality/quarantine")
-    tried.equal = tried.whole = 1
-    tried.note(f"{kept} readings are kept, {len(broken)} rows are in quarantine")
-    return tried
+        outcome.note(f"exit code {answer.code}: {answer.sentences}")
+        return outcome
+    reading_count, broken = len(_rows(lake, "bronze/snapshot_readings")), _rows(lake, "quality/quarantine")
+    outcome.equal = outcome.whole = 1
+    outcome.note(f"{reading_count} readings are kept, {len(broken)} rows are in quarantine")
+    return outcome
 
 
 def _reading(rng: random.Random, text: str) -> str:

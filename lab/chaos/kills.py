@@ -16,30 +16,30 @@ from typing import Any
 
 from kafka_hindsight.catalog import TABLES
 from kafka_hindsight.lake import delta_log
-from lab.chaos.lakes import Hashes, Seen, contents, others, seen, shows_newest
+from lab.chaos.lakes import Hashes, Seen, contents, look_at, others, shows_newest
 from lab.chaos.worker import KILLED, Worker
 
 
 @dataclass
-class Tried:
-    """What was tried of one kind, and what came of it."""
+class Outcome:
+    """The attempts of one kind, and their outcome."""
 
     what: str
-    tried: int = 0
+    attempts: int = 0
     equal: int = 0
     whole: int = 0
-    told: int = 0
+    reported: int = 0
     notes: list[str] = field(default_factory=list)
 
     def note(self, what: str) -> None:
-        """Keeps what is worth a sentence, and says it at once: a run may take hours."""
+        """Keep what is worth a sentence, and print it at once: a run may take hours."""
         self.notes.append(what)
         print(f"- {self.what}: {what}", file=sys.stderr, flush=True)
 
     @property
     def holds(self) -> bool:
         """Whether tables, readers and alerts were as they must be each time."""
-        return self.tried == self.equal == self.whole
+        return self.attempts == self.equal == self.whole
 
 
 def kills(
@@ -51,30 +51,30 @@ def kills(
     settings: Mapping[str, Any],
     count: int,
     real: int,
-) -> Tried:
-    """Runs a step on a lake and leaves it done; retries it from `count` moments, `real` of them a kill -9 of `killed`.
+) -> Outcome:
+    """Run a step on a lake and leave it done; retry it from `count` moments, `real` of them a kill -9 of `killed`.
 
-    Keeps: the lake's folder is as an undisturbed run leaves it.
+    The lake's folder ends as an undisturbed run leaves it.
     """
-    tried = Tried(f"kill of {step}")
+    outcome = Outcome(f"kill of {step}")
     folder = lake.parent
     began = _copy(lake, folder / f"{step}-before")
-    before = seen(lake).gold
-    changes, moments = _stopped(worker, rng, lake, step, settings, count - real, folder / f"{step}-moments")
-    wanted, after = contents(lake), seen(lake).gold
+    before = look_at(lake).gold
+    changes, moments = _stop_often(worker, rng, lake, step, settings, count - real, folder / f"{step}-moments")
+    hashes, after = contents(lake), look_at(lake).gold
     places = [*moments, *_killed(killed, rng, began, step, settings, real, changes)]
-    looks = [seen(place) for place in places]
+    looks = [look_at(place) for place in places]
     for place, look, sentences in zip(places, looks, _retried([worker, killed], step, settings, places), strict=True):
-        _judge(tried, place, sentences, look, (before, after), wanted)
+        _judge(outcome, place, sentences, look, (before, after), hashes)
         shutil.rmtree(place)
     shutil.rmtree(began)
-    return tried
+    return outcome
 
 
 def _retried(
     workers: list[Worker], step: str, settings: Mapping[str, Any], places: Sequence[Path]
 ) -> Iterator[list[str]]:
-    """What a step that runs again says at each place, in their order: as many at once as there are workers."""
+    """Run a step again at each place, as many at once as there are workers. Yields its sentences, in order."""
     free = queue.SimpleQueue[Worker]()
     for worker in workers:
         free.put(worker)
@@ -94,25 +94,25 @@ def _retried(
 
 
 def _judge(
-    tried: Tried, place: Path, sentences: list[str], look: Seen, whole: tuple[Hashes, Hashes], wanted: Hashes
+    outcome: Outcome, place: Path, sentences: list[str], look: Seen, whole: tuple[Hashes, Hashes], hashes: Hashes
 ) -> None:
-    tried.tried += 1
-    found = {} if sentences else contents(place)
-    is_equal = found == wanted and shows_newest(place)
+    outcome.attempts += 1
+    hashes_now = {} if sentences else contents(place)
+    is_equal = hashes_now == hashes and shows_newest(place)
     is_whole = look.gold in whole and not look.unread
-    tried.equal += is_equal
-    tried.whole += is_whole
-    tried.told += any("not finished" in line for line in look.said)
-    so_far = f"{tried.tried} tried, {tried.equal} equal, {tried.whole} whole, {tried.told} said so"
-    print(f"  {tried.what}: {so_far}", file=sys.stderr, flush=True)
+    outcome.equal += is_equal
+    outcome.whole += is_whole
+    outcome.reported += any("not finished" in line for line in look.sentences)
+    so_far = f"{outcome.attempts} tried, {outcome.equal} equal, {outcome.whole} whole, {outcome.reported} said so"
+    print(f"  {outcome.what}: {so_far}", file=sys.stderr, flush=True)
     if not is_equal:
-        tried.note(f"{place.name}: {sentences or f'other rows in {others(found, wanted)}'}")
+        outcome.note(f"{place.name}: {sentences or f'other rows in {others(hashes_now, hashes)}'}")
     if not is_whole:
         mixed = [n for n, h in look.gold.items() if h not in (whole[0][n], whole[1][n])]
-        tried.note(f"{place.name}: readers saw a mix ({mixed or 'of old and new tables'}); {look.unread}")
+        outcome.note(f"{place.name}: readers saw a mix ({mixed or 'of old and new tables'}); {look.unread}")
 
 
-def _stopped(
+def _stop_often(
     worker: Worker, rng: random.Random, lake: Path, step: str, settings: Mapping[str, Any], count: int, to: Path
 ) -> tuple[int, list[Path]]:
     """One run to its end, stopped at moments: each time the lake is copied as it lies there.
@@ -120,22 +120,22 @@ def _stopped(
     A moment is a change in tables' logs, or an instant at random, about one a second. Of all of them as many as asked
     for are kept, each with the same chance.
 
-    Gives: how many changes there were, and the copies.
+    Returns the number of changes, and the copies.
     """
     places: list[Path] = []
-    met, changes, known, due = 0, 0, _logs(lake), time.monotonic() + rng.expovariate(1)
+    met, changes, commits, due = 0, 0, _logs(lake), time.monotonic() + rng.expovariate(1)
 
     def look() -> None:
-        nonlocal met, changes, known, due
+        nonlocal met, changes, commits, due
         time.sleep(0.003)
-        before, known = known, _logs(lake)
-        changes += known != before
-        if known == before and time.monotonic() < due:
+        before, commits = commits, _logs(lake)
+        changes += commits != before
+        if commits == before and time.monotonic() < due:
             return
         met, due = met + 1, time.monotonic() + rng.expovariate(1)
         number = len(places) if len(places) < count else rng.randrange(met)
         if number < count:
-            with worker.stopped():
+            with worker.suspended():
                 shutil.rmtree(to / f"{number:04d}", ignore_errors=True)
                 place = _copy(lake, to / f"{number:04d}")
             places[number:] = [place, *places[number + 1 :]]
@@ -149,27 +149,27 @@ def _killed(
 ) -> Iterator[Path]:
     """The lake after a kill -9 shortly after a change in tables' logs, each from the same beginning.
 
-    Edge case: a run that ended before it was killed counts for nothing; the next is killed earlier.
+    A run that ended before the kill does not count. The next one is killed earlier.
     """
     for number in range(count):
-        place, left = began.parent / f"{step}-killed-{number}", rng.randint(1, changes)
-        while not _is_killed(worker, rng, _copy(began, place), step, settings, left):
+        place, commits_left = began.parent / f"{step}-killed-{number}", rng.randint(1, changes)
+        while not _is_killed(worker, rng, _copy(began, place), step, settings, commits_left):
             shutil.rmtree(place)
-            left = max(1, left // 2)
+            commits_left = max(1, commits_left // 2)
         yield place
 
 
 def _is_killed(
-    worker: Worker, rng: random.Random, place: Path, step: str, settings: Mapping[str, Any], left: int
+    worker: Worker, rng: random.Random, place: Path, step: str, settings: Mapping[str, Any], commits_left: int
 ) -> bool:
-    known = _logs(place)
+    commits = _logs(place)
 
     def look() -> None:
-        nonlocal left, known
+        nonlocal commits_left, commits
         time.sleep(0.003)
-        before, known = known, _logs(place)
-        left -= known != before
-        if not left:
+        before, commits = commits, _logs(place)
+        commits_left -= commits != before
+        if not commits_left:
             time.sleep(rng.uniform(0, 0.1))
             worker.kill()
 
@@ -180,7 +180,7 @@ _LOGS = tuple(f"/{table.layer}/{table.name}/{delta_log.FOLDER}" for table in TAB
 
 
 def _logs(lake: Path) -> tuple[int, ...]:
-    """When a name last came or went in each table's log: cheap, since it is asked hundreds of times a second."""
+    """The time of the last change in each table's log folder. Cheap: it is read hundreds of times a second."""
     return tuple(_changed(f"{lake}{log}") for log in _LOGS)
 
 

@@ -1,4 +1,4 @@
-"""What is in a lake, and what readers see of it while steps die."""
+"""The contents of a lake, and what readers see of it while steps die."""
 
 from __future__ import annotations
 
@@ -39,32 +39,32 @@ def contents(lake: Path | str) -> Hashes:
     }
 
 
-def others(found: Hashes, wanted: Hashes) -> list[str]:
+def others(before: Hashes, after: Hashes) -> list[str]:
     """The tables in which there are other rows, or which are there in one of two lakes alone."""
-    return sorted(n for n in {*found, *wanted} if found.get(n) != wanted.get(n))
+    return sorted(n for n in {*before, *after} if before.get(n) != after.get(n))
 
 
 class Seen(NamedTuple):
-    """What readers saw: gold by the SQL prompt's views and what alerts are made of; what they said; what was unread."""
+    """A look of the readers: gold by the SQL prompt's views and alerts' rows; their sentences; what was unread."""
 
     gold: Hashes
-    said: list[str]
+    sentences: list[str]
     unread: tuple[str, ...]
 
 
-def seen(lake: Path) -> Seen:
-    """Opens a lake as the prompt and the alerts do. Edge case: a lake in which no table is made yet has no rows."""
-    said = io.StringIO()
+def look_at(lake: Path) -> Seen:
+    """Open a lake as the prompt and the alerts do. A lake without tables has no rows."""
+    errors = io.StringIO()
     gold = {t.full_name: _hash(t, []) for t in GOLD}
-    with contextlib.redirect_stderr(said):
+    with contextlib.redirect_stderr(errors):
         if newest_versions(str(lake)):
             with open_views(str(lake), GOLD) as connection:
                 for table in GOLD:
-                    found = connection.execute(f"FROM {view_name(table)}").to_arrow_table().to_pylist()
-                    gold[table.full_name] = _hash(table, found)
+                    rows_read = connection.execute(f"FROM {view_name(table)}").to_arrow_table().to_pylist()
+                    gold[table.full_name] = _hash(table, rows_read)
         rows = read_alert_rows(str(lake), _EVER, _EVER)
     gold["alerts"] = _digest({name: row} for name in _ALERTS for row in getattr(rows, name))
-    return Seen(gold, said.getvalue().splitlines(), rows.unread)
+    return Seen(gold, errors.getvalue().splitlines(), rows.unread)
 
 
 def shows_newest(lake: Path) -> bool:

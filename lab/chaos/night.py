@@ -12,7 +12,7 @@ FIRST, HALF, LAST, LATE = b"01:41:30", b"01:45:30", b"01:49:00", b"01:51:00"
 
 
 def cut_night(sample: Path, folder: Path, last: bytes) -> Path:
-    """Writes the logs and readings of the sample up to an instant, from the same first one; gives the folder."""
+    """Write the logs and readings of the sample up to an instant, from the same first one; give the folder."""
     for log in sorted((sample / "logs").rglob("*.log")):
         target = folder / log.relative_to(sample)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -24,16 +24,16 @@ def cut_night(sample: Path, folder: Path, last: bytes) -> Path:
 
 def _between(text: bytes, last: bytes) -> list[bytes]:
     """Records between the instants, each with what follows its head."""
-    kept: list[bytes] = []
+    lines: list[bytes] = []
     is_in = False
     for line in text.splitlines(keepends=True):
         if head := _AT.match(line):
             is_in = FIRST <= head[1] < last
         if is_in:
-            kept.append(line)
-    return kept
+            lines.append(line)
+    return lines
 
 
 def _instant(reading: bytes) -> bytes:
-    found = re.search(rb'"at": ?"[^T"]*T(\d\d:\d\d:\d\d)', reading)
-    return found[1] if found else b""
+    match = re.search(rb'"at": ?"[^T"]*T(\d\d:\d\d:\d\d)', reading)
+    return match[1] if match else b""

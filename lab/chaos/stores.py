@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.chaos.kills import Tried
+from lab.chaos.kills import Outcome
 from lab.chaos.lakes import contents
 from lab.chaos.worker import Worker
 from lab.drill.cluster import free_ports
@@ -30,18 +30,18 @@ _STARTS_WITHIN = 60
 
 
 def slow(
-    rng: random.Random, folder: Path, settings: Mapping[str, Any], steps: Sequence[str], asked: Collection[str]
-) -> Tried:
+    rng: random.Random, folder: Path, settings: Mapping[str, Any], steps: Sequence[str], slow_steps: Collection[str]
+) -> Outcome:
     """Steps into a lake in a store, and beside them into one on disk: each leaves equal tables.
 
-    Takes: `asked`, the steps to which the store answers late.
+    The store answers late to `slow_steps`.
     """
     beside, far, is_late = folder / "beside", f"s3a://{_BUCKET}/slow", threading.Event()
     with _store(folder, _delays(rng, is_late)) as waited, closing(Worker(folder / "far")) as worker:
-        tried = Tried(f"{', '.join(asked)} on an object store that answers late")
+        outcome = Outcome(f"{', '.join(slow_steps)} on an object store that answers late")
         for step in steps:
             worker.do(step, {**settings, "lake": str(beside)})
-            if step not in asked:
+            if step not in slow_steps:
                 worker.do(step, {**settings, "lake": far})
                 continue
             is_late.set()
@@ -50,14 +50,14 @@ def slow(
             took, waits = time.monotonic() - began, waited[so_far:]
             is_late.clear()
             is_equal = not answer.sentences and contents(far) == contents(beside)
-            tried.tried += 1
-            tried.equal += is_equal
-            tried.whole += not answer.sentences
-            tried.note(
+            outcome.attempts += 1
+            outcome.equal += is_equal
+            outcome.whole += not answer.sentences
+            outcome.note(
                 f"{step}: {len(waits)} answers waited {sum(waits):.0f} s in all, {max(waits):.0f} s at most; "
                 f"{took:.0f} s; {answer.sentences or ('equal' if is_equal else 'NOT equal')}"
             )
-    return tried
+    return outcome
 
 
 def _delays(rng: random.Random, is_late: threading.Event) -> Callable[[], float]:
@@ -71,14 +71,14 @@ def _delays(rng: random.Random, is_late: threading.Event) -> Callable[[], float]
 
 @contextmanager
 def _store(folder: Path, delay: Callable[[], float]) -> Iterator[list[float]]:
-    """The store with an empty bucket, for all that looks for S3 in the environment. Gives: how long answers waited."""
+    """Run the store with an empty bucket, and set the environment for S3. Yields how long answers waited."""
     build_environment(folder / "moto", "s3.txt")
     port, late = free_ports(2)
     command = [str(folder / "moto" / "bin" / "moto_server"), "-H", "127.0.0.1", "-p", str(port)]
     before, waited = {**os.environ}, list[float]()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
-            _made(f"http://127.0.0.1:{port}/{_BUCKET}")
+            _make_bucket(f"http://127.0.0.1:{port}/{_BUCKET}")
             threading.Thread(target=asyncio.run, args=(_serve(late, port, delay, waited),), daemon=True).start()
             os.environ |= {
                 "AWS_ENDPOINT_URL": f"http://127.0.0.1:{late}",
@@ -94,7 +94,7 @@ def _store(folder: Path, delay: Callable[[], float]) -> Iterator[list[float]]:
             server.terminate()
 
 
-def _made(bucket: str) -> None:
+def _make_bucket(bucket: str) -> None:
     until = time.monotonic() + _STARTS_WITHIN
     while True:
         try:
@@ -115,13 +115,15 @@ async def _serve(late: int, port: int, delay: Callable[[], float], waited: list[
 
     async def joined(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answers, asks = await asyncio.open_connection("127.0.0.1", port)
-        await asyncio.gather(_passed(reader, asks, lambda: 0), _passed(answers, writer, answer), return_exceptions=True)
+        await asyncio.gather(
+            _pass_on(reader, asks, lambda: 0), _pass_on(answers, writer, answer), return_exceptions=True
+        )
 
     async with await asyncio.start_server(joined, "127.0.0.1", late) as server:
         await server.serve_forever()
 
 
-async def _passed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay: Callable[[], float]) -> None:
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay: Callable[[], float]) -> None:
     with closing(writer):
         while data := await reader.read(_CHUNK):
             await asyncio.sleep(delay())

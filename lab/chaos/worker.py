@@ -30,13 +30,13 @@ class Answer(NamedTuple):
     sentences: list[str]
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The first sentence."""
         return self.sentences[0] if self.sentences else ""
 
 
 class Worker:
-    """The process, and those below it: Java, where a step asks for Spark. Takes: `module`, what it runs."""
+    """The process, and those below it: Java, where a step needs Spark. It runs `module`."""
 
     def __init__(self, folder: Path, module: str = "lab.chaos.worker") -> None:
         self._folder, self._module = folder, module
@@ -45,9 +45,9 @@ class Worker:
         self._start()
 
     def run(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> Answer:
-        """Runs a step to its end. `meanwhile` is called again and again until it ended.
+        """Run a step to its end. `meanwhile` is called again and again until it ended.
 
-        Gives: exit code KILLED where the process was killed.
+        The exit code is KILLED where the process was killed.
         """
         assert self._process.stdin is not None
         self._answer.unlink(missing_ok=True)
@@ -59,18 +59,18 @@ class Worker:
             else:
                 time.sleep(0.05)
         is_done = self._answer.exists()
-        ended = Answer(**json.loads(self._answer.read_text())) if is_done else Answer(KILLED, ["killed"])
+        answer = Answer(**json.loads(self._answer.read_text())) if is_done else Answer(KILLED, ["killed"])
         if self._process.poll() is not None and not self._is_closed:
             self._start()
-        return ended
+        return answer
 
     def do(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> None:
-        """Runs a step that nothing disturbs. Raises: RuntimeError where it fails."""
+        """Run a step that nothing disturbs. Raises RuntimeError where it fails."""
         if sentences := self.run(step, settings, meanwhile).sentences:
             raise RuntimeError(f"{step} failed undisturbed: {sentences}")
 
     @contextmanager
-    def stopped(self) -> Iterator[None]:
+    def suspended(self) -> Iterator[None]:
         """All its processes stand still in the block: what lies on disk is what a kill would leave."""
         os.killpg(self._process.pid, signal.SIGSTOP)
         try:
@@ -79,12 +79,12 @@ class Worker:
             os.killpg(self._process.pid, signal.SIGCONT)
 
     def kill(self) -> None:
-        """Ends all its processes as a kill -9 does."""
+        """End all its processes as a kill -9 does."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def close(self) -> None:
-        """Ends it for good: a step that another thread waits for counts as killed."""
+        """End it for good: a step that another thread waits for counts as killed."""
         self._is_closed = True
         self.kill()
 
@@ -103,7 +103,7 @@ class Worker:
 
 
 def main(answer: Path) -> None:
-    """Runs the steps that stdin names, one a line, and writes how each ended."""
+    """Run the steps that stdin names, one a line, and write how each ended."""
     from kafka_hindsight.catalog.steps import BY_NAME
     from kafka_hindsight.settings.models import Settings
     from kafka_hindsight.shared.exits import DONE, exit_code, sentences_of
@@ -111,23 +111,23 @@ def main(answer: Path) -> None:
 
     time.tzset()
     for line in sys.stdin:
-        asked = json.loads(line)
+        request = json.loads(line)
         try:
-            settings = Settings.of(asked["settings"])
+            settings = Settings.of(request["settings"])
             if settings.engine == "spark":
                 _start_spark()
-            perform(BY_NAME[asked["step"]], settings)
-            ended = Answer(DONE, [])
+            perform(BY_NAME[request["step"]], settings)
+            result = Answer(DONE, [])
         except Exception as error:
             traceback.print_exc()
-            ended = Answer(exit_code(error), sentences_of(error))
+            result = Answer(exit_code(error), sentences_of(error))
         being_written = answer.with_suffix(".tmp")
-        being_written.write_text(json.dumps(ended._asdict()))
+        being_written.write_text(json.dumps(result._asdict()))
         being_written.rename(answer)
 
 
 def _start_spark() -> None:
-    """Starts Spark with a few tasks, where it does not run: steps use the session of their process."""
+    """Start Spark with a few tasks, where it does not run: steps use the session of their process."""
     from kafka_hindsight.spark import session
 
     if not session.running():

@@ -1,4 +1,4 @@
-"""When brokers were away by what was done to them, and how an audit's absences agree with it.
+"""The times when brokers were away by the acts on them, and how an audit's absences agree with them.
 
 It reads acts and rows alone: nothing here knows of lines, patterns and rulings.
 """
@@ -88,7 +88,7 @@ RIGHT, DOUBTFUL, WRONG = "right", "doubtful", "wrong"
 
 
 def away_of(acts: Sequence[Act]) -> list[Away]:
-    """When each broker was away."""
+    """The times when each broker was away."""
     by_broker: dict[int, list[Act]] = defaultdict(list)
     for act in acts:
         if act.broker is not None and act.is_on_broker:
@@ -98,14 +98,14 @@ def away_of(acts: Sequence[Act]) -> list[Away]:
 
 
 def _of_broker(broker: int, acts: Iterable[Act], until: datetime) -> list[Away]:
-    """Edge case: one whose start ended since its former session was not over is started again when it is."""
+    """The absences of one broker. One whose start ended because its former session was open is started again later."""
     over: list[Away] = []
     current: Away | None = None
     for act in acts:
-        if kinds := _taken(act):
-            begun = current or Away(broker, act.at, until, False, frozenset(), False)
-            owed = begun.is_owed or act.expect in OUTAGE_KINDS
-            current = replace(begun, kinds=begun.kinds | kinds, is_owed=owed)
+        if kinds := _kinds_of(act):
+            absence = current or Away(broker, act.at, until, False, frozenset(), False)
+            owed = absence.is_owed or act.expect in OUTAGE_KINDS
+            current = replace(absence, kinds=absence.kinds | kinds, is_owed=owed)
         elif act.action == START_ENDED:
             over[-1] = replace(over[-1], back_at=act.at + SESSION, kinds=over[-1].kinds | {OutageKind.FAILED_START})
         elif current and act.action == "broker_starts_fail":
@@ -116,8 +116,8 @@ def _of_broker(broker: int, acts: Iterable[Act], until: datetime) -> list[Away]:
     return [*over, *([current] if current else [])]
 
 
-def _taken(act: Act) -> frozenset[str]:
-    """What an act makes of a broker; a failed disk takes it away only where that ends its process."""
+def _kinds_of(act: Act) -> frozenset[str]:
+    """The kinds of absence that an act causes. A failed disk causes one only where it ends the process."""
     lives = act.action == "log_dir_failed" and act.expect not in OUTAGE_KINDS
     return frozenset() if lives else _GONE.get(act.action, frozenset())
 

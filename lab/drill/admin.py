@@ -1,4 +1,4 @@
-"""What a drill asks of its cluster and changes in it, through Kafka's own AdminClient."""
+"""The requests and changes of a drill to its cluster, through Kafka's own AdminClient."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class Partition:
 
 
 def _owned(assignment: Any, kind: str) -> Any:
-    """What a member owns: partitions, or the tasks of an application of Streams."""
+    """The partitions that a member owns, or the tasks of an application of Streams."""
     return assignment.activeTasks() if kind == STREAMS_OWN else assignment.topicPartitions()
 
 
 class Admin:
     """One AdminClient of the newest Kafka in a JVM of its own. Threads may share it.
 
-    Edge case: librdkafka's admin calls can abort the whole process while brokers are going away; these cannot. Before
+    Admin calls of librdkafka can abort the whole process while brokers go away; these cannot. Before
     4.0 a client whose metadata names none but brokers that are gone never asks another one (KIP-899).
     """
 
@@ -84,15 +84,16 @@ class Admin:
     def group(self, group: str, kind: str = CONSUMERS) -> Group:
         """The group; one that the cluster does not know is Dead and has no coordinator or members."""
         try:
-            found, state = self._described(group, kind)
+            description, state = self._described(group, kind)
         except AdminFault as fault:
             if "GroupIdNotFound" in str(fault):
                 return Group("Dead", -1, (), ())
             raise
         owns = sorted(
-            (m.clientId(), tuple(sorted(p.toString() for p in _owned(m.assignment(), kind)))) for m in found.members()
+            (m.clientId(), tuple(sorted(p.toString() for p in _owned(m.assignment(), kind))))
+            for m in description.members()
         )
-        coordinator = found.coordinator()
+        coordinator = description.coordinator()
         return Group(
             state=state.toString(),
             coordinator=coordinator.id() if coordinator else -1,
@@ -102,19 +103,19 @@ class Admin:
 
     def _described(self, group: str, kind: str) -> tuple[Any, Any]:
         """A group of that kind, of consumers or of another kind, such as workers of Connect; and its state."""
-        asked = self._jvm.list([group])
+        names = self._jvm.list([group])
         if kind != CONSUMERS:
             calls = {SHARES: self._client.describeShareGroups, STREAMS_OWN: self._client.describeStreamsGroups}
-            found = self._got(calls[kind](asked).all()).get(group)
-            return found, found.groupState()
+            description = self._got(calls[kind](names).all()).get(group)
+            return description, description.groupState()
         try:
-            found = self._got(self._client.describeConsumerGroups(asked).all()).get(group)
-            return found, found.groupState()
+            description = self._got(self._client.describeConsumerGroups(names).all()).get(group)
+            return description, description.groupState()
         except AdminFault as fault:
             if "is not a consumer group" not in str(fault):
                 raise
-        found = self._got(self._client.describeClassicGroups(asked).all()).get(group)
-        return found, found.state()
+        description = self._got(self._client.describeClassicGroups(names).all()).get(group)
+        return description, description.state()
 
     def topics(self) -> tuple[Partition, ...]:
         """Every partition of every topic, internal ones too."""
@@ -136,7 +137,7 @@ class Admin:
     def controller(self, kraft: bool) -> int:
         """The node that is the active controller.
 
-        Edge case: under KRaft a broker names a random broker when it is asked for the controller; the quorum knows.
+        Under KRaft a broker names a random broker as the controller. The quorum names the right one.
         """
         if kraft:
             return int(self._got(self._client.describeMetadataQuorum().quorumInfo()).leaderId())
@@ -158,14 +159,14 @@ class Admin:
         assignment: Mapping[int, Sequence[int]] | None = None,
         configs: Mapping[str, str] | None = None,
     ) -> None:
-        """Creates a topic; `assignment` names the replicas of each partition, the preferred leader first."""
+        """Create a topic; `assignment` names the replicas of each partition, the preferred leader first."""
         if assignment:
             placed = {p: self._jvm.list(ids) for p, ids in assignment.items()}
-            wanted = self._admin.NewTopic(topic, self._jvm.map(placed))
+            new_topic = self._admin.NewTopic(topic, self._jvm.map(placed))
         else:
-            wanted = self._admin.NewTopic(topic, partitions, replicas)
-        wanted.configs(self._jvm.map(configs or {}))
-        self._got(self._client.createTopics(self._jvm.list([wanted])).all())
+            new_topic = self._admin.NewTopic(topic, partitions, replicas)
+        new_topic.configs(self._jvm.map(configs or {}))
+        self._got(self._client.createTopics(self._jvm.list([new_topic])).all())
 
     def delete_topic(self, topic: str) -> None:
         """Deletes a topic."""
@@ -173,11 +174,11 @@ class Admin:
 
     def add_partitions(self, topic: str, to: int) -> None:
         """Raises the number of a topic's partitions."""
-        wanted = self._admin.NewPartitions.increaseTo(to)
-        self._got(self._client.createPartitions(self._jvm.map({topic: wanted})).all())
+        new_partitions = self._admin.NewPartitions.increaseTo(to)
+        self._got(self._client.createPartitions(self._jvm.map({topic: new_partitions})).all())
 
     def set_topic(self, topic: str, name: str, value: str) -> None:
-        """Gives one setting of a topic another value."""
+        """Give one setting of a topic another value."""
         self._set(self._resource().Type.TOPIC, topic, name, value)
 
     def _resource(self) -> Any:
@@ -187,27 +188,27 @@ class Admin:
         operation = self._admin.AlterConfigOp
         place = self._resource()(kind, resource)
         change = operation(self._admin.ConfigEntry(name, value), operation.OpType.SET)
-        wanted = self._jvm.map({place: self._jvm.list([change])})
-        self._in_time(lambda: self._client.incrementalAlterConfigs(wanted).all(), "UnknownTopicOrPartition")
+        changes = self._jvm.map({place: self._jvm.list([change])})
+        self._in_time(lambda: self._client.incrementalAlterConfigs(changes).all(), "UnknownTopicOrPartition")
 
     def throttle(self, topic: str, broker: int, rate: int) -> None:
-        """Lets a broker fetch so many bytes a second where it follows a topic and is behind."""
+        """Let a broker fetch so many bytes a second where it follows a topic and is behind."""
         self.set_topic(topic, "follower.replication.throttled.replicas", "*")
         self._set(self._resource().Type.BROKER, str(broker), "follower.replication.throttled.rate", str(rate))
 
     def elect_preferred(self, topic: str) -> None:
-        """Gives every partition of a topic that another leads back to its first replica."""
+        """Give every partition of a topic that another leads back to its first replica."""
         kind = self._jvm.java.org.apache.kafka.common.ElectionType.PREFERRED
         ours = [
             self._partition(p.topic, p.partition)
             for p in self.topics()
             if p.topic == topic and p.leader != p.replicas[0]
         ]
-        wanted = self._jvm.java.java.util.HashSet(self._jvm.list(ours))
-        self._in_time(lambda: self._client.electLeaders(kind, wanted).all(), "NotController")
+        partition_set = self._jvm.java.java.util.HashSet(self._jvm.list(ours))
+        self._in_time(lambda: self._client.electLeaders(kind, partition_set).all(), "NotController")
 
     def _in_time(self, call: Callable[[], Any], not_yet: str) -> Any:
-        """Asks again as long as Kafka answers that it is not ready."""
+        """Ask again as long as Kafka answers that it is not ready."""
         for _ in range(_TRIES):
             try:
                 return self._got(call())
@@ -218,30 +219,30 @@ class Admin:
         return self._got(call())
 
     def reassign(self, topic: str, partition: int, replicas: Sequence[int]) -> None:
-        """Moves a partition to other brokers."""
+        """Move a partition to other brokers."""
         target = self._admin.NewPartitionReassignment(self._jvm.list(replicas))
-        wanted = {self._partition(topic, partition): self._jvm.java.java.util.Optional.of(target)}
-        self._got(self._client.alterPartitionReassignments(self._jvm.map(wanted)).all())
+        assignments = {self._partition(topic, partition): self._jvm.java.java.util.Optional.of(target)}
+        self._got(self._client.alterPartitionReassignments(self._jvm.map(assignments)).all())
 
     def cancel_reassignment(self, topic: str, partition: int) -> None:
         """Calls the move of a partition off."""
-        wanted = {self._partition(topic, partition): self._jvm.java.java.util.Optional.empty()}
-        self._got(self._client.alterPartitionReassignments(self._jvm.map(wanted)).all())
+        assignments = {self._partition(topic, partition): self._jvm.java.java.util.Optional.empty()}
+        self._got(self._client.alterPartitionReassignments(self._jvm.map(assignments)).all())
 
     def remove_static_member(self, group: str, instance: str) -> None:
-        """Removes one static member."""
+        """Remove one static member."""
         java = self._jvm.java
         member = self._admin.MemberToRemove(instance)
         options = self._admin.RemoveMembersFromConsumerGroupOptions(java.java.util.HashSet(self._jvm.list([member])))
         self._got(self._client.removeMembersFromConsumerGroup(group, options).all())
 
     def remove_all_members(self, group: str) -> None:
-        """Removes every member of a group, dynamic ones too."""
+        """Remove every member of a group, dynamic ones too."""
         options = self._admin.RemoveMembersFromConsumerGroupOptions()
         self._got(self._client.removeMembersFromConsumerGroup(group, options).all())
 
     def produce(self, topic: str, partition: int, count: int, acks: str, size: int = 10) -> int:
-        """Writes so many records of so many bytes, one by one. Gives how many were acknowledged."""
+        """Write so many records of so many bytes, one by one. Returns how many were acknowledged."""
         config = {
             **self._reach,
             "client.id": "drill-producer",
@@ -255,26 +256,26 @@ class Admin:
         }
         producer_package = self._jvm.java.org.apache.kafka.clients.producer
         producer = producer_package.KafkaProducer(self._jvm.map(config))
-        sent = 0
+        record_count = 0
         try:
             for number in range(count):
                 value = f"record {number}".encode().ljust(size)
                 record = producer_package.ProducerRecord(topic, partition, None, value)
                 self._got(producer.send(record))
-                sent += 1
+                record_count += 1
         except AdminFault:
-            return sent
+            return record_count
         finally:
             producer.close()
-        return sent
+        return record_count
 
     def end_offset(self, topic: str, partition: int) -> int:
         """How far a partition has come."""
         place = self._partition(topic, partition)
         latest = self._admin.OffsetSpec.latest()
-        asked = self._jvm.map({place: latest})
-        found = self._in_time(lambda: self._client.listOffsets(asked).all(), "UnknownTopicOrPartition")
-        return int(found.get(place).offset())
+        request = self._jvm.map({place: latest})
+        offsets = self._in_time(lambda: self._client.listOffsets(request).all(), "UnknownTopicOrPartition")
+        return int(offsets.get(place).offset())
 
     def _partition(self, topic: str, partition: int) -> Any:
         return self._jvm.java.org.apache.kafka.common.TopicPartition(topic, partition)

@@ -26,7 +26,7 @@ from lab.drill.result import Verdict
 from lab.drill.score import read_gold, score
 from lab.drill.scored import ROW_IDS, TIME_COLUMNS
 from lab.drill.truth import TruthError
-from lab.truth.tables import read, section
+from lab.truth.tables import from_text, section
 from tools.pages.markdown import as_table, page
 
 LEDGER = HOME / "docs" / "calibration.jsonl"
@@ -83,15 +83,17 @@ class Drill:
 
 
 def count(folder: Path) -> Drill | Month:
-    """Scores a drill's folder, or a month's. Raises: TruthError, OSError where it cannot be scored."""
+    """Score a drill's folder, or a month's. Raises TruthError or OSError where it cannot be scored."""
     return _count_month(folder) if (folder / MONTH).exists() else _count_drill(folder)
 
 
 def _count_month(folder: Path) -> Month:
-    laid, found = json.loads((folder / MONTH).read_text(encoding="utf-8")), agreement_of(folder)
-    told = {name: laid[name] for name in ("kafka", "mode", "brokers", "days", "files")}
-    told |= {verdict: found.counts[verdict] for verdict in (RIGHT, DOUBTFUL, WRONG)}
-    return Month(folder.name, **told, missing=len(laid["missing"]), played=found.played, missed=len(found.missed))
+    layout, agreement = json.loads((folder / MONTH).read_text(encoding="utf-8")), agreement_of(folder)
+    fields = {name: layout[name] for name in ("kafka", "mode", "brokers", "days", "files")}
+    fields |= {verdict: agreement.counts[verdict] for verdict in (RIGHT, DOUBTFUL, WRONG)}
+    return Month(
+        folder.name, **fields, missing=len(layout["missing"]), played=agreement.played, missed=len(agreement.missed)
+    )
 
 
 def _count_drill(folder: Path) -> Drill:
@@ -122,9 +124,9 @@ def _witnesses(tables: Tables, clients: set[str]) -> dict[tuple[object, ...], st
 
 
 def _witness(row: Row, clients: set[str]) -> str:
-    """Who bears witness in the evidence of a row."""
-    found = {_said_by(quote["source"], clients) for quote in row.get("evidence") or ()}
-    return " and ".join(sorted(found)) or "none"
+    """The witnesses in the evidence of a row."""
+    witnesses = {_said_by(quote["source"], clients) for quote in row.get("evidence") or ()}
+    return " and ".join(sorted(witnesses)) or "none"
 
 
 def _said_by(source: str, clients: set[str]) -> str:
@@ -135,9 +137,9 @@ def _said_by(source: str, clients: set[str]) -> str:
     return "client logs" if source in clients else "broker logs"
 
 
-def calibration_page(kept: Sequence[Drill | Month], strangers: str = "") -> str:
+def calibration_page(scores: Sequence[Drill | Month], strangers: str = "") -> str:
     """The page, from the counts of all drills and months, and the score on logs of strangers (lab.truth.tables)."""
-    drills, months = [k for k in kept if isinstance(k, Drill)], [k for k in kept if isinstance(k, Month)]
+    drills, months = [k for k in scores if isinstance(k, Drill)], [k for k in scores if isinstance(k, Month)]
     kafkas = sorted({(d.kafka, d.mode) for d in drills}, key=lambda k: (_number(k[0]), k[1]), reverse=True)
     by_kafka = [
         (kafka, mode, str(len(own)), f"{sum(d.met for d in own)} of {sum(d.expected for d in own)}", *_cells(_all(own)))
@@ -156,7 +158,7 @@ def calibration_page(kept: Sequence[Drill | Month], strangers: str = "") -> str:
         "## Months with files missing",
         _ABOUT_MONTHS,
         as_table(_MONTHS, map(_month_cells, months)),
-        *(("## Logs of strangers", _ABOUT_STRANGERS, section(*read(strangers))) if strangers else ()),
+        *(("## Logs of strangers", _ABOUT_STRANGERS, section(*from_text(strangers))) if strangers else ()),
     )
     return page("How right each confidence was", "docs/calibration.jsonl", parts).replace(
         "`make docs`", "`python -m lab.drill.calibration`"
@@ -186,9 +188,9 @@ _MONTHS = ("Kafka", "cluster", "brokers", "days", "files missing", "absences rig
 
 
 def _month_cells(month: Month) -> tuple[str, ...]:
-    found = f"{month.played - month.missed} of {month.played} played"
+    played = f"{month.played - month.missed} of {month.played} played"
     shape = (month.kafka, month.mode, str(month.brokers), str(month.days), f"{month.missing} of {month.files}")
-    return *shape, str(month.right), str(month.doubtful), str(month.wrong), found
+    return *shape, str(month.right), str(month.doubtful), str(month.wrong), played
 
 
 _LEVELS = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
@@ -217,15 +219,15 @@ def _cells(counts: Sequence[Count]) -> Iterator[str]:
 
 def read_ledger(text: str) -> dict[str, Drill | Month]:
     """The drills and months of the file that keeps them, by name."""
-    return {kept.name: kept for kept in map(_read, map(json.loads, text.splitlines()))}
+    return {score.name: score for score in map(_score_of, map(json.loads, text.splitlines()))}
 
 
-def _read(told: dict[str, Any]) -> Drill | Month:
-    counts = told.get("counts")
+def _score_of(fields: dict[str, Any]) -> Drill | Month:
+    counts = fields.get("counts")
     if counts is None:
-        return Month(**told)
-    measured = CanaryCounts(**told["canaries"]) if told.get("canaries") else None
-    return Drill(**{**told, "counts": tuple(Count(**c) for c in counts), "canaries": measured})
+        return Month(**fields)
+    measured = CanaryCounts(**fields["canaries"]) if fields.get("canaries") else None
+    return Drill(**{**fields, "counts": tuple(Count(**c) for c in counts), "canaries": measured})
 
 
 def written_ledger(drills: Mapping[str, Drill | Month]) -> str:
@@ -234,7 +236,7 @@ def written_ledger(drills: Mapping[str, Drill | Month]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives: 0; 2 where a folder cannot be scored."""
+    """Score folders. Returns 0, or 2 where a folder cannot be scored."""
     parser = argparse.ArgumentParser(prog="python -m lab.drill.calibration", description="Write docs/calibration.md.")
     parser.add_argument("drills", nargs="+", type=Path, help="folders below .drill/, each audited")
     options = parser.parse_args(arguments)

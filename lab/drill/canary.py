@@ -90,18 +90,18 @@ class Writer:
         self.due = due
         self._record = record
         self._acked = acked
-        self._sent = 0
+        self._next_number = 0
         self._settings = {**_WRITER, "bootstrap.servers": bootstrap, "acks": ACKS[series.kind]}
         self._producer = Producer(self._settings)
 
     def write(self) -> None:
-        """Writes one record, and falls due again.
+        """Write one record, and fall due again.
 
-        Edge case: a broker that has just started may answer that it knows no such topic or partition. librdkafka then
+        A broker that has just started may answer that it knows no such topic or partition. librdkafka then
         refuses each record for half a minute, without another question: a new producer asks.
         """
-        number, series = self._sent, self.series
-        self._sent += 1
+        number, series = self._next_number, self.series
+        self._next_number += 1
         self.due = max(self.due + EVERY_MS / 1000, now())
         try:
             self._producer.produce(
@@ -116,7 +116,7 @@ class Writer:
             self._producer = Producer(self._settings)
 
     def poll(self) -> int:
-        """Takes the answers that came. Gives: how many are still open."""
+        """Take the answers that arrived. Returns how many are still open."""
         self._producer.poll(0)
         return len(self._producer)
 
@@ -138,13 +138,13 @@ class Reader:
         self._consumer.assign([TopicPartition(s.topic, s.partition, OFFSET_END) for s in series.values()])
 
     def poll(self) -> None:
-        """Takes the records that came."""
+        """Take the records that arrived."""
         for message in self._consumer.consume(500, timeout=0):
             if not message.error():
                 self._record.keep(self.series[message.partition() or 0].succeed(now()))
 
     def close(self) -> None:
-        """Ends the consumer."""
+        """End the consumer."""
         self._consumer.close()
 
 
@@ -155,7 +155,7 @@ class Record:
         self._file = file
 
     def keep(self, *rows: Row | None) -> None:
-        """Writes down rows."""
+        """Write down rows."""
         for row in filter(None, rows):
             self._file.write(json.dumps(row) + "\n")
         self._file.flush()
@@ -177,7 +177,7 @@ class Flock:
         record.keep({"row": "settings", "at": iso(now()), **settings, "writer": _WRITER, "reader": _READER})
 
     def watch(self, topic: str, partitions: Sequence[int]) -> None:
-        """Gives canaries to partitions."""
+        """Start canaries on partitions."""
         reads = {p: Series(topic, p, READ, self._stalls) for p in partitions}
         self._readers.append((topic, Reader(self._bootstrap, reads, self._record)))
         for number, (p, kind) in enumerate((p, kind) for p in partitions for kind in ACKS):
@@ -187,11 +187,11 @@ class Flock:
             self._writers.append(writer)
 
     def leave(self, topic: str) -> None:
-        """Takes the canaries off a topic; what they wrote is swept all the same."""
-        gone = [w for w in self._writers if w.series.topic == topic]
-        self._writers = [w for w in self._writers if w not in gone]
-        self._leaving += gone
-        for writer in gone:
+        """Stop the canaries of a topic; what they wrote is swept all the same."""
+        leaving = [w for w in self._writers if w.series.topic == topic]
+        self._writers = [w for w in self._writers if w not in leaving]
+        self._leaving += leaving
+        for writer in leaving:
             self._record.keep(*writer.series.end(now()))
         for reader in [r for of, r in self._readers if of == topic]:
             for series in reader.series.values():
@@ -200,14 +200,14 @@ class Flock:
         self._readers = [(of, r) for of, r in self._readers if of != topic]
 
     def forget(self, topic: str) -> None:
-        """Takes the canaries off a topic that goes: it cannot be swept."""
+        """Stop the canaries of a topic that goes: it cannot be swept."""
         self.leave(topic)
         for place in [p for p in self._acked if p[0] == topic]:
             del self._acked[place]
             self._record.keep({**_swept("not_swept", place), "why": "the topic was deleted"})
 
     def round(self) -> None:
-        """Writes what is due, and takes what came."""
+        """Write the records that are due, and take the answers that arrived."""
         for writer in self._writers:
             if writer.due <= now():
                 writer.write()
@@ -220,7 +220,7 @@ class Flock:
         self._stalls.add(began, self._round_ended_at)
 
     def end(self) -> None:
-        """Takes every canary off and sweeps."""
+        """Stop every canary and sweep."""
         for topic in sorted({of for of, _ in self._readers}):
             self.leave(topic)
         until = now() + _ANSWERED_WITHIN
@@ -236,7 +236,7 @@ class Flock:
 
 
 def sweep(acked: Mapping[Place, Mapping[str, Mapping[int, int]]], bootstrap: str) -> Iterator[Row]:
-    """Reads partitions from their start. Gives: a row for each, with the acknowledged records that are missing."""
+    """Read partitions from their start. Returns a row for each, with the acknowledged records that are missing."""
     consumer = Consumer({**_SWEEPER, "bootstrap.servers": bootstrap})
     consumer.assign([TopicPartition(*place, OFFSET_BEGINNING) for place in acked])
     values: dict[Place, set[bytes]] = defaultdict(set)
@@ -266,7 +266,7 @@ def _swept(row: str, place: Place) -> Row:
 
 
 def main() -> int:
-    """Plays the canaries until its input ends, then sweeps."""
+    """Play the canaries until its input ends, then sweep."""
     bootstrap, path = sys.argv[1:]
     orders: queue.SimpleQueue[Row | None] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(orders,), daemon=True).start()

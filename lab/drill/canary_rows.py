@@ -1,4 +1,4 @@
-"""What canaries write down: their successes, the gaps between them, and the records that are missing at the end."""
+"""The rows of canaries: their successes, the gaps between them, and the records that are missing at the end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Stalls:
     spans: list[tuple[float, float]] = field(default_factory=list)
 
     def add(self, start: float, end: float) -> None:
-        """Keeps a round that took too long."""
+        """Keep a round that took too long."""
         if in_ms(end - start) > STALL_MS:
             self.spans.append((start, end))
 
@@ -74,7 +74,7 @@ class Series:
     errors: Counter[str] = field(default_factory=Counter)
 
     def succeed(self, at: float) -> Row | None:
-        """Counts a success. Gives: the gap that it ends, where there is one."""
+        """Count a success. Returns the gap that it ends, if there is one."""
         gap = self._gap(at, at)
         if self.first_at is None:
             self.first_at = at
@@ -87,13 +87,13 @@ class Series:
         return gap
 
     def fail(self, at: float, error: str) -> None:
-        """Counts a failure: librdkafka's name of the error."""
+        """Count a failure: librdkafka's name of the error."""
         self.failed += 1
         self.first_failure_at = self.first_failure_at or at
         self.errors[error] += 1
 
     def end(self, at: float) -> list[Row]:
-        """Gives: the gap that is not over, where there is one, and the summary."""
+        """End the series. Returns the open gap, if there is one, and the summary."""
         gap = self._gap(None, at)
         normal = sorted(self.normal) or [0.0]
         summary = {
@@ -131,7 +131,7 @@ class Series:
 
 
 def value_of(kind: str, number: int) -> bytes:
-    """What a canary writes."""
+    """The value of a canary's record."""
     return f"canary {kind} {number}".encode()
 
 

@@ -64,7 +64,7 @@ class Span:
         return self.start <= other.end and other.start <= self.end
 
     def cut(self, other: Span) -> Span:
-        """What both have in common."""
+        """The part that both have in common."""
         return Span(max(self.start, other.start), min(self.end, other.end))
 
 
@@ -90,7 +90,7 @@ class Interval(Span):
 
 @dataclass(frozen=True)
 class Canaries:
-    """What canaries measured. `alive`: from the first success of each to its end; `early`, `late`: how much longer
+    """Measurements of canaries. `alive`: from the first success of each to its end; `early`, `late`: how much longer
     than the outage a gap may be at its start and at its end; `blind`: times without a comparison."""
 
     gaps: Sequence[Gap]
@@ -125,9 +125,9 @@ class Comparison:
 
 
 def read_canaries(rows: Iterable[Mapping[str, Any]], truth: Iterable[Mapping[str, Any]] = ()) -> Canaries:
-    """What canaries measured, from the rows of canary.jsonl and of truth.jsonl.
+    """The measurements of canaries, from the rows of canary.jsonl and of truth.jsonl.
 
-    Raises: TruthError where the canaries did not come to their end.
+    Raises TruthError where the canaries did not come to their end.
     """
     by_name: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -256,7 +256,7 @@ def _wrong_gap(gap: Gap, intervals: Iterable[Interval], canaries: Canaries) -> s
 def _is_judged(interval: Interval, canaries: Canaries) -> bool:
     """Whether a canary lived through a whole interval, or through so much that it must have met what lasted at least.
 
-    Edge case: an interval that is not over is judged to where the last canary ended.
+    An interval that is not over is judged up to the end of the last canary.
     """
     alive = canaries.alive.get((interval.place, SHOWS[interval.kind]))
     if alive is None or any(map(interval.meets, canaries.blind)):
@@ -282,9 +282,9 @@ def _wrong_interval(interval: Interval, canaries: Canaries) -> str | None:
 
 
 def _wrong_loss(place: Place, row: Row, tables: Tables) -> str | None:
-    """What acks=all acknowledged is missing only where a loss is reported; its bounds hold what is missing.
+    """The reason why a loss is wrong: records that acks=all acknowledged are missing, and not within its bounds.
 
-    Edge case: of acks=1 alone an unclean election may lose committed records, and need not: the leader that it follows
+    With acks=1 alone an unclean election may lose committed records, and need not: the leader that it follows
     was alone in the ISR, so that what acks=1 wrote was committed, also where acks=all was refused.
     """
     low, high = _loss_of(place, tables)
@@ -310,8 +310,8 @@ def _loss_of(place: Place, tables: Tables) -> tuple[int, int | None]:
         highs = [r["records_lost_high"] for r in elected]
         return sum(r["records_lost_low"] or 0 for r in elected), None if None in highs else sum(highs)
     cuts = [r for r in _rows_of(place, TRUNCATIONS, tables) if r["verdict"] == "committed_lost"]
-    lost = sum(r["records_cut"] or 1 for r in cuts)
-    return lost, lost
+    record_count = sum(r["records_cut"] or 1 for r in cuts)
+    return record_count, record_count
 
 
 def _rows_of(place: Place, table: str, tables: Tables) -> list[Row]:
@@ -334,7 +334,7 @@ def _seconds(length: timedelta) -> str:
 def compare_folder(folder: Path, lake: str) -> Comparison:
     """How the audit in a lake agrees with the canaries in a drill's folder.
 
-    Raises: TruthError, OSError where they cannot be compared.
+    Raises TruthError or OSError where they cannot be compared.
     """
     tables = read_gold(lake, (LEDGER, FAILOVERS, TRUNCATIONS))
     if LEDGER not in tables:
@@ -354,16 +354,16 @@ HEADS = (
 
 
 def cells(counts: CanaryCounts) -> tuple[str, ...]:
-    """Counts as the cells of a table with HEADS."""
+    """The counts as cells of a table with HEADS."""
     missing = f"{counts.missing_all} of acks=all, {counts.missing_one} of acks=1"
-    shown = (counts.gaps, counts.met, counts.intervals, counts.without_gap, counts.swept)
-    return *map(str, shown), missing, str(counts.losses_wrong)
+    numbers = (counts.gaps, counts.met, counts.intervals, counts.without_gap, counts.swept)
+    return *map(str, numbers), missing, str(counts.losses_wrong)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the comparison. Gives: 0 where the losses agree, 1 where one differs, 2 for input that cannot be compared.
+    """Print the comparison. Returns 0 where the losses agree, 1 where one differs, 2 for input without a comparison.
 
-    Edge case: gaps that the ledger does not have are printed and do not fail a drill: brokers of a busy machine answer
+    Gaps that the ledger does not have are printed and do not fail a drill: brokers of a busy machine answer
     late without any fault, and nothing that the canaries see parts the two.
     """
     parser = argparse.ArgumentParser(

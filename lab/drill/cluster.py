@@ -31,12 +31,12 @@ LAYOUTS = ("combined", "separate", "zookeeper")
 def layouts_of(version: str) -> tuple[str, ...]:
     """The layouts that a Kafka has, the usual one first. Source: KIP-833, KRaft is for production from 3.3 on.
 
-    Edge case: from 3.0 to 3.2 KRaft is a preview, and plays what it can.
+    From 3.0 to 3.2 KRaft is a preview, and plays what it can.
     """
     if version.startswith("4."):
         return LAYOUTS[:2]
-    asked = tuple(map(int, version.split(".")))
-    return LAYOUTS if asked >= (3, 3) else LAYOUTS[::-1] if asked >= (3, 0) else LAYOUTS[2:]
+    numbers = tuple(map(int, version.split(".")))
+    return LAYOUTS if numbers >= (3, 3) else LAYOUTS[::-1] if numbers >= (3, 0) else LAYOUTS[2:]
 
 
 SETTINGS: Mapping[str, str] = {
@@ -101,9 +101,9 @@ class Cluster:
     ) -> Cluster:
         """A running cluster that answers.
 
-        Takes: `settings`, broker settings beside SETTINGS, or in their place; `{id}` in a value is the broker's id;
-        `address`, at which the brokers listen for clients and for each other.
-        Raises: ClusterFault, with the last words of the process that does not come up.
+        `settings` are broker settings beside SETTINGS, or in their place; `{id}` in a value is the broker's id;
+        at `address` the brokers listen for clients and for each other.
+        Raises ClusterFault, with the last lines of a process that does not start.
         """
         if layout not in layouts_of(version):
             raise ClusterFault(f"Found: Kafka {version}, {layout}. Needed: one of {', '.join(layouts_of(version))}.")
@@ -165,7 +165,7 @@ class Cluster:
         return self._config(f"broker-{number}")
 
     def renew_disks(self, number: int) -> None:
-        """Gives a broker that does not run empty disks, formatted for this cluster where it is one of KRaft."""
+        """Give a broker that does not run empty disks, formatted for this cluster where it is one of KRaft."""
         for directory in self.log_dirs(number):
             shutil.rmtree(directory)
         if self.layout != "zookeeper":
@@ -178,30 +178,34 @@ class Cluster:
         return self.others[name]
 
     def rewrite(self, name: str, drop: tuple[str, ...], add: Mapping[str, str]) -> None:
-        """Lets a node start with other properties from now on, and without those that begin with one of `drop`."""
+        """Let a node start with other properties from now on, and without those that begin with one of `drop`."""
         file = self._config(name)
-        kept = [line for line in file.read_text().splitlines() if not line.startswith((*drop, *(f"{k}=" for k in add)))]
-        file.write_text("\n".join([*kept, *(f"{k}={v}" for k, v in add.items()), ""]))
+        lines = [
+            line for line in file.read_text().splitlines() if not line.startswith((*drop, *(f"{k}=" for k in add)))
+        ]
+        file.write_text("\n".join([*lines, *(f"{k}={v}" for k, v in add.items()), ""]))
 
     def upgrade(self, number: int, version: str) -> None:
-        """Lets a broker start with another Kafka from now on."""
+        """Let a broker start with another Kafka from now on."""
         name = f"broker-{number}"
         self.broker(number).command = self._command(name, "kafka.Kafka", self.logs / name, version)
 
     def wait_until_up(self, within: float = _UP_WITHIN) -> None:
-        """Waits until every running broker answers, and counts all of them as the cluster's."""
+        """Wait until every running broker answers, and count all of them as the cluster's."""
         until = time.monotonic() + within
         running = {i for i, node in self.brokers.items() if node.is_running()}
-        needed = [node for node in (*self.brokers.values(), *self.others.values()) if node.is_running()]
-        known: dict[int, set[int]] = {}
+        nodes = [node for node in (*self.brokers.values(), *self.others.values()) if node.is_running()]
+        ids_by_broker: dict[int, set[int]] = {}
         while time.monotonic() < until:
-            known = {i: self._brokers_known_to(i) for i in running}
-            if all(ids >= running for ids in known.values()):
+            ids_by_broker = {i: self._brokers_known_to(i) for i in running}
+            if all(ids >= running for ids in ids_by_broker.values()):
                 return
-            if ended := next((node for node in needed if not node.is_running()), None):
-                raise ClusterFault(f"{ended.name} ended meanwhile:\n{ended.last_words()}")
+            if dead_node := next((node for node in nodes if not node.is_running()), None):
+                raise ClusterFault(f"{dead_node.name} ended meanwhile:\n{dead_node.last_words()}")
             time.sleep(0.3)
-        raise ClusterFault(f"Found after {within:.0f} s: {known}. Needed: each of {sorted(running)} knows the others.")
+        raise ClusterFault(
+            f"Found after {within:.0f} s: {ids_by_broker}. Needed: each of {sorted(running)} knows the others."
+        )
 
     def _brokers_known_to(self, number: int) -> set[int]:
         admin = AdminClient({"bootstrap.servers": f"{self.address}:{self.ports[f'broker-{number}']}", "log_level": 0})
@@ -211,7 +215,7 @@ class Cluster:
             return set()
 
     def end(self) -> None:
-        """Ends every process, whatever state it is in."""
+        """End every process, whatever state it is in."""
         for node in (*self.brokers.values(), *self.others.values()):
             if node.is_running():
                 node.kill()
@@ -247,21 +251,24 @@ class Cluster:
         self.wait_until_up()
 
     def _wait_for_zookeeper(self, within: float = _UP_WITHIN) -> None:
-        """Waits until it serves: a broker that connects a moment before gets no answer, and its start fails."""
+        """Wait until it serves: a broker that connects a moment before gets no answer, and its start fails."""
         until = time.monotonic() + within
         while time.monotonic() < until:
-            with contextlib.suppress(OSError), socket.create_connection((LOCALHOST, self.ports["alone"]), 1) as asked:
-                asked.sendall(b"srvr")
-                if asked.recv(1024).startswith(b"Zookeeper version"):
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection((LOCALHOST, self.ports["alone"]), 1) as connection,
+            ):
+                connection.sendall(b"srvr")
+                if connection.recv(1024).startswith(b"Zookeeper version"):
                     return
             time.sleep(0.1)
         raise ClusterFault(f"Found after {within:.0f} s: ZooKeeper does not serve.")
 
     def _format(self, names: Sequence[str]) -> None:
         for process in [self._formatting(name) for name in names]:
-            said, _ = process.communicate(timeout=_FORMATTED_WITHIN)
+            output, _ = process.communicate(timeout=_FORMATTED_WITHIN)
             if process.returncode:
-                raise ClusterFault(f"Storage could not be formatted:\n{said.decode(errors='replace')[-2000:]}")
+                raise ClusterFault(f"Storage could not be formatted:\n{output.decode(errors='replace')[-2000:]}")
 
     def _formatting(self, name: str) -> subprocess.Popen[bytes]:
         tool = [*jvm("-Xmx128m", self.libs), "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c"]
@@ -280,8 +287,8 @@ class Cluster:
         logging.write_text(logging_of(logs, version))
         kind = "log4j2.configurationFile" if uses_log4j2(version) else "log4j.configuration"
         memory = "-Xmx128m" if name == "zookeeper" else "-Xmx384m"
-        told = (f"-D{kind}={logging.as_uri()}", f"-Djava.io.tmpdir={self.folder / 'data'}")
-        return [*jvm(memory, libs(version)), *told, main, str(self._config(name))]
+        properties = (f"-D{kind}={logging.as_uri()}", f"-Djava.io.tmpdir={self.folder / 'data'}")
+        return [*jvm(memory, libs(version)), *properties, main, str(self._config(name))]
 
     def _config(self, name: str) -> Path:
         return self.folder / "config" / f"{name}.properties"
@@ -359,12 +366,12 @@ def jvm(memory: str, jars: Path) -> list[str]:
 def free_ports(count: int) -> list[int]:
     """Ports that no process listens on now, kept open together while they are looked for."""
     with contextlib.ExitStack() as stack:
-        found: list[int] = []
+        ports: list[int] = []
         for port in random.SystemRandom().sample(range(*_PORTS), 500):
-            tried = stack.enter_context(socket.socket())
+            candidate = stack.enter_context(socket.socket())
             with contextlib.suppress(OSError):
-                tried.bind(("127.0.0.1", port))
-                found.append(port)
-            if len(found) == count:
-                return found
-    raise ClusterFault(f"Found: {len(found)} free ports between {_PORTS[0]} and {_PORTS[1]}. Needed: {count}.")
+                candidate.bind(("127.0.0.1", port))
+                ports.append(port)
+            if len(ports) == count:
+                return ports
+    raise ClusterFault(f"Found: {len(ports)} free ports between {_PORTS[0]} and {_PORTS[1]}. Needed: {count}.")

@@ -18,19 +18,19 @@ def log_dirs(data: Path, broker: int, which: str = "all") -> tuple[Path, ...]:
 
 
 def fail(directories: Sequence[Path]) -> None:
-    """Takes directories away at once; a file in the place of each keeps Kafka from making a new one."""
+    """Take directories away at once; a file in the place of each keeps Kafka from making a new one."""
     for directory in directories:
         directory.rename(_away(directory))
         directory.touch()
 
 
 def mend(directories: Sequence[Path]) -> bool:
-    """Gives back those that were taken away, with what they held. Gives: whether there was one."""
-    gone = [d for d in directories if _away(d).exists()]
-    for directory in gone:
+    """Restore the directories that were moved away, with their files. Returns whether there was one."""
+    directories_away = [d for d in directories if _away(d).exists()]
+    for directory in directories_away:
         directory.unlink()
         _away(directory).rename(directory)
-    return bool(gone)
+    return bool(directories_away)
 
 
 def partitions_in(directories: Sequence[Path]) -> set[tuple[str, int]]:

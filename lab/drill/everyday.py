@@ -66,25 +66,25 @@ class ClusterElsewhere(Cluster):
 
     @classmethod
     def at(cls, bootstrap: str, folder: Path, password: str) -> ClusterElsewhere:
-        """The cluster, with the brokers it has now. Raises: KafkaException where it does not answer."""
+        """The cluster, with the brokers it has now. Raises KafkaException where it does not answer."""
         reach = {"bootstrap.servers": bootstrap, **_login(LIBRDKAFKA, password)}
-        known = AdminClient(reach).list_topics(timeout=30)
+        metadata = AdminClient(reach).list_topics(timeout=30)
         return cls(
             version=NEWEST,
             layout="combined",
             folder=folder,
             libs=libs(NEWEST),
-            cluster_id=str(known.cluster_id),
+            cluster_id=str(metadata.cluster_id),
             settings={},
             ports={},
-            brokers={number: Node(f"broker-{number}", (), folder) for number in known.brokers},
+            brokers={number: Node(f"broker-{number}", (), folder) for number in metadata.brokers},
             address=bootstrap,
             password=password,
         )
 
 
 def _login(library: str, password: str) -> dict[str, str]:
-    """What a client says to brokers that ask for a password; Java's spelling is not librdkafka's."""
+    """The settings of a client for brokers that require a password. Java and librdkafka write them differently."""
     if not password:
         return {}
     how = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
@@ -106,7 +106,7 @@ def _is_theirs(step: object) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives: 0 after as many rounds as were asked for; without a number it goes on until it is ended."""
+    """Play rounds. Returns 0 after the requested number; without a number it runs until it is ended."""
     options = _parser().parse_args(arguments)
     logging.disable()  # py4j speaks of each JVM that is killed; that is what members do.
     folder = options.folder.resolve()
@@ -144,7 +144,7 @@ def _make_topic(admin: Admin) -> None:
 
 
 def _produce(reach: Mapping[str, str]) -> None:
-    """Writes a few records at a time, so that there is something to read, and a lag while no member reads."""
+    """Write a few records at a time, so that there is something to read, and a lag while no member reads."""
     producer = Producer({**reach, "client.id": f"{TOPIC}-feed", "log_level": _ERRORS})
     while True:
         for partition in range(MAIN_PARTITIONS):

@@ -48,7 +48,7 @@ class StreamsMember(OfFramework):
 
     def __init__(self, log: Path, config: Mapping[str, str], topics: Sequence[str]) -> None:
         self._jvm = Jvm(libs(NEWEST), NEWEST, log, _ANSWERS_WITHIN, also=JARS)
-        self._streams: Any = self._made(config, topics, log.with_suffix(".state"))
+        self._streams: Any = self._build(config, topics, log.with_suffix(".state"))
 
     def join(self) -> None:
         self._streams.start()
@@ -72,7 +72,7 @@ class StreamsMember(OfFramework):
     def end(self) -> None:
         self.kill()
 
-    def _made(self, config: Mapping[str, str], topics: Sequence[str], state: Path) -> Any:
+    def _build(self, config: Mapping[str, str], topics: Sequence[str], state: Path) -> Any:
         streams, properties = self._jvm.java.org.apache.kafka.streams, self._jvm.java.java.util.Properties()
         for name, value in {
             "bootstrap.servers": config["bootstrap.servers"],
@@ -98,8 +98,8 @@ class ShareMember(JavaMember):
     """A consumer of a share group, which takes no setting of how partitions are given out."""
 
     def __init__(self, log: Path, config: Mapping[str, str], topics: Sequence[str]) -> None:
-        taken = {name: value for name, value in config.items() if name != "auto.offset.reset"}
-        super().__init__(libs(NEWEST), NEWEST, log, taken, topics)
+        share_config = {name: value for name, value in config.items() if name != "auto.offset.reset"}
+        super().__init__(libs(NEWEST), NEWEST, log, share_config, topics)
 
     def _consumer(self) -> Any:
         return self._jvm.java.org.apache.kafka.clients.consumer.KafkaShareConsumer(self._settings())
@@ -123,20 +123,20 @@ class ConnectMember(OfFramework):
         self._process = processes.start(self._command, cwd=self._log.parent, **quiet)
 
     def configure(self, connector: str, tasks: int) -> None:
-        """Gives a connector so many tasks; one that is not there yet is created."""
-        wanted = {
+        """Give a connector so many tasks; one that is not there yet is created."""
+        settings = {
             "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
             "tasks.max": str(tasks),
             "topics": ",".join(self._topics),
             "file": str(self._log.with_suffix(".sink")),
         }
         headers = {"Content-Type": "application/json"}
-        place, told = f"{self._rest}/connectors/{connector}/config", json.dumps(wanted).encode()
+        place, body = f"{self._rest}/connectors/{connector}/config", json.dumps(settings).encode()
         until = time.monotonic() + _ANSWERS_WITHIN
         while True:
             try:
-                asked = urllib.request.Request(place, method="PUT", data=told, headers=headers)
-                urllib.request.urlopen(asked, timeout=_ANSWERS_WITHIN).close()
+                request = urllib.request.Request(place, method="PUT", data=body, headers=headers)
+                urllib.request.urlopen(request, timeout=_ANSWERS_WITHIN).close()
                 return
             except OSError as error:  # A worker that rebalances refuses.
                 if time.monotonic() > until:

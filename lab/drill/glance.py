@@ -1,4 +1,4 @@
-"""What Hindsight makes of a cluster's logs, in a second and without Spark: for lessons, while a cluster runs."""
+"""The verdicts on a cluster's logs, in a second and without Spark: for lessons, while a cluster runs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Glance:
 
 
 def glance(logs: Path, clients: Path) -> Glance:
-    """What the logs of a small cluster and its clients show, from the brokers' first line to their last.
+    """The tables of a small cluster's logs and its clients', from the brokers' first line to their last.
 
-    Edge case: a line of librdkafka names no group, so the logs of such members are not used here.
+    Lines of librdkafka name no group, so the logs of such members are not used.
     """
     of_brokers = in_order(read_logs(logs, "broker", "drill")[0])
     of_clients = in_order(read_logs(clients, "client", "drill")[0]) if clients.is_dir() else []

@@ -44,7 +44,7 @@ class Hosts:
         return f"{self.net}.{self.numbers[host]}"
 
     def within(self, host: str) -> Sequence[str]:
-        """What a command begins with that is to run on a host; the host is made where it is not there yet."""
+        """The beginning of a command that runs on a host. The host is made where it is missing."""
         with self._making:
             if host not in self.numbers:
                 self._make(host)
@@ -59,17 +59,17 @@ class Hosts:
         _ip("link", "set", self._link(host), "up")
 
     def slow(self, host: str, rate: str) -> None:
-        """Lets no more than so much through to a host and from it, such as 16kbit."""
+        """Let no more than so much through to a host and from it, such as 16kbit."""
         for within, device in ((), self._link(host)), (self.within(host), "eth0"):
             _run(*within, "tc", "qdisc", "replace", "dev", device, "root", "tbf", "rate", rate, *_QUEUE)
 
     def hasten(self, host: str) -> None:
-        """Lets everything through again."""
+        """Let everything through again."""
         for within, device in ((), self._link(host)), (self.within(host), "eth0"):
             _run(*within, "tc", "qdisc", "del", "dev", device, "root")
 
     def end(self) -> None:
-        """Takes every host away, and the bridge. Processes that still run on a host keep it until they end."""
+        """Take every host away, and the bridge. Processes that still run on a host keep it until they end."""
         for host in self.numbers:
             with suppress(HostFault):
                 _ip("netns", "del", self._space(host))
@@ -98,24 +98,24 @@ class Hosts:
 
 @contextmanager
 def hosts() -> Iterator[Hosts]:
-    """Room for hosts, for as long as the block lasts. Raises: HostFault where the system refuses it."""
+    """A network for hosts, as long as the block lasts. Raises HostFault where the system refuses it."""
     rng = random.SystemRandom()
-    made = Hosts(f"hs{os.getpid()}", f"10.{rng.randrange(64, 255)}.{rng.randrange(1, 255)}")
-    _ip("link", "add", made.name, "address", _OF_BRIDGE, "type", "bridge")
+    network = Hosts(f"hs{os.getpid()}", f"10.{rng.randrange(64, 255)}.{rng.randrange(1, 255)}")
+    _ip("link", "add", network.name, "address", _OF_BRIDGE, "type", "bridge")
     try:
-        _ip("addr", "add", f"{made.address}/24", "dev", made.name)
-        _ip("link", "set", made.name, "up")
-        yield made
+        _ip("addr", "add", f"{network.address}/24", "dev", network.name)
+        _ip("link", "set", network.name, "up")
+        yield network
     finally:
-        made.end()
+        network.end()
 
 
 def why_none() -> str | None:
     """Why this machine can have no hosts; None where it can."""
     try:
-        with hosts() as tried:
-            _run(*tried.within("h"), "true")
-            tried.slow("h", "16kbit")
+        with hosts() as network:
+            _run(*network.within("h"), "true")
+            network.slow("h", "16kbit")
     except HostFault as fault:
         return f"Found: {fault} Needed: root, ip, tc, and a kernel with network namespaces, bridges and tbf queues."
     return None
@@ -127,8 +127,8 @@ def _ip(*words: str) -> None:
 
 def _run(*command: str) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWERS_WITHIN)
+        process = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWERS_WITHIN)
     except (OSError, subprocess.TimeoutExpired) as fault:
         raise HostFault(f"{command[0]} did not answer: {fault}.") from None
-    if done.returncode:
-        raise HostFault(f"{' '.join(command)}: {done.stderr.strip()}.")
+    if process.returncode:
+        raise HostFault(f"{' '.join(command)}: {process.stderr.strip()}.")

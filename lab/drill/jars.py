@@ -29,7 +29,7 @@ def uses_log4j2(version: str) -> bool:
 def libs(version: str) -> Path:
     """The folder with the jars of one Kafka, fetched where it is missing.
 
-    Raises: CannotFetch where a jar cannot be had or is not the pinned one.
+    Raises CannotFetch where a jar is not available or is not the pinned one.
     """
     folder = KAFKAS / version
     lock = HOME / "locks" / f"kafka-{version}.sha256"
@@ -41,10 +41,10 @@ def libs(version: str) -> Path:
     return folder
 
 
-def fetch(version: str, folder: Path, wanted: Mapping[str, str]) -> None:
+def fetch(version: str, folder: Path, checksums: Mapping[str, str]) -> None:
     """Resolves a Kafka and all it needs."""
     kafka = [maven.Module("org.apache.kafka", name, version) for name in ("kafka_2.13", "kafka-tools")]
-    maven.fetch([*kafka, *(_LOG4J2 if uses_log4j2(version) else _RELOAD4J)], wanted, folder, KAFKAS / "cache")
+    maven.fetch([*kafka, *(_LOG4J2 if uses_log4j2(version) else _RELOAD4J)], checksums, folder, KAFKAS / "cache")
 
 
 if __name__ == "__main__":

@@ -28,12 +28,12 @@ FLAGS = ("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto
 class Jvm:
     """One process with Kafka's jars. It ends with this process, or when it is asked to.
 
-    Takes: `also`, a folder of more jars; `within`, what its command begins with on a host of its own (lab.drill.hosts);
+    `also` is a folder of more jars; `within` the beginning of its command on a host of its own (lab.drill.hosts);
     `answers_within`, the seconds after which a call without an answer fails;
     `collects`: an object in the JVM goes with its proxy here. Python's garbage collector then calls the JVM whenever it
     likes, inside any call of any thread: never let it do so to a JVM that may be suspended. Without it an object goes
     by `forget`.
-    Raises: Py4JNetworkError where the JVM does not come up in time.
+    Raises Py4JNetworkError where the JVM does not start in time.
     """
 
     def __init__(
@@ -72,38 +72,38 @@ class Jvm:
         assert self.process.stdout
         too_late = threading.Timer(_STARTS_WITHIN, self.process.kill)
         too_late.start()
-        said = [self.process.stdout.readline().strip() for _ in range(2)]
+        lines = [self.process.stdout.readline().strip() for _ in range(2)]
         too_late.cancel()
-        if not all(said):
+        if not all(lines):
             processes.kill(self.process)
             raise Py4JNetworkError(f"Needed within {_STARTS_WITHIN} s: a JVM that answers. Found: it ended.")
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
-        return int(said[0]), said[1]
+        return int(lines[0]), lines[1]
 
-    def forget(self, made: Any) -> None:
-        """Lets go of an object in the JVM."""
-        self._gateway.detach(made)
+    def forget(self, reference: Any) -> None:
+        """Let go of an object in the JVM."""
+        self._gateway.detach(reference)
 
     def map(self, pairs: Mapping[Any, Any]) -> Any:
         """A java.util.HashMap."""
-        made = self.java.java.util.HashMap()
+        java_map = self.java.java.util.HashMap()
         for key, value in pairs.items():
-            made.put(key, value)
-        return made
+            java_map.put(key, value)
+        return java_map
 
     def list(self, values: Any) -> Any:
         """A java.util.ArrayList."""
-        made = self.java.java.util.ArrayList()
+        java_list = self.java.java.util.ArrayList()
         for value in values:
-            made.add(value)
-        return made
+            java_list.add(value)
+        return java_list
 
     def is_running(self) -> bool:
         """Whether the process lives (a stopped one does)."""
         return bool(self.process.poll() is None)
 
     def signal(self, number: signal.Signals) -> None:
-        """Sends a signal to the process and to nothing else."""
+        """Send a signal to the process and to nothing else."""
         os.kill(self.process.pid, number)
 
     def end(self) -> None:
@@ -112,7 +112,7 @@ class Jvm:
         self._let_go()
 
     def exit(self, patience: float = 10) -> None:
-        """Lets the process end by itself, as a program does that has done its work."""
+        """Let the process end by itself, as a program does that has done its work."""
         if self.is_running():
             assert self.process.stdin
             self.process.stdin.close()
@@ -132,8 +132,8 @@ def _relayed(within: Sequence[str], port: int) -> tuple[subprocess.Popen[Any], i
     """A port of this host behind which lies one of another host, and the process in between."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         relay = [*within, sys.executable, "-m", "lab.drill.relay", str(listening.fileno()), str(port)]
-        started = processes.start(relay, pass_fds=[listening.fileno()], cwd=HOME, stdin=subprocess.DEVNULL)
-        return started, int(listening.getsockname()[1])
+        process = processes.start(relay, pass_fds=[listening.fileno()], cwd=HOME, stdin=subprocess.DEVNULL)
+        return process, int(listening.getsockname()[1])
 
 
 def _logging(version: str) -> str:

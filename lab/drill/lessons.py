@@ -32,9 +32,9 @@ _TOLD_WITHIN = 10
 
 @dataclass(frozen=True)
 class Page:
-    """One step of a lesson. `said`: what is done and why; `look`: what Kafka is asked afterwards, group or topic."""
+    """One step of a lesson. `sentence`: what is done and why; `look`: the group or topic to look at afterwards."""
 
-    said: str
+    sentence: str
     steps: tuple[Step, ...]
     look: str
 
@@ -75,9 +75,9 @@ LESSONS: Mapping[str, tuple[Page, ...]] = {"failover": FAILOVER, "rebalance": RE
 
 
 def teach(lesson: str, version: str, layout: str) -> int:
-    """Walks a person through a lesson; waits for Enter on a terminal, else runs through.
+    """Walk a person through a lesson; wait for Enter on a terminal, else run through.
 
-    Raises: BadInput where there is no such lesson.
+    Raises BadInput where there is no such lesson.
     """
     if lesson not in LESSONS:
         raise BadInput(f"Found: lesson {lesson}. Needed: one of {', '.join(LESSONS)}.")
@@ -93,11 +93,11 @@ class Classroom:
 
     scene: Scene
     say: Callable[[str], None]
-    shown: set[str] = field(default_factory=set)
+    printed_lines: set[str] = field(default_factory=set)
 
     def show(self, number: int, page: Page) -> None:
-        """Does one step, then shows what Kafka says and what Hindsight makes of it."""
-        self.say(f"\n{number}. {page.said}")
+        """Do one step, then show what Kafka says and what Hindsight makes of it."""
+        self.say(f"\n{number}. {page.sentence}")
         _wait_for_enter()
         for step in page.steps:
             do(step, self.scene)
@@ -116,26 +116,26 @@ class Classroom:
 
     def _group(self) -> Iterator[str]:
         with contextlib.suppress(AdminFault):
-            found = self.scene.stage.admin.group(self.scene.group)
-            yield f"Group: {self.scene.group}  State: {found.state}  Coordinator: broker {found.coordinator}"
-            yield f"Generation: {self.scene.newest_generation()}  Members: {len(found.members)}"
-            yield from (f"Client: {m}  Owns: {', '.join(o) or 'nothing'}" for m, o in zip(found.members, found.owns))
+            group = self.scene.stage.admin.group(self.scene.group)
+            yield f"Group: {self.scene.group}  State: {group.state}  Coordinator: broker {group.coordinator}"
+            yield f"Generation: {self.scene.newest_generation()}  Members: {len(group.members)}"
+            yield from (f"Client: {m}  Owns: {', '.join(o) or 'nothing'}" for m, o in zip(group.members, group.owns))
 
     def _verdicts(self) -> Sequence[str]:
-        """What is new since the last step; a log takes a moment to be written."""
+        """The new lines since the last step. A log takes a moment to be written."""
         for _ in range(_TOLD_WITHIN):
-            new = [line for line in self._told() if line not in self.shown]
+            new = [line for line in self._lines() if line not in self.printed_lines]
             if new:
-                self.shown.update(new)
+                self.printed_lines.update(new)
                 return new
             time.sleep(1)
         return ["nothing new: no leader changed and no group rebalanced."]
 
-    def _told(self) -> Iterator[str]:
-        found = glance(self.scene.stage.cluster.logs, self.scene.stage.clients)
-        yield from (_outage(o) for o in found.broker_outages)
-        yield from (_failover(f) for f in found.failovers if f.topic == _TOPIC)
-        yield from (_rebalance(r) for r in found.rebalances if r.group_id == self.scene.group)
+    def _lines(self) -> Iterator[str]:
+        tables = glance(self.scene.stage.cluster.logs, self.scene.stage.clients)
+        yield from (_outage(o) for o in tables.broker_outages)
+        yield from (_failover(f) for f in tables.failovers if f.topic == _TOPIC)
+        yield from (_rebalance(r) for r in tables.rebalances if r.group_id == self.scene.group)
 
 
 def _outage(row: BrokerOutage) -> str:
@@ -147,14 +147,14 @@ def _failover(row: Failover) -> str:
 
 
 def _rebalance(row: Rebalance) -> str:
-    told = f"{row.cause} ({row.confidence}). {row.explanation}"
-    return f"Rebalance, generation {row.from_generation} to {row.to_generation}: {told}"
+    verdict = f"{row.cause} ({row.confidence}). {row.explanation}"
+    return f"Rebalance, generation {row.from_generation} to {row.to_generation}: {verdict}"
 
 
 @contextlib.contextmanager
 def _classroom(version: str, layout: str) -> Iterator[Classroom]:
-    with tempfile.TemporaryDirectory(prefix="lesson-") as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory(prefix="lesson-") as temporary:
+        folder = Path(temporary)
         (folder / "clients").mkdir()
         _say(f"Starting three brokers of Kafka {version} ({layout}) ...")
         with (

@@ -30,8 +30,8 @@ class CannotPlay(Exception):
 
 
 class Toolchain(NamedTuple):
-    """What builds the programs of a language. `tool`: the program that it needs; `made_from`: what they are made from,
-    the lock of their libraries first; `build`: takes where to."""
+    """The build of a language's programs. `tool`: the program that it needs; `made_from`: their sources,
+    the lock of their libraries first; `build`: a function that takes the target folder."""
 
     tool: str
     made_from: tuple[Path, ...]
@@ -46,13 +46,13 @@ class Library(NamedTuple):
 
 
 def _run(*command: str | Path, cwd: Path, **environment: str) -> None:
-    told = {**os.environ, **environment}
+    variables = {**os.environ, **environment}
     try:
-        done = subprocess.run(command, cwd=cwd, env=told, capture_output=True, text=True, timeout=_BUILT_WITHIN)
+        process = subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, timeout=_BUILT_WITHIN)
     except subprocess.TimeoutExpired:
         raise CannotPlay(f"{command[0]} had not ended after {_BUILT_WITHIN} s.") from None
-    if done.returncode:
-        raise CannotPlay(f"{' '.join(map(str, command))} failed: {' '.join(done.stderr.split()[-30:])}")
+    if process.returncode:
+        raise CannotPlay(f"{' '.join(map(str, command))} failed: {' '.join(process.stderr.split()[-30:])}")
 
 
 def _python(to: Path) -> None:
@@ -87,10 +87,10 @@ JARS = CLIENTS / "java"
 
 
 def _java(to: Path) -> None:
-    wanted = maven.locked(TOOLCHAINS["java"].made_from[0])
-    modules = [maven.Module("org.apache.kafka", *name.removesuffix(".jar").rsplit("-", 1)) for name in wanted]
+    checksums = maven.locked(TOOLCHAINS["java"].made_from[0])
+    modules = [maven.Module("org.apache.kafka", *name.removesuffix(".jar").rsplit("-", 1)) for name in checksums]
     try:
-        maven.fetch(modules, wanted, to, CLIENTS / "ivy", is_transitive=False)
+        maven.fetch(modules, checksums, to, CLIENTS / "ivy", is_transitive=False)
     except maven.CannotFetch as fault:
         raise CannotPlay(str(fault)) from None
 
@@ -130,14 +130,14 @@ def program_of(library: str) -> Sequence[str]:
 
 
 def prepare(libraries: Iterable[str]) -> dict[str, str]:
-    """Builds what members of these libraries need. Gives: those that cannot be played, each with the reason."""
-    asked = {name: LIBRARIES[name].toolchain for name in libraries if name != JAVA}
-    failed = {chain: why for chain in sorted({c for c in asked.values() if c}) if (why := _built(chain))}
-    return {name: failed[chain] for name, chain in asked.items() if chain in failed}
+    """Build what members of these libraries need. Returns those that cannot be played, each with the reason."""
+    toolchains = {name: LIBRARIES[name].toolchain for name in libraries if name != JAVA}
+    failed = {chain: why for chain in sorted({c for c in toolchains.values() if c}) if (why := _built(chain))}
+    return {name: failed[chain] for name, chain in toolchains.items() if chain in failed}
 
 
 def _built(name: str) -> str | None:
-    """Builds the programs of a language where they are not there as they should be. Gives: why that failed."""
+    """Build the programs of a language where they are missing or outdated. Returns why that failed."""
     chain = TOOLCHAINS[name]
     if not shutil.which(chain.tool):
         return f"Found: no program {chain.tool}. Install it to play them."

@@ -17,16 +17,16 @@ from lab.drill.members import POLL_MS
 
 def main() -> int:
     """Joins at the first line; leaves at `leave`, or when its input ends."""
-    asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
-    first = asked.get()
+    requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    first = requests.get()
     if first["do"] == "leave":
         return 0
     consumer = Consumer(first["config"], **_logging())
     consumer.subscribe(first["topics"])
     while True:
-        while not asked.empty():
-            match asked.get():
+        while not requests.empty():
+            match requests.get():
                 case {"do": "subscribe", "topics": topics}:
                     consumer.subscribe(topics)
                 case {"do": "slow", "ms": ms}:
@@ -46,10 +46,10 @@ def _logging() -> dict[str, logging.Logger]:
     return {"logger": logging.getLogger("confluent")}
 
 
-def _listen(asked: queue.SimpleQueue[dict[str, Any]]) -> None:
+def _listen(requests: queue.SimpleQueue[dict[str, Any]]) -> None:
     for line in sys.stdin:
-        asked.put(json.loads(line))
-    asked.put({"do": "leave"})
+        requests.put(json.loads(line))
+    requests.put({"do": "leave"})
 
 
 if __name__ == "__main__":

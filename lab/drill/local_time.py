@@ -29,10 +29,12 @@ def moved(text: str, by: timedelta, zone: ZoneInfo) -> str:
 
     def again(match: re.Match[str]) -> str:
         try:
-            read = datetime.fromisoformat(f"{match['date'].replace('/', '-')}T{match['clock']}").replace(tzinfo=UTC)
+            at_before = datetime.fromisoformat(f"{match['date'].replace('/', '-')}T{match['clock']}").replace(
+                tzinfo=UTC
+            )
         except ValueError:
             return match[0]
-        at = read + by if match["zone"] else (read + by).astimezone(zone)
+        at = at_before + by if match["zone"] else (at_before + by).astimezone(zone)
         date = f"{at:%Y-%m-%d}".replace("-", match["dash"])
         return f"{date}{match['between']}{at:%H:%M:%S}{match['fraction'] or ''}{match['zone'] or ''}"
 
@@ -41,7 +43,7 @@ def moved(text: str, by: timedelta, zone: ZoneInfo) -> str:
 
 
 def rewrite(night: Path, new: Path, zone: ZoneInfo, change: datetime) -> None:
-    """Write a night again. Takes: the instant of the zone's change, which shall lie in its middle."""
+    """Write a night again. The zone's change, an instant, shall lie in its middle."""
     acts = [datetime.fromisoformat(json.loads(line)["at"]) for line in (night / "truth.jsonl").read_text().splitlines()]
     middle = acts[0] + (acts[-1] - acts[0]) / 2
     by = timedelta(seconds=round((change - middle).total_seconds()))
@@ -60,8 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("new", type=Path, help="the folder to write")
     parser.add_argument("--zone", type=ZoneInfo, required=True, help="such as Europe/Berlin")
     parser.add_argument("--change", type=datetime.fromisoformat, required=True, help="such as 2026-10-25T01:00Z")
-    chosen = parser.parse_args(arguments)
-    rewrite(chosen.night, chosen.new, chosen.zone, chosen.change)
+    options = parser.parse_args(arguments)
+    rewrite(options.night, options.new, options.zone, options.change)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What not every machine can do for a scenario: clocks that differ, hosts with addresses of their own."""
+"""Needs of scenarios that not every machine meets: clocks that differ, hosts with addresses of their own."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"
 
 
 def lacking(needs: Iterable[str]) -> dict[str, str]:
-    """What of these this machine cannot do, each with the reason."""
+    """The needs that this machine does not meet, each with the reason."""
     return {name: why for name in sorted(needs) if (why := _CHECKS[name]())}
 
 
 def clock_ahead(seconds: int) -> Mapping[str, str]:
-    """The environment of a process whose clock is so many seconds ahead; the time that it measures runs as ever.
+    """The environment of a process whose clock is so many seconds ahead. Its monotonic clock does not change.
 
-    Edge case: a JVM waits by the monotonic clock, which the fix would take for the other one: no wait would last.
+    A JVM waits by the monotonic clock. The fix would take it for the other one: no wait would last.
     """
-    told = {"FAKETIME": f"{seconds:+d}", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FORCE_MONOTONIC_FIX": "0"}
-    return {"LD_PRELOAD": str(_FAKETIME), **told} if seconds else {}
+    variables = {"FAKETIME": f"{seconds:+d}", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FORCE_MONOTONIC_FIX": "0"}
+    return {"LD_PRELOAD": str(_FAKETIME), **variables} if seconds else {}
 
 
 def _why_no_clocks() -> str | None:

@@ -20,7 +20,7 @@ SHARED_BEFORE = timedelta(seconds=30)
 
 @dataclass(frozen=True)
 class Answer:
-    """What the audit answered to one act: whether that meets it, and the rows that do (none for a silence kept)."""
+    """The audit's answer to one act: whether it meets the act, and the rows that do (none for an expected silence)."""
 
     met: bool
     rows: tuple[Row, ...] = ()
@@ -68,15 +68,15 @@ def _rolling_restart(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """One incident must hold the whole roll: of several, the one that meets most of its acts counts."""
     restarts = {i["incident_id"] for i in tables.get("incidents", ()) if i["kind"] == "rolling_restart"}
     codes = REBALANCE_CODES[ROLLING_RESTART]
-    found = {
+    rows_of_acts = {
         id(a): [r for r in _rows_called(a, tables, codes) if r.get("incident_id") in restarts]
         for a in _roll_of(act, acts)
     }
-    votes = Counter(i for rows in found.values() for i in {r["incident_id"] for r in rows})
+    votes = Counter(i for rows in rows_of_acts.values() for i in {r["incident_id"] for r in rows})
     if not votes:
         return Answer(False)
-    chosen = max(sorted(votes), key=votes.__getitem__)
-    return some(r for r in found[id(act)] if r["incident_id"] == chosen)
+    winner = max(sorted(votes), key=votes.__getitem__)
+    return some(r for r in rows_of_acts[id(act)] if r["incident_id"] == winner)
 
 
 def _roll_of(act: Act, acts: Sequence[Act]) -> list[Act]:
@@ -115,9 +115,9 @@ def rows_until_expiry(act: Act, acts: Sequence[Act], tables: Tables) -> list[Row
 
 
 def is_expiry(act: Act, row: Row) -> bool:
-    """Whether a rebalance is the running out of the silent member's session.
+    """Whether a rebalance is the expiry of the silent member's session.
 
-    Edge case: the last heartbeat was sent before the act, so a session ends early, by at most its heartbeat interval.
+    The last heartbeat was sent before the act, so a session ends early, by at most its heartbeat interval.
     Source: heartbeat.interval.ms is to be set no higher than a third of session.timeout.ms.
     """
     if row["started_at"] < act.at + act.session * 2 / 3:
@@ -144,14 +144,14 @@ def of_group(act: Act, tables: Tables) -> list[Row]:
 
 
 def some(rows: Iterable[Row]) -> Answer:
-    found = tuple(rows)
-    return Answer(bool(found), found)
+    matches = tuple(rows)
+    return Answer(bool(matches), matches)
 
 
 def _host_silent(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """One incident of that kind holds the group, and names the host."""
     near = (i for i in tables.get("incidents", ()) if is_after(act, i["started_at"]) and i["kind"] == HOST_SILENT)
-    return some(i for i in near if act.group in i["group_ids"] and f"host {act.told['host']} " in i["explanation"])
+    return some(i for i in near if act.group in i["group_ids"] and f"host {act.fields['host']} " in i["explanation"])
 
 
 Rule = Callable[[Act, Sequence[Act], Tables], Answer]

@@ -52,7 +52,7 @@ def failovers_after(act: Act, tables: Tables) -> list[Row]:
 def _log_dir(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """Every partition that the broker led from the failed directory must have a row."""
     return _every(
-        act.told["led"],
+        act.fields["led"],
         (r for r in failovers_after(act, tables) if r["kind"] == "log_dir_failed" and r["leader_from"] == act.broker),
     )
 
@@ -60,13 +60,13 @@ def _log_dir(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
 def _automatic(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     elected = (r for r in failovers_after(act, tables) if r["kind"] == "preferred_election")
     by_itself = (r for r in elected if not r.get("requested_by_operator"))
-    return _every(((act.topic, p) for p in act.told["partitions"]), by_itself)
+    return _every(((act.topic, p) for p in act.fields["partitions"]), by_itself)
 
 
 def _every(owed: Iterable[Sequence[object]], rows: Iterable[Row]) -> Answer:
-    found = {(r["topic"], r["partition"]): r for r in rows}
-    wanted = {tuple(p) for p in owed}
-    return Answer(wanted <= found.keys(), tuple(r for p, r in found.items() if p in wanted))
+    by_partition = {(r["topic"], r["partition"]): r for r in rows}
+    partitions = {tuple(p) for p in owed}
+    return Answer(partitions <= by_partition.keys(), tuple(r for p, r in by_partition.items() if p in partitions))
 
 
 def _no_failover(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
@@ -78,7 +78,7 @@ def _no_failover(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
 
 def _controller_change(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """One that goes is followed by another, one that comes alone follows itself or whoever was there."""
-    it = act.told["controller"]
+    it = act.fields["controller"]
     return some(
         r
         for r in tables.get("controller_changes", ())
@@ -93,8 +93,8 @@ def _quorum_lost(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
         for r in tables.get("controller_changes", ())
         if is_after(act, r["happened_at"])
         and r["cause"] == "no_majority"
-        and (r["uncontrolled_low_ms"] or 0) <= act.told["high_ms"]
-        and (r["uncontrolled_high_ms"] is None or r["uncontrolled_high_ms"] >= act.told["low_ms"])
+        and (r["uncontrolled_low_ms"] or 0) <= act.fields["high_ms"]
+        and (r["uncontrolled_high_ms"] is None or r["uncontrolled_high_ms"] >= act.fields["low_ms"])
     )
 
 
@@ -112,12 +112,12 @@ def _isr_lapse(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
 
 def _rolled(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """One story must hold the whole roll, and tell which brokers were stopped too early."""
-    return some(r for r in rolls_of(act, tables) if early_of(act, r) == set(act.told["too_early"]))
+    return some(r for r in rolls_of(act, tables) if early_of(act, r) == set(act.fields["too_early"]))
 
 
 def rolls_of(act: Act, tables: Tables) -> list[Row]:
     """The rolling restarts that hold the brokers of the act in the order in which they were restarted."""
-    order = act.told["brokers"]
+    order = act.fields["brokers"]
     return [
         r
         for r in tables.get("rolling_restarts", ())
@@ -128,20 +128,20 @@ def rolls_of(act: Act, tables: Tables) -> list[Row]:
 
 def early_of(act: Act, row: Row) -> set[int]:
     """The brokers of the act that the scorecard calls stopped too early; the first of them had none before it."""
-    return {s["broker"] for s in row["scorecard"] if s["is_early"] and s["broker"] in act.told["brokers"][1:]}
+    return {s["broker"] for s in row["scorecard"] if s["is_early"] and s["broker"] in act.fields["brokers"][1:]}
 
 
 def _records_lost(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """The bounds hold what was lost; where the old leader came back with its log they are exact."""
-    bounded = (r for r in failovers_after(act, tables) if holds_loss(r, act.told["lost"]))
-    exact = act.told.get("is_exact", False)
+    bounded = (r for r in failovers_after(act, tables) if holds_loss(r, act.fields["lost"]))
+    exact = act.fields.get("is_exact", False)
     return some(r for r in bounded if not exact or r["records_lost_low"] == r["records_lost_high"])
 
 
-def holds_loss(row: Row, lost: int) -> bool:
+def holds_loss(row: Row, record_count: int) -> bool:
     """Whether the bounds of a failover's loss hold a number; an open bound holds every number beyond the other."""
     low, high = row["records_lost_low"], row["records_lost_high"]
-    return (low, high) != (None, None) and (low or 0) <= lost and (high is None or lost <= high)
+    return (low, high) != (None, None) and (low or 0) <= record_count and (high is None or record_count <= high)
 
 
 def _truncated(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
@@ -150,7 +150,7 @@ def _truncated(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
         for r in tables.get("truncations", ())
         if (r["topic"], r["partition"]) == (act.topic, act.partition)
         and is_after(act, r["happened_at"])
-        and r["records_cut"] == act.told["records"]
+        and r["records_cut"] == act.fields["records"]
         and r["verdict"] != "committed_lost"
     )
 
@@ -162,7 +162,7 @@ def _under_min_isr(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
         for r in tables.get("partition_risks", ())
         if (r["topic"], r["partition"]) == (act.topic, act.partition)
         and r["under_min_isr_ms"] is not None
-        and act.told["low_ms"] <= r["under_min_isr_ms"] <= act.told["high_ms"]
+        and act.fields["low_ms"] <= r["under_min_isr_ms"] <= act.fields["high_ms"]
     )
 
 
@@ -171,7 +171,7 @@ def _failed_start(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     return some(
         r
         for r in tables.get("broker_outages", ())
-        if (r["broker"], r["start_failure"], r["failed_starts"]) == (act.broker, act.told["why"], act.told["times"])
+        if (r["broker"], r["start_failure"], r["failed_starts"]) == (act.broker, act.fields["why"], act.fields["times"])
         and r["down_at"] <= act.at + AFTER
         and (r["up_at"] is None or r["up_at"] >= act.at)
     )

@@ -66,7 +66,7 @@ class JavaMember:
     ) -> None:
         self._jvm = Jvm(libs, version, log, _ANSWERS_WITHIN, within=within)
         self._config = config
-        self._asked: queue.SimpleQueue[Callable[[Any], None]] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[Callable[[Any], None]] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=config["client.id"], daemon=True)
         self._is_leaving = False
         self._fault: str | None = None
@@ -79,16 +79,16 @@ class JavaMember:
         java = self._jvm.java
 
         def _subscribe(consumer: Any) -> None:
-            wanted = java.java.util.regex.Pattern.compile(pattern) if pattern else self._jvm.list(topics)
-            consumer.subscribe(wanted)
+            subscription = java.java.util.regex.Pattern.compile(pattern) if pattern else self._jvm.list(topics)
+            consumer.subscribe(subscription)
 
-        self._asked.put(_subscribe)
+        self._requests.put(_subscribe)
 
     def slow(self, ms: int) -> None:
-        self._asked.put(lambda _: time.sleep(ms / 1000))
+        self._requests.put(lambda _: time.sleep(ms / 1000))
 
     def enforce_rebalance(self) -> None:
-        self._asked.put(lambda consumer: consumer.enforceRebalance())
+        self._requests.put(lambda consumer: consumer.enforceRebalance())
 
     def leave(self) -> None:
         self._is_leaving = True
@@ -117,8 +117,8 @@ class JavaMember:
             consumer = self._consumer()
             patience = self._jvm.java.java.time.Duration.ofMillis(POLL_MS)
             while not self._is_leaving:
-                while not self._asked.empty():
-                    self._asked.get()(consumer)
+                while not self._requests.empty():
+                    self._requests.get()(consumer)
                 self._jvm.forget(consumer.poll(patience))
             consumer.close()
         except Py4JNetworkError:
@@ -149,7 +149,7 @@ class ProgramMember:
     ) -> None:
         self._library = library
         self._config = config
-        self._first = {"do": "join", "config": dict(config), "topics": _named(topics, pattern)}
+        self._first = {"do": "join", "config": dict(config), "topics": _matching_topics(topics, pattern)}
         with log.open("ab") as stderr:
             self._process = processes.start(
                 [*within, *libraries.program_of(library)],
@@ -165,7 +165,7 @@ class ProgramMember:
         self._tell(self._first)
 
     def subscribe(self, topics: Sequence[str], pattern: str | None = None) -> None:
-        self._tell({"do": "subscribe", "topics": _named(topics, pattern)})
+        self._tell({"do": "subscribe", "topics": _matching_topics(topics, pattern)})
 
     def slow(self, ms: int) -> None:
         self._tell({"do": "slow", "ms": ms})
@@ -202,6 +202,6 @@ class ProgramMember:
             raise MemberFault(f"{self._config['client.id']} is gone: it ended by itself, see its log.") from None
 
 
-def _named(topics: Sequence[str], pattern: str | None) -> list[str]:
+def _matching_topics(topics: Sequence[str], pattern: str | None) -> list[str]:
     """librdkafka takes a name that begins with ^ for a pattern."""
     return [f"^{pattern}"] if pattern else list(topics)

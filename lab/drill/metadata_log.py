@@ -23,15 +23,15 @@ def unclean_elections(cluster: Cluster) -> Iterator[Mapping[str, Any]]:
     """The unclean elections that the metadata log of a running cluster of KRaft holds: at, topic, partition, leader.
 
     The newest Kafka reads the metadata of every older one.
-    Raises: ClusterFault where the log cannot be read.
+    Raises ClusterFault where the log cannot be read.
     """
     files = ",".join(map(str, sorted(cluster.metadata_log.glob("*.log"))))
     tool = [*jvm("-Xmx256m", libs(NEWEST)), "org.apache.kafka.tools.DumpLogSegments", "--cluster-metadata-decoder"]
     reader = processes.start([*tool, "--files", files], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    said, _ = reader.communicate(timeout=_READ_WITHIN)
+    output, _ = reader.communicate(timeout=_READ_WITHIN)
     if reader.returncode:
-        raise ClusterFault(f"The metadata log could not be read:\n{said[-2000:]}")
-    yield from elected_uncleanly(said.splitlines())
+        raise ClusterFault(f"The metadata log could not be read:\n{output[-2000:]}")
+    yield from elected_uncleanly(output.splitlines())
 
 
 def elected_uncleanly(dumped: Iterable[str]) -> Iterator[Mapping[str, Any]]:
@@ -45,8 +45,8 @@ def elected_uncleanly(dumped: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     for line in dumped:
         if not (record := _DUMPED.search(line)):
             continue
-        told = json.loads(record[2])
-        kind, data = told["type"], told["data"]
+        fields = json.loads(record[2])
+        kind, data = fields["type"], fields["data"]
         if kind == "TOPIC_RECORD":
             topics[data["topicId"]] = data["name"]
         elif kind in ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD"):

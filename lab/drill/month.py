@@ -45,7 +45,7 @@ _HEAD = re.compile(r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),", re.MULTILINE)
 
 
 def lay(night: Path, month: Path, days: int, missing: float, minutes: int, seed: int) -> None:
-    """Writes the logs of a month, less a share of all files, their truth, and month.json, which names what is missing.
+    """Write the logs of a month, less a share of all files, their truth, and month.json, which names what is missing.
 
     The last day is that of the night.
     """
@@ -58,35 +58,35 @@ def lay(night: Path, month: Path, days: int, missing: float, minutes: int, seed:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(part, encoding="utf-8", errors="surrogateescape")
                 files.append(file)
-    gone = random.Random(seed).sample(files, int(len(files) * missing))
-    for file in gone:
+    missing_files = random.Random(seed).sample(files, int(len(files) * missing))
+    for file in missing_files:
         file.unlink()
     rows = acts_of(night, range(1 - days, 1))
     (month / "truth.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     cluster = json.loads((night / "cluster.json").read_text(encoding="utf-8"))
-    laid = {"days": days, "minutes": minutes, "seed": seed, "files": len(files)}
-    missed = sorted(file.relative_to(month / "logs").as_posix() for file in gone)
-    (month / MONTH).write_text(json.dumps({**cluster, **laid, "missing": missed}, indent=1) + "\n", encoding="utf-8")
+    layout = {"days": days, "minutes": minutes, "seed": seed, "files": len(files)}
+    missed = sorted(file.relative_to(month / "logs").as_posix() for file in missing_files)
+    (month / MONTH).write_text(json.dumps({**cluster, **layout, "missing": missed}, indent=1) + "\n", encoding="utf-8")
 
 
 def acts_of(night: Path, days: Iterable[int]) -> list[dict[str, object]]:
     """The truth of a night on other days, so many after its own."""
-    told = [json.loads(line) for line in (night / "truth.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in (night / "truth.jsonl").read_text(encoding="utf-8").splitlines()]
     brokers = [int(folder.name.removeprefix("broker-")) for folder in sorted(night.glob("logs/broker-*"))]
     starts = [{"at": _first_line(night, b), "action": "broker_start", "broker": b} for b in brokers]
-    ends = [{"at": told[-1]["at"], "action": NIGHT_ENDS, "broker": b} for b in brokers]
-    return [_on(row, day) for day in days for row in (*starts, *told, *ends)]
+    ends = [{"at": rows[-1]["at"], "action": NIGHT_ENDS, "broker": b} for b in brokers]
+    return [_on(row, day) for day in days for row in (*starts, *rows, *ends)]
 
 
 def moved(text: str, day: int, days: int) -> str:
     """A log as it would be on another day."""
     earlier, more = timedelta(days=day - days + 1), day * EPOCHS_A_DAY
 
-    def move(found: re.Match[str]) -> str:
-        if found["day"]:
-            return f"[{datetime.fromisoformat(found['day']) + earlier:%Y-%m-%d}"
-        later = f" -> {int(found['next']) + more}" if found["to"] else ""
-        return f"{found['words']}{int(found['epoch']) + more}{later}"
+    def move(match: re.Match[str]) -> str:
+        if match["day"]:
+            return f"[{datetime.fromisoformat(match['day']) + earlier:%Y-%m-%d}"
+        later = f" -> {int(match['next']) + more}" if match["to"] else ""
+        return f"{match['words']}{int(match['epoch']) + more}{later}"
 
     return _MOVES.sub(move, text)
 
@@ -97,13 +97,13 @@ def _rotated(text: str, minutes: int) -> Iterator[tuple[str, str]]:
     heads = list(_HEAD.finditer(text))
     for head, after in zip(heads, [*(h.start() for h in heads[1:]), len(text)]):
         at = datetime.fromisoformat(head[1])
-        begun = at.replace(minute=at.minute // minutes * minutes)
-        parts[f"{begun:%Y-%m-%d-%H-%M}"].append(text[head.start() : after])
+        start = at.replace(minute=at.minute // minutes * minutes)
+        parts[f"{start:%Y-%m-%d-%H-%M}"].append(text[head.start() : after])
     yield from ((name, "".join(part)) for name, part in parts.items())
 
 
 def _first_line(night: Path, broker: int) -> str:
-    """When a broker was started first, which is nowhere in the truth."""
+    """The instant of a broker's first start, which is not in the truth."""
     heads = (_HEAD.search(log.read_text(errors="replace")) for log in night.glob(f"logs/broker-{broker}/*.log"))
     return min(f"{head[1]}+00:00" for head in heads if head)
 
@@ -114,7 +114,7 @@ def _on(row: dict[str, object], days: int) -> dict[str, object]:
 
 
 def agreement_of(month: Path) -> Agreement:
-    """How the absences in the lake of a month agree with its truth. Raises: TruthError, OSError where one is gone."""
+    """How the absences in the lake of a month agree with its truth. Raises TruthError, OSError where one is missing."""
     acts = read_truth((month / "truth.jsonl").read_text(encoding="utf-8").splitlines())
     tables = read_gold(str(month / "lake"))
     if "broker_outages" not in tables:
@@ -122,12 +122,13 @@ def agreement_of(month: Path) -> Agreement:
     return agreement(tables["broker_outages"], away_of(acts))
 
 
-def in_words(found: Agreement, missing: Sequence[str]) -> str:
+def in_words(agreement: Agreement, missing: Sequence[str]) -> str:
     """How many absences are right; each other one, and each that was not found, in a line."""
-    counts = [f"{number} {verdict}" for verdict, number in sorted(found.counts.items())]
-    head = f"{len(found.rows)} absences: {', '.join(counts)}; {found.played} were played, {len(found.missed)} not found"
-    doubted = (f"{judged.verdict}: {_says(judged.row)}: {judged.why}" for judged in found.rows if judged.why)
-    return "\n".join((head, *doubted, *(f"not found: {_missed(away, missing)}" for away in found.missed)))
+    counts = [f"{number} {verdict}" for verdict, number in sorted(agreement.counts.items())]
+    missed = f"{agreement.played} were played, {len(agreement.missed)} not found"
+    head = f"{len(agreement.rows)} absences: {', '.join(counts)}; {missed}"
+    doubted = (f"{judged.verdict}: {_says(judged.row)}: {judged.why}" for judged in agreement.rows if judged.why)
+    return "\n".join((head, *doubted, *(f"not found: {_missed(away, missing)}" for away in agreement.missed)))
 
 
 def _says(row: Row) -> str:
@@ -143,7 +144,7 @@ def _missed(away: Away, missing: Sequence[str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives: 0 where no absence is wrong; 1 where one is; what the audit gave where it ended with a fault."""
+    """Lay a month and audit it. Returns 0 where no absence is wrong, 1 where one is, or the audit's own exit code."""
     parser = argparse.ArgumentParser(prog="python -m lab.drill.month", description="Audit a month of a recorded night.")
     parser.add_argument("night", type=Path, help="a folder below .drill/, a recording, or a month of one")
     parser.add_argument("--days", type=int, default=28)
@@ -155,13 +156,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (month / MONTH).exists():
         month = DRILLS / f"month-{month.name}-{options.days}-{options.minutes}-{options.seed}"
         lay(options.night, month, options.days, options.missing, options.minutes, options.seed)
-        said = [word for name in ("logs", "lake") for word in (f"--{name}", str(month / name))]
-        audited = subprocess.run([sys.executable, "-m", "kafka_hindsight.cli.main", "audit", *said], cwd=HOME)
+        words = [word for name in ("logs", "lake") for word in (f"--{name}", str(month / name))]
+        audited = subprocess.run([sys.executable, "-m", "kafka_hindsight.cli.main", "audit", *words], cwd=HOME)
         if audited.returncode:
             return audited.returncode
-    found = agreement_of(month)
-    print(month, in_words(found, json.loads((month / MONTH).read_text(encoding="utf-8"))["missing"]), sep="\n")
-    return 1 if found.counts[WRONG] else 0
+    agreement = agreement_of(month)
+    print(month, in_words(agreement, json.loads((month / MONTH).read_text(encoding="utf-8"))["missing"]), sep="\n")
+    return 1 if agreement.counts[WRONG] else 0
 
 
 if __name__ == "__main__":

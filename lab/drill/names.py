@@ -19,7 +19,7 @@ class Names:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
-        self._given: set[str] = set()
+        self._names: set[str] = set()
 
     def group(self) -> str:
         """A consumer group."""
@@ -42,6 +42,6 @@ class Names:
                 n=rng.randint(1, 99),
                 h=f"{rng.getrandbits(20):05x}",
             )
-            if name not in self._given:
-                self._given.add(name)
+            if name not in self._names:
+                self._names.add(name)
                 return name

@@ -29,7 +29,7 @@ class Node:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def start(self) -> None:
-        """Starts the process; a crashed one takes up where it was."""
+        """Start the process; a crashed one takes up where it was."""
         if self.is_running():
             raise ClusterFault(f"{self.name} runs already.")
         with (self.folder / f"{self.name}.stdout").open("ab") as out:
@@ -46,19 +46,19 @@ class Node:
         return self.process is not None and self.process.poll() is None
 
     def stop(self) -> None:
-        """Asks it to end, as an operator would: a broker shuts down under control."""
+        """Ask it to end, as an operator would: a broker shuts down under control."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Ends it at once, as a power cut would."""
+        """End it at once, as a power cut would."""
         self._end(signal.SIGKILL)
 
     def pause(self) -> None:
-        """Stops its clock: it lives and says nothing."""
+        """Suspend it: it lives and does not answer."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Lets it go on."""
+        """Let it go on."""
         self._signal(signal.SIGCONT)
 
     def last_words(self) -> str:

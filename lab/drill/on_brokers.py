@@ -93,7 +93,7 @@ def _now() -> str:
 
 @do.register
 def _(step: StopAll, scene: Scene) -> None:
-    """Edge case: a broker of KRaft that no controller answers any more waits for five minutes, and is killed before, as
+    """A KRaft broker that no controller answers waits for five minutes. It is killed before, as
     an orchestrator would. Source: BrokerServer.shutdown."""
     with ThreadPoolExecutor() as threads:
         stops = [threads.submit(_stop, broker, step.expect, scene, True) for broker in scene.stage.cluster.brokers]
@@ -166,17 +166,17 @@ def _start_uncleanly(topic: str, broker: int, scene: Scene) -> None:
     scene.stage.cluster.broker(broker).start()
     try:
         scene.wait_for_partitions(
-            lambda found: all(p.leader == broker for p in found if p.topic == name),
+            lambda partitions: all(p.leader == broker for p in partitions if p.topic == name),
             f"broker {broker} as the leader of {name}",
             _ELECTS_WITHIN,
         )
     except SceneFault as fault:
         scene.stage.truth.leave_open(forced, str(fault))
         raise
-    lost = scene.produced.get(topic, 0) - scene.stage.admin.end_offset(name, 0)
-    scene.stage.truth.amend(forced, lost_records={"0": lost})
-    told = {"topic": name, "partition": 0, "lost": lost, "is_exact": True}
-    scene.stage.truth.write("records_lost", at=forced["at"], expect="records_lost", **told)
+    record_count = scene.produced.get(topic, 0) - scene.stage.admin.end_offset(name, 0)
+    scene.stage.truth.amend(forced, lost_records={"0": record_count})
+    fields = {"topic": name, "partition": 0, "lost": record_count, "is_exact": True}
+    scene.stage.truth.write("records_lost", at=forced["at"], expect="records_lost", **fields)
 
 
 _ERRORS = ("] ERROR ", "] FATAL ")
@@ -249,19 +249,21 @@ def _(step: RotateLogs, scene: Scene) -> None:
 def _(step: QuorumBack, scene: Scene) -> None:
     """There was no majority from the last time that a node went until the first one came back."""
     rows = scene.stage.truth.rows()
-    gone = [datetime.fromisoformat(row["at"]) for row in rows if row["action"] in _GOES][-2:]
-    back = next(at for row in rows if row["action"] in _COMES and (at := datetime.fromisoformat(row["at"])) > gone[-1])
+    times_away = [datetime.fromisoformat(row["at"]) for row in rows if row["action"] in _GOES][-2:]
+    back = next(
+        at for row in rows if row["action"] in _COMES and (at := datetime.fromisoformat(row["at"])) > times_away[-1]
+    )
     scene.wait_for_controller(step.within)
-    low, high = back - gone[-1], datetime.now(UTC) - gone[0]
-    told = {"low_ms": low // MS, "high_ms": high // MS}
-    scene.act("quorum_lost", at=back.isoformat(timespec="milliseconds"), expect=step.expect, **told)
+    low, high = back - times_away[-1], datetime.now(UTC) - times_away[0]
+    fields = {"low_ms": low // MS, "high_ms": high // MS}
+    scene.act("quorum_lost", at=back.isoformat(timespec="milliseconds"), expect=step.expect, **fields)
 
 
 @do.register
 def _(step: Detected, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     scene.wait_for_partitions(
-        lambda found: not any(_counts_on(p, broker) for p in found),
+        lambda partitions: not any(_counts_on(p, broker) for p in partitions),
         f"no partition counts on broker {broker}",
         step.within,
     )
@@ -336,13 +338,13 @@ def _(step: Offline, scene: Scene) -> None:
 @do.register
 def _(step: Produce, scene: Scene) -> None:
     topic = scene.topic(step.topic)
-    taken = scene.stage.admin.produce(topic, 0, step.count, step.acks, step.bytes)
-    if step.refused and taken:
-        raise SceneFault(f"Found: {taken} records taken by {topic}. Needed: none, it has too few replicas in sync.")
-    if not step.refused and taken < step.count:
-        raise SceneFault(f"Found: {taken} records taken by {topic}. Needed: {step.count}.")
-    scene.produced[step.topic] = scene.produced.get(step.topic, 0) + taken
+    accepted = scene.stage.admin.produce(topic, 0, step.count, step.acks, step.bytes)
+    if step.refused and accepted:
+        raise SceneFault(f"Found: {accepted} records taken by {topic}. Needed: none, it has too few replicas in sync.")
+    if not step.refused and accepted < step.count:
+        raise SceneFault(f"Found: {accepted} records taken by {topic}. Needed: {step.count}.")
+    scene.produced[step.topic] = scene.produced.get(step.topic, 0) + accepted
     if step.refused:
         scene.act("min_isr_violated", topic=topic, refused=step.count)
     else:
-        scene.act("produced", topic=topic, records=taken, acks=step.acks)
+        scene.act("produced", topic=topic, records=accepted, acks=step.acks)

@@ -42,9 +42,9 @@ _REFUSED_WITHIN = 4
 
 @singledispatch
 def do(step: Step, scene: Scene) -> None:
-    """Does one step of a scenario.
+    """Do one step of a scenario.
 
-    Raises: SceneFault where it has not the effect that the scenario is about.
+    Raises SceneFault where it lacks the effect that the scenario is about.
     """
     raise NotImplementedError(type(step).__name__)
 
@@ -56,12 +56,12 @@ def _(step: Start, scene: Scene) -> None:
         scene.members[step.member].end()
     member = scene.make(step)
     scene.members[step.member] = member
-    told: dict[str, str | None] = {**scene.config(step, scene.clients[step.member])}
+    settings: dict[str, str | None] = {**scene.config(step, scene.clients[step.member])}
     for plain in (*scene.stage.cluster.reach(step.library), "group.id", "client.id", "auto.offset.reset"):
-        told.pop(plain)
-    if instance := told.pop("group.instance.id", None):
+        settings.pop(plain)
+    if instance := settings.pop("group.instance.id", None):
         scene.instances[step.member] = instance
-    config = {key.replace(".", "_"): value for key, value in told.items()} | {"pattern": scene.pattern(step)}
+    config = {key.replace(".", "_"): value for key, value in settings.items()} | {"pattern": scene.pattern(step)}
     scene.act_on(step.member, "member_start", expect=step.expect, library=step.library, **config)
     joined = scene.count_said(step.member, JOINED)
     member.join()
@@ -127,8 +127,8 @@ def _(step: EnforceRebalance, scene: Scene) -> None:
 def _(step: Configure, scene: Scene) -> None:
     worker = scene.members[step.member]
     assert isinstance(worker, ConnectMember)
-    told = {"connector": step.connector, "tasks": step.tasks, "consumers": f"connect-{step.connector}"}
-    scene.act("connector_configured", group=scene.group, expect=step.expect, **told)
+    fields = {"connector": step.connector, "tasks": step.tasks, "consumers": f"connect-{step.connector}"}
+    scene.act("connector_configured", group=scene.group, expect=step.expect, **fields)
     worker.configure(step.connector, step.tasks)
 
 

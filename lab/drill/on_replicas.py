@@ -33,9 +33,9 @@ _SEEN_OUT = "replica_seen_out"
 def _(step: FailDirectory, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     directories = scene.stage.cluster.log_dirs(broker, step.directory)
-    held = disks.partitions_in(directories)
-    led = sorted((p.topic, p.partition) for p in scene.stage.admin.topics() if p.leader == broker)
-    scene.failed[broker] = [place for place in led if place in held]
+    places_on_disk = disks.partitions_in(directories)
+    places_led = sorted((p.topic, p.partition) for p in scene.stage.admin.topics() if p.leader == broker)
+    scene.failed[broker] = [place for place in places_led if place in places_on_disk]
     if step.directory == "data" and not scene.failed[broker]:
         raise SceneFault(f"Needed: a partition led by broker {broker} in {directories[0].name}. Found: none.")
     scene.act("log_dir_failed", broker=broker, expect=step.expect, directory=step.directory, led=scene.failed[broker])
@@ -47,7 +47,7 @@ def _(step: Unled, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     failed = scene.failed[broker]
     scene.wait_for_partitions(
-        lambda found: not any(p.leader == broker and (p.topic, p.partition) in failed for p in found),
+        lambda partitions: not any(p.leader == broker and (p.topic, p.partition) in failed for p in partitions),
         f"broker {broker} leads nothing of what its failed directory holds",
         step.within,
     )
@@ -84,11 +84,11 @@ def _(step: StillOut, scene: Scene) -> None:
     broker, topic = scene.broker(step.broker), scene.topic(step.topic)
     out: list[int] = []
 
-    def is_told(found: tuple[Partition, ...]) -> bool:
-        out[:] = [p.partition for p in found if p.topic == topic and broker not in p.isr]
-        return bool(found)
+    def is_listed(partitions: tuple[Partition, ...]) -> bool:
+        out[:] = [p.partition for p in partitions if p.topic == topic and broker not in p.isr]
+        return bool(partitions)
 
-    scene.wait_for_partitions(is_told, "the ISR of each partition", _LOOKS_WITHIN)
+    scene.wait_for_partitions(is_listed, "the ISR of each partition", _LOOKS_WITHIN)
     scene.act(_SEEN_OUT, broker=broker, topic=topic, partitions=out)
 
 
@@ -116,8 +116,8 @@ def _(step: Balanced, scene: Scene) -> None:
     elsewhere: list[int] = []
     seen_at = ["", ""]
 
-    def is_balanced(found: tuple[Partition, ...]) -> bool:
-        now = [p.partition for p in found if p.topic == topic and p.leader != p.replicas[0]]
+    def is_balanced(partitions: tuple[Partition, ...]) -> bool:
+        now = [p.partition for p in partitions if p.topic == topic and p.leader != p.replicas[0]]
         if now:
             elsewhere[:], seen_at[:] = now, [seen_at[1], datetime.now(UTC).isoformat(timespec="milliseconds")]
         return not now
@@ -134,15 +134,15 @@ def _(step: Undershot, scene: Scene) -> None:
     now = datetime.now(UTC)
     since = {row["action"]: now - datetime.fromisoformat(row["at"]) for row in scene.stage.truth.rows()}
     low, high = since["min_isr_violated"] - since["broker_start"], since["broker_kill9"]
-    told = {"low_ms": int(low.total_seconds() * 1000), "high_ms": int(high.total_seconds() * 1000)}
-    scene.act("min_isr_undershot", topic=scene.topic(step.topic), partition=0, expect=step.expect, **told)
+    fields = {"low_ms": int(low.total_seconds() * 1000), "high_ms": int(high.total_seconds() * 1000)}
+    scene.act("min_isr_undershot", topic=scene.topic(step.topic), partition=0, expect=step.expect, **fields)
 
 
 @do.register
 def _(step: TakenOver, scene: Scene) -> None:
     broker, topic = scene.broker(step.broker), scene.topic(step.topic)
     scene.wait_for_partitions(
-        lambda found: any((p.topic, p.partition, p.leader) == (topic, 0, broker) for p in found),
+        lambda partitions: any((p.topic, p.partition, p.leader) == (topic, 0, broker) for p in partitions),
         f"broker {broker} as the leader of {topic}-0",
         step.within,
     )

@@ -21,21 +21,21 @@ def _(step: StartProducer, scene: Scene) -> None:
 def _(step: Begin, scene: Scene) -> None:
     topic = scene.topic(step.topic)
     scene.act("transaction_begun", topic=topic, records=step.count, expect=step.expect)
-    said = scene.producers[step.producer].ask({"do": "begin", "topic": topic, "count": step.count})
-    _check(said, step.refused)
+    answer = scene.producers[step.producer].ask({"do": "begin", "topic": topic, "count": step.count})
+    _check(answer, step.refused)
 
 
 @do.register
 def _(step: Commit, scene: Scene) -> None:
     act = scene.act("transaction_committed", expect=step.expect)
-    said = scene.producers[step.producer].ask({"do": "commit"})
-    scene.stage.truth.amend(act, said=said)
-    _check(said, step.refused)
+    answer = scene.producers[step.producer].ask({"do": "commit"})
+    scene.stage.truth.amend(act, said=answer)
+    _check(answer, step.refused)
 
 
-def _check(said: str, refused: bool) -> None:
-    if (said != DONE) != refused:
-        raise SceneFault(f"Found: the producer says {said}. Needed: {'an error' if refused else DONE}.")
+def _check(answer: str, refused: bool) -> None:
+    if (answer != DONE) != refused:
+        raise SceneFault(f"Found: the producer says {answer}. Needed: {'an error' if refused else DONE}.")
 
 
 @do.register

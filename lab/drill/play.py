@@ -49,9 +49,9 @@ class Played:
 
 
 def play(stage: Stage, scenarios: Sequence[Scenario], rng: random.Random, tell: Tell) -> list[Played]:
-    """Plays scenarios in an order that the seed gives.
+    """Play scenarios in an order that the seed decides.
 
-    Gives: one entry for each. Acts of a scenario that failed stay in the truth, but for the last one's expectation:
+    Returns one entry for each. Acts of a scenario that failed stay in the truth, but for the last one's expectation:
     what it did is not known.
     """
     on_groups = [s for s in scenarios if not s.on_brokers]
@@ -83,7 +83,7 @@ def play(stage: Stage, scenarios: Sequence[Scenario], rng: random.Random, tell: 
 
 
 def play_one(scene: Scene, tell: Tell, longest: float = LONGEST, ends_within: float = _ENDS_WITHIN) -> Played:
-    """Plays one scenario to its end, or to where it fails or exceeds its time."""
+    """Play one scenario to its end, or to where it fails or exceeds its time."""
     played: Future[Played] = Future()
     Thread(target=_play_into, args=(played, scene, tell), name=scene.scenario.name, daemon=True).start()
     if not wait([played], longest).done:
@@ -127,7 +127,7 @@ def _play(scene: Scene, tell: Tell) -> Played:
 
 
 def _end(scene: Scene) -> str | None:
-    """Puts everything back, and goes on where that fails: the next scenario tries again. Gives: why it failed."""
+    """Restore everything, and go on where that fails: the next scenario tries again. Returns why it failed."""
     try:
         scene.end()
     except FAULTS as failed:

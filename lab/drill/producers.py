@@ -26,7 +26,7 @@ _ANSWERS_WITHIN = 120
 class Program:
     """A module of this project in a process of its own, which answers each line of JSON with a line.
 
-    Threads may share it. Raises: MemberFault where it does not answer.
+    Threads may share it. It raises MemberFault where the process does not answer.
     """
 
     def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
@@ -43,10 +43,10 @@ class Program:
             )
         self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        threading.Thread(target=self._read, daemon=True).start()
+        threading.Thread(target=self._listen, daemon=True).start()
 
     def ask(self, what: Mapping[str, Any]) -> str:
-        """What it answers: DONE, or the name of the error."""
+        """Send a line. Returns the answer: DONE, or the name of the error."""
         assert self._process.stdin
         try:
             with self._lock:
@@ -57,7 +57,7 @@ class Program:
             raise MemberFault(f"{self._module} did not answer {what.get('do', 'its start')}.") from None
 
     def finish(self) -> None:
-        """Ends its input, and waits until it has ended by itself."""
+        """End its input, and wait until it has ended by itself."""
         with suppress(subprocess.TimeoutExpired):
             self._process.communicate(timeout=_ANSWERS_WITHIN)
 
@@ -65,7 +65,7 @@ class Program:
         """Kills its process."""
         processes.kill(self._process)
 
-    def _read(self) -> None:
+    def _listen(self) -> None:
         assert self._process.stdout
         for line in self._process.stdout:
             self._answers.put(line.strip())
@@ -95,15 +95,15 @@ class Canaries(Program):
         super().__init__("lab.drill.canary", (bootstrap, str(folder / CANARY)), folder / "canary.log")
 
     def watch(self, topic: str, partitions: range) -> None:
-        """Gives canaries to partitions."""
+        """Start canaries on partitions."""
         self.ask({"do": "watch", "topic": topic, "partitions": [*partitions]})
 
     def leave(self, topic: str) -> None:
-        """Takes the canaries off a topic; it is swept at the end."""
+        """Stop the canaries of a topic; it is swept at the end."""
         self.ask({"do": "leave", "topic": topic})
 
     def forget(self, topic: str) -> None:
-        """Takes the canaries off a topic that is about to be deleted."""
+        """Stop the canaries of a topic that is about to be deleted."""
         self.ask({"do": "forget", "topic": topic})
 
     def sweep(self) -> None:

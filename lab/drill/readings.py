@@ -26,9 +26,9 @@ _ENDS_WITHIN = 30
 
 @contextmanager
 def readings(bootstrap: str, path: Path) -> Iterator[None]:
-    """Takes readings into a SNAPSHOTS file for as long as the block lasts, one at its start and one at its end.
+    """Take readings into a SNAPSHOTS file for as long as the block lasts, one at its start and one at its end.
 
-    Edge case: a block that raises has no reading at its end, and the one under way is ended with its processes.
+    A block that raises has no reading at its end. A reading that is running is ended with its processes.
     """
     command = [sys.executable, "-m", "lab.drill.readings", bootstrap, str(path)]
     taker = processes.start(command, cwd=HOME, stdin=subprocess.PIPE)
@@ -41,7 +41,7 @@ def readings(bootstrap: str, path: Path) -> Iterator[None]:
 
 
 def main() -> None:
-    """Takes readings until stdin ends."""
+    """Take readings until stdin ends."""
     bootstrap, path = sys.argv[1:]
     over = threading.Event()
     threading.Thread(target=_wait_for_end, args=(over,), daemon=True).start()

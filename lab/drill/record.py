@@ -33,11 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def record(drill: Path | None, to: Path) -> Path:
-    """Keeps a drill as a folder, or as one file where `to` ends in .tar.gz.
+    """Keep a drill as a folder, or as one file where `to` ends in .tar.gz.
 
-    Takes: the drill's folder; without one the newest drill.
-    Keeps: every line and its order; paths of this machine alone are rewritten.
-    Raises: BadInput where there is no drill, or something at `to`.
+    Without a folder it is the newest drill.
+    Every line and the order stay; only paths of this machine are rewritten.
+    Raises BadInput where there is no drill, or something at `to`.
     """
     source = drill or newest()
     if lacking := [name for name in NEEDED if not (source / name).exists()]:
@@ -47,20 +47,20 @@ def record(drill: Path | None, to: Path) -> Path:
     to.parent.mkdir(parents=True, exist_ok=True)
     if to.name.endswith(".tar.gz"):
         name = to.name.removesuffix(".tar.gz")
-        with tempfile.TemporaryDirectory() as made, tarfile.open(to, "w:gz") as packed:
-            _copy(source, Path(made) / name)
-            packed.add(Path(made) / name, arcname=name, filter=_of_nobody)
+        with tempfile.TemporaryDirectory() as temporary, tarfile.open(to, "w:gz") as packed:
+            _copy(source, Path(temporary) / name)
+            packed.add(Path(temporary) / name, arcname=name, filter=_of_nobody)
     else:
         _copy(source, to)
     return to
 
 
 def newest() -> Path:
-    """The drill that was started last. Raises: BadInput where there is none."""
-    found = sorted(d for d in DRILLS.glob("*") if (d / "truth.jsonl").exists())
-    if not found:
+    """The drill that was started last. Raises BadInput where there is none."""
+    drills = sorted(d for d in DRILLS.glob("*") if (d / "truth.jsonl").exists())
+    if not drills:
         raise BadInput(f"Found: no drill in {DRILLS}. Needed: one. Run `make drill`, or name a drill's folder.")
-    return found[-1]
+    return drills[-1]
 
 
 def neutral(text: str, drill: Path) -> str:
@@ -78,7 +78,7 @@ def _names(drill: Path) -> Mapping[str, str]:
 
 
 def _copy(source: Path, to: Path) -> None:
-    for file in _kept(source):
+    for file in _files_of(source):
         target = to / file.relative_to(source)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(
@@ -86,7 +86,7 @@ def _copy(source: Path, to: Path) -> None:
         )
 
 
-def _kept(source: Path) -> Iterator[Path]:
+def _files_of(source: Path) -> Iterator[Path]:
     for pattern in KEPT:
         yield from sorted(p for p in source.glob(pattern) if p.is_file())
 

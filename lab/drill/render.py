@@ -44,18 +44,18 @@ def in_pattern(record: Record, pattern: str) -> str:
         "n": trace_of(record),
     }
 
-    def said(word: re.Match[str]) -> str:
+    def text_of_word(word: re.Match[str]) -> str:
         value = words[word[2]]
         if word[2] == "c" and word[3] == "{1}":
             value = value.rpartition(".")[2]
         width = int(word[1] or 0)
         return value.ljust(-width) if width < 0 else value.rjust(width)
 
-    return _WORD.sub(said, pattern)
+    return _WORD.sub(text_of_word, pattern)
 
 
 def trace_of(record: Record) -> str:
-    """What follows the line that names the logger."""
+    """The lines after the line that names the logger."""
     ends = f"{record.message} ({record.logger})"
     return record.text[record.text.index(ends) + len(ends) :] if ends in record.text else ""
 
@@ -78,10 +78,10 @@ def _cri(line: str, at: datetime, _: str) -> str:
 
 
 def _docker(line: str, at: datetime, _: str) -> str:
-    said = {"stream": "stdout", "time": _nanos(at)}
+    fields = {"stream": "stdout", "time": _nanos(at)}
     if len(line) <= CRI_PART:
-        return json.dumps({"log": f"{line}\n", **said})
-    return f"{json.dumps({'log': line[:CRI_PART], **said})}\n{_docker(line[CRI_PART:], at, '')}"
+        return json.dumps({"log": f"{line}\n", **fields})
+    return f"{json.dumps({'log': line[:CRI_PART], **fields})}\n{_docker(line[CRI_PART:], at, '')}"
 
 
 def _nanos(at: datetime) -> str:
@@ -168,52 +168,56 @@ def in_json(record: Record, layout: str) -> str:
         "instant": {"epochSecond": millis // 1_000, "nanoOfSecond": millis % 1_000 * 1_000_000},
         "timeMillis": millis,
     }
-    said = {
+    fields = {
         names.at: instants.get(names.at, _iso(at)),
         names.level: level[1] if level else "INFO",
         names.logger: record.logger,
         names.message: record.message,
         names.trace: trace_of(record).lstrip("\n") or None,
     }
-    return json.dumps({name: value for name, value in said.items() if value is not None})
+    return json.dumps({name: value for name, value in fields.items() if value is not None})
 
 
 def render(text: str, layout: str, wraps: Sequence[str], source: str) -> str:
     """A log of Apache's layout in another one and in envelopes, the innermost first.
 
-    Edge case: what is in no layout, and librdkafka's lines, stay as they are, inside of the envelopes.
+    Lines without a layout and librdkafka's lines stay as they are, inside the envelopes.
     """
-    patterns = {known.name: known.pattern for known in PATTERN_LAYOUTS}
-    objects = {known.name for known in OF_CLASSES}
-    at, found = EPOCH, list[str]()
+    patterns = {each.name: each.pattern for each in PATTERN_LAYOUTS}
+    objects = {each.name for each in OF_CLASSES}
+    at, lines = EPOCH, list[str]()
     for record in (read_line(part) for part in split(text)):
         at = record.happened_at or at
-        said = record.text
+        text = record.text
         if record.layout is APACHE and record.logger and record.happened_at and layout != APACHE.name:
-            said = in_json(record, layout) if layout in objects else in_pattern(record, patterns.get(layout, layout))
-        found.append(wrapped(said, at, source, wraps) + "\n")
-    return "".join(found)
+            text = in_json(record, layout) if layout in objects else in_pattern(record, patterns.get(layout, layout))
+        lines.append(wrapped(text, at, source, wraps) + "\n")
+    return "".join(lines)
 
 
 def render_folder(origin: Path, to: Path, layout: str, wraps: Sequence[str]) -> list[Path]:
-    """Every log below a folder, written again below another. Gives: the files that were written.
+    """Write every log below a folder again below another. Returns the new files.
 
-    Raises: BadInput for an envelope or a layout that is not known, and where the other folder is there already.
+    Raises BadInput for an unknown envelope or layout, and where the other folder exists.
     """
-    layouts = [APACHE.name, *(known.name for known in PATTERN_LAYOUTS), *(known.name for known in OF_CLASSES)]
+    layouts = [
+        APACHE.name,
+        *(each.name for each in PATTERN_LAYOUTS),
+        *(each.name for each in OF_CLASSES),
+    ]
     if layout not in layouts and "%" not in layout:
         raise BadInput(f"{layout!r} is not a layout. Needed: a pattern of log4j, or one of {', '.join(layouts)}.")
     if unknown := [name for name in wraps if name not in WRAPS]:
         raise BadInput(f"{unknown[0]!r} is not an envelope. Needed: one of {', '.join(WRAPS)}.")
     if to.exists():
         raise BadInput(f"{to} is there already. Needed: the name of a new folder.")
-    written = []
+    files = []
     for path in sorted(p for p in origin.rglob("*") if p.is_file() and LOG_NAME_REGEX.fullmatch(p.name)):
         place = to / path.relative_to(origin).with_name(path.name.removesuffix(".gz"))
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(render(text_of(path), layout, wraps, path.parent.name), encoding="utf-8", newline="")
-        written.append(place)
-    return written
+        files.append(place)
+    return files
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

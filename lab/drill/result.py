@@ -1,4 +1,4 @@
-"""What a score says: expectations met or not, verdicts right or wrong."""
+"""The result of a score: expectations met or not, verdicts right or wrong."""
 
 from __future__ import annotations
 

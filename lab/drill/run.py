@@ -65,7 +65,7 @@ QUICK_GROUPS: Mapping[str, str] = {
 def played_here(scenarios: Sequence[Scenario]) -> list[Scenario]:
     """The scenarios that can be played on this machine; what is left out is named.
 
-    Raises: BadInput where none is left.
+    Raises BadInput where none is left.
     """
     missing = libraries.prepare({name for s in scenarios for name in s.libraries})
     for name, why in missing.items():
@@ -73,19 +73,19 @@ def played_here(scenarios: Sequence[Scenario]) -> list[Scenario]:
     lacking = machine.lacking({name for s in scenarios for name in s.needs})
     for name, why in lacking.items():
         tell(f"Scenarios with {name} are left out. {why}")
-    if not (left := [s for s in scenarios if not s.libraries & missing.keys() and not s.needs & lacking.keys()]):
+    if not (playable := [s for s in scenarios if not s.libraries & missing.keys() and not s.needs & lacking.keys()]):
         whys = sorted({*missing.values(), *lacking.values()})
         raise BadInput(f"Found: no scenario that can be played here. {' '.join(whys)}")
-    return left
+    return playable
 
 
 @contextmanager
 def drill(
     version: str, layout: str, scenarios: Sequence[Scenario], seed: int, folder: Path, brokers: int = 3
 ) -> Iterator[tuple[Cluster, list[Played]]]:
-    """Plays scenarios on a cluster of its own, which runs on as long as the block lasts.
+    """Play scenarios on a cluster of its own, which runs as long as the block lasts.
 
-    Gives: the cluster, and how each scenario went. The folder holds what a site would have, with the truth: logs/,
+    Yields the cluster, and how each scenario went. The folder holds what a site would have, with the truth: logs/,
     clients/, snapshots.jsonl, truth.jsonl and cluster.json.
     """
     rng = random.Random(seed)
@@ -122,7 +122,7 @@ def drill(
 
 
 def settings_for(version: str) -> Mapping[str, str]:
-    """What the drill sets brokers to, beside what every cluster of its kind has."""
+    """The broker settings of the drill, beside those that every cluster of its kind has."""
     quick = {**(QUICK_SESSIONS if _is_from(version, 4) else {}), **(QUICK_GROUPS if _is_from(version, 4, 2) else {})}
     return {"group.max.size": str(MOST_MEMBERS), **quick}
 
@@ -146,39 +146,39 @@ def _described(cluster: Cluster) -> dict[str, object]:
 
 
 def _leaders(admin: Admin) -> dict[str, dict[str, object]]:
-    found: dict[str, dict[str, object]] = {}
+    leaders: dict[str, dict[str, object]] = {}
     for p in admin.topics():
         if not p.topic.startswith("__"):
-            found.setdefault(p.topic, {})[str(p.partition)] = [p.leader, p.replicas, p.isr]
-    return found
+            leaders.setdefault(p.topic, {})[str(p.partition)] = [p.leader, p.replicas, p.isr]
+    return leaders
 
 
 _SETS: Mapping[str, Mapping[str, Scenario]] = {"": USUAL, "real": REAL, "stops": STOPS, "all": ALL}
 
 
-def chosen(names: str, version: str, layout: str, brokers: int = 3) -> list[Scenario]:
+def choose(names: str, version: str, layout: str, brokers: int = 3) -> list[Scenario]:
     """The scenarios asked for: names, or one of the sets that a drill knows; without either every usual one that fits.
 
-    Raises: BadInput where a name is unknown, or does not fit this cluster.
+    Raises BadInput where a name is unknown, or does not fit this cluster.
     """
     if names in _SETS:
         return [s for s in _SETS[names].values() if s.fits(version, layout, brokers)]
-    asked = [n.strip() for n in names.split(",") if n.strip()]
-    if unknown := [n for n in asked if n not in SCENARIOS]:
+    wanted_names = [n.strip() for n in names.split(",") if n.strip()]
+    if unknown := [n for n in wanted_names if n not in SCENARIOS]:
         raise BadInput(f"Found: scenario {', '.join(unknown)}. Needed: some of {', '.join(SCENARIOS)}.")
-    if unfit := [n for n in asked if not SCENARIOS[n].fits(version, layout, brokers)]:
+    if unfit := [n for n in wanted_names if not SCENARIOS[n].fits(version, layout, brokers)]:
         raise BadInput(
             f"Kafka {version} ({layout}, {brokers} brokers) cannot play {', '.join(unfit)}. Choose another one."
         )
-    return [SCENARIOS[n] for n in asked]
+    return [SCENARIOS[n] for n in wanted_names]
 
 
 def audit(folder: Path, bootstrap: str) -> int:
-    """Audits the running cluster and its logs, as any user would, and prints the score. Gives: 0 where it passes."""
-    said = {name: folder / name for name in ("logs", "lake")} | {"snapshots": folder / "snapshots.jsonl"}
+    """Audit the running cluster and its logs, as any user would, and print the score. Returns 0 where it passes."""
+    paths = {name: folder / name for name in ("logs", "lake")} | {"snapshots": folder / "snapshots.jsonl"}
     if any((folder / "clients").iterdir()):  # A drill of brokers alone has no members.
-        said["client-logs"] = folder / "clients"
-    options = [word for name, path in said.items() for word in (f"--{name}", str(path))]
+        paths["client-logs"] = folder / "clients"
+    options = [word for name, path in paths.items() for word in (f"--{name}", str(path))]
     of_users = {*VARIABLES, *map(variable, INPUTS), "KAFKA_CONFIG"}
     environment = {k: v for k, v in os.environ.items() if k not in of_users} | {"BOOTSTRAP": bootstrap}
     environment["MAINTENANCE"] = declared_windows((folder / "truth.jsonl").read_text(encoding="utf-8").splitlines())
@@ -202,7 +202,7 @@ def declared_windows(truth: Sequence[str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives: 0 where every scenario came to its end and the audit reported what was done; 2 for input that is wrong."""
+    """Run a drill. Returns 0 where every scenario ended and the audit reported the acts; 2 for wrong input."""
     options = _parser().parse_args(arguments)
     logging.disable()  # py4j speaks of each JVM that is killed; that is what a drill does.
     if options.list:
@@ -231,7 +231,7 @@ def _run(options: argparse.Namespace) -> int:
         return teach(options.lesson, options.kafka, layout)
     seed = seed_of(options.seed)
     brokers = size_of(options.brokers)
-    scenarios = played_here(chosen(options.scenarios, options.kafka, layout, brokers))
+    scenarios = played_here(choose(options.scenarios, options.kafka, layout, brokers))
     folder = DRILLS / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{options.kafka}-{seed}"
     with drill(options.kafka, layout, scenarios, seed, folder, brokers) as (cluster, played):
         if options.keep:
@@ -244,44 +244,52 @@ def _run(options: argparse.Namespace) -> int:
     return judged or (FAULT if broken else DONE)
 
 
-def seed_of(asked: str) -> int:
-    """The seed that a user gave, else a new one. Raises: BadInput for one that is not a whole number."""
-    if not asked:
+def seed_of(text: str) -> int:
+    """The user's seed, else a new one. Raises BadInput for one that is not a whole number."""
+    if not text:
         return random.SystemRandom().randrange(1_000_000)
-    if not asked.isdecimal():
-        raise BadInput(f"Found: seed {asked}. Needed: a whole number.")
-    return int(asked)
+    if not text.isdecimal():
+        raise BadInput(f"Found: seed {text}. Needed: a whole number.")
+    return int(text)
 
 
-def size_of(asked: str) -> int:
+def size_of(text: str) -> int:
     """How many brokers a user asked for, else three: scenarios need so many, and a machine holds no more than nine."""
-    if asked and asked not in map(str, range(3, 10)):
-        raise BadInput(f"Found: {asked} brokers. Needed: 3 to 9.")
-    return int(asked or 3)
+    if text and text not in map(str, range(3, 10)):
+        raise BadInput(f"Found: {text} brokers. Needed: 3 to 9.")
+    return int(text or 3)
 
 
 def _parser() -> argparse.ArgumentParser:
-    def said(name: str) -> str:
+    def variable(name: str) -> str:
         return os.environ.get(name, "").strip()
 
     parser = argparse.ArgumentParser(
         prog="python -m lab.drill.run", description="Put a real cluster through real faults."
     )
-    parser.add_argument("--kafka", default=said("KAFKA") or NEWEST, help="the Kafka to start")
-    parser.add_argument("--layout", default=said("LAYOUT"), help="combined, separate or zookeeper")
+    parser.add_argument("--kafka", default=variable("KAFKA") or NEWEST, help="the Kafka to start")
+    parser.add_argument("--layout", default=variable("LAYOUT"), help="combined, separate or zookeeper")
     parser.add_argument(
-        "--scenarios", default=said("SCENARIOS"), help="names with commas, real, stops or all; default: the usual ones"
+        "--scenarios",
+        default=variable("SCENARIOS"),
+        help="names with commas, real, stops or all; default: the usual ones",
     )
-    parser.add_argument("--brokers", default=said("BROKERS"), help="how many, 3 to 9; default: 3")
-    parser.add_argument("--lesson", default=said("LESSON"), help="failover or rebalance, step by step, for a person")
-    parser.add_argument("--seed", default=said("SEED"), help="gives names, order and times; printed where not given")
-    parser.add_argument("--keep", default=said("KEEP"), help="a new folder, or .tar.gz, for a recording of the drill")
+    parser.add_argument("--brokers", default=variable("BROKERS"), help="how many, 3 to 9; default: 3")
+    parser.add_argument(
+        "--lesson", default=variable("LESSON"), help="failover or rebalance, step by step, for a person"
+    )
+    parser.add_argument(
+        "--seed", default=variable("SEED"), help="gives names, order and times; printed where not given"
+    )
+    parser.add_argument(
+        "--keep", default=variable("KEEP"), help="a new folder, or .tar.gz, for a recording of the drill"
+    )
     parser.add_argument("--no-audit", action="store_true", help="only play and record")
     parser.add_argument("--list", action="store_true", help="print the scenarios, each with what it teaches")
     return parser
 
 
 if __name__ == "__main__":
-    for ended in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ended, lambda number, _: sys.exit(128 + number))
+    for end_signal in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(end_signal, lambda number, _: sys.exit(128 + number))
     sys.exit(main())

@@ -51,7 +51,7 @@ class SceneFault(Exception):
 
 @dataclass(frozen=True)
 class Stage:
-    """What all scenarios of a drill share. `clients`: the members' logs; `over`: set when the drill is stopped;
+    """Parts that all scenarios of a drill share. `clients`: the members' logs; `over`: set when the drill is stopped;
     `hosts`: where a scenario needs them; `canaries`: None on a cluster that others run, and in lessons."""
 
     cluster: Cluster
@@ -89,7 +89,7 @@ class Scene:
     generation: int = -1
     last: Row = field(default_factory=dict)
     maintenance: Row = field(default_factory=dict)
-    stopped: threading.Event = field(default_factory=threading.Event)
+    stop_event: threading.Event = field(default_factory=threading.Event)
     stopped_for: str = ""
 
     def __post_init__(self) -> None:
@@ -100,13 +100,13 @@ class Scene:
         self.brokers = dict(zip("xyz", self.rng.sample(sorted(self.stage.cluster.brokers), 3)))
 
     def act(self, action: str, **fields: Any) -> Row:
-        """Writes down what is done next."""
+        """Write down what is done next."""
         self.generation = self.newest_generation()
         self.last = self.stage.truth.write(action, **fields)
         return self.last
 
     def act_on(self, member: str, action: str, **fields: Any) -> Row:
-        """Writes down what is done next to a member. What is said of a share group names no client."""
+        """Write down what is done next to a member. What is said of a share group names no client."""
         who = {"group": self.group, "client": self.clients[member], "group_instance_id": self.instances.get(member)}
         if self.kind == SHARES:
             who = {"group": self.group, "member": self.clients[member]}
@@ -119,7 +119,7 @@ class Scene:
 
     @property
     def transactional_id(self) -> str:
-        """What the scenario's transactional producers are known by."""
+        """The transactional id of the scenario's producers."""
         return f"{self.prefix}-writer"
 
     def topic(self, role: str) -> str:
@@ -127,9 +127,9 @@ class Scene:
         return self.topics.setdefault(role, f"{self.prefix}-{role}")
 
     def watch(self, role: str, partitions: int) -> None:
-        """Gives canaries to those of so many partitions of a topic that have none.
+        """Start canaries on those of so many partitions of a topic that have none.
 
-        Edge case: where the drill counts the records of partition 0 itself, that partition gets none.
+        Where the drill itself counts the records of partition 0, that partition gets none.
         """
         if self.stage.canaries:
             is_counted = any(role == getattr(s, "uncleanly", None) for s in self.scenario.steps)
@@ -138,7 +138,7 @@ class Scene:
             self.watched[role] = partitions
 
     def forget(self, role: str) -> None:
-        """Takes the canaries off a topic that is about to be deleted."""
+        """Stop the canaries of a topic that is about to be deleted."""
         if self.stage.canaries and self.watched.pop(role, None):
             self.stage.canaries.forget(self.topic(role))
 
@@ -154,8 +154,8 @@ class Scene:
         if role == "transactions":
             return self.stage.admin.transaction_coordinator(self.transactional_id)
         if role in ("other", "apart"):
-            taken = {self.brokers.get(r, -1) for r in ("other", "apart")} | {self.broker("controller")}
-            return self.rng.choice(sorted(set(self.stage.cluster.brokers) - taken))
+            others = {self.brokers.get(r, -1) for r in ("other", "apart")} | {self.broker("controller")}
+            return self.rng.choice(sorted(set(self.stage.cluster.brokers) - others))
         return self.stage.admin.controller(kraft=self.stage.cluster.layout != "zookeeper")
 
     def make(self, step: Start) -> Member:
@@ -174,7 +174,7 @@ class Scene:
         return JavaMember(cluster.libs, cluster.version, log, config, topics, self.pattern(step), self._within(step))
 
     def _within(self, step: Start) -> Sequence[str]:
-        """What the command of a member on a host of its own begins with."""
+        """The beginning of a member's command on a host of its own."""
         return self.hosts.within(self.host(step.host)) if step.host else ()
 
     @property
@@ -209,14 +209,14 @@ class Scene:
         return {**own, **times, **step.config}
 
     def settle(self, within: float) -> None:
-        """Waits until the group has exactly the members it should have, and keeps them for a second."""
-        wanted = tuple(sorted(self.clients[m] for m in self.present))
-        found: Group | None = None
+        """Wait until the group has exactly the members it should have, and has had them for a second."""
+        clients = tuple(sorted(self.clients[m] for m in self.present))
+        group: Group | None = None
         since = 0.0
         for now in self._looks(within):
             with suppress(AdminFault):
-                found = self.stage.admin.group(self.group, self.kind)
-                if not self._is_settled(found, wanted):
+                group = self.stage.admin.group(self.group, self.kind)
+                if not self._is_settled(group, clients):
                     since = 0.0
                 elif not since:
                     since = now
@@ -224,14 +224,14 @@ class Scene:
                     self.rest(self.rng.uniform(*_REST))
                     return
         raise SceneFault(
-            f"Found after {within:.0f} s: group {self.group} {found and (found.state, found.members)}. "
-            f"Needed: settled with {wanted}."
+            f"Found after {within:.0f} s: group {self.group} {group and (group.state, group.members)}. "
+            f"Needed: settled with {clients}."
         )
 
     @staticmethod
-    def _is_settled(found: Group, wanted: tuple[str, ...]) -> bool:
-        states = ("stable",) if wanted else ("empty", "dead")
-        return found.members == wanted and found.state.lower() in states
+    def _is_settled(group: Group, clients: tuple[str, ...]) -> bool:
+        states = ("stable",) if clients else ("empty", "dead")
+        return group.members == clients and group.state.lower() in states
 
     def wait_for_generation(self, within: float) -> bool:
         """Whether a generation came that the group did not have before the last act."""
@@ -243,7 +243,7 @@ class Scene:
         return any(self.count_said(member, "(Re-)joining group") > before for _ in self._looks(within))
 
     def wait_until_joined(self, member: str, before: int, within: float) -> None:
-        """Waits until a Java member has joined once more than before: a static one's former self may still be there."""
+        """Wait until a Java member has joined once more than before: a static one's former self may still be there."""
         if not any(self.count_said(member, JOINED) > before for _ in self._looks(within)):
             raise SceneFault(f"Needed within {within:.0f} s: {self.clients[member]} joins. It did not.")
 
@@ -255,18 +255,18 @@ class Scene:
     def wait_for_lapse(self, topic: str, since: datetime, within: float) -> bool:
         """Whether the leader of partition 0 of a topic takes a replica out of the ISR in time, as its log says.
 
-        Edge case: Kafka cannot be asked while a broker stands still: an AdminClient may wait for that very broker.
+        Kafka cannot be asked while a broker is paused: an AdminClient may wait for that very broker.
         """
-        told = re.compile(rf"^\[(.{{23}})\].*\[Partition {re.escape(topic)}-0 .*?Shrinking ISR from", re.M)
+        shrinks = re.compile(rf"^\[(.{{23}})\].*\[Partition {re.escape(topic)}-0 .*?Shrinking ISR from", re.M)
 
         def last() -> str:
             logs = self.stage.cluster.logs.glob("broker-*/server.log*")
-            return max((at for log in logs for at in told.findall(log.read_text(errors="replace"))), default="")
+            return max((at for log in logs for at in shrinks.findall(log.read_text(errors="replace"))), default="")
 
         return any(last() > f"{since:%Y-%m-%d %H:%M:%S}" for _ in self._looks(within))
 
     def wait_for_line(self, logs: str, words: str, within: float) -> None:
-        """Waits until one of these files of the nodes' logs has the words."""
+        """Wait until one of these files of the nodes' logs has the words."""
         for _ in self._looks(within):
             if any(words in log.read_text(errors="replace") for log in self.stage.cluster.logs.glob(logs)):
                 return
@@ -275,23 +275,23 @@ class Scene:
     def newest_generation(self) -> int:
         """The newest generation, or group epoch, that a coordinator has reported of the group."""
         name = re.escape(self.group)
-        told = re.compile(
+        generations = re.compile(
             rf"(?:Stabilized group {name} generation|\[GroupId {name}\] Bumped group epoch to"
             rf"|Group {name} with generation) (\d+)"
         )
         logs = self.stage.cluster.logs.glob("broker-*/server.log*")
-        return max((int(n) for log in logs for n in told.findall(log.read_text(errors="replace"))), default=-1)
+        return max((int(n) for log in logs for n in generations.findall(log.read_text(errors="replace"))), default=-1)
 
-    def wait_for_partitions(self, holds: Callable[[tuple[Partition, ...]], bool], needed: str, within: float) -> None:
-        """Waits until the cluster's partitions are as they should be."""
+    def wait_for_partitions(self, holds: Callable[[tuple[Partition, ...]], bool], what: str, within: float) -> None:
+        """Wait until the cluster's partitions are as they should be."""
         for _ in self._looks(within):
             with suppress(AdminFault):
                 if holds(self.stage.admin.topics()):
                     return
-        raise SceneFault(f"Needed within {within:.0f} s: {needed}. It did not come.")
+        raise SceneFault(f"Needed within {within:.0f} s: {what}. It did not come.")
 
     def wait_for_controller(self, within: float) -> None:
-        """Waits until the quorum names a controller that is up."""
+        """Wait until the quorum names a controller that is up."""
         for _ in self._looks(within):
             with suppress(AdminFault):
                 if self.stage.cluster.brokers[self.stage.admin.controller(kraft=True)].is_running():
@@ -299,21 +299,21 @@ class Scene:
         raise SceneFault(f"Needed within {within:.0f} s: a controller. None was elected.")
 
     def wait_for_end(self, node: Node, within: float) -> None:
-        """Waits until a process has ended by itself."""
+        """Wait until a process has ended by itself."""
         for _ in self._looks(within):
             if not node.is_running():
                 return
         raise SceneFault(f"Needed within {within:.0f} s: {node.name} ends by itself. It runs on.")
 
     def rest(self, seconds: float) -> None:
-        """Lets time pass. Raises: SceneFault where the scene is stopped meanwhile."""
-        if self.stopped.wait(seconds):
+        """Let time pass. Raises SceneFault where the scene is stopped meanwhile."""
+        if self.stop_event.wait(seconds):
             raise SceneFault(self.stopped_for)
 
     def stop(self, why: str) -> None:
-        """Ends the scene from another thread: whatever waits for one of its members is answered by the member's end."""
+        """End the scene from another thread: whatever waits for one of its members is answered by the member's end."""
         self.stopped_for = why
-        self.stopped.set()
+        self.stop_event.set()
         self._end_members()
 
     def _looks(self, within: float) -> Iterator[float]:
@@ -333,7 +333,7 @@ class Scene:
             self.members[member].end()
 
     def end(self) -> None:
-        """Ends every member that is left. A scenario on brokers leaves them running, but one for good."""
+        """End every member that is left. A scenario on brokers leaves them running, but one for good."""
         self._end_members()
         if self.stage.over.is_set() or self.scenario.is_for_good:
             return

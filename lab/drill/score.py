@@ -52,9 +52,9 @@ JUDGES: Mapping[str, Callable[[Row, Night], str | None]] = {
 def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     """The score of an audit.
 
-    Takes: gold rows by table name (those of TIME_COLUMNS; a missing one counts as empty), as the catalog declares
-    them, instants with a zone; the lines of a truth file, as text or parsed.
-    Raises: TruthError where the truth cannot be scored.
+    The tables are gold rows by table name (those of TIME_COLUMNS; a missing one counts as empty), as the catalog
+    declares them, instants with a zone. The lines are those of a truth file, as text or parsed.
+    Raises TruthError where the truth cannot be scored.
     """
     acts = read_truth(truth)
     ordered: Tables = {
@@ -64,8 +64,8 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     night = Night(
         acts,
         ordered,
-        unmet=[a for a, found in answers if not found.met],
-        meeting=frozenset(id(r) for _, found in answers for r in found.rows),
+        unmet=[a for a, answer in answers if not answer.met],
+        meeting=frozenset(id(r) for _, answer in answers for r in answer.rows),
     )
     verdicts = [verdict_of(name, r, judge(r, night)) for name, judge in JUDGES.items() for r in ordered.get(name, ())]
     return Score(
@@ -78,9 +78,9 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     )
 
 
-def _expectation(act: Act, found: Answer, ordered: Tables) -> Expectation:
-    near = () if found.met else show.near(act, ordered)
-    return Expectation(act.at, act.action, act.scope, str(act.expect), found.met, near)
+def _expectation(act: Act, answer: Answer, ordered: Tables) -> Expectation:
+    near = () if answer.met else show.near(act, ordered)
+    return Expectation(act.at, act.action, act.scope, str(act.expect), answer.met, near)
 
 
 def _without_evidence(ordered: Tables) -> Iterator[Verdict]:
@@ -115,7 +115,7 @@ def read_gold(lake: str, names: Iterable[str] = tuple(TIME_COLUMNS)) -> Tables:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the score. Gives: 0 where it passes, 1 where it does not, 2 for input that cannot be scored."""
+    """Print the score. Returns 0 where it passes, 1 where it does not, 2 for input that cannot be scored."""
     parser = argparse.ArgumentParser(
         prog="python -m lab.drill.score", description="Score a lake's gold against a truth file."
     )

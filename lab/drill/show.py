@@ -53,9 +53,9 @@ def _outage(row: Row) -> str:
 
 def _failover(row: Row) -> str:
     bounds = (row.get("records_lost_low"), row.get("records_lost_high"))
-    lost = f", {bounds[0]} to {bounds[1]} records lost" if bounds != (None, None) else ""
+    loss = f", {bounds[0]} to {bounds[1]} records lost" if bounds != (None, None) else ""
     leaders = f"leader {row.get('leader_from')} to {row.get('leader_to')}"
-    return f"{row['topic']}-{row['partition']}: {row['kind']}, {leaders}{lost}"
+    return f"{row['topic']}-{row['partition']}: {row['kind']}, {leaders}{loss}"
 
 
 def _imbalance(row: Row) -> str:
@@ -104,7 +104,7 @@ def _member(member: Row) -> str:
 
 
 def near(act: Act, tables: Tables) -> tuple[str, ...]:
-    """What the audit said about the act's scope around its time, each with its distance from the act."""
+    """The audit's rows about the act's scope around its time, each with its distance from the act."""
     if act.expect in (*OUTAGE_KINDS, FAILED_START):
         return _around(act, "broker_outages", tables, NEAR_OUTAGE, NEAR_OUTAGE, ("broker", act.broker))
     if act.expect == UNDER_MIN_ISR:
@@ -112,8 +112,8 @@ def near(act: Act, tables: Tables) -> tuple[str, ...]:
     if act.expect == BROKERS_ROLLED:
         return _around(act, "rolling_restarts", tables, NEAR_ROLL, AFTER, ("brokers", None))
     table, column = _ABOUT.get(str(act.expect), ("rebalances", "group_id"))
-    wanted = {"group_id": act.group, "topic": act.topic, "broker": act.broker}.get(column)
-    return _around(act, table, tables, SHARED_BEFORE, AFTER, (column, wanted))
+    value = {"group_id": act.group, "topic": act.topic, "broker": act.broker}.get(column)
+    return _around(act, table, tables, SHARED_BEFORE, AFTER, (column, value))
 
 
 _ABOUT: Mapping[str, tuple[str, str]] = {
@@ -130,10 +130,10 @@ _ABOUT: Mapping[str, tuple[str, str]] = {
 def _around(
     act: Act, table: str, tables: Tables, before: timedelta, after: timedelta, scope: tuple[str, object]
 ) -> tuple[str, ...]:
-    column, wanted = scope
+    column, value = scope
     at = TIME_COLUMNS[table]
     rows = [
-        row for row in tables.get(table, ()) if -before <= row[at] - act.at <= after and wanted in (None, row[column])
+        row for row in tables.get(table, ()) if -before <= row[at] - act.at <= after and value in (None, row[column])
     ]
     nearest = sorted(rows, key=lambda r: abs(r[at] - act.at))[:MAX_NEAR]
     return tuple(
@@ -165,18 +165,18 @@ def _lines(score: Score, minimum: float) -> Iterator[str]:
         yield f"unmet ({len(score.unmet)})"
     for e in score.unmet:
         yield f"  {_clock(e.at)} {e.action} of {e.scope} expects {e.expect}"
-        yield from (f"      found {found}" for found in e.near or ("nothing near",))
+        yield from (f"      found {row}" for row in e.near or ("nothing near",))
     yield from _verdicts("certain but wrong", score.certain_but_wrong)
     yield from _verdicts("false alarms", score.false_alarms)
     yield from _verdicts("without evidence", score.without_evidence)
 
 
 def _verdicts(title: str, verdicts: Iterable[Verdict]) -> Iterator[str]:
-    listed = list(verdicts)
-    if listed:
+    rows = list(verdicts)
+    if rows:
         yield ""
-        yield f"{title} ({len(listed)})"
-    for v in listed:
+        yield f"{title} ({len(rows)})"
+    for v in rows:
         yield f"  {_clock(v.at)} {v.table} {v.says}" + (f": {v.wrong}" if v.wrong else "")
 
 

@@ -1,4 +1,4 @@
-"""What makes the start of a broker fail, and how it is taken back."""
+"""Causes that make the start of a broker fail, and how to undo them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done to a cluster in a scenario: small frozen objects, nothing but data.
+"""The steps that a scenario can do to a cluster: small frozen objects, nothing but data.
 
 Members, topics and brokers go by the role they play in the scenario; the play gives them names that say nothing.
 `expect` is what the audit should call the act (lab.drill.truth knows the words); None: it is not scored.
@@ -278,12 +278,12 @@ class Scenario:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What it needs of the machine."""
+        """The needs that the machine must meet."""
         hosts = {HOSTS for step in self.steps if isinstance(step, Start) and step.host}
         return frozenset({step.needs for step in self.steps if step.needs} | hosts)
 
     def fits(self, version: str, layout: str, brokers: int = 3) -> bool:
         """Whether a cluster of that version, layout and size can play it."""
-        asked = tuple(int(part) for part in version.split("."))
+        number = tuple(int(part) for part in version.split("."))
         first = self.since if layout == "zookeeper" else max(self.since, self.kraft_since)
-        return first <= asked < self.before and layout in self.layouts and brokers <= self.most_brokers
+        return first <= number < self.before and layout in self.layouts and brokers <= self.most_brokers

@@ -1,4 +1,4 @@
-"""What can be done to brokers, controllers and partitions in a scenario: nothing but data, as in lab.drill.steps."""
+"""The steps of a scenario on brokers, controllers and partitions: nothing but data, as in lab.drill.steps."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ class MendDirectories(OnBroker):
 class Throttle(OnBroker):
     """As a follower of a topic it may fetch next to nothing: once it is out of the ISR it stays out, alive.
 
-    Edge case: nothing throttles a follower that is in sync. Source: AbstractFetcherThread, shouldFollowerThrottle.
+    Nothing throttles a follower that is in sync. Source: AbstractFetcherThread, shouldFollowerThrottle.
     """
 
     topic: str

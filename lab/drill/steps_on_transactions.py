@@ -1,4 +1,4 @@
-"""What can be done with transactional producers in a scenario: nothing but data, as in lab.drill.steps."""
+"""The steps of a scenario with transactional producers: nothing but data, as in lab.drill.steps."""
 
 from __future__ import annotations
 

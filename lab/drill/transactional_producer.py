@@ -24,9 +24,9 @@ def main() -> int:
     return 0
 
 
-def _answer(producer: Producer, asked: dict[str, Any]) -> str:
+def _answer(producer: Producer, request: dict[str, Any]) -> str:
     try:
-        match asked:
+        match request:
             case {"do": "begin", "topic": topic, "count": count}:
                 producer.begin_transaction()
                 for number in range(count):

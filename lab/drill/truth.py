@@ -86,7 +86,7 @@ class TruthError(ValueError):
 
 @dataclass(frozen=True)
 class Act:
-    """One thing done to the cluster. `session` is the session timeout of its member; `told`: all that its line says."""
+    """One thing done to the cluster. `session` is the session timeout of its member, `fields` its whole line."""
 
     at: datetime
     action: str
@@ -98,12 +98,12 @@ class Act:
     topic: str | None
     partition: int | None
     session: timedelta
-    told: Mapping[str, Any]
+    fields: Mapping[str, Any]
 
     @property
-    def meant(self) -> str | None:
-        """What it expects, or did before it became open whether the audit can know of it."""
-        return self.expect or self.told.get("undecided")
+    def verdict(self) -> str | None:
+        """The expected verdict, or the one that was expected until it became undecided."""
+        return self.expect or self.fields.get("undecided")
 
     @property
     def is_on_broker(self) -> bool:
@@ -112,17 +112,16 @@ class Act:
 
     @property
     def scope(self) -> str:
-        """What it was done to, in words."""
-        named = (("group", self.group), ("client", self.client), ("broker", self.broker), ("topic", self.topic))
-        return " ".join(f"{k} {v}" for k, v in named if v is not None) or "cluster"
+        """The object of the act, in words."""
+        parts = (("group", self.group), ("client", self.client), ("broker", self.broker), ("topic", self.topic))
+        return " ".join(f"{k} {v}" for k, v in parts if v is not None) or "cluster"
 
 
 def read_truth(lines: Iterable[str | Mapping[str, Any]]) -> tuple[Act, ...]:
     """The acts of a truth file.
 
-    Takes: its lines, as text or parsed.
-    Gives: acts in order of time.
-    Raises: TruthError where a line is not a JSON object, has no instant, or expects something that cannot be scored.
+    The lines are text or parsed; the acts are in the order of time.
+    Raises TruthError where a line is not a JSON object, has no instant, or expects something that cannot be scored.
     """
     problems: list[str] = []
     rows: list[tuple[datetime, Mapping[str, Any]]] = []
@@ -169,5 +168,5 @@ def _act(at: datetime, row: Mapping[str, Any], session: timedelta) -> Act:
         topic=row.get("topic"),
         partition=row.get("partition"),
         session=session,
-        told=row,
+        fields=row,
     )

@@ -22,15 +22,15 @@ class TruthFile:
 
     def write(self, action: str, **fields: Any) -> Row:
         """One act, now. Fields that are None are left out."""
-        told = {name: value for name, value in fields.items() if value is not None}
+        known_fields = {name: value for name, value in fields.items() if value is not None}
         with self._lock:
-            row = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "action": action, **told}
+            row = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "action": action, **known_fields}
             self._rows.append(row)
             self._save()
         return row
 
     def amend(self, row: Row, **fields: Any) -> None:
-        """What is known of an act only when it has been done."""
+        """Add facts to an act that are known only after it."""
         with self._lock:
             row.update(fields)
             self._save()

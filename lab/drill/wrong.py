@@ -49,7 +49,7 @@ DEPARTURES = frozenset(c for c in Cause if c.noun.is_departure)
 
 @dataclass(frozen=True)
 class Night:
-    """What was done, what was said, and how they met.
+    """A night: the acts, the audit's rows, and which of them meet.
 
     `unmet`: acts whose expectation no row meets. `meeting`: identities (`id`) of the rows that meet one.
     """
@@ -71,11 +71,11 @@ class Night:
 def is_owed(row: Row, night: Night) -> bool:
     """Whether a rebalance was caused by what was done: by an expectation that it meets, or else by its cause.
 
-    Edge case: what consumers of a Connect connector do (`consumers`: their group) follows from what its workers do.
+    The acts of a Connect connector's consumers (`consumers`: their group) follow from those of its workers.
     """
     if id(row) in night.meeting or row["cause"] in ALWAYS_OWED:
         return True
-    if any(a.told.get("consumers") == row["group_id"] for a in night.acts):
+    if any(a.fields.get("consumers") == row["group_id"] for a in night.acts):
         return True
     if _is_asked_for_by_streams(row, night):
         return True
@@ -89,7 +89,7 @@ def _is_asked_for_by_streams(row: Row, night: Night) -> bool:
     Source: StreamThread.runLoop enforces a rebalance when the one is due that StreamsPartitionAssignor scheduled: at 0,
     which is at once, where a task has to be given up before it can move, later where a standby has to catch up first.
     """
-    of_streams = (a for a in night.acts if a.group == row["group_id"] and a.told.get("library") == STREAMS)
+    of_streams = (a for a in night.acts if a.group == row["group_id"] and a.fields.get("library") == STREAMS)
     return row["cause"] == Cause.CLIENT_REQUESTED and any(of_streams)
 
 
@@ -103,14 +103,14 @@ def _causes(act: Act) -> tuple[str, ...]:
 
 
 def _possible_causes(act: Act) -> tuple[str, ...]:
-    """What an act expects, or did before its scenario came to an early end: then its effect is not known."""
-    return (*_causes(act), *REBALANCE_CODES.get(str(act.told.get("undecided")), ()))
+    """The causes that an act may have: as it expects, or as it did before its scenario ended early."""
+    return (*_causes(act), *REBALANCE_CODES.get(str(act.fields.get("undecided")), ()))
 
 
 def wrong_rebalance(row: Row, night: Night) -> str | None:
     """Why an owed rebalance is wrong; None where nothing speaks against it."""
-    found = (rule(row, night) for rule in _REBALANCE_RULES)
-    return next((why for why in found if why), None)
+    reasons = (rule(row, night) for rule in _REBALANCE_RULES)
+    return next((why for why in reasons if why), None)
 
 
 def _breaks_silence(row: Row, night: Night) -> str | None:
@@ -206,5 +206,5 @@ _REBALANCE_RULES: tuple[Callable[[Row, Night], str | None], ...] = (
 
 
 def expects(act: Act) -> str:
-    """What was done, to what, and what it expects."""
-    return f"{act.action} of {act.scope} expects {act.meant}"
+    """The act, its object and its expectation, in words."""
+    return f"{act.action} of {act.scope} expects {act.verdict}"

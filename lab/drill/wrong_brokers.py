@@ -62,12 +62,12 @@ def wrong_outage(row: Row, night: Night) -> str | None:
     """Why an outage is wrong; None where nothing speaks against it, or where it lies outside the truth."""
     if not night.covers(row["down_at"]):
         return None
-    on_broker = [a for a in night.acts if a.meant in OUTAGE_KINDS and a.broker == row["broker"]]
+    on_broker = [a for a in night.acts if a.verdict in OUTAGE_KINDS and a.broker == row["broker"]]
     near = [a for a in on_broker if abs(row["down_at"] - a.at) <= OUTAGE_APART]
     if not near:
         return "nothing was done to that broker that stops it"
     nearest = min(near, key=lambda a: abs(row["down_at"] - a.at))
-    if OUTAGE_KINDS[str(nearest.meant)] != row["kind"]:
+    if OUTAGE_KINDS[str(nearest.verdict)] != row["kind"]:
         return expects(nearest)
     return _another_start_failure(row, night)
 
@@ -75,7 +75,7 @@ def wrong_outage(row: Row, night: Night) -> str | None:
 def _another_start_failure(row: Row, night: Night) -> str | None:
     until = row["up_at"] or night.acts[-1].at
     meanwhile = [a for a in night.acts if a.broker == row["broker"] and row["down_at"] <= a.at <= until]
-    played = {a.told["why"] for a in meanwhile if a.expect == FAILED_START}
+    played = {a.fields["why"] for a in meanwhile if a.expect == FAILED_START}
     if row.get("start_failure") in (None, *played) or any(a.action == START_ENDED for a in meanwhile):
         return None
     return f"its starts were made to fail for {', '.join(sorted(played)) or 'nothing'}"
@@ -86,59 +86,59 @@ def wrong_failover(row: Row, night: Night) -> str | None:
     if not night.covers(row["happened_at"]):
         return None
     before = [a for a in night.acts if is_after(a, row["happened_at"])]
-    found = (rule(row, before, night) for rule in _FAILOVER_RULES)
-    return next((why for why in found if why), None)
+    reasons = (rule(row, before, night) for rule in _FAILOVER_RULES)
+    return next((why for why in reasons if why), None)
 
 
 def _not_asked_for(row: Row, before: list[Act], night: Night) -> str | None:
     if row["kind"] not in ASKED_FOR:
         return None
-    asked = any(a.topic == row["topic"] and FAILOVER_KINDS.get(str(a.expect)) == row["kind"] for a in before)
-    if asked or (row["kind"] == "unclean_election" and any(_elected_uncleanly(a, row) for a in before)):
+    is_expected = any(a.topic == row["topic"] and FAILOVER_KINDS.get(str(a.expect)) == row["kind"] for a in before)
+    if is_expected or (row["kind"] == "unclean_election" and any(_elected_uncleanly(a, row) for a in before)):
         return None
     return f"no act expects the {row['kind']} of that topic"
 
 
 def _elected_uncleanly(act: Act, row: Row) -> bool:
     """Whether the metadata log has the unclean election that a row names."""
-    return act.action == ELECTED_UNCLEANLY and _is_place(act, row) and act.told["leader"] == row["leader_to"]
+    return act.action == ELECTED_UNCLEANLY and _is_place(act, row) and act.fields["leader"] == row["leader_to"]
 
 
 def _elected_while_down(row: Row, before: list[Act], night: Night) -> str | None:
     """A preferred election takes over from a leader that runs; one that is stopped and detected as down has none."""
-    done = _done_to_leader(row, before)[-1:] if row["kind"] == "preferred_election" else []
-    stopped = [a for a in done if a.meant in OUTAGE_KINDS and _was_missed(a, row, night)]
-    return f"the old leader was down: {expects(stopped[0])}" if stopped else None
+    acts = _done_to_leader(row, before)[-1:] if row["kind"] == "preferred_election" else []
+    outages = [a for a in acts if a.verdict in OUTAGE_KINDS and _was_missed(a, row, night)]
+    return f"the old leader was down: {expects(outages[0])}" if outages else None
 
 
 def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
-    """What was done to the leader afterwards took nothing from it: an election may come just before a shutdown."""
+    """Why an outage is wrong. An act after the election did not cause it: an election may precede a shutdown."""
     kind = OUTAGE_OF_FAILOVER.get(row["kind"])
     if kind is None or row.get("leader_from") in (None, -1):
         return None
-    outages = [a for a in _done_to_leader(row, before) if a.meant in OUTAGE_KINDS]
+    outages = [a for a in _done_to_leader(row, before) if a.verdict in OUTAGE_KINDS]
     if not outages:
         return "nothing was done to the old leader that stops it"
-    return None if OUTAGE_KINDS[str(outages[-1].meant)] == kind else expects(outages[-1])
+    return None if OUTAGE_KINDS[str(outages[-1].verdict)] == kind else expects(outages[-1])
 
 
 def _done_to_leader(row: Row, before: list[Act]) -> list[Act]:
-    """What was done to the old leader until the failover."""
+    """The acts on the old leader until the failover."""
     return [a for a in before if a.is_on_broker and a.broker == row.get("leader_from") and a.at <= row["happened_at"]]
 
 
 def _was_missed(outage: Act, row: Row, night: Night) -> bool:
     """Until it is missed a controller takes a dead broker for a living one, and may elect others in its place."""
-    told = [o for o in night.tables["broker_outages"] if o["broker"] == outage.broker and o["detected_at"]]
-    missed = [o["detected_at"] for o in told if abs(o["down_at"] - outage.at) <= OUTAGE_APART]
+    outages = [o for o in night.tables["broker_outages"] if o["broker"] == outage.broker and o["detected_at"]]
+    missed = [o["detected_at"] for o in outages if abs(o["down_at"] - outage.at) <= OUTAGE_APART]
     return not missed or row["happened_at"] >= min(missed)
 
 
 def _no_such_disk(row: Row, before: list[Act], night: Night) -> str | None:
     if row["kind"] != "log_dir_failed":
         return None
-    done = [a for a in before if a.at <= row["happened_at"] and row.get("leader_from") in (None, a.broker)]
-    failed = [a for a in done if a.action == "log_dir_failed"]
+    acts = [a for a in before if a.at <= row["happened_at"] and row.get("leader_from") in (None, a.broker)]
+    failed = [a for a in acts if a.action == "log_dir_failed"]
     if not failed:
         return "no act took a directory away from the old leader"
     back = _was_started_again(failed[-1], row["happened_at"], night)
@@ -155,10 +155,10 @@ def _another_loss(row: Row, before: list[Act], night: Night) -> str | None:
     low, high = row["records_lost_low"], row["records_lost_high"]
     if row["kind"] != "unclean_election":
         return f"{low} records lost where a replica in sync took over" if low else None
-    counted = [a for a in before if a.expect == RECORDS_LOST and _is_place(a, row)]
-    if not counted or (low, high) == (None, None) or holds_loss(row, counted[-1].told["lost"]):
+    losses = [a for a in before if a.expect == RECORDS_LOST and _is_place(a, row)]
+    if not losses or (low, high) == (None, None) or holds_loss(row, losses[-1].fields["lost"]):
         return None
-    return f"{counted[-1].told['lost']} records were lost, and not {low} to {high}"
+    return f"{losses[-1].fields['lost']} records were lost, and not {low} to {high}"
 
 
 def _is_place(act: Act, row: Row) -> bool:
@@ -168,10 +168,10 @@ def _is_place(act: Act, row: Row) -> bool:
 def _another_time(row: Row, before: list[Act], night: Night) -> str | None:
     """From when the old leader was stopped at once until the new one was elected; it starts to lead a little later."""
     low, high = row.get("leaderless_low_ms"), row.get("leaderless_high_ms")
-    done = _done_to_leader(row, before)
-    if row["kind"] not in ("broker_crash", "broker_unresponsive") or not done or done[-1].action not in AT_ONCE_GONE:
+    acts = _done_to_leader(row, before)
+    if row["kind"] not in ("broker_crash", "broker_unresponsive") or not acts or acts[-1].action not in AT_ONCE_GONE:
         return None
-    lasted = (row["happened_at"] - done[-1].at) / timedelta(milliseconds=1)
+    lasted = (row["happened_at"] - acts[-1].at) / timedelta(milliseconds=1)
     if (low or 0) <= lasted + STARTS_MS and (high is None or high >= lasted - CLOCK_MS):
         return None
     return f"it had no leader for {lasted:.0f} ms, and not {low} to {high}"
@@ -193,7 +193,7 @@ def _invented(row: Row, before: list[Act], night: Night) -> str | None:
     sides = {row.get("leader_from"), row.get("leader_to")} - {None, -1}
     is_late = row["kind"] == "preferred_election"
     recent = [a for a in night.acts if timedelta() <= row["happened_at"] - a.at <= RECENTLY] if is_late else []
-    explains = any(a.broker in sides or a.topic == row["topic"] or "controller" in a.told for a in (*before, *recent))
+    explains = any(a.broker in sides or a.topic == row["topic"] or "controller" in a.fields for a in (*before, *recent))
     return None if explains or not sides else "nothing was done that gave or took a leader there"
 
 
@@ -216,29 +216,29 @@ _FAILOVER_RULES: tuple[Callable[[Row, list[Act], Night], str | None], ...] = (
 def wrong_controller(row: Row, night: Night) -> str | None:
     """Why a controller change is wrong; None where nothing speaks against it.
 
-    Edge case: a node that shuts down in order votes, and may be elected, until its process has ended.
+    A node in a controlled shutdown votes, and may be elected, until its process has ended.
     """
-    done = [a for a in night.acts if a.is_on_broker and a.broker == row["controller_to"] and a.at < row["happened_at"]]
-    if not done or done[-1].meant not in OUTAGE_KINDS:
+    acts = [a for a in night.acts if a.is_on_broker and a.broker == row["controller_to"] and a.at < row["happened_at"]]
+    if not acts or acts[-1].verdict not in OUTAGE_KINDS:
         return None
-    ended = datetime.fromisoformat(done[-1].told.get("ended", done[-1].at.isoformat()))
-    is_down = row["happened_at"] - ended > timedelta(seconds=2)
-    return f"it was down: {expects(done[-1])}" if is_down else None
+    end = datetime.fromisoformat(acts[-1].fields.get("ended", acts[-1].at.isoformat()))
+    is_down = row["happened_at"] - end > timedelta(seconds=2)
+    return f"it was down: {expects(acts[-1])}" if is_down else None
 
 
 def wrong_lapse(row: Row, night: Night) -> str | None:
     """Why a period is wrong; None where nothing speaks against it, or where it lies outside the truth.
 
-    Edge case: on a busy machine a broker to which nothing was done may be slow.
+    On a busy machine a broker may be slow without any act.
     """
     if not night.covers(row["started_at"]):
         return None
     before = [a for a in night.acts if is_after(a, row["started_at"])]
-    done = [a for a in before if a.broker == row["broker"] and (a.meant in _LAPSE_OF or a.action == "broker_start")]
-    is_told = row["kind"] in _LAPSE_OF.values() and (done or row["kind"] != "slow")
-    if not is_told or not _speaks_against(done, row["kind"]):
+    acts = [a for a in before if a.broker == row["broker"] and (a.verdict in _LAPSE_OF or a.action == "broker_start")]
+    is_judged = row["kind"] in _LAPSE_OF.values() and (acts or row["kind"] != "slow")
+    if not is_judged or not _speaks_against(acts, row["kind"]):
         return None
-    return expects(done[-1]) if done else "nothing was done to that broker that takes it out of an ISR"
+    return expects(acts[-1]) if acts else "nothing was done to that broker that takes it out of an ISR"
 
 
 _LAPSE_OF: Mapping[str | None, str] = {
@@ -249,8 +249,8 @@ _LAPSE_OF: Mapping[str | None, str] = {
 """expect → out_of_sync_periods.kind. A broker that has just started may be away for some partitions still, or slow."""
 
 
-def _speaks_against(done: Iterable[Act], kind: str) -> bool:
-    return kind not in {_LAPSE_OF.get(a.meant, kind) for a in done}
+def _speaks_against(acts: Iterable[Act], kind: str) -> bool:
+    return kind not in {_LAPSE_OF.get(a.verdict, kind) for a in acts}
 
 
 def wrong_truncation(row: Row, night: Night) -> str | None:
@@ -269,6 +269,6 @@ def wrong_roll(row: Row, night: Night) -> str | None:
     the act is written when the roll is over."""
     rolls = (a for a in night.acts if a.expect == BROKERS_ROLLED)
     act = next((a for a in rolls if any(r is row for r in rolls_of(a, night.tables))), None)
-    if act is None or early_of(act, row) == set(act.told["too_early"]):
+    if act is None or early_of(act, row) == set(act.fields["too_early"]):
         return None
-    return f"stopped too early: {sorted(act.told['too_early']) or 'none'}"
+    return f"stopped too early: {sorted(act.fields['too_early']) or 'none'}"

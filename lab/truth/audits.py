@@ -25,14 +25,14 @@ def audit(truth: Truth, folder: Path) -> tuple[Path, str]:
     output = lake.with_suffix(".txt")
     if not output.exists():
         shutil.rmtree(lake, ignore_errors=True)
-        done = subprocess.run(
+        process = subprocess.run(
             [*_AUDIT, *_input(truth, folder), "--lake", str(lake)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
             env={**os.environ, "PYTHONPATH": str(HOME), "COLUMNS": "200"},
         )
-        output.write_bytes(b"%d\n%b" % (done.returncode, done.stdout))
+        output.write_bytes(b"%d\n%b" % (process.returncode, process.stdout))
     code, _, words = output.read_text(encoding="utf-8", errors="replace").partition("\n")
     return lake, "" if code == "0" else words.strip() or f"the audit ended with exit code {code}"
 
@@ -49,6 +49,6 @@ def _input(truth: Truth, folder: Path) -> list[str]:
 
 @cache
 def _code() -> str:
-    """What changes with the code of the product."""
+    """A value that changes with the code of the product."""
     files = sorted(path for room in CODE for path in (HOME / room).rglob("*") if path.suffix in (".py", ".sql"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

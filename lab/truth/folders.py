@@ -30,14 +30,14 @@ class NotFetched(Exception):
 def fetch(truth: Truth) -> Path:
     """The files of a truth on this disk: fetched where they are not yet here.
 
-    Raises: NotFetched where they cannot be had, or a line is not the one that was labelled.
+    Raises NotFetched where they are not available, or a line is not the labelled one.
     """
     folder = BUILT / truth.name / f"files-{key_of(truth)}"
     if not folder.exists():
         part = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
         git = _repository(truth)
-        for path, blob in _listed(git, truth):
+        for path, blob in _list_files(git, truth):
             target = part / (CLIENTS if matches(path, truth.client_logs) else BROKERS) / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(_git(git, "cat-file", "blob", blob))
@@ -49,14 +49,14 @@ def fetch(truth: Truth) -> Path:
 
 
 def key_of(truth: Truth) -> str:
-    """What changes with the files of a truth, and with what they are audited as."""
+    """A value that changes with the files of a truth and the options of their audit."""
     return hashlib.sha256(repr((truth.commit, truth.folder, truth.files, truth.client_logs)).encode()).hexdigest()[:12]
 
 
 def text_of(folder: Path, lines: set[Line]) -> dict[Line, str]:
     """The text of each of these lines.
 
-    Raises: NotFetched where one of them is not there, or is another one than was labelled.
+    Raises NotFetched where a line is missing, or is not the labelled one.
     """
     paths = ((name, folder / part / name) for name in {line.file for line in lines} for part in (BROKERS, CLIENTS))
     files = {name: _lines_of(path.read_bytes()) for name, path in paths if path.is_file()}
@@ -98,7 +98,7 @@ def _repository(truth: Truth) -> Path:
     return git
 
 
-def _listed(git: Path, truth: Truth) -> Iterator[tuple[str, str]]:
+def _list_files(git: Path, truth: Truth) -> Iterator[tuple[str, str]]:
     """The path within the folder, and the blob, of each file that is to be audited."""
     root = PurePosixPath(truth.folder)
     for entry in (
@@ -116,8 +116,8 @@ def _listed(git: Path, truth: Truth) -> Iterator[tuple[str, str]]:
 
 def _git(git: Path, *arguments: str) -> bytes:
     command: Sequence[str] = ["git", f"--git-dir={git}", *arguments]
-    done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"})
-    if done.returncode:
-        reason = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason"]
+    process = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"})
+    if process.returncode:
+        reason = process.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason"]
         raise NotFetched(f"git {arguments[0]} failed: {reason[-1]}")
-    return done.stdout
+    return process.stdout

@@ -1,4 +1,4 @@
-"""What happened in logs that strangers published, as labels: one TOML file a repository (tests/truth/README.md)."""
+"""Labels of what happened in logs that strangers published: one TOML file a repository (tests/truth/README.md)."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class Truth(_Model):
 def read_truth(path: Path) -> Truth:
     """The labels of one file.
 
-    Raises: BadInput with everything that is wrong in it.
+    Raises BadInput with everything that is wrong in it.
     """
     try:
         return Truth.model_validate({**tomllib.loads(path.read_text(encoding="utf-8")), "name": path.stem})

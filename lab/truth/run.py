@@ -16,7 +16,7 @@ from lab.truth.audits import audit
 from lab.truth.folders import NotFetched, fetch, text_of
 from lab.truth.labels import LABELS, Truth, read_truth
 from lab.truth.score import BLAMES, EXACT, Answer, Calm, answers, calms
-from lab.truth.tables import misses, section, written
+from lab.truth.tables import as_text, misses, section
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     labelled, quiet = [a for own, _ in scored for a in own], [c for _, own in scored for c in own]
     print("\n".join(("", *misses(labelled, quiet), "", section(labelled, quiet))))
     if options.keep:
-        calibration.STRANGERS.write_text(written(labelled, quiet), encoding="utf-8")
+        calibration.STRANGERS.write_text(as_text(labelled, quiet), encoding="utf-8")
         calibration.write_page()
     return 0
 

@@ -24,7 +24,7 @@ SURE = (Confidence.CERTAIN, Confidence.LIKELY)
 
 @dataclass(frozen=True)
 class Answer:
-    """What an audit says to one label. `is_path_right`: the row quotes each entry of the path of evidence."""
+    """The audit's answer to one label. `is_path_right`: the row quotes each entry of the path of evidence."""
 
     repository: str
     kafka: str
@@ -55,7 +55,7 @@ def answers(truth: Truth, tables: Tables, texts: Mapping[Line, str], why: str = 
 
 
 def calms(truth: Truth, tables: Tables) -> list[Calm]:
-    """What is blamed in each quiet time."""
+    """The rows that blame something in each quiet time."""
     return [
         Calm(truth.repository, f"{q.begin:%Y-%m-%d %H:%M:%S} to {q.end:%H:%M:%S}", tuple(_invented(q, tables)))
         for q in truth.quiet
@@ -98,7 +98,7 @@ def _row(label: Label, rows: Iterable[Row]) -> Row | None:
 
 
 def _nearest(label: Label, rows: Iterable[Row]) -> str:
-    """What stands nearest to a label that no row answers."""
+    """The row nearest to a label that no row answers."""
     at = TIME_COLUMNS.get(label.table, "started_at")
     row = min((r for r in rows if label.is_of(r)), key=lambda r: abs(r[at] - label.at), default=None)
     return f"no row; the nearest is {row.get(label.column)} at {row[at]:%Y-%m-%d %H:%M:%S}" if row else ""

@@ -71,14 +71,14 @@ def _cells(own: Sequence[Answer]) -> Iterator[str]:
     yield from (_right(own, level) for level in SURE)
 
 
-def written(labelled: Iterable[Answer], quiet: Iterable[Calm]) -> str:
+def as_text(labelled: Iterable[Answer], quiet: Iterable[Calm]) -> str:
     """The file that keeps a score: a line for each label and each quiet time. What others wrote is left out."""
     rows = [asdict(replace(a, says="")) for a in labelled]
     rows += [asdict(replace(c, invented=("",) * bool(c.invented))) for c in quiet]
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def read(text: str) -> tuple[list[Answer], list[Calm]]:
+def from_text(text: str) -> tuple[list[Answer], list[Calm]]:
     """A score that was kept."""
     rows = [json.loads(line) for line in text.splitlines()]
     labelled = [Answer(**{**row, "right": tuple(row["right"])}) for row in rows if "outcome" in row]

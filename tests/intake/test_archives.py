@@ -120,7 +120,7 @@ def test_what_breaks_off_is_read_to_the_break_and_told(tmp_path: Path) -> None:
     for name, archive in (("x.tar", plain[:cut]), ("x.tgz", gzip.compress(plain[:cut])), ("y.tgz", b"no tar at all")):
         root = lay(tmp_path / name, {name: archive, "other.log": resigned(1)})
         (told,) = listing(root).not_read
-        assert told.startswith(f"{name} (an archive of tar that cannot be read to its end: ")
+        assert told.startswith(f"{name} (a tar archive that cannot be read to its end: ")
         rows = collected(root)
         texts = [r["text"] for r in rows if r["source"] == f"{name}/a/server.log"]
         assert len(texts) == (300 if name.startswith("x") else 0)
@@ -138,7 +138,7 @@ def test_a_packed_archive_that_is_cut_off_shows_the_files_before_the_cut(tmp_pat
     facts = {fact.file.name: fact for fact in found.facts.values()}
     assert facts["x.tar.gz/a.log"].lines == TEXT.count("\n")
     assert 0 < facts["x.tar.gz/b.log"].lines < 20_000
-    assert facts["x.tar.gz/b.log"].damage == "it ends before its end: it was cut off, or is still being written"
+    assert facts["x.tar.gz/b.log"].damage == "it is incomplete: it was cut off, or is still being written"
 
 
 def test_hostile_entries_are_names_and_no_paths(tmp_path: Path) -> None:

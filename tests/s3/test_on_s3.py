@@ -30,7 +30,7 @@ from kafka_hindsight.cli.audit import SAMPLE
 from kafka_hindsight.lake.landing import is_there
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.archives import walk
-from kafka_hindsight.logs.file_bytes import Member, OfMember, content_of, opened
+from kafka_hindsight.logs.file_bytes import Member, OfMember, content_of, open_bytes
 from kafka_hindsight.logs.found_files import files_at
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.at_once import at_once
@@ -147,9 +147,9 @@ def test_files_of_a_bucket_are_those_of_a_folder(s3: Mapping[str, str], tmp_path
     near, far = (sorted(files_at(place)) for place in (str(tmp_path), "s3a://logs/odd"))
     assert [(f.name, f.size) for f in far] == [(f.name, f.size) for f in near] and len(far) == len(names)
     for here, there in zip(near, far, strict=True):
-        assert opened(there.uri, there.size).between(9, 9_000) == opened(here.uri, here.size).between(9, 9_000)
+        assert open_bytes(there.uri, there.size).between(9, 9_000) == open_bytes(here.uri, here.size).between(9, 9_000)
     (held,) = [file for file in far if file.name == "night.tgz"]
-    ((_, begin, size, *_),) = walk(opened(held.uri, held.size))
+    ((_, begin, size, *_),) = walk(open_bytes(held.uri, held.size))
     member = Member("server.log", begin, size)
     assert OfMember(content_of(held.uri, held.size, None, member), member).between(0, size) == content
     assert files_at("s3a://logs/odd/a b/server.log")[0].size == len(content)

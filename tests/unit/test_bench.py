@@ -163,7 +163,7 @@ def test_a_daemon_that_does_not_start_is_quoted(tmp_path: Path) -> None:
     log = tmp_path / "daemon.log"
     log.write_text("no such port")
     with subprocess.Popen([sys.executable, "-c", "pass"]) as process, pytest.raises(RuntimeError, match="no such port"):
-        cluster._said(log, re.compile("ready"), process)
+        cluster._wait_for(log, re.compile("ready"), process)
 
 
 def test_a_line_is_fitted_through_what_was_measured() -> None:
@@ -176,8 +176,8 @@ def test_a_night_ten_times_as_large_needs_ten_times_the_cores() -> None:
         ingest=sizing.Line(0, 0.252),
         rebuild=sizing.Line(10, 0.001),
         events=1_000,
-        written=0.5,
-        kept=0.2,
+        written_ratio=0.5,
+        kept_ratio=0.2,
         shuffled=0.1,
         slot_mib=1024,
         worker_mib=512,

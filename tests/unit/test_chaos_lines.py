@@ -11,14 +11,14 @@ from tests.support.logs import unpack_night
 
 def test_mutated_lines_have_one_fate_each(tmp_path: Path) -> None:
     tried = one_by_one(random.Random(18), lines_of(unpack_night(tmp_path)), 5_000)
-    assert tried.tried == tried.equal == tried.whole == 5_000
+    assert tried.attempts == tried.equal == tried.whole == 5_000
     assert "quarantined" in tried.notes[0]
 
 
 def test_mutated_records_are_read_or_refused() -> None:
     captured = captured_records(Path(__file__).parents[1] / "excerpts" / "group_records.jsonl")
     tried = records(random.Random(18), captured, 5_000)
-    assert tried.tried == tried.equal == 5_000
+    assert tried.attempts == tried.equal == 5_000
     assert "'refused'" in tried.notes[0] and "'read'" in tried.notes[0]
 
 

@@ -188,4 +188,4 @@ def test_fields_that_could_be_taken_for_others_are_quoted() -> None:
     )
     record = read_line(line)
     assert record.message == '[Consumer] Stopped; groupId: "g, memberId: evil"'
-    assert record.reading.found == ('"g, memberId: evil"',)
+    assert record.reading.groups == ('"g, memberId: evil"',)

@@ -97,11 +97,12 @@ def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPa
     (block,) = sections()["A pattern"]
     pattern = run(block, dict(GIVEN))["PATTERN"]
     (name,) = {class_of(logger) for logger in pattern.loggers}
-    known = reading.KNOWN[name]
+    knowledge = reading.LOGGER_KNOWLEDGE[name]
     monkeypatch.setattr(samples, "captured", partial(tuple, [*samples.captured(), *samples_in("A pattern")]))
     monkeypatch.setattr(test_patterns, "PATTERNS", (*test_patterns.PATTERNS, pattern))
     monkeypatch.setitem(test_patterns.OF_CLASS, name, [*test_patterns.OF_CLASS[name], pattern])
-    monkeypatch.setitem(reading.KNOWN, name, replace(known, patterns=(*known.patterns, (pattern.contains, pattern))))
+    patterns = (*knowledge.patterns, (pattern.contains, pattern))
+    monkeypatch.setitem(reading.LOGGER_KNOWLEDGE, name, replace(knowledge, patterns=patterns))
     test_patterns.test_each_pattern_has_its_own_name()
     test_patterns.test_a_pattern_speaks_the_catalogs_words()
     test_patterns.test_a_regex_holds_the_whole_message_and_only_named_groups_capture()

@@ -19,7 +19,7 @@ from lab.drill.names import Names
 from lab.drill.on_groups import do
 from lab.drill.record import main as keep
 from lab.drill.record import record
-from lab.drill.run import chosen, declared_windows, main, played_here, size_of
+from lab.drill.run import choose, declared_windows, main, played_here, size_of
 from lab.drill.scenarios import SCENARIOS
 from lab.drill.scenarios.brokers import BROKER_SCENARIOS
 from lab.drill.scenarios.groups import GROUP_SCENARIOS
@@ -169,24 +169,24 @@ def test_a_glance_tells_what_an_audit_would() -> None:
 
 
 def test_a_drill_plays_what_its_kafka_can_do() -> None:
-    names = {s.name for s in chosen("", "2.8.2", "zookeeper")}
+    names = {s.name for s in choose("", "2.8.2", "zookeeper")}
     assert "crash" in names and "controller_killed" in names
     assert not {"consumer_protocol", "controller_lost", "sync_timeout"} & names
-    assert "sync_timeout" in {s.name for s in chosen("", "4.3.1", "combined")}
-    assert "quorum_killed" not in {s.name for s in chosen("", "4.3.1", "combined")}
-    real = {s.name for s in chosen("real", "2.6.3", "zookeeper")}
+    assert "sync_timeout" in {s.name for s in choose("", "4.3.1", "combined")}
+    assert "quorum_killed" not in {s.name for s in choose("", "4.3.1", "combined")}
+    real = {s.name for s in choose("real", "2.6.3", "zookeeper")}
     assert {"start_port_in_use", "start_loop"} <= real and not {"rolled_to_newer", "quorum_killed"} & real
-    assert {"crash", "quorum_killed"} <= {s.name for s in chosen("all", "4.3.1", "combined")}
-    assert [s.name for s in chosen("slow, leave", "4.3.1", "combined")] == ["slow", "leave"]
-    assert "disk_failed" in {s.name for s in chosen("", "3.3.2", "zookeeper")}
-    assert "disk_failed" not in {s.name for s in chosen("", "3.3.2", "combined")}
-    stops = [s.name for s in chosen("stops", "2.8.2", "zookeeper")]
+    assert {"crash", "quorum_killed"} <= {s.name for s in choose("all", "4.3.1", "combined")}
+    assert [s.name for s in choose("slow, leave", "4.3.1", "combined")] == ["slow", "leave"]
+    assert "disk_failed" in {s.name for s in choose("", "3.3.2", "zookeeper")}
+    assert "disk_failed" not in {s.name for s in choose("", "3.3.2", "combined")}
+    stops = [s.name for s in choose("stops", "2.8.2", "zookeeper")]
     assert stops == ["stopped", "all_stopped", "drained", "maintenance", "stopped_for_good"]
     assert set(stops) <= names
-    assert "all_stopped_for_good" not in {s.name for s in chosen("all", "4.3.1", "combined")}
-    assert [s.name for s in chosen("all_stopped_for_good", "4.3.1", "combined")] == ["all_stopped_for_good"]
-    assert "quorum_killed" in {s.name for s in chosen("real", "4.3.1", "combined", 3)}
-    assert "quorum_killed" not in {s.name for s in chosen("real", "4.3.1", "combined", 5)}
+    assert "all_stopped_for_good" not in {s.name for s in choose("all", "4.3.1", "combined")}
+    assert [s.name for s in choose("all_stopped_for_good", "4.3.1", "combined")] == ["all_stopped_for_good"]
+    assert "quorum_killed" in {s.name for s in choose("real", "4.3.1", "combined", 3)}
+    assert "quorum_killed" not in {s.name for s in choose("real", "4.3.1", "combined", 5)}
 
 
 def test_a_drill_has_three_brokers_or_as_many_as_asked_for() -> None:
@@ -198,13 +198,13 @@ def test_a_drill_has_three_brokers_or_as_many_as_asked_for() -> None:
 
 def test_clients_without_their_toolchain_are_left_out_and_named(monkeypatch, capsys) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    asked = chosen("leave, franz_go, kafkajs", "4.3.1", "combined")
+    asked = choose("leave, franz_go, kafkajs", "4.3.1", "combined")
     assert [s.name for s in played_here(asked)] == ["leave"]
     said = capsys.readouterr().err
     assert "Members of franz-go are left out. Found: no program go." in said
     assert "Members of kafkajs are left out. Found: no program npm." in said
     with pytest.raises(BadInput, match="no program go"):
-        played_here(chosen("sarama", "4.3.1", "combined"))
+        played_here(choose("sarama", "4.3.1", "combined"))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_clients_without_their_toolchain_are_left_out_and_named(monkeypatch, cap
 )
 def test_a_scenario_that_cannot_be_played_is_named(names: str, version: str, layout: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        chosen(names, version, layout)
+        choose(names, version, layout)
 
 
 def test_a_kafka_has_its_usual_layout_first_and_only_those_that_it_can_run() -> None:

@@ -15,7 +15,7 @@ from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
 from lab.drill import hosts, machine, processes
 from lab.drill.metadata_log import elected_uncleanly
-from lab.drill.run import chosen, played_here
+from lab.drill.run import choose, played_here
 from lab.drill.truth_file import TruthFile
 from tests.support.nights import EXCERPTS
 
@@ -25,13 +25,13 @@ DUMPED = EXCERPTS / "metadata_records.txt"
 def test_scenarios_are_left_out_where_the_system_refuses_hosts_or_clocks(monkeypatch, capsys) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(machine, "_FAKETIME", None)
-    asked = chosen("host_slow,clock_ahead,start_loop", "4.3.1", "combined")
+    asked = choose("host_slow,clock_ahead,start_loop", "4.3.1", "combined")
     assert [s.name for s in played_here(asked)] == ["start_loop"]
     said = capsys.readouterr().err
     assert "Scenarios with clocks that differ are left out. Found: no libfaketime." in said
     assert "Scenarios with members on hosts of their own are left out. Found: ip did not answer" in said
     with pytest.raises(BadInput, match="no libfaketime"):
-        played_here(chosen("clock_ahead", "4.3.1", "combined"))
+        played_here(choose("clock_ahead", "4.3.1", "combined"))
 
 
 def test_a_process_ahead_of_time_measures_as_others_do(monkeypatch) -> None:

@@ -81,7 +81,7 @@ def read(data: bytes, size: int = 1 << 20) -> list[Row]:
 def said(layout: str | None, text: str) -> tuple[object, ...]:
     """The pattern that claims a record, and what it reads."""
     reading = read_record(layout, text)
-    return reading.pattern.pattern_id if reading.pattern else None, reading.found
+    return reading.pattern.pattern_id if reading.pattern else None, reading.groups
 
 
 def meanings(rows: Iterable[Row], source: str | None) -> list[tuple[object, ...]]:

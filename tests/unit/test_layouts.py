@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout, source_of
 from kafka_hindsight.logs.plain_reader import Leftovers, read_line, read_logs
-from kafka_hindsight.logs.reading import broker_of_folder, broker_told, template
+from kafka_hindsight.logs.reading import broker_of_folder, broker_of_line, template
 from tools.pages.samples import layout_samples
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
@@ -142,7 +142,7 @@ def test_a_head_whose_digits_are_no_date_has_no_instant(digits: str) -> None:
     ],
 )
 def test_a_line_tells_its_broker_before_its_folder_does(message: str) -> None:
-    assert broker_told(message) == 3
+    assert broker_of_line(message) == 3
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from kafka_hindsight.intake.record_reader import records_in
 from kafka_hindsight.intake.survey import pieces_in
-from kafka_hindsight.logs.file_bytes import CHUNK, opened
+from kafka_hindsight.logs.file_bytes import CHUNK, open_bytes
 from kafka_hindsight.logs.pieces import Piece, ranges_of
 from kafka_hindsight.logs.reading import read_record
 from kafka_hindsight.shared.instants import micros_of
@@ -39,7 +39,7 @@ def pieces_of(path: Path) -> list[Piece]:
     """The pieces of a file, as the first reading finds them."""
     told = unit_of(path)
     size = told["size"]
-    found = pieces_in({**told, "from": 0, "until": size}, opened(path.as_uri(), size), None)
+    found = pieces_in({**told, "from": 0, "until": size}, open_bytes(path.as_uri(), size), None)
     return [Piece.of(json.loads(row)) for batch in found for row in batch["piece"].to_pylist()]
 
 
@@ -51,7 +51,7 @@ def records(path: Path) -> Iterator[tuple[str | None, Row]]:
     form, layouts = pieces[0].form, pieces[0].layouts
     ranges = [{"number": 0, "range": asdict(each), "contest": None} for each in ranges_of(pieces)]
     unit = {**unit_of(path), "layouts": layouts, "form": asdict(form) if form else None, "ranges": ranges, "steps": []}
-    for batch in records_in(unit, opened(path.as_uri(), size), None):
+    for batch in records_in(unit, open_bytes(path.as_uri(), size), None):
         for row in batch.to_pylist():
             yield (layouts[row["layout"]] if row["layout"] >= 0 else None), row
 
@@ -64,7 +64,7 @@ def events(night: Path) -> Counter[tuple[object, ...]]:
             reading = read_record(layout, row["text"], row["line_count"])
             if reading.pattern:
                 name = str(path.relative_to(night))
-                found[name, row["happened_at"], row["order"], reading.pattern.pattern_id, reading.found] += 1
+                found[name, row["happened_at"], row["order"], reading.pattern.pattern_id, reading.groups] += 1
     return found
 
 

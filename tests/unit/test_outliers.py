@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_hindsight.logs.outliers import Day, is_suspicious, outliers, told_of
+from kafka_hindsight.logs.outliers import Day, is_suspicious, outliers, sentence_about
 
 NOW = datetime(2026, 11, 22, 3, tzinfo=UTC)
 NIGHT = NOW - timedelta(days=1)
@@ -30,8 +30,8 @@ def day(at: datetime, records: int = 1, source: str = "broker-1/server.log") -> 
 def test_one_record_of_a_garbled_year_does_not_widen_the_window(at: datetime) -> None:
     kept, left_out = outliers([day(at), day(NIGHT, 5_000)], NOW)
     assert (kept, left_out) == ([day(NIGHT, 5_000)], [day(at)])
-    assert "1 records lie far" in told_of(left_out)
-    assert f"broker-1/server.log {at.date().isoformat()}" in told_of(left_out)
+    assert "1 records lie far" in sentence_about(left_out)
+    assert f"broker-1/server.log {at.date().isoformat()}" in sentence_about(left_out)
 
 
 def test_months_of_logs_with_gaps_are_kept_whole() -> None:

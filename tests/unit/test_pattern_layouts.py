@@ -38,7 +38,7 @@ KAFKAS = [r for r in SAMPLES if "\r" not in r.text and r.layout is APACHE]
 def said(name: str | None, text: str) -> tuple[str | None, tuple[str | None, ...]]:
     """The pattern that claims a record, and what it reads."""
     reading = read_record(name, text)
-    return reading.pattern.pattern_id if reading.pattern else None, reading.found
+    return reading.pattern.pattern_id if reading.pattern else None, reading.groups
 
 
 @cache

@@ -81,7 +81,7 @@ def read(record: str) -> tuple[str, dict[str, str]]:
     """Which pattern claims a record, and what it reads from it, as text."""
     reading = read_line(record).reading
     assert reading.pattern is not None, record
-    fields = fields_of(reading.pattern, [reading.found])
+    fields = fields_of(reading.pattern, [reading.groups])
     return reading.pattern.pattern_id, {name: str(told) for name, (told,) in fields.items() if told is not None}
 
 

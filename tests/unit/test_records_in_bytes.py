@@ -87,7 +87,7 @@ def test_heads_are_those_that_the_regexes_of_the_layouts_match(text: str) -> Non
 def test_a_clock_tells_its_instant(at: datetime) -> None:
     data = f"[{at.isoformat(' ')},123] INFO a\n".encode()
     heads = heads_of(data, lines_of(data, True))
-    assert heads.told.tolist() == [(at.replace(tzinfo=UTC) - EPOCH) // MICRO + 123_000]
+    assert heads.clocks.tolist() == [(at.replace(tzinfo=UTC) - EPOCH) // MICRO + 123_000]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_clock_tells_its_instant(at: datetime) -> None:
 )
 def test_digits_that_no_calendar_has_tell_no_instant(clock: str) -> None:
     data = f"[{clock},000] INFO a\n".encode()
-    assert heads_of(data, lines_of(data, True)).told.tolist() == [NO_INSTANT]
+    assert heads_of(data, lines_of(data, True)).clocks.tolist() == [NO_INSTANT]
 
 
 @given(texts, st.integers(1, 300))
@@ -177,8 +177,8 @@ def unpacked(packed: bytes, suffix: str) -> Unpacked:
     [
         (PACKED + gzip.compress(b"two\n", mtime=0), b"one\ntwo\n", None),
         (PACKED + b"\0\0\0", b"one\n", None),
-        (PACKED[:-6], b"one\n", "it ends before its end: it was cut off, or is still being written"),
-        (b"no such file", b"", "it is not a file of gzip, it was cut off, or its bytes were changed"),
+        (PACKED[:-6], b"one\n", "it is incomplete: it was cut off, or is still being written"),
+        (b"no such file", b"", "it is not a gzip file, it was cut off, or its bytes were changed"),
     ],
 )
 @pytest.mark.parametrize("size", [1, 5, CHUNK])
@@ -251,4 +251,4 @@ def test_an_archive_is_unpacked_on_from_where_the_file_before_ended(tmp_path: Pa
     third, again = read(Member("a", 10, 1000), first)
     assert third is not first
     assert again == early
-    assert len(first.held) <= CHUNK
+    assert len(first.buffer) <= CHUNK

@@ -14,7 +14,7 @@ from lab.truth import folders
 from lab.truth.folders import NotFetched, fetch, text_of
 from lab.truth.labels import LABELS, Label, Line, Quiet, Truth, digest_of, read_truth
 from lab.truth.score import Answer, Calm, answers, calms
-from lab.truth.tables import figures, misses, read, section, written
+from lab.truth.tables import as_text, figures, from_text, misses, section
 
 AT = datetime(2026, 11, 20, 1, tzinfo=UTC)
 JOIN, LEAVE = (
@@ -123,9 +123,9 @@ def test_figures_count_what_they_say() -> None:
     ]
     assert "| 4.1.0 kraft | 2 |  | 1 | 1 | 1 of 2 | 1 of 1 | 1 of 2 |" in section(labelled, quiet).splitlines()
     assert len(list(misses(labelled, quiet))) == 4
-    kept, calm = read(written(labelled, quiet))
+    kept, calm = from_text(as_text(labelled, quiet))
     assert section(kept, calm) == section(labelled, quiet)
-    assert "so it was" not in written(labelled, quiet)
+    assert "so it was" not in as_text(labelled, quiet)
 
 
 def test_a_file_of_labels_is_refused_with_everything_that_is_wrong(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ class ClockStep(Row):
 
 @struct
 class Contributor(Row):
-    """What another member did that fell into the same rebalance."""
+    """An act of another member that fell into the same rebalance."""
 
     client_id: str | None = None
     instance_id: str | None = None
@@ -94,7 +94,7 @@ class OwnedPartition(Row):
 
 @struct
 class RecordedMember(Row):
-    """A member of a generation, as a group record has it."""
+    """A member of a generation, as a group record shows it."""
 
     member_id: str
     instance_id: str | None = None

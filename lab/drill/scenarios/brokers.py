@@ -1,4 +1,4 @@
-"""What happens to brokers and the leaders on them."""
+"""Scenarios of brokers and the leaders on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to consumer groups every day."""
+"""Scenarios of consumer groups on every day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to members on hosts of their own."""
+"""Scenarios of members on hosts of their own."""
 
 from __future__ import annotations
 

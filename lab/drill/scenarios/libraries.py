@@ -1,4 +1,4 @@
-"""What happens to groups whose members are of other libraries than Java's: each is shown by its library's own lines."""
+"""Scenarios of groups whose members use other libraries than Java's: each is shown by its library's own lines."""
 
 from __future__ import annotations
 

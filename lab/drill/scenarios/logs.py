@@ -1,4 +1,4 @@
-"""What happens to the logs themselves: clocks that differ, and files that are gone."""
+"""Scenarios of the logs themselves: clocks that differ, and files that are missing."""
 
 from __future__ import annotations
 

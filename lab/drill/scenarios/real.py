@@ -1,4 +1,4 @@
-"""What happens on real nights: starts that fail, brokers that loop, quorums that are lost."""
+"""Scenarios from real nights: starts that fail, brokers that loop, quorums that are lost."""
 
 from __future__ import annotations
 

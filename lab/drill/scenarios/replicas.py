@@ -1,4 +1,4 @@
-"""What happens to replicas: on disks that fail, on brokers that are slow, and when records are at stake."""
+"""Scenarios of replicas: on disks that fail, on brokers that are slow, and when records are at stake."""
 
 from __future__ import annotations
 

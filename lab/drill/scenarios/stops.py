@@ -1,4 +1,4 @@
-"""What a stop in order does to partitions, whoever ordered it. None is declared but the one whose sentence says so."""
+"""Scenarios of a controlled shutdown's effect on partitions. Only the one whose sentence says so is declared."""
 
 from __future__ import annotations
 

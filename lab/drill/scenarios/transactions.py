@@ -1,4 +1,4 @@
-"""What happens to transactions, and to the brokers that coordinate them."""
+"""Scenarios of transactions, and of the brokers that coordinate them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to consumer groups now and then."""
+"""Scenarios of consumer groups that are uncommon."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Orders = queue.SimpleQueue[dict[str, Any]]
 
 
 def aiokafka(config: dict[str, Any], topics: list[str], orders: Orders) -> None:
-    """Plays a member of aiokafka."""
+    """Play a member of aiokafka."""
     from aiokafka import AIOKafkaConsumer
 
     async def _played() -> None:
@@ -34,7 +34,7 @@ def aiokafka(config: dict[str, Any], topics: list[str], orders: Orders) -> None:
 
 
 def kafka_python(config: dict[str, Any], topics: list[str], orders: Orders) -> None:
-    """Plays a member of kafka-python."""
+    """Play a member of kafka-python."""
     from kafka import KafkaConsumer
 
     consumer = KafkaConsumer(*topics, **config)
@@ -57,8 +57,8 @@ def main() -> None:
     orders: Orders = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(orders,), daemon=True).start()
     if (first := orders.get())["do"] == "join":
-        named = {name.replace(".", "_"): value for name, value in first["config"].items()}
-        config = {name: int(value) if value.isdecimal() else value for name, value in named.items()}
+        settings = {name.replace(".", "_"): value for name, value in first["config"].items()}
+        config = {name: int(value) if value.isdecimal() else value for name, value in settings.items()}
         PLAYS[sys.argv[1]](config, first["topics"], orders)
 
 
