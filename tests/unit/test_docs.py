@@ -206,7 +206,7 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str, monkeypatch: 
     assert headings(page) == ["Causes", "c"]
     assert len(cells(page)) == 4
 
-    rule = Rule("r", "info", "group", text, text, text, {"limit": 2})
+    rule = Rule("r", "info", None, "group", text, text, text, {"limit": 2})
     assert headings(docs.rules_page([rule])) == ["Rules", "r"]
     query = NamedQuery("q", text, {"v": text}, text)
     page = docs.queries_page([query])
