@@ -165,7 +165,8 @@ class Cause(CauseCode):
         meaning="A member was removed because it did not rejoin in time.",
         symptom="'removed dynamic members who haven't joined', or a KIP-848 member fenced for not leaving its epoch",
         advice="Its poll loop was stuck while the group rebalanced, for as long as max.poll.interval.ms: shorten what"
-        " it does between two polls.",
+        " it does between two polls, or raise that limit (in Connect rebalance.timeout.ms): the coordinator waits for"
+        " as long as the longest limit of the group's members.",
         source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
         is_departure=True, is_removal=True,
     )
