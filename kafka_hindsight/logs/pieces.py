@@ -67,6 +67,7 @@ class Piece:
     `lines_of_last` those of its last record. `cut` is a record of it where the clock goes on: what lies before it is
     `before`. The marks are of the bytes at `first` and `cut`. `steps` are those of its clock that mean something.
     `clusters` are the ids that its lines name: the first and the last instant of each, and how many lines name it.
+    `started` is the first start of a process in an hour that comes twice: as the line's clock says, and as its text.
     `layouts` are those by which it was read, `is_wrapped` where its bytes are records with frames, and `form` how they
     were wrapped;
     `misfit` says how far its lines fit where none has a head. The bytes are not there where the file vanished, or ends
@@ -92,6 +93,7 @@ class Piece:
     is_broker_log: bool = False
     is_doubled: bool = False
     clusters: tuple[tuple[str, int, int, int], ...] = ()
+    started: tuple[int, int] | None = None
     steps: tuple[Step, ...] = ()
     layouts: tuple[str, ...] = PLAIN
     is_wrapped: bool = False
@@ -108,6 +110,7 @@ class Piece:
             "layouts": tuple(told["layouts"]),
             "clusters": tuple((name, first, last, count) for name, first, last, count in told["clusters"]),
             "steps": tuple(Step(**step) for step in told["steps"]),
+            "started": told["started"] and tuple(told["started"]),
         }
         form = Form.of(told["form"]) if told["form"] else None
         return cls(**{**told, **times, **several, "form": form})
