@@ -81,8 +81,9 @@ class Cause(CauseCode):
         symptom="a join phase starts with 'Adding new member'",
         advice="Nothing to do when you scaled out. When members come and go by themselves, look at what starts them:"
         " an autoscaler, a crash loop, a job scheduler. Cooperative assignment (CooperativeStickyAssignor) or"
-        " group.protocol=consumer keeps the others working meanwhile.",
-        source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-394",
+        " group.protocol=consumer keeps the others working meanwhile. Where members that start together each begin a"
+        " rebalance, raise group.initial.rebalance.delay.ms above the time between two of them.",
+        source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-134, KIP-394",
         is_arrival=True,
     )
     MEMBER_REJOINED = CauseNoun(
