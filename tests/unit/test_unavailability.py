@@ -375,9 +375,12 @@ def nights(draw: st.DrawFn) -> tuple[list[Event], list[BrokerOutage]]:
 @given(nights())
 def test_no_two_times_of_one_partition_and_kind_overlap(night: tuple[list[Event], list[BrokerOutage]]) -> None:
     """Whatever lines and outages say, and contradict."""
-    rows = unavailable(*night, after(LOGS_END))
+    assert_apart(unavailable(*night, after(LOGS_END)))
+
+
+def assert_apart(rows: Sequence[Unavailability]) -> None:
     for kind in {u.kind for u in rows}:
-        own = sorted((u for u in rows if u.kind == kind), key=lambda u: (u.started_at, u.ended_at or after(LOGS_END)))
+        own = sorted((u for u in rows if u.kind == kind), key=lambda u: (u.started_at, u.ended_at or HOURS.end))
         assert all(before.ended_at and before.ended_at <= now.started_at for before, now in pairwise(own))
     assert all(u.low_ms <= (u.high_ms if u.high_ms is not None else u.low_ms) for u in rows)
     assert len({u.unavailability_id for u in rows}) == len(rows)
@@ -386,6 +389,7 @@ def test_no_two_times_of_one_partition_and_kind_overlap(night: tuple[list[Event]
 def proven(lines: list[Event], away: list[BrokerOutage], apart: timedelta) -> tuple[int, int]:
     """How long the partition surely had no leader: by the ledger, of what was over, and by what it risked."""
     rows = unavailable(lines, away, after(LOGS_END), apart=apart)
+    assert_apart(rows)
     histories = histories_by(lines, context_of(lines, away, None, clocks_apart(apart, 1, 2, 3)), after(LOGS_END), HOURS)
     risked = sum(risk.leaderless_low_ms for risk in rebuild_risks(histories, [], after(LOGS_END), HOURS))
     return sum(u.low_ms for u in rows if u.kind == "no_leader" and u.ended_at), risked
