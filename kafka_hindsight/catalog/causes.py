@@ -29,6 +29,7 @@ class CauseNoun:
     `is_arrival`, `is_departure`: a member came or went. `is_return`: it came back. `is_leave`: it asked to leave.
     `is_removal`: it went against its will. `is_silence`: its session expired. `is_death`: its process had ended.
     `is_late_heartbeat`: its session expired, and its process lived. `is_late_poll`: it exceeded max.poll.interval.ms.
+    `is_late_join`: it did not join in time.
     `is_follow_up`: the second half of a cooperative rebalance. `is_command`: an administrator asked for it.
     `is_broker_induced`: an outage of a broker can cause it. `is_move`: the coordinator moved. `is_unstored`: the
     coordinator could not store an assignment.
@@ -50,6 +51,7 @@ class CauseNoun:
     is_death: bool = False
     is_late_heartbeat: bool = False
     is_late_poll: bool = False
+    is_late_join: bool = False
     is_follow_up: bool = False
     is_command: bool = False
     is_broker_induced: bool = False
@@ -94,8 +96,9 @@ class Cause(CauseCode):
         symptom="a join phase starts with 'Adding new member'",
         advice="Nothing to do when you scaled out. When members come and go by themselves, look at what starts them:"
         " an autoscaler, a crash loop, a job scheduler. Cooperative assignment (CooperativeStickyAssignor) or"
-        " group.protocol=consumer keeps the others working meanwhile.",
-        source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-394",
+        " group.protocol=consumer keeps the others working meanwhile. Where members that start together each begin a"
+        " rebalance, raise group.initial.rebalance.delay.ms above the time between two of them.",
+        source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-134, KIP-394",
         is_arrival=True,
     )
     MEMBER_REJOINED = CauseNoun(
@@ -178,9 +181,10 @@ class Cause(CauseCode):
         meaning="A member was removed because it did not rejoin in time.",
         symptom="'removed dynamic members who haven't joined', or a KIP-848 member fenced for not leaving its epoch",
         advice="Its poll loop was stuck while the group rebalanced, for as long as max.poll.interval.ms: shorten what"
-        " it does between two polls.",
+        " it does between two polls, or raise that limit (in Connect rebalance.timeout.ms): the coordinator waits for"
+        " as long as the longest limit of the group's members.",
         source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
-        is_departure=True, is_removal=True,
+        is_departure=True, is_removal=True, is_late_join=True,
     )
     SUBSCRIPTION_CHANGED = CauseNoun(
         code="subscription_changed", label="a subscription changed", family=CauseFamily.TOPIC,

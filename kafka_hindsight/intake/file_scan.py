@@ -14,10 +14,11 @@ from kafka_hindsight.intake.record_reader import Reading, Records, records_of
 from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
+from kafka_hindsight.logs.clocks import comes_again
 from kafka_hindsight.logs.facts import FileFacts, Survey, Tail
 from kafka_hindsight.logs.file_order import OUT_OF_ORDER, Span, Turn, copies, in_turn, is_young, sharing
 from kafka_hindsight.logs.files import Listing, LogFile
-from kafka_hindsight.shared.durations import LONG_AGO, NEVER, REPEATED
+from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, NEVER, REPEATED
 
 
 @dataclass(frozen=True)
@@ -158,12 +159,18 @@ def _in_their_hours(
 
 
 def _is_second(fact: FileFacts, others: Iterable[FileFacts]) -> bool | None:
-    """Whether a file begins in the second time of an hour that comes twice; None where no other file shows it.
+    """Whether a file begins in the second time of an hour that comes twice; None where nothing shows it.
 
+    A process that starts writes when that was.
     One file of a log is written after another: it begins after one that reaches into the hour, and that ends before
     its second time; or it goes on where one ended before its first time. Source: RollingFileAppender of log4j.
     """
     first = fact.first_at or LONG_AGO
+    at, real = fact.started or (LONG_AGO, LONG_AGO)
+    if first <= at <= first + _GOES_ON and comes_again(fact.file.zone, at):
+        is_second = real - at > REPEATED / 2
+        if abs(real - at - is_second * REPEATED) <= CLOCK_SKEW:
+            return is_second
     own = [
         o for o in others if (o.file.source, o.file.zone) == (fact.file.source, fact.file.zone) and o.file != fact.file
     ]

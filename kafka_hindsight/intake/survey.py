@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 import pyarrow as pa
@@ -36,6 +37,8 @@ _KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
 
 _NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
 
+_STARTED = re.compile(rb"Kafka startTimeMs: (\d{13})\b")
+"""When a client or a broker started, in milliseconds since 1970. Source: AppInfoParser.AppInfo, since 2.3."""
 
 _MOST_PIECES = 20_000
 _MOST_BYTES = 64 * 1024 * 1024
@@ -196,25 +199,48 @@ def _known(piece: Piece, data: bytes, zone: str, way: Way) -> Piece:
     instants = grouped(_namings(data, until, zone, way), lambda naming: naming[0])
     clusters = ((name, min(at for _, at in own), max(at for _, at in own), len(own)) for name, own in instants.items())
     is_broker_log = is_of_broker(data)
-    return replace(piece, is_kafka_log=is_kafka_log, is_broker_log=is_broker_log, clusters=tuple(sorted(clusters)))
+    started = next(_starts(data, until, zone, way), None) if piece.is_doubled else None
+    return replace(
+        piece,
+        is_kafka_log=is_kafka_log,
+        is_broker_log=is_broker_log,
+        clusters=tuple(sorted(clusters)),
+        started=started,
+    )
 
 
 def _namings(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[str, int]]:
     """The ids of clusters that lines name, each with the line's instant. Takes: where the next piece begins."""
-    for literal in _NAMING:
-        at = data.find(literal)
-        while at >= 0:
-            begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-            if begin >= until > 0:
-                break
-            whole = data[begin : end if end >= 0 else None]
-            line = whole[FRAME if whole.startswith(MARK) else 0 :].decode(errors="replace")
-            layout = layout_of(line, way.layouts)
-            reading = read_record(layout, line) if layout else None
-            if reading and reading.pattern in _NAMES_CLUSTER:
-                instant_of_line = int(Clock(zone).instants(beginnings(whole, True, way)[1], 0, None)[0])
-                yield from ((name, instant_of_line) for name in fields_of(reading.pattern, [reading.groups])["detail"])
-            at = data.find(literal, end) if end >= 0 else -1
+    for whole in chain.from_iterable(_lines_with(literal, data, until) for literal in _NAMING):
+        line = whole[FRAME if whole.startswith(MARK) else 0 :].decode(errors="replace")
+        layout = layout_of(line, way.layouts)
+        reading = read_record(layout, line) if layout else None
+        if reading and reading.pattern in _NAMES_CLUSTER:
+            at = _instant_of_line(whole, zone, way)
+            yield from ((name, at) for name in fields_of(reading.pattern, [reading.groups])["detail"])
+
+
+def _starts(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[int, int]]:
+    """When processes started: by the line's clock, an hour that comes twice read as its first time, and by its text."""
+    for whole in _lines_with(b"Kafka startTimeMs: ", data, until):
+        shown, at = _STARTED.search(whole), _instant_of_line(whole, zone, way)
+        if shown and at != NO_INSTANT:
+            yield at, int(shown[1]) * 1_000
+
+
+def _lines_with(literal: bytes, data: bytes, until: int) -> Iterator[bytes]:
+    """The lines that hold some bytes. Takes: where the next piece begins."""
+    at = data.find(literal)
+    while at >= 0:
+        begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+        if begin >= until > 0:
+            return
+        yield data[begin : end if end >= 0 else None]
+        at = data.find(literal, end) if end >= 0 else -1
+
+
+def _instant_of_line(whole: bytes, zone: str, way: Way) -> int:
+    return int(Clock(zone).instants(beginnings(whole, True, way)[1], 0, None)[0])
 
 
 def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
@@ -234,6 +260,7 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
         damage=next((p.damage for p in pieces if p.damage), None),
         clusters=tuple(_clusters(pieces)),
         misfit=pieces[0].misfit if pieces and not times.are_any else None,
+        started=next(((of_micros(at), of_micros(real)) for at, real in (p.started for p in pieces if p.started)), None),
     )
 
 

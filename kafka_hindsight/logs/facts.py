@@ -43,7 +43,8 @@ class FileFacts:
 
     `is_kafka_log`: a line is of one of Kafka's loggers; `is_broker_log`: of one that only brokers have. `timeless`
     counts records without an instant. `steps` are the steps of its clock, `clusters` the ids that its lines name.
-    `misfit` says how far its lines fit a layout where none has a head.
+    `misfit` says how far its lines fit a layout where none has a head. `started` is the first start of a process in an
+    hour that comes twice, as the line's clock says and as its text does.
     """
 
     file: LogFile
@@ -57,6 +58,7 @@ class FileFacts:
     damage: str | None
     clusters: tuple[ClusterNaming, ...] = ()
     misfit: str | None = None
+    started: tuple[datetime, datetime] | None = None
 
     @property
     def open_hour(self) -> ClockStep | None:

@@ -68,6 +68,7 @@ class Piece:
     `lines_of_last` those of its last record. `cut` is a record where the piece can be cut: `before` and `after` are the
     times on both sides. The marks are of the bytes at `first` and `cut`. `steps` are the steps of its clock.
     `clusters` are the ids that its lines name: the first and the last instant of each, and how many lines name it.
+    `started` is the first start of a process in an hour that comes twice: as the line's clock says, and as its text.
     `layouts` are those by which it was read. `is_wrapped`: its bytes are records with frames; `form` is how they were
     wrapped. `misfit` says how far its lines fit where none has a head. `is_there` is false where the file vanished or
     is shorter than when it was listed.
@@ -92,6 +93,7 @@ class Piece:
     is_broker_log: bool = False
     is_doubled: bool = False
     clusters: tuple[tuple[str, int, int, int], ...] = ()
+    started: tuple[int, int] | None = None
     steps: tuple[Step, ...] = ()
     layouts: tuple[str, ...] = PLAIN
     is_wrapped: bool = False
@@ -108,6 +110,7 @@ class Piece:
             "layouts": tuple(fields["layouts"]),
             "clusters": tuple((name, first, last, count) for name, first, last, count in fields["clusters"]),
             "steps": tuple(Step(**step) for step in fields["steps"]),
+            "started": fields["started"] and tuple(fields["started"]),
         }
         form = Form.of(fields["form"]) if fields["form"] else None
         return cls(**{**fields, **times, **several, "form": form})

@@ -20,8 +20,8 @@ _TIME = re.compile(
     r"(?P<date>\d{4}(?P<dash>[-/])\d\d(?P=dash)\d\d)(?P<between>[ T])(?P<clock>\d\d:\d\d:\d\d)(?P<fraction>[.,]\d+)?"
     r"(?P<zone>Z|[+-]\d\d:?\d\d)?"
 )
-_EPOCH = re.compile(r"(?m)^(%\d\|)(\d{10})(?=\.\d{3}\|)")
-"""How librdkafka writes an instant."""
+_EPOCH = re.compile(r"(?m)(^%\d\||Kafka startTimeMs: )(\d{10})(?=\.\d{3}\||\d{3}\b)")
+"""How librdkafka writes an instant, and Kafka the start of a process."""
 
 
 def moved(text: str, by: timedelta, zone: ZoneInfo) -> str:

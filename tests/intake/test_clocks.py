@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -199,3 +199,28 @@ def test_a_file_that_alone_begins_in_an_hour_that_comes_twice_is_not_certain(tmp
     assert sentence.startswith("It is not known whether broker-1/server.log begin in the first or the second time")
     lines = [NIGHT - MINUTE, *lines]
     assert findings(written(tmp_path, lines), "Europe/Berlin") == []
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=["whole", "in pieces"])
+@pytest.mark.parametrize(
+    ("starts_after", "ahead", "instant"),
+    [
+        (3 * SECOND, HOUR, -HOUR),  # the second time
+        (3 * SECOND, timedelta(), -2 * HOUR),  # the first time
+        (3 * SECOND, 5 * HOUR, None),  # neither: the zone is not that of the clock
+        (20 * MINUTE, HOUR, None),  # the lines long before it may be of the first time
+        (70 * MINUTE, HOUR, None),  # after the hour
+    ],
+)
+def test_a_start_of_a_process_shows_which_time_of_an_hour_that_comes_twice_a_file_begins_in(
+    tmp_path: Path, starts_after: timedelta, ahead: timedelta, instant: timedelta | None, engine: LocalEngine
+) -> None:
+    """A client of 4.1.2 that began at 2026-11-21 01:41:07.811 UTC wrote startTimeMs 1795225267811."""
+    local = NIGHT + MINUTE + starts_after
+    started = (local - 2 * HOUR + ahead).replace(tzinfo=UTC).timestamp()
+    line = f"[{local:%F %T},000] INFO Kafka startTimeMs: {started:.0f}000 (org.apache.kafka.common.utils.AppInfoParser)"
+    times = [NIGHT + MINUTE + n * SECOND for n in range(0, 1_500, 2)]
+    lines: Written = [*(at for at in times if at < local), line, *(at for at in times if at >= local)]
+    rows = collected(written(tmp_path, lines), "Europe/Berlin", engine=engine)
+    assert by_place(rows, lines)[0] == NIGHT + MINUTE + (instant or -2 * HOUR)
+    assert len(findings(tmp_path, "Europe/Berlin")) == (instant is None)

@@ -20,6 +20,7 @@ def test_every_time_is_moved_and_what_names_no_zone_is_local() -> None:
         "kafka reader: 2026/10/24 23:30:00 go": "kafka reader: 2026/10/25 02:30:00 go",
         '"at": "2026-10-24T23:30:00.000+00:00"': '"at": "2026-10-25T00:30:00.000+00:00"',
         "%7|1761348600.123|INIT": "%7|1761352200.123|INIT",
+        "Kafka startTimeMs: 1761348600123 (a.B)": "Kafka startTimeMs: 1761352200123 (a.B)",
     }
     assert {text: moved(text, HOUR, BERLIN) for text in texts} == texts
 

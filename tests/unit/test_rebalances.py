@@ -12,13 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.row import Row
-from kafka_hindsight.catalog.rows import Event, Rebalance, TopicChange
+from kafka_hindsight.catalog.rows import Event, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, rebuild_group
 from tests.support.histories import BOTH, lines
 from tests.support.histories import line as coordinator
 from tests.support.nights import EXCERPTS, at
+from tests.support.rows import row
 
 NIGHT_ENDS = datetime(2026, 11, 21, 2, 10, tzinfo=UTC)
 MEMBER = "app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
@@ -350,6 +352,35 @@ NONE = "client reason: not provided"
 )
 def test_reasons_that_only_the_coordinator_tells(reason: str, cause: str, confidence: str) -> None:
     assert told(history([started("01:00:00", 3, reason)]).rebalances, "cause", "confidence") == [(cause, confidence)]
+
+
+@pytest.mark.parametrize(
+    ("other_back_at", "confidence", "watched"),
+    [("01:02:00", "likely", "10 min"), ("01:40:00", "possible", "4 min 30 s")],
+)
+def test_no_log_shows_who_comes_back_while_every_broker_is_away(
+    other_back_at: str, confidence: str, watched: str
+) -> None:
+    """Brokers write one file. The coordinator is away from 01:05 on: another one leads its groups, if it is there."""
+    away = ((1, "01:01:00", other_back_at), (2, "01:05:00", "01:40:00"))
+    context = GroupContext(
+        "night",
+        at("00:30:00"),
+        at("01:45:00"),
+        outages=[row(BROKER_OUTAGES, broker=b, down_at=at(down), up_at=at(up)) for b, down, up in away],
+        log_spans=[
+            LogSpan(cluster="night", broker=broker, first_at=at("00:30:00"), last_at=at("01:45:00"))
+            for broker in (1, 2)
+        ],
+    )
+    lines = [
+        started("00:50:00", 3, joins(MEMBER)),
+        coordinator("member_failed", "01:00:30", member_id=MEMBER),
+        started("01:00:30", 4, f"removing member {MEMBER} on heartbeat expiration"),
+    ]
+    last = rebuild_group("g", [replace(e, broker=2) for e in lines], context).rebalances[-1]
+    assert (last.cause, last.confidence) == ("member_dead", confidence)
+    assert f"did not come back within {watched}" in last.explanation
 
 
 def test_a_member_dropped_for_not_rejoining_takes_part_as_such() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -77,3 +78,33 @@ def test_a_captured_crash_loop() -> None:
     ((fingerprint, cause, says),) = storms(rebalances(lines("storm-2.8", *BOTH)))
     assert (fingerprint, cause) == ("steady", "member_dead")
     assert "15 s apart" in says
+
+
+def again_and_again(rows: Sequence[Rebalance], times: int) -> list[Rebalance]:
+    """Captured rebalances, as if they had come every minute."""
+    return [
+        replace(r, rebalance_id=f"{n} {r.rebalance_id}", started_at=r.started_at + timedelta(minutes=n))
+        for n in range(times)
+        for r in rows
+    ]
+
+
+def test_a_group_that_members_do_not_join_in_time_again_and_again_is_a_loop() -> None:
+    """A member joins, another one is dropped, and that one joins: audit-sink-17c8d at 12:19:29 and 12:19:32."""
+    captured = rebalances(lines("dropped-4.3", *BOTH))[2:4]
+    incidents, _ = group_incidents(again_and_again(captured, 3), [], [])
+    assert [(i.kind, i.cause, i.confidence, i.rebalance_count) for i in incidents] == [
+        ("storm", "join_timeout", "likely", 6)
+    ]
+    assert "3 of them left members behind that did not join in time" in incidents[0].explanation
+    assert "max.poll.interval.ms" in incidents[0].advice
+    twice, _ = group_incidents(again_and_again(captured, 2), [], [])
+    assert {i.kind for i in twice} == {"single"}
+
+
+def test_a_group_whose_assignment_cannot_be_stored_again_and_again_is_a_loop() -> None:
+    """min.insync.replicas of __consumer_offsets was above its ISR at 12:35:46."""
+    [captured] = [r for r in rebalances(lines("storage-4.3", *BOTH)) if r.cause == "storage_error"]
+    ((incident,), _) = group_incidents(again_and_again([captured], 6), [], [])
+    assert (incident.kind, incident.cause, incident.confidence) == ("storm", "storage_error", "certain")
+    assert "min.insync.replicas" in incident.advice

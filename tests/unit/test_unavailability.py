@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
@@ -20,7 +20,7 @@ from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, c
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
-from kafka_hindsight.judgements.partitions.replicas.replica_states import History, histories_of
+from kafka_hindsight.judgements.partitions.replicas.replica_states import History, histories_of, rebuild_risks
 from kafka_hindsight.judgements.partitions.unavailability import rebuild_unavailability
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals
@@ -375,12 +375,70 @@ def nights(draw: st.DrawFn) -> tuple[list[Event], list[BrokerOutage]]:
 @given(nights())
 def test_no_two_times_of_one_partition_and_kind_overlap(night: tuple[list[Event], list[BrokerOutage]]) -> None:
     """Whatever lines and outages say, and contradict."""
-    rows = unavailable(*night, after(LOGS_END))
+    assert_apart(unavailable(*night, after(LOGS_END)))
+
+
+def assert_apart(rows: Sequence[Unavailability]) -> None:
     for kind in {u.kind for u in rows}:
-        own = sorted((u for u in rows if u.kind == kind), key=lambda u: (u.started_at, u.ended_at or after(LOGS_END)))
+        own = sorted((u for u in rows if u.kind == kind), key=lambda u: (u.started_at, u.ended_at or HOURS.end))
         assert all(before.ended_at and before.ended_at <= now.started_at for before, now in pairwise(own))
     assert all(u.low_ms <= (u.high_ms if u.high_ms is not None else u.low_ms) for u in rows)
     assert len({u.unavailability_id for u in rows}) == len(rows)
+
+
+def proven(lines: list[Event], away: list[BrokerOutage], apart: timedelta) -> tuple[int, int]:
+    """How long the partition surely had no leader: by the ledger, of what was over, and by what it risked."""
+    rows = unavailable(lines, away, after(LOGS_END), apart=apart)
+    assert_apart(rows)
+    histories = histories_by(lines, context_of(lines, away, None, clocks_apart(apart, 1, 2, 3)), after(LOGS_END), HOURS)
+    risked = sum(risk.leaderless_low_ms for risk in rebuild_risks(histories, [], after(LOGS_END), HOURS))
+    return sum(u.low_ms for u in rows if u.kind == "no_leader" and u.ended_at), risked
+
+
+def lost(second: float, epoch: int, by: int = 3) -> Event:
+    return line("follower_started", by, second, leader=-1, leader_epoch=epoch)
+
+
+@given(nights(), st.sampled_from([1, 2, 3]), st.sampled_from([-180, -30, 30, 180]))
+@example(([led(1, 0, 0), lost(4, 1), led(2, 9, 2)], []), 2, 180)
+def test_a_partition_risked_what_the_ledger_proves_whatever_the_clocks(
+    night: tuple[list[Event], list[BrokerOutage]], broker: int, ahead: int
+) -> None:
+    """Clocks that are ahead write behind the last line of the others."""
+    by = timedelta(seconds=ahead)
+    read = [replace(e, happened_at=e.happened_at + by) if e.broker == broker else e for e in night[0]]
+    lines = sorted(read, key=lambda e: e.happened_at)
+    ledger, risked = proven(lines, night[1], abs(by))
+    assert ledger <= risked
+
+
+def test_a_topic_that_is_created_again_lacks_a_leader_once_at_a_time() -> None:
+    """Broker 1 is detected as down before the topic is deleted, and by its own clock leads the new one after that."""
+    deleted = row(EVENTS, kind="topic_deleted", topic="t", happened_at=after(10))
+    lines = [led(1, 0, 0), lost(5, 1), deleted, led(1, 20, 0), led(3, 20.2, 1)]
+    away = outage(1, "unresponsive", 4, 26, last_heard=4, detected=6)
+    rows = told(unavailable(lines, [away], after(LOGS_END)))
+    assert [times for kind, *times in rows if kind == "no_leader"] == [[4, 10], [10, 20.2]]
+
+
+def test_a_failover_proves_as_much_as_the_ledger_where_a_controller_with_another_clock_began_it() -> None:
+    """Broker 3 took the leader away, and its clock is wrong; broker 1 was the controller that gave the next."""
+    epochs = [line("controller_elected", broker, at, controller_epoch=at) for broker, at in ((3, 1), (1, 20))]
+    lines = [*epochs, led(1, 2, 0), lost(10, 1, by=1), led(2, 30, 2)]
+    context = context_of(lines, [], None, clocks_apart(timedelta(seconds=7), 3))
+    first, second = rebuild_leaders(lines, [], context, HOURS).failovers
+    (found,) = rebuild_unavailability(
+        histories_by(lines, context, after(LOGS_END), HOURS), [], [], after(LOGS_END), HOURS
+    )
+    assert found.failover_id == first.failover_id
+    assert found.low_ms == first.leaderless_low_ms < second.leaderless_low_ms == 20_000
+
+
+def test_nothing_waited_for_a_broker_before_its_own_last_line() -> None:
+    """Another broker failed to reach it before that, by its own clock."""
+    lines = [led(1, 0, 0), committed(1, 30, "1,3", 1)]
+    [found] = unavailable(lines, [replace(CRASH, last_heard_at=after(25))], after(LOGS_END))
+    assert (found.low_ms, found.high_ms) == (5_000, 5_000)
 
 
 @given(st.lists(st.tuples(st.integers(5, 9), st.integers(1, 9), st.sampled_from([1, 2])), max_size=6))

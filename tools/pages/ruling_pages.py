@@ -59,6 +59,7 @@ READ_AS: Mapping[str, str] = {
     "poll_limit": "max.poll.interval.ms",
     "restarted": "how many",
     "restarts": "so many restarts",
+    "dropped": " How many left members behind",
     "rhythm": " How it repeats",
     "seconds": "number",
     "session": " of its session timeout",

@@ -20,6 +20,7 @@ from kafka_hindsight.judgements.groups.storms import (
     advice_on,
     causes_of,
     client_of,
+    driver_of,
     find_rolling_restarts,
     find_scale_outs,
     find_storms,
@@ -221,9 +222,14 @@ class Gathered:
             return next((r for r in self.rebalances if r.cause.family != CauseFamily.UNKNOWN), self.rebalances[0])
         if self.storm is None:
             return self.rebalances[0]
-        counts = Counter(r.cause for r in self.storm.driving)
-        cause = min(counts, key=lambda c: (-counts[c], c))
-        return next(r for r in self.storm.driving if r.cause == cause)
+        drivers = [driver_of(r) or r.cause for r in self.storm.driving]
+        counts = Counter(drivers)
+        return self.storm.driving[drivers.index(min(counts, key=lambda c: (-counts[c], c)))]
+
+    @property
+    def cause(self) -> Cause:
+        """The cause that stands for the incident: in a storm the most frequent of those that drive it."""
+        return (driver_of(self.leading) if self.storm else None) or self.leading.cause
 
     @property
     def ended_at(self) -> datetime | None:
@@ -254,9 +260,12 @@ class Gathered:
 
     @property
     def confidence(self) -> Confidence:
-        """How sure the cause is: what one member of a silent host proves is likely for the others."""
+        """How sure the cause is: what one member of a silent host proves is likely for the others.
+
+        That members which a rebalance left behind began the next one is likely too.
+        """
         sure: Confidence = self.leading.confidence
-        return sure if self.host is None else sure.at_most(LIKELY)
+        return sure if self.host is None and self.cause == self.leading.cause else sure.at_most(LIKELY)
 
     @property
     def restarted(self) -> int:
@@ -267,6 +276,12 @@ class Gathered:
     def rhythm(self) -> str:
         """What the rhythm of a storm resembles, in words."""
         return "" if self.fingerprint is None else f" {self.fingerprint.sentence}"
+
+    @property
+    def dropped(self) -> str:
+        """In how many rebalances of a storm members were left behind, in words."""
+        dropping = [r for r in self.storm.driving if driver_of(r) not in (None, r.cause)] if self.storm else []
+        return f" {len(dropping)} of them left members behind that did not join in time." if dropping else ""
 
 
 def an_outage_began_them(case: Gathered) -> Proof | None:
@@ -290,7 +305,7 @@ def members_were_restarted_in_turn(case: Gathered) -> Proof | None:
 
 
 def the_group_is_in_a_loop(case: Gathered) -> Proof | None:
-    """Six rebalances or more began within 60 minutes, three of them removals or leaves that repeat."""
+    """Six or more began within 60 minutes, three of them removals, drops, failed writes or leaves that repeat."""
     return proof_if(case.storm)
 
 
@@ -348,7 +363,7 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     ),
     Certain(
         IncidentKind.STORM,
-        "Group '{leading.group_id}' rebalanced {count} times: {causes}.{rhythm}",
+        "Group '{leading.group_id}' rebalanced {count} times: {causes}.{dropped}{rhythm}",
         proof=(the_group_is_in_a_loop,),
         source=_ADR,
         cases=("groups/storm-2.8 billing-storm-8 01:48:02.233", "groups/deployment-4.1 billing-deploy-9 01:45:27.117"),
@@ -554,8 +569,9 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
 
 def _row(case: Gathered, chains: Chains) -> Incident:
     verdict = judge(INCIDENTS, case)
-    first, advice = case.rebalances[0], case.leading.cause.advice
-    if not (case.is_rolling_restart or case.outage):
+    first, advice = case.rebalances[0], case.cause.advice
+    is_of_members = case.cause == case.leading.cause and not case.leading.cause.noun.is_unstored
+    if is_of_members and not (case.is_rolling_restart or case.outage):
         advice = advice_on(case.rebalances, advice)
     return Incident(
         cluster=first.cluster,
@@ -566,7 +582,7 @@ def _row(case: Gathered, chains: Chains) -> Incident:
         ended_at=case.ended_at,
         group_ids=sorted({r.group_id for r in case.rebalances}),
         rebalance_count=len(case.rebalances),
-        cause=case.leading.cause,
+        cause=case.cause,
         confidence=case.confidence,
         fingerprint=Fingerprint(case.fingerprint.code) if case.fingerprint else None,
         first_outage_id=case.outage.outage_id if case.outage else None,

@@ -31,6 +31,17 @@ LOOP_LEAVES = 3
 REMOVALS = frozenset(c for c in Cause if c.noun.is_removal)
 
 
+def driver_of(rebalance: Rebalance) -> Cause | None:
+    """What of a rebalance begins the next one of a loop; None for what does not, unless it repeats.
+
+    A removal, an assignment that could not be stored, or members that it left behind: they join again.
+    Source: GroupCoordinator.onCompleteJoin completes a generation without those that did not join in time.
+    """
+    if rebalance.cause.noun.is_removal or rebalance.cause.noun.is_unstored:
+        return rebalance.cause
+    return next((c.cause for c in rebalance.contributors if c.cause.noun.is_late_join), None)
+
+
 @dataclass(frozen=True)
 class Storm:
     """The units of one storm, in order."""
@@ -39,18 +50,18 @@ class Storm:
 
     @cached_property
     def driving(self) -> list[Rebalance]:
-        """The rebalances that drive the loop: removals, and the leaves of clients that leave again and again."""
+        """The rebalances that drive the loop, the leaves of clients that leave again and again among them."""
         firsts = [unit[0] for unit in self.units]
         left = Counter(client_of(r) for r in firsts if r.cause.noun.is_leave)
         loops = {client for client, count in left.items() if client and count >= LOOP_LEAVES}
-        return [r for r in firsts if r.cause in REMOVALS or (r.cause.noun.is_leave and client_of(r) in loops)]
+        return [r for r in firsts if driver_of(r) or (r.cause.noun.is_leave and client_of(r) in loops)]
 
 
 def find_storms(units: Sequence[Unit]) -> list[range]:
     """The storms of one group, each as the places of its units.
 
-    A storm: six or more within any 60 minutes, three of them begun by a removal, or
-    by a client that closes again and again: a loop, not a start-up.
+    A storm: six or more within any 60 minutes, three of which drive a loop, or are begun by a client that closes again
+    and again: not a start-up.
     """
     found: list[range] = []
     window, end = _DrivingCount(), 0
@@ -77,7 +88,7 @@ class _DrivingCount:
     def change(self, rebalance: Rebalance, by: int) -> None:
         """A rebalance enters (1) or leaves (-1) the window."""
         client = client_of(rebalance)
-        if rebalance.cause in REMOVALS:
+        if driver_of(rebalance):
             self.total += by
         elif rebalance.cause.noun.is_leave and client:
             self.total -= self._driving_leaves(client)

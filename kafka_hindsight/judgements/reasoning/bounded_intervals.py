@@ -45,14 +45,16 @@ class BoundedInterval(Generic[T]):
         return self.possible.end - self.possible.start
 
     def within(self, first: datetime | None, last: datetime | None) -> BoundedInterval[T]:
-        """The same, begun no earlier than one instant, and over no later than another; None: that end stays."""
-        return replace(
-            self,
-            start=max(self.start, first or self.start),
-            end=_first(self.end, last),
-            proven=self.proven and _cut(self.proven, first, last),
-            possible=self.possible and _cut(self.possible, first, last),
-        )
+        """The same, begun no earlier than one instant, and over no later than another; None: that end stays.
+
+        Keeps: what is proven lies within the interval and within what is possible, whatever the clocks say.
+        """
+        start, end = max(self.start, first or self.start), _first(self.end, last)
+        possible = self.possible and _cut(self.possible, first, last)
+        proven = self.proven and _cut(self.proven, start, end)
+        if proven and possible:
+            proven = _cut(proven, possible.start, possible.end)
+        return replace(self, start=start, end=end, proven=proven, possible=possible)
 
 
 def span(start: datetime | None, end: datetime | None) -> Interval[None] | None:
@@ -68,7 +70,7 @@ def one_after_another(intervals: Iterable[BoundedInterval[T]]) -> Iterator[Bound
     reached: datetime | None = None
     for interval in sorted(intervals, key=lambda i: i.start):
         if reached is None or interval.start >= reached:
-            yield interval
+            yield interval.within(None, None)
         elif interval.end is None or interval.end > reached:
             yield interval.within(reached, None)
         else:

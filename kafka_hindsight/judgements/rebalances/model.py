@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan, Rebalance
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, intervals, timelines
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
-from kafka_hindsight.shared.durations import CLOCK_SKEW
+from kafka_hindsight.shared.durations import CLOCK_SKEW, RETURN_WITHIN
 
 
 class Change(StrEnum):
@@ -170,11 +170,18 @@ class GroupContext:
     def covered_until(self, broker: int | None, at: datetime) -> datetime:
         """Up to when lines would show what the groups of a broker do after an instant: its log ends, or all do.
 
-        Edge case: another broker leads the groups of one whose log ends because it was away.
+        Edge case: another broker leads the groups of one whose log ends because it was away, unless all were away.
         """
         spans = self._log_spans.get(broker) if broker is not None else None
         end = max((i.end for i in spans.at(at, CLOCK_SKEW) if i.end), default=None) if spans else None
-        return self.observed_to if end is None or self.outages_of(broker).at(end, CLOCK_SKEW) else end
+        until = self.observed_to if end is None or self.outages_of(broker).at(end, CLOCK_SKEW) else end
+        gone = (i.start for i in self.outages_of(broker).between(at, until) if at <= i.start)
+        return next((start for start in gone if self._are_all_away(start, at + RETURN_WITHIN)), until)
+
+    def _are_all_away(self, start: datetime, end: datetime) -> bool:
+        """Whether no broker whose log is at hand served from one instant to another."""
+        away = (any(i.end is None or i.end > end for i in self.outages_of(b).at(start)) for b in self._log_spans)
+        return bool(self._log_spans) and all(away)
 
 
 AT_ONCE = timedelta(milliseconds=250)

@@ -254,13 +254,13 @@ def leader_losses(
     gone_at: datetime | None,
     context: ClusterContext,
 ) -> Iterator[BoundedInterval[Reason]]:
-    """When a partition had no leader: from the loss of one to the next, whatever the reason, in order of time.
+    """When a partition had no leader: from the loss of one to the next, whatever the reason.
 
     `led`: who led it; `judged`: its changes of leader, in order. No interval lasts beyond `gone_at`.
     """
     away = chain.from_iterable(_while_away(incarnation, span, judged, context) for span in led)
-    losses = one_after_another([*_before_changes(judged), *away])
-    return losses if gone_at is None else (i.within(None, gone_at) for i in losses)
+    losses = chain(_before_changes(judged), away)
+    return (i.within(None, gone_at) for i in losses if gone_at is None or i.start <= gone_at)
 
 
 def _before_changes(judged: Sequence[JudgedChange]) -> Iterator[BoundedInterval[Reason]]:
@@ -268,7 +268,7 @@ def _before_changes(judged: Sequence[JudgedChange]) -> Iterator[BoundedInterval[
     for before, now, after in zip([None, *judged], judged, [*judged[1:], None], strict=False):
         loss = before if before and before.change.new == NOBODY else now
         if now.change.new != NOBODY and (loss is not now or now.leaderless != Leaderless()):
-            leaderless = replace(now.leaderless, high=now.leaderless.high or loss.leaderless.high)
+            leaderless = replace(loss.leaderless, shown=now.leaderless.shown)
             yield without_leader(loss.change, now.change, leaderless, _by_changes(loss.row, now.row))
         elif now.change.new == NOBODY and after is None:
             yield without_leader(now.change, None, now.leaderless, _by_changes(now.row))
@@ -506,6 +506,7 @@ def rebuild_leaders(
         led = known_leaders(incarnation, leaderships, [gap for _, gap in steps], gone_at)
         history.leaders[incarnation.key] += led
         history.leaderless[incarnation.key] += leader_losses(incarnation, led, judged, gone_at, context)
+    history.leaderless.update({key: [*one_after_another(losses)] for key, losses in history.leaderless.items()})
     return history
 
 
@@ -520,10 +521,12 @@ def _gone_at(incarnation: Incarnation, following: Incarnation | None, deleted: S
 
 def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
     """How long each change left no leader. Where it took the leader away, the next change bounds that."""
-    bounds = [leaderless_of(change) for change in changes]
+    bounds, errors = [*map(leaderless_of, changes)], [*map(_clocks_apart, changes)]
     following = zip([*changes[1:], None], [*bounds[1:], Leaderless()], strict=False)
     bounded = (until_led_again(c, own, *after) for c, own, after in zip(changes, bounds, following, strict=False))
-    return [own.by_clocks(_clocks_apart(change)) for change, own in zip(changes, bounded, strict=True)]
+    both = zip(changes, errors, [*errors[1:], NO_SLACK], strict=False)
+    widest = (max(error, later) if change.new == NOBODY else error for change, error, later in both)
+    return [own.by_clocks(error) for own, error in zip(bounded, widest, strict=True)]
 
 
 def _clocks_apart(change: LeaderChange) -> timedelta:

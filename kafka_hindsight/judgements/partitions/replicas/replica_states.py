@@ -291,7 +291,8 @@ def _row(history: History, failovers: Sequence[Failover], logs_end: datetime, wi
     states, seen_until = history.states(window), min(max(logs_end, window.start), window.end)
 
     def until_logs_end(spans: Iterable[Interval[None] | None]) -> Intervals[None]:
-        return Intervals(s for s in spans if s).clip(window.start, seen_until).union()
+        closed = (Interval(s.start, s.end or seen_until, None) for s in spans if s)
+        return Intervals(closed).clip(window.start, window.end).union()
 
     def ms(spans: Intervals[Any]) -> int:
         return spans.total(window.start, window.end) // MS
