@@ -38,6 +38,7 @@ from kafka_hindsight.settings.models import (
 )
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
+from kafka_hindsight.shared.page_names import NEWEST
 from kafka_hindsight.start import embedded_airflow, launch
 from kafka_hindsight.start.first_use import prepare_engine
 
@@ -152,6 +153,8 @@ def audit(settings: Settings, live: Connection | None = None) -> int:
         print(f"\nThe logs hold another cluster, {printable(other)}: {n} of {len(others) + 1}", flush=True)
         own = {"cluster": other, "run_id": f"{settings.run_id}-{n}", "run_at": datetime.now(UTC)}
         code = _audit(settings.model_copy(update=own)) or code
+    if others:
+        print(f"\nThe page of all {len(others) + 1} clusters: {near(settings.lake)}/report/{NEWEST}", flush=True)
     return code
 
 
