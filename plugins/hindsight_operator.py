@@ -14,10 +14,8 @@ from airflow.sdk import Connection, Param, task
 from hindsight_airflow import AirflowFailException
 from hindsight_child import child, last_words
 from hindsight_container import contained
-from hindsight_step import JUDGED, WINDOW, StepTask, of_step, settings_of
+from hindsight_step import JUDGED, WINDOW, StepTask, settings_of
 
-from kafka_hindsight.catalog.steps import RECLASSIFY
-from kafka_hindsight.settings.clusters import Cluster
 from kafka_hindsight.settings.models import KEEP, MEANINGS, MOST_HOURS, Settings, param_name, variable
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.start import launch
@@ -80,21 +78,6 @@ class SparkStepOperator(StepTask):
 def step_operator() -> type[Any]:
     """What runs a step: spark-submit, or the container that HINDSIGHT_CONTAINER describes."""
     return contained() or SparkStepOperator
-
-
-def judged_anew(windows: Any, cluster: Cluster, **given: Any) -> Any:
-    """The step reclassify, once for each window that a task before it gives; one after another."""
-    return (
-        step_operator()
-        .partial(
-            step=RECLASSIFY,
-            cluster=cluster,
-            max_active_tis_per_dagrun=1,
-            map_index_template="{{ task.window['from'] }}",
-            **{**of_step(RECLASSIFY, cluster), **given},
-        )
-        .expand(window=windows)
-    )
 
 
 @task
