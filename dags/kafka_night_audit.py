@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from airflow.sdk import Param
 from hindsight_alerts import Failure, Look, done_in_time
-from hindsight_dags import clusters, hindsight_dag, reclassify_each, step
-from hindsight_operator import late_windows, params, patient
+from hindsight_dags import clusters, hindsight_dag, reclassify_each, run_each, step
+from hindsight_operator import late_windows, other_clusters, params, patient
 from hindsight_step import JUDGED
 
 from kafka_hindsight.catalog.steps import INGEST, PUBLISH, REBUILD, STEPS
@@ -19,7 +19,8 @@ What happened to groups and leaders in one night, why, what it cost, and an acco
 
 A scheduled run owns midnight to midnight UTC: its data interval, moved back by {LOOK_AHEAD_HOURS} hours of look-ahead.
 The params `from` and `to` win. Exit codes 42 (publication refused) and 2 (bad input) are never retried. Windows of the
-last week for which records came late are judged again when the night is published.
+last week for which records came late are judged again when the night is published. Each other cluster whose logs lie in
+the same folder gets a run of its own for the same night.
 """
 
 ASKED = {
@@ -53,3 +54,6 @@ for cluster in clusters():
         publish = step(PUBLISH, cluster, on_success_callback=[Look(**place)])
         late = late_windows()
         ingest >> rebuild >> publish >> late >> reclassify_each(late, cluster)
+
+        others = other_clusters(INGEST.name)
+        ingest >> others >> run_each(others)

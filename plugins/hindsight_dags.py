@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.sdk import DAG
 from hindsight_airflow import CronDataIntervalTimetable
 from hindsight_operator import step_operator
@@ -113,3 +114,16 @@ def reclassify_each(windows: Any, cluster: Cluster) -> Any:
         )
         .expand(window=windows)
     )
+
+
+def run_each(runs: Any) -> Any:
+    """A run of the DAG itself for each that a task before it asks for. They wait until this one has ended.
+
+    Edge case: where this task runs again, as in a run that was cleared, those runs are cleared too.
+    """
+    return TriggerDagRunOperator.partial(
+        task_id="run_others",
+        trigger_dag_id=runs.operator.dag_id,
+        reset_dag_run=True,
+        map_index_template="{{ task.conf['cluster'] }}",
+    ).expand_kwargs(runs)

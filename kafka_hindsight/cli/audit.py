@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 DAG = "kafka_night_audit"
 SAMPLE = HOME / ".samples" / "night-4.1"
+_BY_HAND = {"read_to_end": True, "audits_others": True}
 
 
 def with_inputs(verb: Callable[..., int]) -> Callable[..., int]:
@@ -180,7 +181,7 @@ def _audit(settings: Settings, live: Connection | None = None) -> int:
             if embedded_airflow.PROGRAM.exists() and settings.engine != "local":
                 process = _start_airflow(settings, said, noise)
             else:
-                process = start_alone(launch.AUDIT, settings.model_copy(update={"read_to_end": True}), said, noise)
+                process = start_alone(launch.AUDIT, settings.model_copy(update=_BY_HAND), said, noise)
             follow(process, told, screen)
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
