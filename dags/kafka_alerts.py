@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from hindsight_dags import alerts
+from datetime import timedelta
 
-from kafka_hindsight.settings.clusters import lakes
+from airflow.sdk import task
+from hindsight_alerts import tell
+from hindsight_dags import clusters, hindsight_dag
 
-alerts(lakes())
+ABOUT = """
+After each night the last step of the audit looks at once. This DAG sends what a receiver missed while it was down, and
+what a killed run did not send. Who gets them: [alerts] in `hindsight.toml`; URLs are in Airflow connections
+`hindsight_alerts_<receiver>`, or variables `HINDSIGHT_ALERTS_<RECEIVER>`.
+"""
+
+LAKES = dict.fromkeys(cluster.lake for cluster in clusters())
+
+with hindsight_dag("kafka_alerts", "*/10 * * * *", ABOUT, default_args={"execution_timeout": timedelta(minutes=9)}):
+    task(task_id="look")(tell).expand(lake=[*LAKES])

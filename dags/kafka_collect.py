@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-from hindsight_dags import collecting
+from hindsight_dags import clusters, hindsight_dag, run_each, step
+from hindsight_operator import other_clusters, params, patient
 
-from kafka_hindsight.settings.clusters import clusters
+from kafka_hindsight.catalog.steps import COLLECT
+from kafka_hindsight.settings.alerts import owners
 
-collecting(clusters())
+ABOUT = f"""
+{COLLECT.sentence}.
+
+Each run reads what the lake does not hold yet: files that are new or still grow, and the readings that landed. The
+last record of a file that grows waits for the next run. Each other cluster whose logs lie in the same folder gets a run
+of its own.
+"""
+
+OWNERS = owners()
+
+for cluster in clusters():
+    asked = {"params": params(cluster.inputs), "default_args": patient()}
+    with hindsight_dag("kafka_collect", "10 * * * *", ABOUT, cluster, OWNERS, **asked):
+        others = other_clusters(COLLECT.name)
+        step(COLLECT, cluster) >> others >> run_each(others)

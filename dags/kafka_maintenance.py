@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from hindsight_dags import maintenance
+from hindsight_dags import clusters, hindsight_dag, step
+from hindsight_operator import params, patient
 
-from kafka_hindsight.settings.clusters import clusters
+from kafka_hindsight.catalog.steps import MAINTAIN
+from kafka_hindsight.settings.alerts import owners
+from kafka_hindsight.settings.models import KEEP
 
-maintenance(clusters())
+ABOUT = f"""
+{MAINTAIN.sentence}.
+
+`keep` says how many days stay, by layer, table or `landing`; what it does not name stays. One run for each lake.
+"""
+
+OWNERS = owners()
+
+for cluster in {c.lake: c for c in reversed(clusters())}.values():
+    asked = {"params": params(cluster.inputs, KEEP), "default_args": patient()}
+    with hindsight_dag("kafka_maintenance", "30 12 * * 0", ABOUT, cluster, OWNERS, **asked):
+        step(MAINTAIN, cluster)

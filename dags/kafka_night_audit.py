@@ -2,8 +2,58 @@
 
 from __future__ import annotations
 
-from hindsight_dags import night_audits
+from airflow.sdk import Param
+from hindsight_alerts import Failure, Look, done_in_time
+from hindsight_dags import clusters, hindsight_dag, reclassify_each, run_each, step
+from hindsight_operator import late_windows, other_clusters, params, patient
+from hindsight_step import JUDGED
 
-from kafka_hindsight.settings.clusters import clusters
+from kafka_hindsight.catalog.steps import INGEST, PUBLISH, REBUILD, STEPS
+from kafka_hindsight.settings.alerts import owners
+from kafka_hindsight.settings.models import LOOK_AHEAD_HOURS
 
-night_audits(clusters())
+ABOUT = f"""
+What happened to groups and leaders in one night, why, what it cost, and an account of every log line that was read.
+
+{chr(10).join(f"{n}. **{s.name}**: {s.sentence}." for n, s in enumerate(STEPS, start=1))}
+
+A scheduled run owns midnight to midnight UTC: its data interval, moved back by {LOOK_AHEAD_HOURS} hours of look-ahead.
+The params `from` and `to` win. Exit codes 42 (publication refused) and 2 (bad input) are never retried. Windows of the
+last week for which records came late are judged again when the night is published. Each other cluster whose logs lie in
+the same folder gets a run of its own for the same night.
+"""
+
+ASKED = {
+    "whole_input": Param(
+        False, type="boolean", title="Whole input", description="everything in the input, whatever the interval"
+    ),
+    "read_to_end": Param(
+        False,
+        type="boolean",
+        title="Read to the end",
+        description="last records of files that still grow, as they stand",
+    ),
+}
+
+OWNERS = owners()
+
+for cluster in clusters():
+    place = {"lake": cluster.lake, "cluster": cluster.name or cluster.inputs.get("cluster", "")}
+    with hindsight_dag(
+        "kafka_night_audit",
+        f"0 {LOOK_AHEAD_HOURS} * * *",
+        ABOUT,
+        cluster,
+        OWNERS,
+        params={**params(cluster.inputs, *JUDGED), **ASKED},
+        default_args={**patient(), "on_failure_callback": Failure(**place)},
+        deadline=done_in_time(**place),
+    ):
+        ingest = step(INGEST, cluster)
+        rebuild = step(REBUILD, cluster)
+        publish = step(PUBLISH, cluster, on_success_callback=[Look(**place)])
+        late = late_windows()
+        ingest >> rebuild >> publish >> late >> reclassify_each(late, cluster)
+
+        others = other_clusters(INGEST.name)
+        ingest >> others >> run_each(others)

@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from hindsight_dags import reclassifying
+from hindsight_dags import clusters, hindsight_dag, reclassify_each
+from hindsight_operator import params, patient, published_windows
+from hindsight_step import JUDGED
 
-from kafka_hindsight.settings.clusters import clusters
+from kafka_hindsight.catalog.steps import RECLASSIFY
+from kafka_hindsight.settings.alerts import owners
 
-reclassifying(clusters())
+ABOUT = f"""
+{RECLASSIFY.sentence}.
+
+Give `from` and `to`: each window that was published between them is parsed out of bronze, rebuilt and published again,
+one at a time. What changed is in `quality.verdict_changes`.
+"""
+
+OWNERS = owners()
+
+for cluster in clusters():
+    asked = {"params": params(cluster.inputs, *JUDGED), "default_args": patient()}
+    with hindsight_dag("kafka_reclassify", None, ABOUT, cluster, OWNERS, **asked):
+        reclassify_each(published_windows(), cluster)

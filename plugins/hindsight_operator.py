@@ -14,10 +14,9 @@ from airflow.sdk import Connection, Param, task
 from hindsight_airflow import AirflowFailException
 from hindsight_child import child, last_words
 from hindsight_container import contained
-from hindsight_step import JUDGED, WINDOW, StepTask, of_step, settings_of
+from hindsight_step import JUDGED, WINDOW, StepTask, settings_of
 
-from kafka_hindsight.catalog.steps import RECLASSIFY
-from kafka_hindsight.settings.clusters import Cluster
+from kafka_hindsight.lake import landing
 from kafka_hindsight.settings.models import KEEP, MEANINGS, MOST_HOURS, Settings, param_name, variable
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.start import launch
@@ -82,21 +81,6 @@ def step_operator() -> type[Any]:
     return contained() or SparkStepOperator
 
 
-def judged_anew(windows: Any, cluster: Cluster, **given: Any) -> Any:
-    """The step reclassify, once for each window that a task before it gives; one after another."""
-    return (
-        step_operator()
-        .partial(
-            step=RECLASSIFY,
-            cluster=cluster,
-            max_active_tis_per_dagrun=1,
-            map_index_template="{{ task.window['from'] }}",
-            **{**of_step(RECLASSIFY, cluster), **given},
-        )
-        .expand(window=windows)
-    )
-
-
 @task
 def published_windows(**context: Any) -> list[dict[str, str]]:
     """The windows of the cluster that were published and lie between the params `from` and `to`, oldest first."""
@@ -120,6 +104,24 @@ def late_windows(**context: Any) -> list[dict[str, str]]:
     """The earlier windows for which this run found records that came late, oldest first; mostly none."""
     settings = Settings.of(settings_of(context))
     return _windows(LATE.format(settings.run_id), settings.lake)
+
+
+@task
+def other_clusters(step: str, **context: Any) -> list[dict[str, Any]]:
+    """The runs of the other clusters of which the step of this run found logs of its window; mostly none.
+
+    A run that names its cluster is of that one alone. `hindsight audit`, which names its run, goes on by itself.
+    """
+    settings, conf = Settings.of(settings_of(context)), context["dag_run"].conf or {}
+    if settings.cluster or "run_id" in conf:
+        return []
+    ends = {param_name(end): at.isoformat() for end in WINDOW if (at := getattr(settings, end))}
+    asked = {**context["params"], **ends}
+    found = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{step}.json"))
+    return [
+        {"conf": {**asked, "cluster": name}, "trigger_run_id": launch.safe_run_id(f"of-{name}-{settings.run_id}")}
+        for name in found["other_clusters"]
+    ]
 
 
 def _windows(query: str, lake: str) -> list[dict[str, str]]:

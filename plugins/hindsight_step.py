@@ -149,6 +149,7 @@ def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str,
     return {
         "lake": str(LAKE),
         "read_to_end": bool(params.get("read_to_end")),
+        "audits_others": True,
         **given,
         "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,
         "run_at": run.start_date.isoformat(),

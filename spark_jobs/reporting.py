@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -12,6 +13,7 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.report.build import night_of, report_of
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.terminal import render_terminal
+from kafka_hindsight.shared import plain
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.page_names import NEWEST, page_name
 from kafka_hindsight.shared.windows import Window
@@ -24,7 +26,9 @@ _VERSIONS = {"Delta (deltalake)": "deltalake", "DuckDB": "duckdb", "Great Expect
 
 
 def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
-    """Write the window's own page and, where the cluster has no later one, the newest: `<LAKE>/report/index.html`.
+    """Write the window's own page and `<LAKE>/report/index.html`.
+
+    The latter is the same page where the cluster has no later one; in a lake of several clusters the page of all.
 
     Args:
         store: The lake, in which the window is published.
@@ -38,12 +42,14 @@ def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
     versions = {name: version(package) for name, package in _VERSIONS.items()}
     with open_views(store.lake, report_rows.READ) as connection:
         rows, is_newest = report_rows.page_rows(connection, {**run, "lake": store.lake, "versions": versions})
-    own = f"{store.lake}/report/{page_name(cluster, window.start, window.end)}"
-    place = f"{store.lake}/report/{NEWEST}" if is_newest else own
-    report = report_of(rows, place)
+    own, newest = (f"{store.lake}/report/{name}" for name in (page_name(cluster, window.start, window.end), NEWEST))
+    report, place = report_of(rows), own
     page = render_html(report)
-    at_once(
-        *(partial(landing.write_atomically, path, page) for path in {own, place}),
+    has_several, _ = at_once(
         partial(write_fleet, store, night_of(rows, run["run_id"], run["run_at"]), window),
+        partial(landing.write_atomically, own, page),
     )
-    return {"report": place, "terminal": render_terminal(report)}
+    if is_newest and not has_several:
+        place = newest
+        landing.write_atomically(place, page)
+    return {"report": place, "terminal": render_terminal(replace(report, place=plain.visible(place)))}

@@ -38,6 +38,7 @@ from kafka_hindsight.settings.models import (
 )
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
+from kafka_hindsight.shared.page_names import NEWEST
 from kafka_hindsight.start import embedded_airflow, launch
 from kafka_hindsight.start.first_use import prepare_engine
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 DAG = "kafka_night_audit"
 SAMPLE = HOME / ".samples" / "night-4.1"
+_BY_HAND = {"read_to_end": True, "audits_others": True}
 
 
 def with_inputs(verb: Callable[..., int]) -> Callable[..., int]:
@@ -152,6 +154,8 @@ def audit(settings: Settings, live: Connection | None = None) -> int:
         print(f"\nThe logs hold another cluster, {printable(other)}: {n} of {len(others) + 1}", flush=True)
         own = {"cluster": other, "run_id": f"{settings.run_id}-{n}", "run_at": datetime.now(UTC)}
         code = _audit(settings.model_copy(update=own)) or code
+    if others:
+        print(f"\nThe page of all {len(others) + 1} clusters: {near(settings.lake)}/report/{NEWEST}", flush=True)
     return code
 
 
@@ -177,7 +181,7 @@ def _audit(settings: Settings, live: Connection | None = None) -> int:
             if embedded_airflow.PROGRAM.exists() and settings.engine != "local":
                 process = _start_airflow(settings, said, noise)
             else:
-                process = start_alone(launch.AUDIT, settings.model_copy(update={"read_to_end": True}), said, noise)
+                process = start_alone(launch.AUDIT, settings.model_copy(update=_BY_HAND), said, noise)
             follow(process, told, screen)
     except LakeBusy as busy:
         print(busy, file=sys.stderr)

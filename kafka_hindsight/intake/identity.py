@@ -43,9 +43,10 @@ _TRAITS = pa.schema([("file", pa.int64()), ("brokers", pa.list_(pa.string())), (
 class OwnCluster:
     """The cluster that a run is about.
 
-    `ids` are its ids in the order of time, none where no broker names one. `others` are the clusters beside it, by
-    their newest ids. `left_out` are their files and those that fit no cluster, by name, each with the reason, and
-    `sentences` say how much they hold. It `is_partial` where no other audit may take them.
+    `ids` are its ids in the order of time, none where no broker names one. `others` are the clusters beside it that
+    have files of the window, by their newest ids. `left_out` are the files of all others and those that fit no cluster,
+    by name, each with the reason, and `sentences` say how much they hold. It `is_partial` where no other audit may take
+    them.
     """
 
     ids: tuple[str, ...] = ()
@@ -71,7 +72,8 @@ def of_one_cluster(
     wanted = frozenset({settings.cluster}) if settings.cluster else frozenset()
     if wanted and folder.clusters[1:] and settings.cluster:
         wanted |= _known(engine, store, settings.cluster)
-    own = _chosen(folder.clusters, brokers, settings, wanted, of_readings)
+    of_window = _of_window(brokers, settings)
+    own = _chosen(folder.clusters, of_window, settings, wanted, of_readings)
     reasons = {name: f"of cluster {c.ids[-1]}" for c in folder.clusters if c != own for name in c.files}
     reasons |= {name: f"fits none of {len(folder.clusters)} clusters" for name in folder.strays}
     foreign = {i for c in folder.clusters if c != own for i in c.ids}
@@ -82,10 +84,10 @@ def of_one_cluster(
     parts = grouped((f for f in found.facts.values() if f.file.name in reasons), lambda f: reasons[f.file.name])
     return replace(found, facts=facts, still=found.still & facts.keys()), OwnCluster(
         own.ids,
-        tuple(c.ids[-1] for c in folder.clusters if c != own),
+        tuple(c.ids[-1] for c in folder.clusters if c != own and not of_window.isdisjoint(c.files)),
         dict(sorted(reasons.items())),
         tuple(_amount(files, why) for why, files in sorted(parts.items())),
-        bool(folder.strays) or (bool(reasons) and settings.cluster is None and not settings.read_to_end),
+        bool(folder.strays) or (bool(reasons) and settings.cluster is None and not settings.audits_others),
     )
 
 
@@ -106,19 +108,22 @@ def _traits_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.Reco
     yield pa.record_batch([[told["file"]], [sorted(traits.brokers)], [sorted(traits.addresses)]], _TRAITS)
 
 
-def _chosen(
-    clusters: Sequence[FolderCluster],
-    files: Sequence[FileFacts],
-    settings: Settings,
-    wanted: Set[str],
-    of_readings: Set[str],
-) -> FolderCluster:
+def _of_window(files: Sequence[FileFacts], settings: Settings) -> set[str]:
     since, until = settings.window_from, settings.window_to
-    of_window = {
+    return {
         f.file.name
         for f in files
         if (not until or (f.first_at and f.first_at < until)) and (not since or (f.last_at and f.last_at >= since))
     }
+
+
+def _chosen(
+    clusters: Sequence[FolderCluster],
+    of_window: Set[str],
+    settings: Settings,
+    wanted: Set[str],
+    of_readings: Set[str],
+) -> FolderCluster:
     choices = (
         [c for c in clusters if not wanted.isdisjoint(c.ids)],
         [c for c in clusters if not of_window.isdisjoint(c.files)],

@@ -13,7 +13,8 @@ _INSIDE = PACKAGE / "_home"
 IS_INSTALLED = _INSIDE.is_dir()
 
 HOME = _INSIDE if IS_INSTALLED else PACKAGE.parent
-"""The folder that holds `spark_jobs`, `expectations`, `queries` and `locks`: the project, or a part of the wheel."""
+"""The folder that holds `spark_jobs`, `expectations`, `queries`, `locks`, for Airflow `dags`: the project, or a part of
+the wheel."""
 
 PYTHON_PATH = os.pathsep.join(dict.fromkeys((str(PACKAGE.parent), str(HOME))))
 """PYTHONPATH of a process that we start: it finds the library, and what lies beside it."""

@@ -148,8 +148,9 @@ class Settings(Inputs):
     """What one run works on. Paths are absolute or URIs; a missing window means everything in the input.
 
     What has a description is an input: a user may set it. `read_to_end`: the last record of a file that still grows is
-    taken as it stands, instead of waiting for the next. `owners`: who owns which clusters, groups and topics
-    (settings/owners.py); the page names them.
+    taken as it stands, instead of waiting for the next. `audits_others`: what asked for the run also audits the other
+    clusters that LOGS hold. `owners`: who owns which clusters, groups and topics (settings/owners.py); the page names
+    them.
     """
 
     logs: Place = Field(description=_LOGS)
@@ -166,6 +167,7 @@ class Settings(Inputs):
     run_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")
     run_at: Instant
     read_to_end: bool = False
+    audits_others: bool = False
     owners: Sequence[Mapping[str, Any]] | None = None
 
     @model_validator(mode="before")

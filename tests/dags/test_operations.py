@@ -16,7 +16,7 @@ from airflow.sdk.exceptions import AirflowFailException, ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
 from airflow.task.priority_strategy import validate_and_load_priority_weight_strategy
 from hindsight_links import ReportLink
-from hindsight_operator import SparkStepOperator, published_windows
+from hindsight_operator import SparkStepOperator, other_clusters, published_windows
 from hindsight_step import of_step, settings_of
 
 from kafka_hindsight.catalog.steps import BY_NAME, MAINTAIN, PUBLISH, RECLASSIFY, STEPS, Step
@@ -248,6 +248,31 @@ def test_the_windows_that_were_published_are_asked_of_the_lake(tmp_path: Path, m
         asked(**context(**{**within, "from": "2026-11-19T12:00Z"}))
     with pytest.raises(AirflowFailException, match="are not given"):
         asked(**context(cluster="prod"))
+
+
+def test_a_run_asks_for_one_of_each_other_cluster_that_its_step_found(tmp_path: Path) -> None:
+    (tmp_path / "runs" / "scheduled__2").mkdir(parents=True)
+    (tmp_path / "runs" / "scheduled__2" / "ingest.json").write_text(json.dumps({"other_clusters": ["two", "three"]}))
+    night = {"lake": str(tmp_path), "from": "2026-11-18", "to": "2026-11-19T00:00Z", "whole_input": False}
+
+    def asked(conf: dict[str, Any] | None = None, **params: Any) -> Any:
+        given = context(**night, **params)
+        given["dag_run"].run_id, given["dag_run"].conf = "scheduled__2", conf
+        return other_clusters.function(STEPS[0].name, **given)
+
+    runs = asked(cluster=None)
+    assert [run["trigger_run_id"] for run in runs] == ["of-two-scheduled__2", "of-three-scheduled__2"]
+    ends = {"from": "2026-11-18T00:00:00+00:00", "to": "2026-11-19T00:00:00+00:00"}
+    assert runs[0]["conf"] == {"logs": "/logs", **night, **ends, "cluster": "two"}
+    assert asked(cluster="one") == [], "a run that names its cluster is of that one alone"
+    assert asked(conf={"run_id": "scheduled__2"}) == [], "hindsight audit goes on by itself"
+
+
+def test_the_run_of_another_cluster_is_one_of_the_same_dag(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    dags = bag_of(monkeypatch, tmp_path, TWO).dags
+    for dag_id in ("kafka_night_audit_a", "kafka_collect_b"):
+        triggers = dags[dag_id].get_task("run_others")
+        assert (triggers.partial_kwargs["trigger_dag_id"], triggers.partial_kwargs["reset_dag_run"]) == (dag_id, True)
 
 
 def test_reclassification_asks_first_and_takes_one_window_at_a_time(

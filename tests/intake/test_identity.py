@@ -96,6 +96,23 @@ def test_of_two_clusters_one_is_audited_and_the_rest_is_named(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("wishes", "is_partial"), [({}, True), ({"audits_others": True}, False), ({"cluster": "one"}, False)]
+)
+def test_it_is_a_part_alone_where_nothing_audits_the_other_cluster(
+    tmp_path: Path, wishes: dict[str, Any], is_partial: bool
+) -> None:
+    _, own = chosen(tmp_path, *TWO[:3], **wishes)
+    assert (own.others, own.is_partial) == (("two",), is_partial)
+
+
+def test_a_cluster_without_a_file_of_the_window_gets_no_audit_of_it(tmp_path: Path) -> None:
+    day = {"window_from": AT, "window_to": AT + timedelta(days=2)}
+    later = [(name, 3, ids) if ids == "two" else (name, 1, ids) for name, _, ids in TWO[:3]]
+    _, own = chosen(tmp_path, *later, **day)
+    assert (own.ids, own.others, list(own.left_out)) == (("one",), (), ["b-2/server.log.1"])
+
+
+@pytest.mark.parametrize(
     "wishes",
     [
         {"cluster": "two"},

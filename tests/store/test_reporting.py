@@ -63,10 +63,11 @@ def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(tmp_pa
     own = night_of(PageRows.read(tables, about), "first", END)
     other = replace(own, cluster="other", state="calm", harm=None, headline=None)
     earlier = replace(own, window_from=DAY - timedelta(days=1), window_to=DAY)
-    write_fleet(store, other, window)
+    assert not write_fleet(store, other, window)
+    assert not (lake / "report" / "index.html").exists(), "of one cluster it is that one's newest page"
     write_fleet(store, earlier, Window(DAY - timedelta(days=1), DAY))
     write_fleet(store, own, window)
-    write_fleet(store, replace(own, run_id="again"), window)
+    assert write_fleet(store, replace(own, run_id="again"), window)
     held = sorted((r["cluster"], r["window_from"], r["run_id"]) for r in rows(lake, "quality.nights"))
     assert held == sorted([("other", DAY, "first"), (CLUSTER, earlier.window_from, "first"), (CLUSTER, DAY, "again")])
     told = fleet_rows.read_fleet(str(lake), END)
@@ -74,3 +75,4 @@ def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(tmp_pa
     assert {i.cluster for i in told.incidents} == {CLUSTER}
     page = (lake / "report" / "fleet.html").read_text(encoding="utf-8")
     assert "2 clusters: 1 to act on and 1 calm." in page
+    assert (lake / "report" / "index.html").read_text(encoding="utf-8") == page
