@@ -95,6 +95,23 @@ def rejoins(client_reason: str = "", who: str = "Leader", clock: str = "01:10:00
     return started(clock, 1, words + (f"; client reason: {client_reason}" if client_reason else ""), **fields)
 
 
+def silent(clock: str, generation: int) -> Event:
+    """A rebalance of which the coordinator writes no reason."""
+    return line("rebalance_started", clock, generation=generation)
+
+
+def all_leave(clock: str) -> list[Event]:
+    """Generation 2 has no member."""
+    return [silent(clock, 1), line("group_emptied", clock, generation=2)]
+
+
+def asks(clock: str, generation: int, client: str = "app") -> list[Event]:
+    """A client's first request to join, the rebalance of the same instant, and its end."""
+    asked = own("client_joining", clock, client=client)
+    joined = own("client_synced", clock, client=client, generation=generation + 1)
+    return [asked, silent(clock, generation), *done(clock, generation + 1), joined]
+
+
 def topic_change(kind: str, topic: str = "orders", clock: str = "01:09:58") -> TopicChange:
     logged = line(kind, clock, topic=topic, group=None)
     return TopicChange(at=logged.happened_at, kind=kind, topic=topic, event=quote(logged))
@@ -114,6 +131,7 @@ READS = own("client_subscribed", "01:00:00", detail="orders")
 _CHANGED = "cached metadata has changed"
 _UNKNOWN_MEMBER = "encountered UNKNOWN_MEMBER_ID from HEARTBEAT response"
 _CONFIGURED = own("client_configured", "00:59:59")
+_SILENT = [silent("01:00:00", 0), *done("01:00:01", 1)]
 _AT_ONCE = [Expiry(1, at("01:10:00"), group) for group in ("g", "h", "i")]
 _BACK = started("01:10:08", 2, joins(A2))
 
@@ -295,6 +313,22 @@ MADE: dict[str, MadeGroup] = {
         [*stable(), READS, rejoins()], [topic_change("topic_created")]
     ),
     "the leader rejoins after topic_deleted": MadeGroup([*stable(), rejoins()], [topic_change("topic_deleted")]),
+    # --- the coordinator wrote no reason
+    "no reason at generation 0": MadeGroup([silent("01:00:00", 0), *done("01:00:01", 1)]),
+    "no reason in an empty group": MadeGroup([*_SILENT, *all_leave("01:05:00"), silent("01:09:00", 2)]),
+    "no reason": MadeGroup([*_SILENT, silent("01:10:00", 1), *done("01:10:02", 2)]),
+    "no reason, and a worker stops": MadeGroup([*_SILENT, own("client_stopping", "01:09:59"), *all_leave("01:10:00")]),
+    "no reason, and all leave": MadeGroup([*_SILENT, *all_leave("01:10:00")]),
+    "no reason, and all leave for a minute": MadeGroup(
+        [*_SILENT, *all_leave("01:10:00"), silent("01:11:00", 2), *done("01:11:01", 3)]
+    ),
+    "no reason, and a client asks to join": MadeGroup([*_SILENT, *asks("01:09:00", 1)]),
+    "no reason, and two clients ask to join": MadeGroup(
+        [*_SILENT, *asks("01:09:00", 1), *asks("01:09:30", 2, client="web")]
+    ),
+    "no reason, and a client asks to join after one": MadeGroup(
+        [*_SILENT, silent("01:08:00", 1), *done("01:08:01", 2), *asks("01:09:00", 2)]
+    ),
     # --- an epoch rose and no member joined or left
     "a KIP-848 client subscribes again": MadeGroup(
         epochs(READS, own("client_subscribed", "01:09:59", detail="orders, ads"))

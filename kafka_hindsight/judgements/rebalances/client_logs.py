@@ -15,6 +15,7 @@ from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant, timelines
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.shared.grouping import grouped
 
 _LEAVING_STATES = ("PREPARE_LEAVING", "LEAVING")
 _STEPS = (Kind.CLIENT_JOINED, Kind.CLIENT_ASSIGNMENT_FINISHED)
@@ -182,6 +183,21 @@ class ClientLogs:
         return {str(line.client_id): line for line in reversed(near)}
 
     @cached_property
+    def first_requests(self) -> Timeline[tuple[Event, int | None]]:
+        """The first request of each process to join, and the generation that it reached by it."""
+        found, kinds = list[tuple[Event, int | None]](), (Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED)
+        for lines in self._lines.values():
+            for own in grouped(lines, attrgetter("source")).values():
+                asked = None
+                for n, line in enumerate(own):
+                    if line.kind in _STARTS:
+                        asked = None
+                    elif line.kind == Kind.CLIENT_JOINING and asked is None:
+                        asked = line
+                        found.append((line, next((e.generation for e in own[n:] if e.kind in kinds), None)))
+        return Timeline(found, at=lambda pair: pair[0].happened_at)
+
+    @cached_property
     def resubscriptions(self) -> Timeline[Event]:
         """The lines with which a process subscribes again; its first subscription does not count."""
         again = []
@@ -206,4 +222,4 @@ def _closes(event: Event) -> bool:
         return reasons.read_client_reason(event.reason) == reasons.LEFT_BEFORE
     if event.kind == Kind.CLIENT_STATE_CHANGED:
         return event.state in _LEAVING_STATES
-    return event.kind in (Kind.CLIENT_CLOSED, Kind.CLIENT_RELEASING)
+    return event.kind in (Kind.CLIENT_CLOSED, Kind.CLIENT_RELEASING, Kind.CLIENT_STOPPING)

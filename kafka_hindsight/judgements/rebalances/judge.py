@@ -15,6 +15,7 @@ from kafka_hindsight.judgements.rebalances.case import Case, shown
 from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
+from kafka_hindsight.judgements.rebalances.silent_rulings import SILENT_RULINGS, group_began
 from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
 from kafka_hindsight.shared.durations import SAME_ACT
 from kafka_hindsight.shared.words import duration
@@ -77,11 +78,6 @@ def like_one_had_gone(case: Case) -> Proof | None:
 def names_do_not_identify(case: Case) -> Proof | None:
     """Neither an instance id nor a client id that it alone holds shows who the member is."""
     return proof_if(not case.identity.identifies(case.member, case.at))
-
-
-def group_began(case: Case) -> Proof | None:
-    """The group's generation was 0: its coordinator had made it, without a member."""
-    return proof_if(case.episode.from_generation == 0)
 
 
 def keeps_its_member_id(case: Case) -> Proof | None:
@@ -217,7 +213,7 @@ REASON_RULINGS: Sequence[Ruling[Case]] = (
             proof=(lacks_start,), source="GroupCoordinator.scala prepareRebalance writes it at INFO",
             cases=("made: a join phase without its first line", "made: words that no coordinator writes")),
     Unknown(Cause.UNKNOWN, "The coordinator gives no reason that shows the cause.",
-            proof=(always,), source="brokers before 2.1 write no reason",
+            proof=(always,), source="GroupCoordinator.scala prepareRebalance",
             cases=("made: words that no coordinator writes", "made: a join phase without its first line")),
 )
 
@@ -253,6 +249,7 @@ RULINGS: Mapping[str, Sequence[Ruling[Case]]] = {
     "the coordinator dropped or replaced a member": REMOVAL_RULINGS,
     "a member of the group rejoined": REJOIN_RULINGS,
     "an epoch rose and no member joined or left": EPOCH_RULINGS,
+    "the coordinator wrote no reason": SILENT_RULINGS,
     "the coordinator's reason alone": REASON_RULINGS,
     "the coordinator moved meanwhile": MOVE_RULINGS,
 }
@@ -290,6 +287,8 @@ def judge_episode(case: Case) -> Verdict:
         return rulings.judge(REJOIN_RULINGS, case)
     if Protocol(episode.protocol).has_epochs:
         return rulings.judge(EPOCH_RULINGS, case)
+    if episode.raw_reason is None and not episode.lacks_start:
+        return rulings.judge(SILENT_RULINGS, case)
     return rulings.judge(REASON_RULINGS, case)
 
 

@@ -116,15 +116,19 @@ class MemberRegistry:
         self.moves: dict[str, list[Event]] = defaultdict(list)
         """What shows each member come or go."""
         self._joins: dict[str, list[Event]] = defaultdict(list)
-        settled = []
+        settled, stops = [], []
         self._reads_by_pattern = False
         for event in events:
             self._read(event)
             if event.kind == Kind.JOIN_COMPLETED:
                 settled.append(event)
+            elif event.kind == Kind.CLIENT_STOPPING:
+                stops.append(event)
         self._moves_by_time = {member_id: by_instant(moves) for member_id, moves in self.moves.items()}
         self._joins_by_time = {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
         self.settled = by_instant(settled)
+        self.stops = by_instant(stops)
+        """When processes stopped in whose logs the group is named."""
         self._name_members()
         self._holders: dict[str, Member] = {}
 
