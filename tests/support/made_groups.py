@@ -112,6 +112,12 @@ def asks(clock: str, generation: int, client: str = "app") -> list[Event]:
     return [asked, silent(clock, generation), *done(clock, generation + 1), joined]
 
 
+def all_gone(member: str, clock: str) -> list[Event]:
+    """The only member expires."""
+    gone = line("member_failed", clock, member_id=member)
+    return [gone, started(clock, 1, EXPIRES.format(member)), line("group_emptied", clock, generation=2)]
+
+
 def topic_change(kind: str, topic: str = "orders", clock: str = "01:09:58") -> TopicChange:
     logged = line(kind, clock, topic=topic, group=None)
     return TopicChange(at=logged.happened_at, kind=kind, topic=topic, event=quote(logged))
@@ -160,6 +166,9 @@ MADE: dict[str, MadeGroup] = {
             *done("01:09:01", 3),
             line("member_left", "01:20:00", member_id=PY2, host="/10.0.0.7"),
         ]
+    ),
+    "an empty group of one client id": MadeGroup(
+        [*stable(PY), *all_gone(PY, "01:05:00"), started("01:09:00", 2, joins(PY2))]
     ),
     "a group begins once more": MadeGroup([*stable(PY), started("01:09:00", 0, joins(PY2))]),
     "one of two members with one client id is replaced": MadeGroup(

@@ -74,6 +74,7 @@ ALIKE = [
     ("made: metadata changed again after one topic", "metadata_changed", "likely"),
     ("made: a connector changed a minute before", "metadata_changed", "possible"),
     ("made: a client joins an empty group that a nameless member had left", "member_joined", "likely"),
+    ("made: an empty group of one client id", "member_rejoined", "likely"),
     ("made: the leader rejoins after a move", "metadata_changed", "possible"),
     ("made: a follower rejoins after topic_created, which it reads", "subscription_changed", "possible"),
     ("made: an epoch of Streams with the same topics", "unknown", "unknown"),

@@ -85,12 +85,13 @@ def keeps_its_member_id(case: Case) -> Proof | None:
     return proof_if(Protocol(case.episode.protocol).has_epochs)
 
 
-def group_was_empty_on_its_host(case: Case) -> Proof | None:
-    """The group was empty, and the member comes from the host of the last one that had gone."""
-    gone, is_empty = case.like_gone, case.episode.members_before == 0
-    return proof_if(
-        is_empty and gone is not None and gone.member.host is not None and gone.member.host == case.member.host
-    )
+def group_was_empty_of_its_like(case: Case) -> Proof | None:
+    """The group was empty, and the last one that had gone has the member's host, or its client id and no other host."""
+    if case.episode.members_before != 0 or case.like_gone is None:
+        return None
+    member, gone = case.member, case.like_gone.member
+    is_there = member.host is not None and member.host == gone.host
+    return proof_if(is_there or (member.client_id is not None and member.client_id == gone.client_id))
 
 
 def group_had_others(case: Case) -> Proof | None:
@@ -137,7 +138,7 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
            cases=("made: a group begins once more", "made: an empty group on one host")),
     Likely(Cause.MEMBER_REJOINED, "{who} came back: the group had been empty, and {like} was last heard in it {away}"
            " before.",
-           proof=(like_one_had_gone, names_do_not_identify, group_was_empty_on_its_host), source=_NAMES,
+           proof=(like_one_had_gone, names_do_not_identify, group_was_empty_of_its_like), source=_NAMES,
            cases=("made: an empty group on one host", "made: two members hold one client id")),
     Likely(Cause.MEMBER_JOINED, "{who}, a new consumer, joined: one that had been there would have kept its member id."
            " It came {away} after {like} was last heard.",
