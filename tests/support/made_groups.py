@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
-from kafka_hindsight.catalog.rows import BrokerOutage, Event, Rebalance, TopicChange
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from kafka_hindsight.judgements.rebalances.model import Expiry
@@ -46,11 +46,13 @@ class MadeGroup:
     outages: Sequence[BrokerOutage] = ()
     expiries: Sequence[Expiry] = ()
     observed_from: datetime = at("00:00:00") - timedelta(days=2)
+    log_ends: datetime | None = None
 
     def case(self) -> Rebalance:
         """The rebalance that is meant: the last one that begins by 01:10."""
         until = datetime(2026, 11, 21, 14, tzinfo=UTC)
-        context = GroupContext("night", self.observed_from, until, self.topics, self.outages, (), self.expiries)
+        span = LogSpan(cluster="night", broker=1, first_at=self.observed_from, last_at=self.log_ends or until)
+        context = GroupContext("night", self.observed_from, until, self.topics, self.outages, (span,), self.expiries)
         return [r for r in rebuild_group("g", self.events, context).rebalances if r.started_at <= at("01:10:00")][-1]
 
 
@@ -210,6 +212,10 @@ MADE: dict[str, MadeGroup] = {
         [*stable(), line("member_loaded", "01:00:01", member_id=A, session_timeout_ms=599_000), *expired(A)]
     ),
     "expires, and one like it comes": MadeGroup([*stable(PY), *expired(PY), started("01:12:00", 2, joins(PY2))]),
+    "expires as the log ends": MadeGroup([*stable(), *expired(A)], log_ends=at("01:10:02")),
+    "expires as the log ends, and the generation stands": MadeGroup(
+        [*stable(), *expired(A, *done("01:10:01", 2, 0)), started("01:30:00", 2, joins(B))], log_ends=at("01:10:02")
+    ),
     "had closed when its session expired": MadeGroup(
         [_CONFIGURED, *stable(), own("client_closed", "01:09:00", member_id=A), *expired(A)]
     ),

@@ -75,6 +75,8 @@ ALIKE = [
     ("made: a connector changed a minute before", "metadata_changed", "possible"),
     ("made: a client joins an empty group that a nameless member had left", "member_joined", "likely"),
     ("made: an empty group of one client id", "member_rejoined", "likely"),
+    ("made: expires as the log ends", "member_dead", "possible"),
+    ("made: expires as the log ends, and the generation stands", "member_dead", "likely"),
     ("made: the leader rejoins after a move", "metadata_changed", "possible"),
     ("made: a follower rejoins after topic_created, which it reads", "subscription_changed", "possible"),
     ("made: an epoch of Streams with the same topics", "unknown", "unknown"),

@@ -400,9 +400,20 @@ def log_breaks_off(case: Case) -> Proof | None:
 
 
 def logs_cover_the_return(case: Case) -> Proof | None:
-    """The coordinator's log covers the 10 minutes within which no member that may be the same joined."""
-    is_covered = _watched(case) >= RETURN_WITHIN
-    return Proof(words={"watched": duration(RETURN_WITHIN)}) if is_covered else None
+    """The coordinator's log covers the 10 minutes without such a join, or names the same generation after them."""
+    kept = _kept_generation(case)
+    is_covered = kept is not None or _watched(case) >= RETURN_WITHIN
+    return shown(kept, watched=duration(RETURN_WITHIN)) if is_covered else None
+
+
+def _kept_generation(case: Case) -> Event | None:
+    """The line, 10 minutes later or more, that shows the group in the generation which this rebalance reached.
+
+    A join raises the generation. Generations that went back meanwhile show nothing.
+    """
+    line = case.registry.generations.first_after(case.at + RETURN_WITHIN)
+    is_same = line is not None and line.generation == case.episode.to_generation
+    return line if line and is_same and not case.history.falls.between(case.at, line.happened_at) else None
 
 
 def logs_end_first(case: Case) -> Proof | None:
