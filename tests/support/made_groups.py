@@ -114,6 +114,11 @@ def asks(clock: str, generation: int, client: str = "app") -> list[Event]:
     return [asked, silent(clock, generation), *done(clock, generation + 1), joined]
 
 
+def in_log(clock: str, member: str) -> list[Event]:
+    """A line of a log that names a member under the client id of its library."""
+    return [own("client_joined", clock, client="kafka-python-2.0.2", member_id=member)]
+
+
 def all_gone(member: str, clock: str) -> list[Event]:
     """The only member expires."""
     gone = line("member_failed", clock, member_id=member)
@@ -171,6 +176,18 @@ MADE: dict[str, MadeGroup] = {
     ),
     "an empty group of one client id": MadeGroup(
         [*stable(PY), *all_gone(PY, "01:05:00"), started("01:09:00", 2, joins(PY2))]
+    ),
+    "joins as the next one in a log": MadeGroup(
+        [*stable(PY), *in_log("01:00:01", PY), started("01:05:00", 4, joins(PY2)), *in_log("01:05:01", PY2)]
+    ),
+    "joins beside another one in a log": MadeGroup(
+        [
+            *stable(PY),
+            *in_log("01:00:01", PY),
+            started("01:05:00", 4, joins(PY2)),
+            *in_log("01:05:01", PY2),
+            *in_log("01:05:02", PY),
+        ]
     ),
     "a group begins once more": MadeGroup([*stable(PY), started("01:09:00", 0, joins(PY2))]),
     "one of two members with one client id is replaced": MadeGroup(

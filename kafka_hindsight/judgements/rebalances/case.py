@@ -205,7 +205,8 @@ class Case:
         given = read_client_reason(self.episode.reason.client_reason)
         wanted = None if given in stale else given
         asked = ((e, read_client_reason(e.reason)) for e in reversed(requests))
-        return next((e for e, why in asked if why not in stale and wanted in (None, why)), None)
+        found = [e for e, why in asked if why not in stale and wanted in (None, why)]
+        return max(found, key=lambda e: e.reason == self.episode.reason.client_reason, default=None)
 
     @property
     def request(self) -> str | None:

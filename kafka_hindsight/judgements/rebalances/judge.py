@@ -17,7 +17,7 @@ from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
 from kafka_hindsight.judgements.rebalances.silent_rulings import SILENT_RULINGS, group_began
 from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
-from kafka_hindsight.shared.durations import SAME_ACT
+from kafka_hindsight.shared.durations import LOOK_BACK, SAME_ACT
 from kafka_hindsight.shared.words import duration
 
 _HOW_IT_WENT = {
@@ -73,6 +73,13 @@ def like_one_had_gone(case: Case) -> Proof | None:
         return None
     words = {"like": case.likeness(gone.member), "away": duration(max(case.at - gone.silent_since, SAME_ACT))}
     return shown(*gone.member.introduced_by, gone.removal.event, **words)
+
+
+def its_log_names_a_former_self(case: Case) -> Proof | None:
+    """The member's own log names, within the look-back (24 h), another member of its client, and only before it."""
+    member = case.member
+    former = case.registry.logs.former_in(member.client_id or "", member.member_id)
+    return shown(former) if former is not None and former.happened_at >= case.at - LOOK_BACK else None
 
 
 def names_do_not_identify(case: Case) -> Proof | None:
@@ -132,6 +139,10 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
            proof=(was_there_by_its_words,),
            source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
            cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996")),
+    Likely(Cause.MEMBER_REJOINED, "{who} came back: its own log is that of its former self.",
+           proof=(its_log_names_a_former_self, names_do_not_identify),
+           source="one log is one installation's: what writes into it after another one's end is started in its place",
+           cases=("made: joins as the next one in a log", "made: joins beside another one in a log")),
     Likely(Cause.MEMBER_JOINED, "{who} joined a group that began with it, at generation 0; {like} had been in the"
            " former group of that name {away} before.",
            proof=(like_one_had_gone, names_do_not_identify, group_began), source=f"GroupMetadata.scala; {_NAMES}",
