@@ -31,6 +31,9 @@ PY, PY2, PY3 = (
     )
 )
 """Members under a client id that a library chose."""
+_UUIDS = ("456bde98-b83e-4460-bcd1-5ffe32040c56", "a2cddd8a-4ad3-4d84-895b-4632252c971e")
+CONSOLE, CONSOLE2 = (f"consumer-console-consumer-45195-1-{uuid}" for uuid in _UUIDS)
+JS, JS2 = (f"kafkajs-{uuid}" for uuid in _UUIDS)
 STATIC = "i1-8f975a9b-6eda-490a-bc3c-f8e7d6545b97"
 BARE, BARE2 = "IF9u91ErTnivIe8vNKWFHQ", "LeKU1urcSAi56_OAkisBmw"
 LEAVES = "explicit `LeaveGroup` request for ({}) members."
@@ -47,13 +50,16 @@ class MadeGroup:
     expiries: Sequence[Expiry] = ()
     observed_from: datetime = at("00:00:00") - timedelta(days=2)
     log_ends: datetime | None = None
+    group_id: str = "g"
 
     def case(self) -> Rebalance:
         """The rebalance that is meant: the last one that begins by 01:10."""
         until = datetime(2026, 11, 21, 14, tzinfo=UTC)
         span = LogSpan(cluster="night", broker=1, first_at=self.observed_from, last_at=self.log_ends or until)
         context = GroupContext("night", self.observed_from, until, self.topics, self.outages, (span,), self.expiries)
-        return [r for r in rebuild_group("g", self.events, context).rebalances if r.started_at <= at("01:10:00")][-1]
+        return [
+            r for r in rebuild_group(self.group_id, self.events, context).rebalances if r.started_at <= at("01:10:00")
+        ][-1]
 
 
 def started(clock: str, generation: int, reason: str, **fields: Any) -> Event:
@@ -85,6 +91,12 @@ def stable(member: str = A, **fields: Any) -> list[Event]:
 def left(client_reason: str, **limits: Any) -> list[Event]:
     gone = line("member_left", "01:10:00", member_id=A, client_reason=client_reason or None, **limits)
     return [*stable(), gone, started("01:10:00", 1, LEAVES.format(A))]
+
+
+def leaves_at_once(member: str) -> list[Event]:
+    """The only member leaves without a reason."""
+    gone = line("member_left", "01:10:00", member_id=member)
+    return [*stable(member), gone, started("01:10:00", 1, LEAVES.format(member))]
 
 
 def expired(member: str, *others: Event) -> list[Event]:
@@ -224,7 +236,15 @@ MADE: dict[str, MadeGroup] = {
             started("01:12:00", 2, joins(PY2)),
         ]
     ),
+    "a console consumer leaves and is back": MadeGroup(
+        [*leaves_at_once(CONSOLE), started("01:10:01", 2, joins(CONSOLE2))], group_id="console-consumer-45195"
+    ),
+    "a client without a poll limit leaves": MadeGroup([*leaves_at_once(JS), started("01:10:24", 2, joins(JS2))]),
     # --- a member's session expired
+    "a console consumer expires and is back": MadeGroup(
+        [*stable(CONSOLE), *expired(CONSOLE, *done("01:10:00", 2, 0)), started("01:10:01", 2, joins(CONSOLE2))],
+        group_id="console-consumer-45195",
+    ),
     "never sends a heartbeat": MadeGroup(
         [*stable(), line("member_loaded", "01:00:01", member_id=A, session_timeout_ms=599_000), *expired(A)]
     ),

@@ -75,6 +75,7 @@ ALIKE = [
     ("made: a connector changed a minute before", "metadata_changed", "possible"),
     ("made: a client joins an empty group that a nameless member had left", "member_joined", "likely"),
     ("made: an empty group of one client id", "member_rejoined", "likely"),
+    ("made: a console consumer expires and is back", "heartbeat_expired", "likely"),
     ("made: expires as the log ends", "member_dead", "possible"),
     ("made: expires as the log ends, and the generation stands", "member_dead", "likely"),
     ("made: the leader rejoins after a move", "metadata_changed", "possible"),

@@ -16,6 +16,7 @@ from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, 
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
 from kafka_hindsight.judgements.rebalances.silent_rulings import SILENT_RULINGS, group_began
+from kafka_hindsight.knowledge.client_ids import is_default
 from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
 from kafka_hindsight.shared.durations import LOOK_BACK, SAME_ACT
 from kafka_hindsight.shared.words import duration
@@ -59,9 +60,10 @@ def was_there_by_its_words(case: Case) -> Proof | None:
 
 
 def is_surely_the_same(case: Case) -> Proof | None:
-    """The instance id, the member id or the host is the same as before."""
+    """The instance id, the member id, or with a client id that no library chose the host, is the same as before."""
     member, former = case.member, case.earlier
     is_there = member.host is not None and former is not None and member.host == former.host
+    is_there = is_there and not is_default(member.client_id or "")
     has_its_id = former is not None and member.member_id == former.member_id
     return proof_if(member.instance_id or is_there or has_its_id)
 

@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possib
 from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, shown
 from kafka_hindsight.knowledge import reasons
+from kafka_hindsight.knowledge.client_ids import has_no_poll_limit
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import read_client_reason, read_coordinator_reason
 from kafka_hindsight.shared.durations import CLOCK_SKEW, MS, NEXT_POLL, RETURN_WITHIN, SAME_ACT
@@ -101,6 +102,16 @@ def came_back_under_its_id(case: Case) -> Proof | None:
     """A member of a group with epochs came back within 10 minutes under the same member id."""
     is_same = case.back is not None and case.back.member.member_id == case.member.member_id
     return came_back(case) if is_same and Protocol(case.episode.protocol).has_epochs else None
+
+
+def came_back_to_its_own_group(case: Case) -> Proof | None:
+    """The same client joined again within 10 minutes, in a group that its process had made for itself."""
+    return came_back(case) if case.identity.is_of_one_process else None
+
+
+def its_library_has_no_poll_limit(case: Case) -> Proof | None:
+    """Its client id is that of a library whose consumers know no max.poll.interval.ms."""
+    return proof_if(has_no_poll_limit(case.member.client_id or ""))
 
 
 def poll_limit_is_known(case: Case) -> Proof | None:
@@ -233,6 +244,18 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
            proof=(came_back_under_its_id,), source="KIP-848: a consumer keeps its member id for as long as it lives",
            cases=("groups/kip848-4.1 01:47:38.941 (brokers only)",
                   "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)")),
+    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left and came back {later} later to the group that its process had made for"
+           " itself: it had not ended, but had not polled {limit}.",
+           proof=(came_back_to_its_own_group,),
+           source="KIP-62; ConsoleConsumer.scala: a process without --group draws a group of its own, and reads until"
+           " it ends",
+           cases=("made: a console consumer leaves and is back", "made: leaves, and one like it comes")),
+    Likely(Cause.MEMBER_LEFT, "{who} left: consumers of its library have no poll limit, so it was stopped, by the"
+           " application or after an error.",
+           proof=(its_library_has_no_poll_limit,),
+           source="kafkajs src/consumer/index.js stop, onCrash; sarama consumer_group.go Close; kgo LeaveGroup;"
+           " kafka-go consumergroup.go run",
+           cases=("made: a client without a poll limit leaves", "made: leaves, and one like it comes")),
     Likely(Cause.MEMBER_LEFT, "{who} left {since_join} after it had last joined: its poll limit of"
            " {poll_limit} had not run out, so it was closed.",
            proof=(poll_limit_had_not_run_out,),
@@ -339,13 +362,14 @@ def new_process_started(case: Case) -> Proof | None:
 
 
 def same_process_came_back(case: Case) -> Proof | None:
-    """The client came back within 10 minutes under its member id, or with a reason that only a live process has."""
+    """It came back within 10 minutes under its member id, for a live process's reason, or to its process's own group."""
     if case.back is None:
         return None
     line = case.back_line
     reason = read_coordinator_reason(line.reason).client_reason if line and line.reason else None
     is_alive = read_client_reason(reason) == reasons.REMOVED_WHILE_ALIVE
-    return _heard_back(case) if is_alive or case.back.member.member_id == case.member.member_id else None
+    has_its_id = case.back.member.member_id == case.member.member_id
+    return _heard_back(case) if is_alive or has_its_id or case.identity.is_of_one_process else None
 
 
 def coordinator_was_away(case: Case) -> Proof | None:
