@@ -339,6 +339,14 @@ MADE: dict[str, MadeGroup] = {
         [*stable(), READS, started("01:10:00", 1, f"Updating metadata for member {A} during Stable")],
         [topic_change("topic_created")],
     ),
+    "the only member rejoins as a topic is made": MadeGroup(
+        [*stable(), started("01:00:02", 1, f"Updating metadata for member {A}")],
+        [topic_change("topic_created", clock="00:59:59.500")],
+    ),
+    "the only member rejoins at once after a topic is made": MadeGroup(
+        [*stable(), started("01:10:00", 1, f"Updating metadata for member {A}")],
+        [topic_change("topic_created", clock="01:09:59.800")],
+    ),
     "metadata changed after two topics": MadeGroup(
         [*stable(), rejoins(_CHANGED)], [topic_change("topic_created"), topic_change("topic_created", "ads")]
     ),

@@ -362,7 +362,7 @@ def new_process_started(case: Case) -> Proof | None:
 
 
 def same_process_came_back(case: Case) -> Proof | None:
-    """It came back within 10 minutes under its member id, for a live process's reason, or to its process's own group."""
+    """It came back within 10 minutes under its member id, for a live process's reason, or to its own group."""
     if case.back is None:
         return None
     line = case.back_line
