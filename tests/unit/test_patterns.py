@@ -55,6 +55,7 @@ MADE = {
     "partition.isr_update_skipped",
     "process.fatal_fault",
     "scala.group_dead_at_join",
+    "zookeeper.topic_node_created",
     "scala.groups_deleted",
     "scala.member_rejoined_pending",
     "scala.pending_member_left",
