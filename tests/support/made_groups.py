@@ -156,6 +156,11 @@ READS = own("client_subscribed", "01:00:00", detail="orders")
 _CHANGED = "cached metadata has changed"
 _UNKNOWN_MEMBER = "encountered UNKNOWN_MEMBER_ID from HEARTBEAT response"
 _CONFIGURED = own("client_configured", "00:59:59")
+_FAILED_LATE = [
+    *stable(PY),
+    line("member_failed", "01:09:59.091", member_id=PY),
+    started("01:10:00", 1, EXPIRES.format(PY)),
+]
 _SILENT = [silent("01:00:00", 0), *done("01:00:01", 1)]
 _AT_ONCE = [Expiry(1, at("01:10:00"), group) for group in ("g", "h", "i")]
 _BACK = started("01:10:08", 2, joins(A2))
@@ -249,6 +254,10 @@ MADE: dict[str, MadeGroup] = {
         [*stable(), line("member_loaded", "01:00:01", member_id=A, session_timeout_ms=599_000), *expired(A)]
     ),
     "expires, and one like it comes": MadeGroup([*stable(PY), *expired(PY), started("01:12:00", 2, joins(PY2))]),
+    "expires as the coordinator stands still, and is back": MadeGroup(
+        [*_FAILED_LATE, started("01:10:01", 2, joins(PY2))]
+    ),
+    "expires as the coordinator stands still": MadeGroup([*_FAILED_LATE, started("01:13:00", 2, joins(PY2))]),
     "expires as the log ends": MadeGroup([*stable(), *expired(A)], log_ends=at("01:10:02")),
     "expires as the log ends, and the generation stands": MadeGroup(
         [*stable(), *expired(A, *done("01:10:01", 2, 0)), started("01:30:00", 2, joins(B))], log_ends=at("01:10:02")

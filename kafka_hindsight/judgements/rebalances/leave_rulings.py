@@ -404,6 +404,16 @@ def one_came_back_at_once(case: Case) -> Proof | None:
     return (came_back(case) or one_like_it_came(case)) if is_at_once else None
 
 
+def coordinator_stood_still(case: Case) -> Proof | None:
+    """Half a second or more lies between the lines that the member has failed and that the rebalance begins.
+
+    Source: one call writes both, and waits for nothing between (GroupCoordinator.scala onExpireHeartbeat).
+    """
+    failed = next((e for e in case.change.events if e.kind == Kind.MEMBER_FAILED), None) if case.change else None
+    pause = case.episode.started_at - failed.happened_at if failed else timedelta(0)
+    return proof_if(pause >= TIMER_DRIFT, pause=duration(pause), broker=case.episode.coordinator)
+
+
 def never_sent_a_heartbeat(case: Case) -> Proof | None:
     """Its session ran out to the second since the assignment of the rebalance in which it first joined."""
     session, since, before = case.member.session_timeout_ms, _since_assignment(case), case.episode.previous
@@ -493,6 +503,12 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
            proof=(many_groups_expired_at_once, one_came_back_at_once), source=f"{_EXPIRES}; SystemTimer.advanceClock",
            cases=("made: expires with members of two other groups, and is back",
                   "made: expires with members of two other groups")),
+    Likely(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session} while broker {broker}, its"
+           " coordinator, or their host stood still: {pause} lie between two lines of one call. It joined again {later}"
+           " later.",
+           proof=(coordinator_stood_still, one_came_back_at_once), source=_EXPIRES,
+           cases=("made: expires as the coordinator stands still, and is back",
+                  "made: expires as the coordinator stands still")),
     Likely(Cause.MEMBER_DEAD, "{who} joined and never sent a heartbeat: its session{session} ran out {since} after its"
            " assignment. Its process ended as soon as it had joined.",
            proof=(never_sent_a_heartbeat,),
