@@ -386,6 +386,7 @@ MADE: dict[str, MadeGroup] = {
     "no reason at generation 0": MadeGroup([silent("01:00:00", 0), *done("01:00:01", 1)]),
     "no reason in an empty group": MadeGroup([*_SILENT, *all_leave("01:05:00"), silent("01:09:00", 2)]),
     "no reason": MadeGroup([*_SILENT, silent("01:10:00", 1), *done("01:10:02", 2)]),
+    "no reason, and no end": MadeGroup([*_SILENT, silent("01:10:00", 1)]),
     "no reason, and a worker stops": MadeGroup([*_SILENT, own("client_stopping", "01:09:59"), *all_leave("01:10:00")]),
     "no reason, and all leave": MadeGroup([*_SILENT, *all_leave("01:10:00")]),
     "no reason, and all leave for a minute": MadeGroup(

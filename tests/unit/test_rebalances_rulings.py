@@ -83,6 +83,7 @@ ALIKE = [
     ("made: the leader rejoins after a move", "metadata_changed", "possible"),
     ("made: a follower rejoins after topic_created, which it reads", "subscription_changed", "possible"),
     ("made: an epoch of Streams with the same topics", "unknown", "unknown"),
+    ("made: no reason, and no end", "unknown", "unknown"),
     ("made: no reason, and two clients ask to join", "member_joined", "likely"),
 ]
 

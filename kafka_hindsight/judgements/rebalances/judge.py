@@ -142,7 +142,7 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
            source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
            cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996")),
     Likely(Cause.MEMBER_REJOINED, "{who} came back: its own log is that of its former self.",
-           proof=(its_log_names_a_former_self, names_do_not_identify),
+           proof=(its_log_names_a_former_self,),
            source="one log is one installation's: what writes into it after another one's end is started in its place",
            cases=("made: joins as the next one in a log", "made: joins beside another one in a log")),
     Likely(Cause.MEMBER_JOINED, "{who} joined a group that began with it, at generation 0; {like} had been in the"
