@@ -106,8 +106,8 @@ class Cause(CauseCode):
         meaning="A member that had left or been removed came back. It is the same member where the instance id is the"
         " same; else where the client id is the same and, if hosts are known, the host. A client id that"
         " several members hold at once, or that a library chose, identifies no member: it is then the same, `likely`,"
-        " only where the group was empty and the host is the same. Else the cause is `member_joined`: `possible` where"
-        " a member that may be the same had gone.",
+        " only where the group was empty, and the last one that had gone has its host, or its client id and no other"
+        " host. Else the cause is `member_joined`: `possible` where a member that may be the same had gone.",
         symptom="a join phase starts with 'Adding new member'",
         advice="See why it had gone: the rebalance before this one shows it. For planned restarts give each member a"
         " group.instance.id and a session timeout longer than a restart takes: then neither the going nor the coming"

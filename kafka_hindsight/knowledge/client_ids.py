@@ -1,4 +1,7 @@
-"""The client ids that libraries choose where an application sets none: every process has them, so they name none."""
+"""The client ids and groups that libraries and tools choose.
+
+Where an application sets no client id every process has its library's, so that it names none.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,27 @@ _DEFAULTS = re.compile(
     r"|kafkajs|kafka-node-client|no-kafka-client|ruby-kafka|karafka",  # KafkaJS, kafka-node, no-kafka, Ruby
     re.S,
 )
+
+
+_OF_ONE_PROCESS = re.compile(r"console-consumer-\d{1,5}")
+"""ConsoleConsumer: `console-consumer-${new Random().nextInt(100000)}` where no group is given."""
+
+_HAS_NO_POLL_LIMIT = re.compile(
+    r"kafkajs"  # src/consumer/index.js: it leaves in stop, which it calls itself after an error
+    r"|vscode-kafka"  # the extension of that name, which is kafkajs: src/client/client.ts
+    r"|sarama|kgo|.*\(github\.com/segmentio/kafka-go\)",  # docs/clients.md
+    re.S,
+)
+
+
+def has_no_poll_limit(client_id: str) -> bool:
+    """Whether a client id is that of a library whose consumers leave only when they are stopped."""
+    return _HAS_NO_POLL_LIMIT.fullmatch(client_id) is not None
+
+
+def is_of_one_process(group_id: str) -> bool:
+    """Whether a process made the group for itself, so that a client id in it is one consumer's."""
+    return _OF_ONE_PROCESS.fullmatch(group_id) is not None
 
 
 def is_default(client_id: str) -> bool:

@@ -172,6 +172,7 @@ class Kind(StrEnum):
     CLIENT_COMMIT_FAILED = auto(), _CLIENT, "An offset commit failed: client_id, [group_id], error"
     CLIENT_DISCONNECTED = auto(), _CLIENT, "A connection was lost: client_id, [group_id], [node], [detail]"
     CLIENT_CLOSED = auto(), _CLIENT, "The consumer was closed: client_id, [group_id]"
+    CLIENT_STOPPING = auto(), _CLIENT, "The process that runs the client stops, and closes it; the line names neither client nor group"
 
     # --- __cluster_metadata: no line has these ---------------------------------------------------------------
     BROKER_FENCED_IDLE = auto(), _RECORD, "KRaft fenced a broker that led no partition, after its session expired or during its controlled shutdown: node"

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
-from kafka_hindsight.catalog.rows import BrokerOutage, Event, Rebalance, TopicChange
+from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from kafka_hindsight.judgements.rebalances.model import Expiry
@@ -31,6 +31,9 @@ PY, PY2, PY3 = (
     )
 )
 """Members under a client id that a library chose."""
+_UUIDS = ("456bde98-b83e-4460-bcd1-5ffe32040c56", "a2cddd8a-4ad3-4d84-895b-4632252c971e")
+CONSOLE, CONSOLE2 = (f"consumer-console-consumer-45195-1-{uuid}" for uuid in _UUIDS)
+JS, JS2 = (f"kafkajs-{uuid}" for uuid in _UUIDS)
 STATIC = "i1-8f975a9b-6eda-490a-bc3c-f8e7d6545b97"
 BARE, BARE2 = "IF9u91ErTnivIe8vNKWFHQ", "LeKU1urcSAi56_OAkisBmw"
 LEAVES = "explicit `LeaveGroup` request for ({}) members."
@@ -46,12 +49,17 @@ class MadeGroup:
     outages: Sequence[BrokerOutage] = ()
     expiries: Sequence[Expiry] = ()
     observed_from: datetime = at("00:00:00") - timedelta(days=2)
+    log_ends: datetime | None = None
+    group_id: str = "g"
 
     def case(self) -> Rebalance:
         """The rebalance that is meant: the last one that begins by 01:10."""
         until = datetime(2026, 11, 21, 14, tzinfo=UTC)
-        context = GroupContext("night", self.observed_from, until, self.topics, self.outages, (), self.expiries)
-        return [r for r in rebuild_group("g", self.events, context).rebalances if r.started_at <= at("01:10:00")][-1]
+        span = LogSpan(cluster="night", broker=1, first_at=self.observed_from, last_at=self.log_ends or until)
+        context = GroupContext("night", self.observed_from, until, self.topics, self.outages, (span,), self.expiries)
+        return [
+            r for r in rebuild_group(self.group_id, self.events, context).rebalances if r.started_at <= at("01:10:00")
+        ][-1]
 
 
 def started(clock: str, generation: int, reason: str, **fields: Any) -> Event:
@@ -85,6 +93,12 @@ def left(client_reason: str, **limits: Any) -> list[Event]:
     return [*stable(), gone, started("01:10:00", 1, LEAVES.format(A))]
 
 
+def leaves_at_once(member: str) -> list[Event]:
+    """The only member leaves without a reason."""
+    gone = line("member_left", "01:10:00", member_id=member)
+    return [*stable(member), gone, started("01:10:00", 1, LEAVES.format(member))]
+
+
 def expired(member: str, *others: Event) -> list[Event]:
     gone = line("member_failed", "01:10:00", member_id=member)
     return [gone, started("01:10:00", 1, EXPIRES.format(member)), *others]
@@ -93,6 +107,34 @@ def expired(member: str, *others: Event) -> list[Event]:
 def rejoins(client_reason: str = "", who: str = "Leader", clock: str = "01:10:00", **fields: Any) -> Event:
     words = f"{who} {A} re-joining group during Stable"
     return started(clock, 1, words + (f"; client reason: {client_reason}" if client_reason else ""), **fields)
+
+
+def silent(clock: str, generation: int) -> Event:
+    """A rebalance of which the coordinator writes no reason."""
+    return line("rebalance_started", clock, generation=generation)
+
+
+def all_leave(clock: str) -> list[Event]:
+    """Generation 2 has no member."""
+    return [silent(clock, 1), line("group_emptied", clock, generation=2)]
+
+
+def asks(clock: str, generation: int, client: str = "app") -> list[Event]:
+    """A client's first request to join, the rebalance of the same instant, and its end."""
+    asked = own("client_joining", clock, client=client)
+    joined = own("client_synced", clock, client=client, generation=generation + 1)
+    return [asked, silent(clock, generation), *done(clock, generation + 1), joined]
+
+
+def in_log(clock: str, member: str) -> list[Event]:
+    """A line of a log that names a member under the client id of its library."""
+    return [own("client_joined", clock, client="kafka-python-2.0.2", member_id=member)]
+
+
+def all_gone(member: str, clock: str) -> list[Event]:
+    """The only member expires."""
+    gone = line("member_failed", clock, member_id=member)
+    return [gone, started(clock, 1, EXPIRES.format(member)), line("group_emptied", clock, generation=2)]
 
 
 def topic_change(kind: str, topic: str = "orders", clock: str = "01:09:58") -> TopicChange:
@@ -114,6 +156,12 @@ READS = own("client_subscribed", "01:00:00", detail="orders")
 _CHANGED = "cached metadata has changed"
 _UNKNOWN_MEMBER = "encountered UNKNOWN_MEMBER_ID from HEARTBEAT response"
 _CONFIGURED = own("client_configured", "00:59:59")
+_FAILED_LATE = [
+    *stable(PY),
+    line("member_failed", "01:09:59.091", member_id=PY),
+    started("01:10:00", 1, EXPIRES.format(PY)),
+]
+_SILENT = [silent("01:00:00", 0), *done("01:00:01", 1)]
 _AT_ONCE = [Expiry(1, at("01:10:00"), group) for group in ("g", "h", "i")]
 _BACK = started("01:10:08", 2, joins(A2))
 
@@ -141,6 +189,21 @@ MADE: dict[str, MadeGroup] = {
             started("01:09:00", 2, joins(PY2)),
             *done("01:09:01", 3),
             line("member_left", "01:20:00", member_id=PY2, host="/10.0.0.7"),
+        ]
+    ),
+    "an empty group of one client id": MadeGroup(
+        [*stable(PY), *all_gone(PY, "01:05:00"), started("01:09:00", 2, joins(PY2))]
+    ),
+    "joins as the next one in a log": MadeGroup(
+        [*stable(PY), *in_log("01:00:01", PY), started("01:05:00", 4, joins(PY2)), *in_log("01:05:01", PY2)]
+    ),
+    "joins beside another one in a log": MadeGroup(
+        [
+            *stable(PY),
+            *in_log("01:00:01", PY),
+            started("01:05:00", 4, joins(PY2)),
+            *in_log("01:05:01", PY2),
+            *in_log("01:05:02", PY),
         ]
     ),
     "a group begins once more": MadeGroup([*stable(PY), started("01:09:00", 0, joins(PY2))]),
@@ -178,11 +241,27 @@ MADE: dict[str, MadeGroup] = {
             started("01:12:00", 2, joins(PY2)),
         ]
     ),
+    "a console consumer leaves and is back": MadeGroup(
+        [*leaves_at_once(CONSOLE), started("01:10:01", 2, joins(CONSOLE2))], group_id="console-consumer-45195"
+    ),
+    "a client without a poll limit leaves": MadeGroup([*leaves_at_once(JS), started("01:10:24", 2, joins(JS2))]),
     # --- a member's session expired
+    "a console consumer expires and is back": MadeGroup(
+        [*stable(CONSOLE), *expired(CONSOLE, *done("01:10:00", 2, 0)), started("01:10:01", 2, joins(CONSOLE2))],
+        group_id="console-consumer-45195",
+    ),
     "never sends a heartbeat": MadeGroup(
         [*stable(), line("member_loaded", "01:00:01", member_id=A, session_timeout_ms=599_000), *expired(A)]
     ),
     "expires, and one like it comes": MadeGroup([*stable(PY), *expired(PY), started("01:12:00", 2, joins(PY2))]),
+    "expires as the coordinator stands still, and is back": MadeGroup(
+        [*_FAILED_LATE, started("01:10:01", 2, joins(PY2))]
+    ),
+    "expires as the coordinator stands still": MadeGroup([*_FAILED_LATE, started("01:13:00", 2, joins(PY2))]),
+    "expires as the log ends": MadeGroup([*stable(), *expired(A)], log_ends=at("01:10:02")),
+    "expires as the log ends, and the generation stands": MadeGroup(
+        [*stable(), *expired(A, *done("01:10:01", 2, 0)), started("01:30:00", 2, joins(B))], log_ends=at("01:10:02")
+    ),
     "had closed when its session expired": MadeGroup(
         [_CONFIGURED, *stable(), own("client_closed", "01:09:00", member_id=A), *expired(A)]
     ),
@@ -269,6 +348,14 @@ MADE: dict[str, MadeGroup] = {
         [*stable(), READS, started("01:10:00", 1, f"Updating metadata for member {A} during Stable")],
         [topic_change("topic_created")],
     ),
+    "the only member rejoins as a topic is made": MadeGroup(
+        [*stable(), started("01:00:02", 1, f"Updating metadata for member {A}")],
+        [topic_change("topic_created", clock="00:59:59.500")],
+    ),
+    "the only member rejoins at once after a topic is made": MadeGroup(
+        [*stable(), started("01:10:00", 1, f"Updating metadata for member {A}")],
+        [topic_change("topic_created", clock="01:09:59.800")],
+    ),
     "metadata changed after two topics": MadeGroup(
         [*stable(), rejoins(_CHANGED)], [topic_change("topic_created"), topic_change("topic_created", "ads")]
     ),
@@ -295,6 +382,23 @@ MADE: dict[str, MadeGroup] = {
         [*stable(), READS, rejoins()], [topic_change("topic_created")]
     ),
     "the leader rejoins after topic_deleted": MadeGroup([*stable(), rejoins()], [topic_change("topic_deleted")]),
+    # --- the coordinator wrote no reason
+    "no reason at generation 0": MadeGroup([silent("01:00:00", 0), *done("01:00:01", 1)]),
+    "no reason in an empty group": MadeGroup([*_SILENT, *all_leave("01:05:00"), silent("01:09:00", 2)]),
+    "no reason": MadeGroup([*_SILENT, silent("01:10:00", 1), *done("01:10:02", 2)]),
+    "no reason, and no end": MadeGroup([*_SILENT, silent("01:10:00", 1)]),
+    "no reason, and a worker stops": MadeGroup([*_SILENT, own("client_stopping", "01:09:59"), *all_leave("01:10:00")]),
+    "no reason, and all leave": MadeGroup([*_SILENT, *all_leave("01:10:00")]),
+    "no reason, and all leave for a minute": MadeGroup(
+        [*_SILENT, *all_leave("01:10:00"), silent("01:11:00", 2), *done("01:11:01", 3)]
+    ),
+    "no reason, and a client asks to join": MadeGroup([*_SILENT, *asks("01:09:00", 1)]),
+    "no reason, and two clients ask to join": MadeGroup(
+        [*_SILENT, *asks("01:09:00", 1), *asks("01:09:30", 2, client="web")]
+    ),
+    "no reason, and a client asks to join after one": MadeGroup(
+        [*_SILENT, silent("01:08:00", 1), *done("01:08:01", 2), *asks("01:09:00", 2)]
+    ),
     # --- an epoch rose and no member joined or left
     "a KIP-848 client subscribes again": MadeGroup(
         epochs(READS, own("client_subscribed", "01:09:59", detail="orders, ads"))

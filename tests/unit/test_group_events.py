@@ -54,3 +54,13 @@ def test_a_line_without_a_client_is_that_of_the_only_one_its_log_names(
     bare = line("client_left", "01:00:09", **told)
     (mine,) = [n for n in found([*joins, bare]) if n[0] == bare.line_id]
     assert mine[1:] == (owner, "g")
+
+
+@pytest.mark.parametrize(("groups", "owner"), [(("g", "g"), "g"), (("g", "h"), None)])
+def test_that_a_process_stops_is_said_to_the_only_group_that_its_log_names(
+    groups: Sequence[str], owner: str | None
+) -> None:
+    told = {"origin": "client", "source": "worker.log"}
+    joins = [line("client_joining", "01:00:00", g, client_id=f"consumer-{n}", **told) for n, g in enumerate(groups)]
+    stops = line("client_stopping", "01:00:09", None, **told)
+    assert [n[1:] for n in found([*joins, stops]) if n[0] == stops.line_id] == ([(None, owner)] if owner else [])

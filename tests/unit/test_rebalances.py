@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +18,10 @@ from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Event, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, rebuild_group
+from kafka_hindsight.logs.plain_reader import read_logs
 from tests.support.histories import BOTH, lines
 from tests.support.histories import line as coordinator
+from tests.support.logs import lay
 from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
 
@@ -48,11 +51,38 @@ def test_a_group_that_only_its_members_show_has_the_rebalances_that_they_joined(
         ("member_joined", "likely", a),
         ("member_joined", "possible", b),
         ("unknown", "unknown", None),
-        ("member_joined", "possible", b),
+        ("member_rejoined", "likely", b),
         ("member_left", "likely", a),
     ]
     assert told(rows, "from_generation", "to_generation") == [(0, 1), (1, 2), (2, 3), (3, 4), (4, None)]
     assert all(row.explanation.endswith("No line of the group's coordinator is at hand.") for row in rows)
+    assert [str(row.evidence[0].text).split("] ", 2)[2][:19] for row in rows[:2]] == ["(Re-)joining group "] * 2
+
+
+def test_a_member_that_names_its_reason_begins_a_rebalance_also_where_it_alone_shows_it(
+    tmp_path: Path,
+) -> None:
+    """A worker of Connect: a connector is created, and a fifth of a second later its tasks are."""
+    worker, member = "org.apache.kafka.connect.runtime.distributed", "connect-1-c9de5b9b-ee39-4c05-9007-ed6c92ba0b4c"
+    joined = (
+        "Successfully joined group with generation Generation{generationId=%d, memberId='%s', protocol='sessioned'}"
+    )
+    said = (
+        ("WorkerCoordinator", "01:50:28,680", "(Re-)joining group"),
+        ("WorkerCoordinator", "01:50:28,802", joined % (1, member)),
+        ("DistributedHerder", "01:53:51,925", "Connector orders-sink config updated"),
+        ("WorkerCoordinator", "01:53:51,944", "(Re-)joining group"),
+        ("WorkerCoordinator", "01:53:51,959", joined % (2, member)),
+        ("DistributedHerder", "01:53:52,144", "Tasks [orders-sink-0] configs updated"),
+        ("WorkerCoordinator", "01:53:52,155", "(Re-)joining group"),
+        ("WorkerCoordinator", "01:53:52,168", joined % (3, member)),
+    )
+    head = "[2026-11-21 %s] INFO [Worker clientId=connect-1, groupId=workers] %s (%s.%s)"
+    text = "".join(f"{head % (clock, words, worker, of)}\n" for of, clock, words in said)
+    rows = history(read_logs(lay(tmp_path, {"connect.log": text}), "client", "night")[0]).rebalances
+    assert verdicts(rows)[1:] == [("connector_changed", "likely", "connect-1")] * 2
+    assert "Connector orders-sink config updated" in rows[1].explanation
+    assert f"{rows[1].started_at:%H:%M:%S}" == "01:53:51"
 
 
 def test_members_alone_show_that_a_group_begins_again_and_no_generation_that_is_missing() -> None:

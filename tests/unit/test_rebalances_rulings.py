@@ -74,9 +74,17 @@ ALIKE = [
     ("made: metadata changed again after one topic", "metadata_changed", "likely"),
     ("made: a connector changed a minute before", "metadata_changed", "possible"),
     ("made: a client joins an empty group that a nameless member had left", "member_joined", "likely"),
+    ("made: an empty group of one client id", "member_rejoined", "likely"),
+    ("made: a console consumer expires and is back", "heartbeat_expired", "likely"),
+    ("made: the only member rejoins as a topic is made", "topic_created", "possible"),
+    ("made: the only member rejoins at once after a topic is made", "topic_created", "likely"),
+    ("made: expires as the log ends", "member_dead", "possible"),
+    ("made: expires as the log ends, and the generation stands", "member_dead", "likely"),
     ("made: the leader rejoins after a move", "metadata_changed", "possible"),
     ("made: a follower rejoins after topic_created, which it reads", "subscription_changed", "possible"),
     ("made: an epoch of Streams with the same topics", "unknown", "unknown"),
+    ("made: no reason, and no end", "unknown", "unknown"),
+    ("made: no reason, and two clients ask to join", "member_joined", "likely"),
 ]
 
 

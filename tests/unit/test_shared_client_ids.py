@@ -15,9 +15,11 @@ A3 = "app-0b1f2c3d-1c1e-4e60-9f2d-5b0a7f6f1c11"
 
 
 @pytest.mark.parametrize(
-    ("removed", "cause"), [("01:05:00", "member_joined"), ("01:00:11", "member_rejoined")], ids=["heard", "silent"]
+    ("removed", "says"),
+    [("01:05:00", "the group had been empty"), ("01:00:11", "its client id alone identifies it")],
+    ids=["heard", "silent"],
 )
-def test_members_that_are_heard_side_by_side_under_one_client_id_are_several(removed: str, cause: str) -> None:
+def test_members_that_are_heard_side_by_side_under_one_client_id_are_several(removed: str, says: str) -> None:
     limits = {"session_timeout_ms": 10_000, "client_id": "app"}
     told = [
         started("01:00:00", 0, joins(A)),
@@ -28,7 +30,8 @@ def test_members_that_are_heard_side_by_side_under_one_client_id_are_several(rem
         started("01:09:00", 2, joins(A3)),
     ]
     rebalance = MadeGroup(told).case()
-    assert (rebalance.cause, rebalance.confidence) == (cause, "possible" if cause == "member_joined" else "likely")
+    assert (rebalance.cause, rebalance.confidence) == ("member_rejoined", "likely")
+    assert says in rebalance.explanation
 
 
 def test_a_member_of_which_the_logs_show_only_that_it_left_was_there() -> None:
@@ -40,8 +43,8 @@ def test_a_member_of_which_the_logs_show_only_that_it_left_was_there() -> None:
         line("group_emptied", "01:09:18.580", generation=2),
     ]
     rebalance = MadeGroup([*left, started("01:09:18.621", 2, joins(later)), *done("01:09:18.719", 3)]).case()
-    assert (rebalance.cause, rebalance.confidence) == ("member_joined", "possible")
-    assert "a member of the same client id was last heard in the group" in rebalance.explanation
+    assert (rebalance.cause, rebalance.confidence) == ("member_rejoined", "likely")
+    assert "a member of the same client id was last heard in it" in rebalance.explanation
 
 
 @pytest.mark.parametrize("name", EXCERPT_NAMES)

@@ -24,7 +24,7 @@ from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.patterns import NAMES_NO_CLIENT
 from kafka_hindsight.knowledge.reasons import read_client_reason
-from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, METADATA_LAG
+from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, METADATA_LAG, SAME_ACT
 from kafka_hindsight.shared.words import duration
 
 _FOLD = timedelta(hours=1)
@@ -205,7 +205,8 @@ class Case:
         given = read_client_reason(self.episode.reason.client_reason)
         wanted = None if given in stale else given
         asked = ((e, read_client_reason(e.reason)) for e in reversed(requests))
-        return next((e for e, why in asked if why not in stale and wanted in (None, why)), None)
+        found = [e for e, why in asked if why not in stale and wanted in (None, why)]
+        return max(found, key=lambda e: e.reason == self.episode.reason.client_reason, default=None)
 
     @property
     def request(self) -> str | None:
@@ -217,11 +218,11 @@ class Case:
         """The changes of topics that the group, or its leader, could be reacting to, oldest first.
 
         Changes of the topics that the group can read. Edge case: what came before the last rebalance over changed
-        metadata was seen then, and what came before the member itself did was known to it from the start: metadata
-        are read whole.
+        metadata was seen then, and what came a second or more before the member itself did was known to it from the
+        start: metadata are read whole, and a topic that is being made has no leader in them yet.
         """
         earliest = self.episode.started_at - METADATA_LAG
-        first, before = max(earliest, self.member.first_at or earliest), self.episode.previous
+        first, before = max(earliest, (self.member.first_at or earliest) - SAME_ACT), self.episode.previous
         while before is not None and before.started_at >= first:
             reason = read_client_reason(before.reason.client_reason)
             if before.reason.act == "leader_rejoined" and reason in (reasons.METADATA_CHANGED, None):

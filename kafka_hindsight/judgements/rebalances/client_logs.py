@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -15,6 +15,7 @@ from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant, timelines
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.shared.grouping import grouped
 
 _LEAVING_STATES = ("PREPARE_LEAVING", "LEAVING")
 _STEPS = (Kind.CLIENT_JOINED, Kind.CLIENT_ASSIGNMENT_FINISHED)
@@ -22,7 +23,7 @@ _STEPS = (Kind.CLIENT_JOINED, Kind.CLIENT_ASSIGNMENT_FINISHED)
 
 _STARTS = (Kind.CLIENT_CONFIGURED, Kind.CLIENT_STARTED)
 
-_NEAR = timedelta(minutes=1)
+NEAR = timedelta(minutes=1)
 """Generations start again in a group that was removed: a line this far from the join phase is about another one."""
 
 
@@ -161,15 +162,27 @@ class ClientLogs:
         Edge case: where two processes write into one log, as one member after the other is named again, only the lines
         that name the member itself are surely its own.
         """
-        source = self._sources.get(member_id)
-        if source is None:
+        if member_id not in self._sources:
             return NO_LOG
         if (client_id, member_id) not in self._logs:
-            lines = [e for e in self._lines[client_id] if e.source == source]
-            turns = [m for m, _ in groupby(e.member_id for e in lines if e.member_id)]
-            own = lines if len(turns) == len({*turns}) else [e for e in lines if e.member_id == member_id]
+            lines = self._beside(client_id, member_id)
+            own = lines if _take_turns(lines) else [e for e in lines if e.member_id == member_id]
             self._logs[client_id, member_id] = ClientLog(own)
         return self._logs[client_id, member_id]
+
+    def former_in(self, client_id: str, member_id: str) -> Event | None:
+        """The last line that names the client's former member in the log that names this one first.
+
+        None where the log names one of them after the other again: then two processes write into it.
+        """
+        lines = [e for e in self._beside(client_id, member_id) if e.member_id]
+        place = next((n for n, e in enumerate(lines) if e.member_id == member_id), 0)
+        return lines[place - 1] if place and _take_turns(lines) else None
+
+    def _beside(self, client_id: str, member_id: str) -> list[Event]:
+        """The client's lines in the log that names a member first."""
+        source = self._sources.get(member_id)
+        return [e for e in self._lines.get(client_id, ()) if e.source == source]
 
     @cached_property
     def _by_generation(self) -> dict[tuple[str, int | None], Timeline[Event]]:
@@ -178,8 +191,23 @@ class ClientLogs:
 
     def first_steps(self, kind: str, generation: int | None, at: datetime) -> dict[str, Event]:
         """By client, its first line of a kind (of _STEPS) about a generation that was reached at that instant."""
-        near = self._by_generation.get((kind, generation), NO_LINES).near(at, _NEAR)
+        near = self._by_generation.get((kind, generation), NO_LINES).near(at, NEAR)
         return {str(line.client_id): line for line in reversed(near)}
+
+    @cached_property
+    def first_requests(self) -> Timeline[tuple[Event, int | None]]:
+        """The first request of each process to join, and the generation that it reached by it."""
+        found, kinds = list[tuple[Event, int | None]](), (Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED)
+        for lines in self._lines.values():
+            for own in grouped(lines, attrgetter("source")).values():
+                asked = None
+                for n, line in enumerate(own):
+                    if line.kind in _STARTS:
+                        asked = None
+                    elif line.kind == Kind.CLIENT_JOINING and asked is None:
+                        asked = line
+                        found.append((line, next((e.generation for e in own[n:] if e.kind in kinds), None)))
+        return Timeline(found, at=lambda pair: pair[0].happened_at)
 
     @cached_property
     def resubscriptions(self) -> Timeline[Event]:
@@ -199,6 +227,12 @@ NO_LINES: Timeline[Event] = by_instant(())
 NO_LOG = ClientLog()
 
 
+def _take_turns(lines: Iterable[Event]) -> bool:
+    """Whether no member is named again after another one."""
+    turns = [m for m, _ in groupby(e.member_id for e in lines if e.member_id)]
+    return len(turns) == len({*turns})
+
+
 def _closes(event: Event) -> bool:
     if event.kind == Kind.CLIENT_LEAVING:
         return "poll timeout" not in str(event.client_reason)
@@ -206,4 +240,4 @@ def _closes(event: Event) -> bool:
         return reasons.read_client_reason(event.reason) == reasons.LEFT_BEFORE
     if event.kind == Kind.CLIENT_STATE_CHANGED:
         return event.state in _LEAVING_STATES
-    return event.kind in (Kind.CLIENT_CLOSED, Kind.CLIENT_RELEASING)
+    return event.kind in (Kind.CLIENT_CLOSED, Kind.CLIENT_RELEASING, Kind.CLIENT_STOPPING)

@@ -16,6 +16,7 @@ from kafka_hindsight.judgements.reasoning.evidence import MAX_QUOTES, evidence_o
 from kafka_hindsight.judgements.reasoning.rulings import Verdict
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
 from kafka_hindsight.judgements.rebalances.case import Case, HistoryCoverage
+from kafka_hindsight.judgements.rebalances.client_logs import NEAR
 from kafka_hindsight.judgements.rebalances.epochs import OTHER_KINDS, build_epochs
 from kafka_hindsight.judgements.rebalances.identity import Identity
 from kafka_hindsight.judgements.rebalances.judge import judge_change, judge_episode, judge_move
@@ -26,7 +27,7 @@ from kafka_hindsight.judgements.rebalances.records import BURIED, REACHED, STORE
 from kafka_hindsight.judgements.rebalances.timeline import build_episodes, drop_superseded_coordinators, with_changes
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import POLL_EXPIRED, read_client_reason
-from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, MS, SAME_ACT
+from kafka_hindsight.shared.durations import HEARTBEAT_INTERVAL, LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import duration
 
@@ -139,7 +140,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     in_order = sorted(events, key=lambda e: (e.happened_at, e.source, e.order, e.line_id))
     ordered = list(drop_superseded_coordinators(in_order))
     registry = MemberRegistry(ordered)
-    identity = Identity(registry)
+    identity = Identity(registry, group_id)
     episodes, gaps = _episodes(group_id, ordered, identity)
     buried_at = min((e.happened_at for e in ordered if e.kind == BURIED), default=None)
     gaps += _unseen_generations(ordered, context.observed_to)
@@ -221,6 +222,7 @@ def _with_unseen_joins(episodes: Sequence[Episode], identity: Identity) -> Itera
     """Members that came while a join phase ran and left no line of their own: they are first seen in its generation.
 
     Brokers before 3.0 print nothing for them at INFO; loaded groups and client logs name each generation's members.
+    Edge case: generations start again in a group that was removed. A member that came later joined another one.
     """
     registry = identity.registry
     changed_before: set[str | None] = set()
@@ -234,6 +236,8 @@ def _with_unseen_joins(episodes: Sequence[Episode], identity: Identity) -> Itera
                 if member_id not in there
                 and member_id not in changed_before
                 and registry.members[member_id].first_generation == episode.to_generation
+                and (registry.members[member_id].first_at or LONG_AGO)
+                <= (episode.joined_at or episode.started_at) + NEAR
                 and not identity.took_static_place(registry.members[member_id])
             ]
         changed = replace(episode, changes=(*episode.changes, *joins)) if joins else episode

@@ -19,7 +19,7 @@ from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, 
 from kafka_hindsight.judgements.rebalances.client_logs import NO_LOG, ClientLog
 from kafka_hindsight.judgements.rebalances.members import ARRIVALS, Member, MemberRegistry, Removal
 from kafka_hindsight.judgements.rebalances.model import Change
-from kafka_hindsight.knowledge.client_ids import is_default
+from kafka_hindsight.knowledge.client_ids import is_default, is_of_one_process
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
 from kafka_hindsight.shared.durations import LONG_AGO, LOOK_BACK, MS, RETURN_WITHIN, SAME_ACT
@@ -47,8 +47,10 @@ class Departure:
 class Identity:
     """Who is who among the members of one group."""
 
-    def __init__(self, registry: MemberRegistry) -> None:
+    def __init__(self, registry: MemberRegistry, group_id: str) -> None:
         self.registry = registry
+        self.is_of_one_process = is_of_one_process(group_id)
+        """Whether a process made the group for itself: no other one has its members, whoever chose their client ids."""
         self._by_name: dict[str, list[Member]] = defaultdict(list)
         """The members by each of their names; those without one under an empty one."""
         for member in registry.members.values():
@@ -66,8 +68,8 @@ class Identity:
         return bool(member.instance_id) or self._is_of_one(member.client_id, at)
 
     def _is_of_one(self, client_id: str | None, at: datetime) -> bool:
-        """Whether one member at a time held a client id that no library chose."""
-        if not client_id or is_default(client_id):
+        """Whether one member at a time held a client id that no library chose, or that is in a group of one process."""
+        if not client_id or (is_default(client_id) and not self.is_of_one_process):
             return False
         if client_id not in self._overlaps:
             self._overlaps[client_id] = Intervals(self._find_overlaps(client_id))

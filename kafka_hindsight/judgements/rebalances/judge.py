@@ -15,8 +15,10 @@ from kafka_hindsight.judgements.rebalances.case import Case, shown
 from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
+from kafka_hindsight.judgements.rebalances.silent_rulings import SILENT_RULINGS, group_began
+from kafka_hindsight.knowledge.client_ids import is_default
 from kafka_hindsight.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
-from kafka_hindsight.shared.durations import SAME_ACT
+from kafka_hindsight.shared.durations import LOOK_BACK, SAME_ACT
 from kafka_hindsight.shared.words import duration
 
 _HOW_IT_WENT = {
@@ -58,9 +60,10 @@ def was_there_by_its_words(case: Case) -> Proof | None:
 
 
 def is_surely_the_same(case: Case) -> Proof | None:
-    """The instance id, the member id or the host is the same as before."""
+    """The instance id, the member id, or with a client id that no library chose the host, is the same as before."""
     member, former = case.member, case.earlier
     is_there = member.host is not None and former is not None and member.host == former.host
+    is_there = is_there and not is_default(member.client_id or "")
     has_its_id = former is not None and member.member_id == former.member_id
     return proof_if(member.instance_id or is_there or has_its_id)
 
@@ -74,14 +77,16 @@ def like_one_had_gone(case: Case) -> Proof | None:
     return shown(*gone.member.introduced_by, gone.removal.event, **words)
 
 
+def its_log_names_a_former_self(case: Case) -> Proof | None:
+    """The member's own log names, within the look-back (24 h), another member of its client, and only before it."""
+    member = case.member
+    former = case.registry.logs.former_in(member.client_id or "", member.member_id)
+    return shown(former) if former is not None and former.happened_at >= case.at - LOOK_BACK else None
+
+
 def names_do_not_identify(case: Case) -> Proof | None:
     """Neither an instance id nor a client id that it alone holds shows who the member is."""
     return proof_if(not case.identity.identifies(case.member, case.at))
-
-
-def group_began(case: Case) -> Proof | None:
-    """The group's generation was 0: its coordinator had made it, without a member."""
-    return proof_if(case.episode.from_generation == 0)
 
 
 def keeps_its_member_id(case: Case) -> Proof | None:
@@ -89,12 +94,13 @@ def keeps_its_member_id(case: Case) -> Proof | None:
     return proof_if(Protocol(case.episode.protocol).has_epochs)
 
 
-def group_was_empty_on_its_host(case: Case) -> Proof | None:
-    """The group was empty, and the member comes from the host of the last one that had gone."""
-    gone, is_empty = case.like_gone, case.episode.members_before == 0
-    return proof_if(
-        is_empty and gone is not None and gone.member.host is not None and gone.member.host == case.member.host
-    )
+def group_was_empty_of_its_like(case: Case) -> Proof | None:
+    """The group was empty, and the last one that had gone has the member's host, or its client id and no other host."""
+    if case.episode.members_before != 0 or case.like_gone is None:
+        return None
+    member, gone = case.member, case.like_gone.member
+    is_there = member.host is not None and member.host == gone.host
+    return proof_if(is_there or (member.client_id is not None and member.client_id == gone.client_id))
 
 
 def group_had_others(case: Case) -> Proof | None:
@@ -135,13 +141,17 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
            proof=(was_there_by_its_words,),
            source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
            cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996")),
+    Likely(Cause.MEMBER_REJOINED, "{who} came back: its own log is that of its former self.",
+           proof=(its_log_names_a_former_self,),
+           source="one log is one installation's: what writes into it after another one's end is started in its place",
+           cases=("made: joins as the next one in a log", "made: joins beside another one in a log")),
     Likely(Cause.MEMBER_JOINED, "{who} joined a group that began with it, at generation 0; {like} had been in the"
            " former group of that name {away} before.",
            proof=(like_one_had_gone, names_do_not_identify, group_began), source=f"GroupMetadata.scala; {_NAMES}",
            cases=("made: a group begins once more", "made: an empty group on one host")),
     Likely(Cause.MEMBER_REJOINED, "{who} came back: the group had been empty, and {like} was last heard in it {away}"
            " before.",
-           proof=(like_one_had_gone, names_do_not_identify, group_was_empty_on_its_host), source=_NAMES,
+           proof=(like_one_had_gone, names_do_not_identify, group_was_empty_of_its_like), source=_NAMES,
            cases=("made: an empty group on one host", "made: two members hold one client id")),
     Likely(Cause.MEMBER_JOINED, "{who}, a new consumer, joined: one that had been there would have kept its member id."
            " It came {away} after {like} was last heard.",
@@ -217,7 +227,7 @@ REASON_RULINGS: Sequence[Ruling[Case]] = (
             proof=(lacks_start,), source="GroupCoordinator.scala prepareRebalance writes it at INFO",
             cases=("made: a join phase without its first line", "made: words that no coordinator writes")),
     Unknown(Cause.UNKNOWN, "The coordinator gives no reason that shows the cause.",
-            proof=(always,), source="brokers before 2.1 write no reason",
+            proof=(always,), source="GroupCoordinator.scala prepareRebalance",
             cases=("made: words that no coordinator writes", "made: a join phase without its first line")),
 )
 
@@ -253,6 +263,7 @@ RULINGS: Mapping[str, Sequence[Ruling[Case]]] = {
     "the coordinator dropped or replaced a member": REMOVAL_RULINGS,
     "a member of the group rejoined": REJOIN_RULINGS,
     "an epoch rose and no member joined or left": EPOCH_RULINGS,
+    "the coordinator wrote no reason": SILENT_RULINGS,
     "the coordinator's reason alone": REASON_RULINGS,
     "the coordinator moved meanwhile": MOVE_RULINGS,
 }
@@ -290,6 +301,8 @@ def judge_episode(case: Case) -> Verdict:
         return rulings.judge(REJOIN_RULINGS, case)
     if Protocol(episode.protocol).has_epochs:
         return rulings.judge(EPOCH_RULINGS, case)
+    if episode.raw_reason is None and not episode.lacks_start:
+        return rulings.judge(SILENT_RULINGS, case)
     return rulings.judge(REASON_RULINGS, case)
 
 

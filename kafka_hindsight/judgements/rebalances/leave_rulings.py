@@ -17,6 +17,7 @@ from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possib
 from kafka_hindsight.judgements.reasoning.timelines import Interval
 from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, shown
 from kafka_hindsight.knowledge import reasons
+from kafka_hindsight.knowledge.client_ids import has_no_poll_limit
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import read_client_reason, read_coordinator_reason
 from kafka_hindsight.shared.durations import CLOCK_SKEW, MS, NEXT_POLL, RETURN_WITHIN, SAME_ACT
@@ -101,6 +102,16 @@ def came_back_under_its_id(case: Case) -> Proof | None:
     """A member of a group with epochs came back within 10 minutes under the same member id."""
     is_same = case.back is not None and case.back.member.member_id == case.member.member_id
     return came_back(case) if is_same and Protocol(case.episode.protocol).has_epochs else None
+
+
+def came_back_to_its_own_group(case: Case) -> Proof | None:
+    """The same client joined again within 10 minutes, in a group that its process had made for itself."""
+    return came_back(case) if case.identity.is_of_one_process else None
+
+
+def its_library_has_no_poll_limit(case: Case) -> Proof | None:
+    """Its client id is that of a library whose consumers know no max.poll.interval.ms."""
+    return proof_if(has_no_poll_limit(case.member.client_id or ""))
 
 
 def poll_limit_is_known(case: Case) -> Proof | None:
@@ -233,6 +244,18 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
            proof=(came_back_under_its_id,), source="KIP-848: a consumer keeps its member id for as long as it lives",
            cases=("groups/kip848-4.1 01:47:38.941 (brokers only)",
                   "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)")),
+    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left and came back {later} later to the group that its process had made for"
+           " itself: it had not ended, but had not polled {limit}.",
+           proof=(came_back_to_its_own_group,),
+           source="KIP-62; ConsoleConsumer.scala: a process without --group draws a group of its own, and reads until"
+           " it ends",
+           cases=("made: a console consumer leaves and is back", "made: leaves, and one like it comes")),
+    Likely(Cause.MEMBER_LEFT, "{who} left: consumers of its library have no poll limit, so it was stopped, by the"
+           " application or after an error.",
+           proof=(its_library_has_no_poll_limit,),
+           source="kafkajs src/consumer/index.js stop, onCrash; sarama consumer_group.go Close; kgo LeaveGroup;"
+           " kafka-go consumergroup.go run",
+           cases=("made: a client without a poll limit leaves", "made: leaves, and one like it comes")),
     Likely(Cause.MEMBER_LEFT, "{who} left {since_join} after it had last joined: its poll limit of"
            " {poll_limit} had not run out, so it was closed.",
            proof=(poll_limit_had_not_run_out,),
@@ -339,13 +362,14 @@ def new_process_started(case: Case) -> Proof | None:
 
 
 def same_process_came_back(case: Case) -> Proof | None:
-    """The client came back within 10 minutes under its member id, or with a reason that only a live process has."""
+    """It came back within 10 minutes under its member id, for a live process's reason, or to its own group."""
     if case.back is None:
         return None
     line = case.back_line
     reason = read_coordinator_reason(line.reason).client_reason if line and line.reason else None
     is_alive = read_client_reason(reason) == reasons.REMOVED_WHILE_ALIVE
-    return _heard_back(case) if is_alive or case.back.member.member_id == case.member.member_id else None
+    has_its_id = case.back.member.member_id == case.member.member_id
+    return _heard_back(case) if is_alive or has_its_id or case.identity.is_of_one_process else None
 
 
 def coordinator_was_away(case: Case) -> Proof | None:
@@ -380,6 +404,16 @@ def one_came_back_at_once(case: Case) -> Proof | None:
     return (came_back(case) or one_like_it_came(case)) if is_at_once else None
 
 
+def coordinator_stood_still(case: Case) -> Proof | None:
+    """Half a second or more lies between the lines that the member has failed and that the rebalance begins.
+
+    Source: one call writes both, and waits for nothing between (GroupCoordinator.scala onExpireHeartbeat).
+    """
+    failed = next((e for e in case.change.events if e.kind == Kind.MEMBER_FAILED), None) if case.change else None
+    pause = case.episode.started_at - failed.happened_at if failed else timedelta(0)
+    return proof_if(pause >= TIMER_DRIFT, pause=duration(pause), broker=case.episode.coordinator)
+
+
 def never_sent_a_heartbeat(case: Case) -> Proof | None:
     """Its session ran out to the second since the assignment of the rebalance in which it first joined."""
     session, since, before = case.member.session_timeout_ms, _since_assignment(case), case.episode.previous
@@ -400,9 +434,20 @@ def log_breaks_off(case: Case) -> Proof | None:
 
 
 def logs_cover_the_return(case: Case) -> Proof | None:
-    """The coordinator's log covers the 10 minutes within which no member that may be the same joined."""
-    is_covered = _watched(case) >= RETURN_WITHIN
-    return Proof(words={"watched": duration(RETURN_WITHIN)}) if is_covered else None
+    """The coordinator's log covers the 10 minutes without such a join, or names the same generation after them."""
+    kept = _kept_generation(case)
+    is_covered = kept is not None or _watched(case) >= RETURN_WITHIN
+    return shown(kept, watched=duration(RETURN_WITHIN)) if is_covered else None
+
+
+def _kept_generation(case: Case) -> Event | None:
+    """The line, 10 minutes later or more, that shows the group in the generation which this rebalance reached.
+
+    A join raises the generation. Generations that went back meanwhile show nothing.
+    """
+    line = case.registry.generations.first_after(case.at + RETURN_WITHIN)
+    is_same = line is not None and line.generation == case.episode.to_generation
+    return line if line and is_same and not case.history.falls.between(case.at, line.happened_at) else None
 
 
 def logs_end_first(case: Case) -> Proof | None:
@@ -458,6 +503,12 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
            proof=(many_groups_expired_at_once, one_came_back_at_once), source=f"{_EXPIRES}; SystemTimer.advanceClock",
            cases=("made: expires with members of two other groups, and is back",
                   "made: expires with members of two other groups")),
+    Likely(Cause.HEARTBEAT_EXPIRED, "{who} was not heard within its session{session} while broker {broker}, its"
+           " coordinator, or their host stood still: {pause} lie between two lines of one call. It joined again {later}"
+           " later.",
+           proof=(coordinator_stood_still, one_came_back_at_once), source=_EXPIRES,
+           cases=("made: expires as the coordinator stands still, and is back",
+                  "made: expires as the coordinator stands still")),
     Likely(Cause.MEMBER_DEAD, "{who} joined and never sent a heartbeat: its session{session} ran out {since} after its"
            " assignment. Its process ended as soon as it had joined.",
            proof=(never_sent_a_heartbeat,),

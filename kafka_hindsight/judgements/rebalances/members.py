@@ -38,6 +38,7 @@ _PENDING = {Kind.MEMBER_ID_ASSIGNED, Kind.PENDING_MEMBER_REMOVED, Kind.PENDING_M
 _JOINS = {*ARRIVALS, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED}
 _NAMES_TOPICS = {SEEN, Kind.CLIENT_SUBSCRIBED, RECORDED}
 _NAMES_GENERATION = {Kind.MEMBER_LOADED, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED, RECORDED}
+_NAMES_OLD_GENERATION = {Kind.REBALANCE_STARTED, Kind.GROUP_LOADED, Kind.GROUP_UNLOADED, Kind.GROUP_DEAD}
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
 _BY_PATTERN = "Subscribed to pattern: "
 
@@ -116,15 +117,23 @@ class MemberRegistry:
         self.moves: dict[str, list[Event]] = defaultdict(list)
         """What shows each member come or go."""
         self._joins: dict[str, list[Event]] = defaultdict(list)
-        settled = []
+        settled, stops, generations = [], [], []
         self._reads_by_pattern = False
         for event in events:
             self._read(event)
             if event.kind == Kind.JOIN_COMPLETED:
                 settled.append(event)
+            elif event.kind == Kind.CLIENT_STOPPING:
+                stops.append(event)
+            elif event.kind in _NAMES_OLD_GENERATION:
+                generations.append(event)
+        self.generations = by_instant(generations)
+        """The coordinator's lines that name the generation which the group had had."""
         self._moves_by_time = {member_id: by_instant(moves) for member_id, moves in self.moves.items()}
         self._joins_by_time = {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
         self.settled = by_instant(settled)
+        self.stops = by_instant(stops)
+        """When processes stopped in whose logs the group is named."""
         self._name_members()
         self._holders: dict[str, Member] = {}
 

@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from kafka_hindsight.catalog.rows import Event
-from kafka_hindsight.judgements.reasoning.timelines import by_instant
+from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
 from kafka_hindsight.knowledge.kinds import Kind
+from kafka_hindsight.knowledge.reasons import COORDINATOR_TROUBLE, FOLLOWS, GIVEN_MEMBER_ID, read_client_reason
+from kafka_hindsight.shared.durations import LONG_AGO, MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped, runs
 
 
 def as_coordinator(events: Sequence[Event]) -> list[Event]:
     """The lines of members as those of their coordinator, each in the member's own words.
 
-    A member prints the generation that it joined, and why it leaves. The first of the leaves and of the new members
-    since the last generation began the next one. Source: AbstractCoordinator.java JoinGroupResponseHandler,
-    maybeLeaveGroup; GroupCoordinator.scala: a join or a leave in a stable group begins a join phase.
+    A member prints the generation that it joined, why it leaves, and why it rejoins. The first of the leaves and of the
+    new members since the last generation began the next one, else the first member with a reason of its own. Source:
+    AbstractCoordinator.java JoinGroupResponseHandler, maybeLeaveGroup, requestRejoin; GroupCoordinator.scala: a join, a
+    leave or a rejoin in a stable group begins a join phase.
 
     Takes: the events of one group in order.
     """
     joins = [e for e in events if e.kind == Kind.CLIENT_JOINED and e.generation]
     leaves = [e for e in events if e.kind == Kind.CLIENT_LEAVING and e.member_id]
-    asking = {s: by_instant(own) for s, own in grouped(_of(events, Kind.CLIENT_JOINING), lambda e: e.source).items()}
+    asking, wanting = (_by_source(events, k) for k in (Kind.CLIENT_JOINING, Kind.CLIENT_JOIN_REQUESTED))
     syncs = by_instant(_of(events, Kind.CLIENT_SYNCED))
-    found, known = list[Event](), set[str | None]()
+    found, known, last_at = list[Event](), set[str | None](), LONG_AGO
     for own in runs(joins, lambda run, e: run[-1].generation == e.generation):
         joined, generation = own[0], own[0].generation or 0
         before = [e for e in leaves if e.happened_at <= joined.happened_at]
         leaves = leaves[len(before) :]
-        new = (e for e in own if e.member_id and e.member_id not in known)
-        asked = [(asking[e.source].last_until(e.happened_at) if e.source in asking else None, e) for e in new]
-        starts = [*map(_leave, before), *(_join(request or e, e) for request, e in asked)]
+        asked = [(_asked(asking, e, last_at), e) for e in own if e.member_id]
+        starts = [*map(_leave, before), *(_join(request, e) for request, e in asked if e.member_id not in known)]
+        if not starts:
+            wanted = [(_last(wanting, request), request, e) for request, e in asked]
+            starts = [_rejoin(why, r, e) for why, r, e in wanted if why and why.happened_at > last_at and _is_own(why)]
         found += [replace(e, generation=generation - 1) for e in _first(starts)]
         found += [*map(_left, before), replace(joined, kind=Kind.JOIN_COMPLETED)]
         synced = syncs.first_since(joined.happened_at)
         found += [replace(synced, kind=Kind.ASSIGNMENT_RECEIVED)] if synced and synced.generation == generation else []
         known |= {e.member_id for e in own}
+        last_at = own[-1].happened_at
     if joins and leaves:
         found += [replace(e, generation=joins[-1].generation) for e in _first([*map(_leave, leaves)])]
         found += map(_left, leaves)
@@ -45,6 +52,31 @@ def as_coordinator(events: Sequence[Event]) -> list[Event]:
 
 def _of(events: Iterable[Event], kind: Kind) -> list[Event]:
     return [e for e in events if e.kind == kind]
+
+
+def _by_source(events: Iterable[Event], kind: Kind) -> Mapping[str, Timeline[Event]]:
+    return {source: by_instant(own) for source, own in grouped(_of(events, kind), lambda e: e.source).items()}
+
+
+def _last(by_source: Mapping[str, Timeline[Event]], event: Event) -> Event | None:
+    """The last line of these in an event's log up to it."""
+    return by_source[event.source].last_until(event.happened_at) if event.source in by_source else None
+
+
+def _asked(asking: Mapping[str, Timeline[Event]], joined: Event, since: datetime) -> Event:
+    """The request by which a member joined, after an instant.
+
+    Edge case: one without a member id is given one, and asks again at once (KIP-394).
+    """
+    last = _last(asking, joined)
+    if last is None or last.happened_at <= since:
+        return joined
+    return asking[joined.source].between(max(since + MS, last.happened_at - SAME_ACT), last.happened_at)[0]
+
+
+def _is_own(why: Event) -> bool:
+    """Whether a member rejoins for a reason of its own."""
+    return read_client_reason(why.reason) not in (None, FOLLOWS, GIVEN_MEMBER_ID, COORDINATOR_TROUBLE)
 
 
 def _first(events: Sequence[Event]) -> list[Event]:
@@ -60,6 +92,11 @@ def _left(event: Event) -> Event:
     return replace(event, kind=Kind.MEMBER_LEFT)
 
 
+def _rejoin(why: Event, request: Event, joined: Event) -> Event:
+    reason = f"Updating metadata for member {joined.member_id}; client reason: {why.reason}"
+    return replace(request, kind=Kind.REBALANCE_STARTED, reason=reason)
+
+
 def _join(request: Event, joined: Event) -> Event:
     reason = f"Adding new member {joined.member_id} with group instance id {joined.instance_id}"
-    return replace(joined, kind=Kind.REBALANCE_STARTED, reason=reason, happened_at=request.happened_at)
+    return replace(request, kind=Kind.REBALANCE_STARTED, reason=reason)

@@ -13,7 +13,7 @@ from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_it
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import read_client_reason, read_metadata_change
-from kafka_hindsight.shared.durations import LONG_AGO, NEXT_POLL
+from kafka_hindsight.shared.durations import LONG_AGO, NEXT_POLL, SAME_ACT
 from kafka_hindsight.shared.words import duration
 
 TOPIC_CAUSES = {
@@ -81,11 +81,14 @@ def one_change_fits(case: Case) -> Proof | None:
 
 
 def likely_if_topic_is_read(case: Case) -> Proof | None:
-    """Likely where a snapshot, a record or a client's log shows that the group reads the topic, else possible."""
-    is_read = case.topic_changes[-1].topic in case.registry.topics
-    return Proof(
-        words={"which": ", which the group reads" if is_read else ""}, confidence=None if is_read else POSSIBLE
-    )
+    """Likely where a line shows that the group reads the topic, or it rejoined within a second, else possible.
+
+    Source: a client that waits for a topic asks for it again each retry.backoff.ms, and else each metadata.max.age.ms.
+    """
+    change = case.topic_changes[-1]
+    is_read, is_at_once = change.topic in case.registry.topics, case.episode.started_at - change.at <= SAME_ACT
+    which = ", which the group reads" if is_read else ""
+    return Proof(words={"which": which}, confidence=None if is_read or is_at_once else POSSIBLE)
 
 
 def several_changes_fit(case: Case) -> Proof | None:
@@ -95,8 +98,13 @@ def several_changes_fit(case: Case) -> Proof | None:
 
 
 def is_leader(case: Case) -> Proof | None:
-    """The coordinator's line says that the group's leader rejoins."""
-    return proof_if(case.episode.reason.act == "leader_rejoined")
+    """The coordinator's line says that the group's leader rejoins, or that a member does, and it has no other one.
+
+    Source: before 2.7 one text stands for both; GroupCoordinator.scala doJoinGroup.
+    """
+    says_which = " during " in (case.episode.raw_reason or "")
+    is_alone = case.registry.count_at(case.at) == 1 and case.history.is_whole(case.at)
+    return proof_if(case.episode.reason.act == "leader_rejoined" or (is_alone and not says_which))
 
 
 def had_trouble(case: Case) -> Proof | None:

@@ -13,7 +13,7 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, narrowed, table
-from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
+from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS, Kind
 from kafka_hindsight.knowledge.reasons import UUID
 from kafka_hindsight.shared.arrow_tables import (
     LAST,
@@ -36,10 +36,11 @@ _RECORD_KEY = ("group_id", "record_type", "member_id", "subscription_pattern")
 
 @dataclass(frozen=True)
 class ClientNames:
-    """The one client that a log names, by the log; the one group of a client, by the client."""
+    """The one client, and the one group, that a log names, by the log; the one group of a client, by the client."""
 
     of_logs: Mapping[str, str]
     groups: Mapping[str, str]
+    groups_of_logs: Mapping[str, str]
 
 
 def names_in(events: pa.Table) -> pa.Table:
@@ -57,17 +58,19 @@ def names_of_members(members: pa.Table) -> pa.Table:
 
 def find_names(named: pa.Table, members: pa.Table) -> ClientNames:
     """Whose the lines of a log are, and to which group a client belongs, where that is one alone."""
-    in_log, in_client = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    in_log, in_client, groups_in_log = (defaultdict[str, set[str]](set) for _ in range(3))
     lines = named.to_pylist()
     for line in lines:
         if line["log"] is not None and line["client_id"] is not None:
             in_log[line["log"]].add(line["client_id"])
+        if line["log"] is not None and line["group_id"] is not None:
+            groups_in_log[line["log"]].add(line["group_id"])
     of_logs = _ones(in_log)
     for line in (*lines, *members.to_pylist()):
         client_id = of_logs.get(line.get("log")) if line["client_id"] is None else line["client_id"]
         if client_id is not None and line["group_id"] is not None:
             in_client[client_id].add(line["group_id"])
-    return ClientNames(of_logs, _ones(in_client))
+    return ClientNames(of_logs, _ones(in_client), _ones(groups_in_log))
 
 
 def _ones(names: Mapping[str, set[str]]) -> dict[str, str]:
@@ -103,13 +106,15 @@ def events_of_groups(events: pa.Table, names: ClientNames) -> pa.Table:
 
     Client lines that name no group, which are librdkafka's, get the one group that their client belongs to; they are
     left out where it belongs to several. A client's line that names no client is that of the one client which its log
-    names.
+    names. That a process stops is said to the one group that its log names.
     """
     lines = of_groups(events)
     is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
     in_log = look_up(lines["source"], names.of_logs, pa.string())
     client_id = pc.coalesce(pc.if_else(is_client, pc.coalesce(clients_of(lines), in_log), None), lines["client_id"])
-    group_id = pc.coalesce(lines["group_id"], look_up(client_id, names.groups, pa.string()))
+    is_end = pc.equal(lines["kind"], str(Kind.CLIENT_STOPPING))
+    in_its_log = pc.if_else(is_end, look_up(lines["source"], names.groups_of_logs, pa.string()), None)
+    group_id = pc.coalesce(lines["group_id"], look_up(client_id, names.groups, pa.string()), in_its_log)
     return with_columns(lines, client_id=client_id, group_id=group_id).filter(pc.is_valid(group_id))
 
 

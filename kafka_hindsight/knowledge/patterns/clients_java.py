@@ -1,4 +1,4 @@
-"""Settings, subscription and close of a Java consumer, and the work of Kafka Connect, by its log (Kafka 2.0-4.3)."""
+"""Settings, subscription and close of a Java consumer, and the work of Kafka Connect, by its log (Kafka 1.0-4.3)."""
 
 from functools import partial
 
@@ -18,6 +18,7 @@ _CONSUMER_LOGGERS = (
 )
 _INFO_LOGGERS = ("org.apache.kafka.common.utils.AppInfoParser",)
 _WORKER_LOGGERS = ("org.apache.kafka.connect.runtime.distributed.DistributedHerder",)
+_CONNECT_LOGGERS = ("org.apache.kafka.connect.runtime.Connect",)
 _CLIENTS = "clients/src/main/java/org/apache/kafka/clients"
 _WORKER_SOURCE = "connect/runtime/src/main/java/org/apache/kafka/connect/runtime/distributed/DistributedHerder.java"
 _line_of_worker = partial(Pattern, loggers=_WORKER_LOGGERS, head=CONSUMER_HEAD, versions="2.3-4.3")
@@ -71,6 +72,14 @@ PATTERNS = (
         regex=CONSUMER_HEAD + r"Cluster ID: (?P<detail>[\w-]+)$",
         versions="2.0-4.2",
         source="clients/src/main/java/org/apache/kafka/clients/Metadata.java update",
+    ),
+    Pattern(
+        pattern_id="connect.stopping",
+        kind=Kind.CLIENT_STOPPING,
+        loggers=_CONNECT_LOGGERS,
+        regex=r"^Kafka Connect stopping$",
+        versions="1.0-4.3",
+        source="connect/runtime/src/main/java/org/apache/kafka/connect/runtime/Connect.java stop",
     ),
     _line_of_worker(
         pattern_id="connect.config_changed",

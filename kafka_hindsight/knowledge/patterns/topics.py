@@ -65,6 +65,15 @@ PATTERNS = (
         source=f"{_ADMIN_SOURCE} createTopicWithAssignment",
     ),
     Pattern(
+        # The only line of it before 2.2; later it follows the one above.
+        pattern_id="zookeeper.topic_node_created",
+        kind=Kind.TOPIC_CREATED,
+        loggers=_ADMIN_LOGGERS,
+        regex=rf"^Topic creation \w*Map\({_TOPIC}-\d+ -> .*\)$",
+        versions="1.1-3.9",
+        source=f"{_ADMIN_SOURCE} writeTopicPartitionAssignment",
+    ),
+    Pattern(
         pattern_id="zookeeper.partitions_added",
         kind=Kind.PARTITIONS_ADDED,
         loggers=_ADMIN_LOGGERS,
