@@ -97,7 +97,7 @@ def page_rows(connection: duckdb.DuckDBPyConnection, run: Mapping[str, Any]) -> 
                 f"{table.full_name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all."
             )
     history, is_newest = nights_before(connection, cluster, window)
-    return PageRows.read(tables, {**run, "history": history, "warnings": warnings}), is_newest
+    return PageRows.from_tables(tables, {**run, "history": history, "warnings": warnings}), is_newest
 
 
 def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: Window) -> tuple[dict[str, Any], bool]:
