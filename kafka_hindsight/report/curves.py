@@ -92,8 +92,8 @@ def thin(points: Sequence[Point], span_ms: int) -> list[Point]:
     if len(points) <= MOST_POINTS:
         return list(points)
     size, peaks, last = -(-span_ms // MOST_POINTS), [], points[0][1]
-    for place, near in groupby(points, key=lambda p: p[0] // size):
-        values = [value for _, value in near]
+    for place, neighbours in groupby(points, key=lambda p: p[0] // size):
+        values = [value for _, value in neighbours]
         peaks.append((place * size, max(last, *values)))
         last = values[-1]
     return [*peaks, (points[-1][0], last)]

@@ -121,7 +121,7 @@ def fleet_page(fleet: Fleet) -> ui.Page:
     """The page of all clusters. The same rows give the same page, in whatever order they come."""
     not_audited: ui.Block = ui.Paragraph("The last night of every cluster was audited.")
     if late := late_clusters(fleet):
-        items = (ui.Item((ui.Name(plain.shortened(c)), f": {why}."), "warn") for c, why in late.items())
+        items = (ui.Item((ui.Name(plain.shortened(c)), f": {reason}."), "warn") for c, reason in late.items())
         not_audited = ui.List(tuple(items), "statements")
     sections = (
         ("clusters", "Clusters, the worst first", "Clusters", tuple(_clusters(fleet))),
@@ -156,8 +156,8 @@ def fleet_lines(fleet: Fleet) -> Iterator[str]:
     yield summary(fleet)
     for night in fleet.newest:
         yield f"{night.state:4}  {night.cluster}  until {words.instant(night.window_to)}: {night.headline or 'nothing'}"
-    for cluster, why in late_clusters(fleet).items():
-        yield f"not audited  {cluster}: {why}"
+    for cluster, reason in late_clusters(fleet).items():
+        yield f"not audited  {cluster}: {reason}"
 
 
 def _clusters(fleet: Fleet) -> Iterator[ui.Block]:

@@ -70,8 +70,8 @@ class _Renderer:
     def parts(self, rows: Sequence[TableRow]) -> list[Sequence[TableRow]]:
         """The rows of a table as its parts: the first is at hand, the others wait packed."""
         is_long_page = self.rows_at_hand >= ROWS_OF_A_LONG_PAGE
-        whole, size = (FIRST_ROWS, FIRST_ROWS) if is_long_page else (ROWS_OF_A_LONG_TABLE, ROWS_PER_PART)
-        first = size if len(rows) > whole else len(rows)
+        limit, size = (FIRST_ROWS, FIRST_ROWS) if is_long_page else (ROWS_OF_A_LONG_TABLE, ROWS_PER_PART)
+        first = size if len(rows) > limit else len(rows)
         self.rows_at_hand += first
         return [rows[:first], *(rows[i : i + ROWS_PER_PART] for i in range(first, len(rows), ROWS_PER_PART))]
 

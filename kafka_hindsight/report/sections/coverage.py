@@ -246,8 +246,8 @@ def _leader_gaps(page: PageRows) -> Iterator[ui.Block]:
         table_rows = tuple(_leader_gap(page, row) for row in rows[:LEADER_GAPS])
         table = ui.Table("Breaks in the leader epochs", headings, table_rows)
         summary = f"{words.counted(len(table_rows), 'break')} in the leader epochs"
-        rest = ui.left_out_note(len(rows) - LEADER_GAPS, "quality.leadership_gaps")
-        yield ui.Expandable(summary, (table, *rest))
+        note = ui.left_out_note(len(rows) - LEADER_GAPS, "quality.leadership_gaps")
+        yield ui.Expandable(summary, (table, *note))
 
 
 def _leader_gap(page: PageRows, row: LeadershipGap) -> ui.TableRow:

@@ -131,9 +131,9 @@ def _exposure_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
         if risks:
             worst = max(risks, key=lambda r: (exposed(r) or 0, r.topic, r.partition))
             place = f"{'most of all ' if len(risks) > 1 else ''}{partition_name(worst.topic, worst.partition)}"
-            happened = harm.format(was=words.verb(len(risks), "was", "were"))
-            count, lasted = words.counted(len(risks), "partition"), words.duration(exposed(worst))
-            yield "warn", f"{count} {happened}: {place}, for {lasted} in all."
+            predicate = harm.format(was=words.verb(len(risks), "was", "were"))
+            count, length = words.counted(len(risks), "partition"), words.duration(exposed(worst))
+            yield "warn", f"{count} {predicate}: {place}, for {length} in all."
 
 
 def _simulation_sentences(page: PageRows) -> Iterator[tuple[str, str]]:

@@ -52,7 +52,7 @@ def _entry(page: PageRows, kind: FailoverKind, rows: Sequence[Failover], most_op
     headings = tuple(h for h in HEADINGS if has_lost or h != "Lost")
     table = ui.Table(title, headings, tuple(_row(page, row, has_lost) for row in rows))
     topics = sorted(grouped(rows, lambda r: r.topic).items())
-    names = [f"{plain.shortened(topic, 48)} {words.ranges([r.partition for r in own])}" for topic, own in topics]
+    names = [f"{plain.shortened(topic, 48)} {words.ranges([r.partition for r in moves])}" for topic, moves in topics]
     longest = max((r.leaderless_ms for r in rows if r.leaderless_ms is not None), default=None)
     return ui.Entry(
         title,

@@ -128,12 +128,12 @@ def _periods(page: PageRows) -> Iterator[ui.Block]:
         page.of(ImbalancePeriod), key=lambda r: (r.ended_at is not None, -r.max_ratio, r.started_at, r.broker)
     )
     for row in rows[:PERIODS]:
-        lasts, facts = row.ended_at is None, list(_facts(row))
+        is_open, facts = row.ended_at is None, list(_facts(row))
         anchor, outage = plain.anchor("imbalance", row.imbalance_period_id), page.outage_link(row.outage_id)
-        end = "the end of the window, still over the threshold" if lasts else ui.At(row.ended_at)
+        end = "the end of the window, still over the threshold" if is_open else ui.At(row.ended_at)
         origin = (" Related outage: ", outage, ".") if outage else ""
         yield ui.Entry(
-            f"Broker {row.broker} {'is' if lasts else 'was'} over the threshold, at worst"
+            f"Broker {row.broker} {'is' if is_open else 'was'} over the threshold, at worst"
             f" {words.percent(row.max_ratio)}",
             (
                 ui.Paragraph(row.explanation),
@@ -142,11 +142,11 @@ def _periods(page: PageRows) -> Iterator[ui.Block]:
                 page.evidence(row.evidence),
             ),
             anchor=anchor,
-            tone="lost" if lasts else "broker",
+            tone="lost" if is_open else "broker",
             when=ui.At(row.started_at),
-            badges=(ui.Badge("ongoing"),) if lasts else (),
+            badges=(ui.Badge("ongoing"),) if is_open else (),
             cost=facts[0],
-            is_open=lasts,
+            is_open=is_open,
         )
 
 

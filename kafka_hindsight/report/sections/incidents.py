@@ -74,8 +74,8 @@ def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
     harm = figures.harm_of(row)
     kind = vocabulary.INCIDENT_LABELS[row.kind]
     yield ui.Fact("Kind of harm", ui.Strong(harm.meaning), is_wide=True)
-    lasted = (" (", words.duration(words.elapsed_ms(row.started_at, row.ended_at)), ")")
-    until: ui.Words = (" to ", ui.At(row.ended_at), lasted) if row.ended_at else ", and it was not over by the end"
+    length = (" (", words.duration(words.elapsed_ms(row.started_at, row.ended_at)), ")")
+    until: ui.Words = (" to ", ui.At(row.ended_at), length) if row.ended_at else ", and it was not over by the end"
     yield ui.Fact("From, to", (ui.At(row.started_at), until))
     yield ui.Fact("Kind", kind)
     yield ui.Fact("Intent", row.intent.meaning)
@@ -165,10 +165,10 @@ def _rebalance(row: Rebalance) -> str:
     starter = phrases.member_name(row)
     delaying = [name for name in map(phrases.member_name, row.delayed_by) if name]
     origin = f", started by {starter}" if starter else ""
-    waited = f"; it waited for {words.listed(delaying, 2)}" if delaying else ""
-    lasted = f" for {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
+    delay = f"; it waited for {words.listed(delaying, 2)}" if delaying else ""
+    length = f" for {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
     group = plain.shortened(row.group_id, 48)
-    return f"Group {group} rebalanced{lasted}: {vocabulary.CAUSES[row.cause].label}{origin}{waited}."
+    return f"Group {group} rebalanced{length}: {vocabulary.CAUSES[row.cause].label}{origin}{delay}."
 
 
 def _prevention(page: PageRows, row: Incident) -> Iterator[ui.Block]:

@@ -61,7 +61,7 @@ def _facts(row: RollingRestart) -> Iterator[str]:
 
 def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
     outage = page.outage_link(score.outage_id)
-    waited = "not known" if score.is_early is None else "no" if score.is_early else "yes"
+    has_waited = "not known" if score.is_early is None else "no" if score.is_early else "yes"
     return ui.TableRow(
         (
             ui.head(ui.Link(str(score.broker), outage.anchor) if outage else str(score.broker)),
@@ -72,7 +72,7 @@ def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
             words.duration(score.leadership_restored_ms) or "not known",
             words.exact(score.partitions_led_before),
             words.exact(score.elections),
-            ui.Cell(waited if i else "", "bad" if score.is_early else ""),
+            ui.Cell(has_waited if i else "", "bad" if score.is_early else ""),
         )
     )
 

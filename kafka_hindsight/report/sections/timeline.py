@@ -136,8 +136,8 @@ def _out_of_sync_span(page: PageRows, row: OutOfSyncPeriod) -> Span:
     """A broker that was alive and out of sync."""
     short = f"out of sync: {vocabulary.OUT_OF_SYNC[row.kind].label}"
     start, end = row.started_at, row.ended_at or page.window[1]
-    lasted = words.duration(words.elapsed_ms(start, row.ended_at)) or "to the end of the window"
-    says = f"{words.instant(start, page.day)}, {lasted}: {short}"
+    length = words.duration(words.elapsed_ms(start, row.ended_at)) or "to the end of the window"
+    says = f"{words.instant(start, page.day)}, {length}: {short}"
     anchor = plain.anchor("outofsync", row.out_of_sync_period_id)
     return Span("tail", start, end, vocabulary.OUT_OF_SYNC[row.kind].tone, says, short, anchor)
 
@@ -224,8 +224,8 @@ def _group_lane(page: PageRows, group: str, rows: Sequence[Rebalance]) -> Lane:
     spans = []
     for row in rows:
         look, start = vocabulary.CAUSES[row.cause], row.started_at
-        lasted = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
-        text = f"{words.instant(start, page.day)}{lasted}: {look.label}"
+        length = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
+        text = f"{words.instant(start, page.day)}{length}: {look.label}"
         anchor = plain.anchor("rebalance", row.rebalance_id)
         spans.append(Span("bar", start, row.ended_at or start, look.tone, text, look.label, anchor))
     says = f"{note} {when}: {_tally(vocabulary.CAUSES[row.cause].label for row in rows)}"
