@@ -1,4 +1,4 @@
-"""The nights of all clusters of a lake, and their incidents of late: read without a JVM."""
+"""The nights of all clusters of a lake, and their recent incidents. Read without a JVM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INCIDENTS = """
 
 
 def read_fleet(lake: str, at: datetime, configured: Sequence[str] = ()) -> Fleet:
-    """All clusters of a lake at an instant. Raises: BadInput where there is no lake."""
+    """Read all clusters of a lake as of an instant; BadInput where there is no lake."""
     with open_views(lake, (NIGHTS, INCIDENTS)) as connection:
         nights = dicts_of(connection.execute(_NIGHTS))
         late = {"harms": [str(h) for h in HARMS], "late": RECENT}
