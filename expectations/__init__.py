@@ -1,4 +1,4 @@
-"""What our tables must keep before they are published: derived from the catalog, plus the few laws across tables.
+"""Expectations of our tables before they are published: derived from the catalog, plus the few laws across tables.
 
 Expectations judge our data; findings judge the cluster.
 """

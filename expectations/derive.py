@@ -1,4 +1,4 @@
-"""From a table's declaration, and the laws that name it, to what is expected of it: plain data, no GX, no Spark."""
+"""Expectations derived from a table's declaration and the laws that name it: plain data, no GX, no Spark."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Expectation:
 
     `kind` columns: the table has these `values` as columns and no others; present: `column` is never null;
     code: `column` is one of `values`; law: `predicate` holds for each row, where null counts as kept.
-    `names` are the columns that tell a reader which row broke it, and by what. `holds` is the condition that a row
-    keeps, in SQL, so that rows that break it can be left out; empty where columns or other tables decide.
+    `names` are the columns that show a reader which row broke it, and by what. `holds` is the condition of a row in
+    SQL, by which rows that break it are left out; empty where columns or other tables decide.
     """
 
     table: str
@@ -37,21 +37,21 @@ class Expectation:
 
 
 def expectations_of(table: Table) -> tuple[Expectation, ...]:
-    """Everything expected of a table: columns, no nulls, known codes, one row a key, its window, checks and laws."""
+    """All expectations of a table: columns, no nulls, known codes, one row a key, its window, checks and laws."""
     return (
         Expectation(
             table.full_name, "columns_match", "columns", "the columns are those declared", values=table.column_names
         ),
-        *(_present(table, c.name) for c in table.columns if not c.nullable),
-        *(_known(table, c.name, c.codes) for c in table.columns if c.codes),
-        _unique(table),
+        *(_presence(table, c.name) for c in table.columns if not c.nullable),
+        *(_codes(table, c.name, c.codes) for c in table.columns if c.codes),
+        _uniqueness(table),
         *(_law(table, check) for check in _shape_checks(table)),
         *(_law(table, check, holds=check.predicate) for check in table.checks),
         *(_law(table, check) for check in LAWS.get(table.full_name, ())),
     )
 
 
-def _present(table: Table, column: str) -> Expectation:
+def _presence(table: Table, column: str) -> Expectation:
     return Expectation(
         table.full_name,
         f"{column}_present",
@@ -63,7 +63,7 @@ def _present(table: Table, column: str) -> Expectation:
     )
 
 
-def _known(table: Table, column: str, codes: tuple[str, ...]) -> Expectation:
+def _codes(table: Table, column: str, codes: tuple[str, ...]) -> Expectation:
     return Expectation(
         table.full_name,
         f"{column}_known",
@@ -90,8 +90,8 @@ def _law(table: Table, check: Check, holds: str = "") -> Expectation:
     )
 
 
-def _unique(table: Table) -> Expectation:
-    """One row a key. Rows that share one are left out together: nothing says which of them is right."""
+def _uniqueness(table: Table) -> Expectation:
+    """One row a key. Rows that share one are left out together: it is not known which of them is right."""
     key = ", ".join(f"`{k}`" for k in table.key)
     is_alone = f"count(*) OVER (PARTITION BY {key}) = 1"
     check = Check("key_unique", is_alone, f"no two rows share their {' and '.join(table.key)}")
@@ -116,7 +116,7 @@ def _shape_checks(table: Table) -> tuple[Check, ...]:
 
 
 def _names(table: Table, mentioned: tuple[str, ...]) -> tuple[str, ...]:
-    """The key, what people call the row by, its instant, and what the claim speaks of; once each, in that order."""
+    """The key, the columns by which people know a row, its instant, and the columns of the claim; once each."""
     key = tuple(k for k in table.key if k != "cluster")
     scalar = {c.name for c in table.columns if not isinstance(c.kind, ListOf)}
     return tuple(dict.fromkeys(n for n in (*key, *_SAYS_WHICH, table.time_column, *mentioned) if n in scalar))

@@ -24,7 +24,7 @@ night. A handful are tolerated whatever the share, since a short window has few 
 
 
 def _is_among(value: str, query: str) -> str:
-    """Whether a query gives the value. Edge case: over nulls IN answers null, which would count as kept."""
+    """The condition that a query gives the value. Over nulls IN would answer null, which counts as kept."""
     return f"coalesce({value} IN ({query}), false)"
 
 

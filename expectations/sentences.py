@@ -15,11 +15,16 @@ _LONGEST_VALUE = 200
 def breach(expectation: Expectation, count: int, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The sentences for rows that break an expectation.
 
-    Takes: how many do, and the first few of them with the columns `expectation.names`.
-    Gives: the claim with its first row, a sentence for each further row named, and how many more there are.
+    Args:
+        expectation: The broken expectation.
+        count: How many rows break it.
+        rows: The first few of them, with the columns `expectation.names`.
+
+    Returns:
+        The claim with its first row, a sentence for each further row, and the number of the others.
     """
     broken = f"{expectation.table}: {expectation.name} is broken by"
-    first, *others = [_named(expectation, row) for row in rows[:NAMED_ROWS]]
+    first, *others = [_row_words(expectation, row) for row in rows[:NAMED_ROWS]]
     verb = "1 row breaks" if count == 1 else f"{count:,} rows break"
     sentences = [f"{expectation.table}: {verb} {expectation.name} ({expectation.says}): {first}"]
     sentences += [f"{broken} {other}" for other in others]
@@ -27,15 +32,15 @@ def breach(expectation: Expectation, count: int, rows: Sequence[Mapping[str, Any
     return [*sentences, f"{broken} {more:,} more"] if more > 0 else sentences
 
 
-def columns_breach(expectation: Expectation, found: Sequence[str]) -> list[str]:
+def columns_breach(expectation: Expectation, columns: Sequence[str]) -> list[str]:
     """The sentence for a table whose columns are not those declared."""
-    missing = [c for c in expectation.values if c not in found]
-    foreign = [c for c in found if c not in expectation.values]
-    told = [f"{label} {', '.join(names)}" for label, names in (("missing", missing), ("unknown", foreign)) if names]
-    return [f"{expectation.table}: {expectation.name} is broken ({expectation.says}): {'; '.join(told)}"]
+    missing = [c for c in expectation.values if c not in columns]
+    foreign = [c for c in columns if c not in expectation.values]
+    parts = [f"{label} {', '.join(names)}" for label, names in (("missing", missing), ("unknown", foreign)) if names]
+    return [f"{expectation.table}: {expectation.name} is broken ({expectation.says}): {'; '.join(parts)}"]
 
 
-def _named(expectation: Expectation, row: Mapping[str, Any]) -> str:
+def _row_words(expectation: Expectation, row: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={_inert(row[name])}" for name in expectation.names)
 
 

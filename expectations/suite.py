@@ -13,14 +13,14 @@ _GX = gx.expectations
 
 
 def law_column(expectation: Expectation) -> str:
-    """The column in which the frame under validation says, row by row, whether a law is kept: 1, or 0."""
+    """The column of the validated frame that is 1 in each row that keeps a law, else 0."""
     return f"law_{expectation.name}"
 
 
 def suite_of(name: str, expectations: Iterable[Expectation]) -> gx.ExpectationSuite:
-    """One suite, to be validated at once: what is expected, each by itself."""
-    kept = tuple(expectations)
-    return gx.ExpectationSuite(name=name, expectations=[_translated(e, _laws(kept)) for e in kept])
+    """One suite in which each expectation stands by itself."""
+    claims = tuple(expectations)
+    return gx.ExpectationSuite(name=name, expectations=[_gx_expectation(e, _laws(claims)) for e in claims])
 
 
 def first_suite_of(name: str, expectations: Iterable[Expectation]) -> gx.ExpectationSuite:
@@ -29,10 +29,10 @@ def first_suite_of(name: str, expectations: Iterable[Expectation]) -> gx.Expecta
     A row has a mark for each law that it keeps, and for each value that may not be missing: all of them together are as
     many as there are.
     """
-    kept = tuple(expectations)
-    coded = {e.column for e in kept if e.kind == "code"}
-    marked = [e for e in kept if e.kind == "law" or (e.kind == "present" and e.column not in coded)]
-    others = [_translated(e, _laws(kept)) for e in kept if e not in marked]
+    claims = tuple(expectations)
+    coded = {e.column for e in claims if e.kind == "code"}
+    marked = [e for e in claims if e.kind == "law" or (e.kind == "present" and e.column not in coded)]
+    others = [_gx_expectation(e, _laws(claims)) for e in claims if e not in marked]
     return gx.ExpectationSuite(name=name, expectations=[*others, *([_every_mark(marked)] if marked else [])])
 
 
@@ -45,16 +45,16 @@ def _laws(expectations: Iterable[Expectation]) -> list[str]:
     return [law_column(e) for e in expectations if e.kind == "law"]
 
 
-def _translated(expectation: Expectation, laws: list[str]) -> GxExpectation:
-    about = {"severity": expectation.severity, "meta": {"name": expectation.name}}
+def _gx_expectation(expectation: Expectation, laws: list[str]) -> GxExpectation:
+    fields = {"severity": expectation.severity, "meta": {"name": expectation.name}}
     match expectation.kind:
         case "columns":
-            return _GX.ExpectTableColumnsToMatchSet(column_set=[*expectation.values, *laws], exact_match=True, **about)
+            return _GX.ExpectTableColumnsToMatchSet(column_set=[*expectation.values, *laws], exact_match=True, **fields)
         case "present":
-            return _GX.ExpectColumnValuesToNotBeNull(column=expectation.column, **about)
+            return _GX.ExpectColumnValuesToNotBeNull(column=expectation.column, **fields)
         case "code":
             return _GX.ExpectColumnValuesToBeInSet(
-                column=expectation.column, value_set=list(expectation.values), **about
+                column=expectation.column, value_set=list(expectation.values), **fields
             )
         case "law":
-            return _GX.ExpectColumnValuesToBeInSet(column=law_column(expectation), value_set=[1], **about)
+            return _GX.ExpectColumnValuesToBeInSet(column=law_column(expectation), value_set=[1], **fields)

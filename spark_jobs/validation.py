@@ -22,7 +22,7 @@ from expectations.sentences import NAMED_ROWS, breach, columns_breach
 from expectations.suite import first_suite_of, law_column, suite_of
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.sql.duck_types import one_sentence
-from kafka_hindsight.sql.predicates import kept, tables_in_sql
+from kafka_hindsight.sql.predicates import evaluate, tables_in_sql
 
 Verdict = dict[str, Any]
 Expectations = tuple[Expectation, ...]
@@ -72,7 +72,7 @@ def _answers(
         for name, expectations in expected.items():
             laws = {law_column(e): e.predicate for e in expectations if e.kind == "law"}
             try:
-                answers[name] = kept(connection, BY_NAME[name].name, laws)
+                answers[name] = evaluate(connection, BY_NAME[name].name, laws)
             except duckdb.Error as problem:
                 raise RuntimeError(f"{name}: its laws could not be checked: {one_sentence(problem)}") from problem
     return answers

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from expectations.derive import Expectation, expectations_of
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.shared.words import counted
-from kafka_hindsight.sql.predicates import kept, tables_in_sql
+from kafka_hindsight.sql.predicates import evaluate, tables_in_sql
 
 MOST_WITHHELD = 0.25
 """Where more of a table's rows than these break its laws, what remains of it would mislead. Our choice, as for breaks
@@ -61,7 +61,7 @@ def withhold(found: Checked) -> Checked:
 def _without(found: Checked, name: str, laws: Sequence[Expectation]) -> Checked:
     table = found.tables[name]
     with tables_in_sql({BY_NAME[name].name: table}) as connection:
-        holds = kept(connection, BY_NAME[name].name, {law.name: law.holds for law in laws})
+        holds = evaluate(connection, BY_NAME[name].name, {law.name: law.holds for law in laws})
     is_sound = reduce(pc.and_, holds.columns)
     is_bad = pc.invert(is_sound)
     bad = table.filter(is_bad).to_pylist()

@@ -1,4 +1,4 @@
-"""What was seen and what was sent: pure functions from one state of the ledger to the next."""
+"""The memory of alerts: pure functions from one state of the ledger to the next."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from kafka_hindsight.catalog.codes import FindingSeverity, Harm
 from kafka_hindsight.settings.alerts import AlertSettings, Receiver
 
 LASTS = timedelta(hours=36)
-"""What is seen again before as long has passed since it was last seen, still lasts: one night without an audit, or a
-night shifted by hours, ends nothing."""
+"""A trouble that is seen again within this time goes on: one night without an audit, or a night shifted by hours, ends
+nothing."""
 
 OLDEST = timedelta(hours=48)
 """A night that ended longer ago is history: a backfill and a re-audit of the past send no alert."""
 
-RETRIED = timedelta(days=7)
-"""How long after the last night that showed it an alert is tried again, and sent to a receiver that is new."""
+RETRIED_FOR = timedelta(days=7)
+"""How long after the last night that showed it an alert is retried, and sent to a new receiver."""
 
-FORGOTTEN = timedelta(days=90)
+KEPT_FOR = timedelta(days=90)
 """How long an entry is kept."""
 
 
-def seen(ledger: Ledger, sightings: Iterable[Sighting], now: datetime, nights: Iterable[Night] = ()) -> Ledger:
-    """The ledger after a look at nights.
+def record(ledger: Ledger, sightings: Iterable[Sighting], now: datetime, nights: Iterable[Night] = ()) -> Ledger:
+    """Record what nights show.
 
     Args:
         ledger: The ledger before.
-        sightings: What the nights show. Of nights that are history, nothing is taken.
-        now: When the look is.
-        nights: Those that were published: what lasted and the newest of its cluster no longer shows has ended.
+        sightings: What the nights show. Nights older than OLDEST are left out.
+        now: The instant of the evaluation.
+        nights: The published nights. A trouble that the newest one of its cluster no longer shows has ended.
 
     Returns:
-        The ledger. Looking again changes nothing; what lasts is one entry.
+        The next ledger. Recording the same nights again changes nothing; a trouble that goes on is one entry.
     """
     entries = dict(ledger)
     for s in sorted(sightings, key=lambda s: (s.night_to, s.began_at)):
@@ -43,14 +43,14 @@ def seen(ledger: Ledger, sightings: Iterable[Sighting], now: datetime, nights: I
     for cluster, start, end in sorted(nights, key=lambda night: night[1]):
         for key, entry in entries.items():
             if entry.sighting.cluster == cluster and entry.seen_to <= start:
-                entries[key] = ended(entry, end)
-    return {key: e for key, e in entries.items() if now - e.seen_to < FORGOTTEN}
+                entries[key] = end_entry(entry, end)
+    return {key: e for key, e in entries.items() if now - e.seen_to < KEPT_FOR}
 
 
 def _after(before: Entry | None, s: Sighting) -> Entry:
-    """The entry after a sighting. What was declared, and is seen later, is what the later night says of it.
+    """The entry after a sighting. A later night replaces a sighting that was declared.
 
-    Edge case: a look reads nights again that looks before it have read; they change nothing.
+    An evaluation reads nights again that earlier ones have read; they change nothing.
     """
     if before and s.night_to <= before.seen_to:
         return before
@@ -59,21 +59,21 @@ def _after(before: Entry | None, s: Sighting) -> Entry:
     return replace(before, sighting=s if before.sighting.declared else before.sighting, seen_to=s.night_to)
 
 
-def ended(entry: Entry, at: datetime) -> Entry:
-    """The entry, ended where it lasted until then."""
+def end_entry(entry: Entry, at: datetime) -> Entry:
+    """End an entry that goes on; any other stays as it is."""
     return replace(entry, ended_at=at) if entry.sighting.lasts and not entry.ended_at else entry
 
 
-def due(ledger: Ledger, receiver: Receiver, settings: AlertSettings, now: datetime) -> list[Entry]:
-    """What is to be sent now to a receiver, the gravest first: what it has not got; of what it got, what has ended."""
+def due_entries(ledger: Ledger, receiver: Receiver, settings: AlertSettings, now: datetime) -> list[Entry]:
+    """The entries to send to a receiver now, the gravest first: new ones, and delivered ones that have ended."""
     return sorted(
-        (e for e in ledger.values() if now - e.seen_to <= RETRIED and _is_due(e, receiver, settings)),
+        (e for e in ledger.values() if now - e.seen_to <= RETRIED_FOR and _is_due(e, receiver, settings)),
         key=lambda entry: _rank(entry.sighting),
     )
 
 
 def _rank(s: Sighting) -> tuple[int, int, datetime]:
-    """How grave: by severity; what happened before what rules and we ourselves say, and by its harm."""
+    """The order of alerts: by severity, then incidents by their harm, then findings and our own troubles."""
     harm = len(Harm) if s.lasts else [*Harm].index(Harm(s.rule))
     return [*FindingSeverity].index(FindingSeverity(s.severity)), harm, s.began_at
 
@@ -85,8 +85,8 @@ def _is_due(entry: Entry, receiver: Receiver, settings: AlertSettings) -> bool:
     return not s.declared and settings.wants(receiver, s.severity, s.cluster, s.groups, s.topics)
 
 
-def delivered(entry: Entry, receiver: Receiver, now: datetime) -> Entry:
-    """The entry after what was due of it went out."""
+def mark_delivered(entry: Entry, receiver: Receiver, now: datetime) -> Entry:
+    """Mark an entry as delivered to a receiver."""
     if receiver.name in entry.sent:
         return replace(entry, recovered=(*entry.recovered, receiver.name))
     return replace(entry, sent={**entry.sent, receiver.name: now})

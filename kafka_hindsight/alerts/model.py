@@ -1,4 +1,4 @@
-"""Nouns of alerts: what was seen, and what is remembered of it."""
+"""Nouns of alerts: sightings of trouble, and the entries of the ledger."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ Night = tuple[str, datetime, datetime]
 """A cluster, and the window of one of its nights."""
 
 RECOVERED = "recovered"
-"""The severity of a message that says that something is no longer so."""
+"""The severity of a message that says that a trouble is over."""
 
 
 @dataclass(frozen=True)
 class Sighting:
     """Something that a person should know, as one night shows it.
 
-    `rule` is the rule that fired, or a kind of trouble of our own (sightings.OWN); `night_from` and `night_to` the
-    window that shows it; `began_at` when it began; `page` and `anchor` where the report says more; `declared` says
-    that it was declared, and is not sent; `groups` and `topics` are those that it concerns, for receivers that own
-    some.
+    `rule` is the rule that fired, or a trouble of our own (sightings.OWN_TROUBLES); `night_from` and `night_to` are the
+    window that shows it; `began_at` is when it began; `page` and `anchor` are its place in the report; one that is
+    `declared` is not sent; `groups` and `topics` are those that it concerns, for receivers that own some.
     """
 
     cluster: str
@@ -45,22 +44,22 @@ class Sighting:
 
     @property
     def lasts(self) -> bool:
-        """Whether a later night can show that it is over: what happened is over anyway."""
+        """Whether a later night can show that it is over; an incident is over anyway."""
         return self.subject_kind != "incident"
 
     @property
     def key(self) -> str:
-        """What makes two sightings, of two nights, the same trouble."""
+        """The key of the trouble: sightings of two nights with the same key are the same trouble."""
         return row_id(self.cluster, self.rule, self.severity, self.subject_kind, self.subject)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What is remembered of one trouble.
+    """One trouble in the ledger.
 
-    `sighting` is the one that is sent; `seen_to` the end of the last night that showed it; `sent` says when each
+    `sighting` is the one that is sent; `seen_to` is the end of the last night that showed it; `sent` is when each
     receiver got it; `ended_at` is the end of the first night that no longer showed it; `recovered` are the receivers
-    that were notified of that.
+    that were notified of that. The names are those of the ledger's file.
     """
 
     sighting: Sighting
@@ -81,9 +80,9 @@ def to_text(ledger: Ledger) -> str:
 
 
 def of_text(text: str) -> tuple[dict[str, Entry], int]:
-    """The ledger of such lines, and how many of them are damaged: those are left out.
+    """The ledger of JSON lines without the damaged ones, and the number of those.
 
-    Edge case: a line ends with LF only; names of strangers may hold what else Unicode takes for the end of a line.
+    A line ends with LF only: names from outside may contain other line ends of Unicode.
     """
     entries = [_entry(line) for line in text.split("\n") if line.strip()]
     return {entry.sighting.key: entry for entry in entries if entry}, entries.count(None)

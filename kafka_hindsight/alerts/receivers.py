@@ -11,17 +11,17 @@ _SILENT = logging.CRITICAL + 1
 
 
 class Address:
-    """Where a receiver is.
+    """The address of a receiver.
 
-    `kept_in` is a folder of this machine. Apprise keeps the ids of the alerts there that it opened in Opsgenie, so that
+    `storage` is a folder of this machine. Apprise keeps the ids of the alerts there that it opened in Opsgenie, so that
     another run closes them.
     """
 
-    def __init__(self, receiver: str, url: str, kept_in: str | None = None) -> None:
-        import apprise  # a second, spent only where there is something to send
+    def __init__(self, receiver: str, url: str, storage: str | None = None) -> None:
+        import apprise  # takes a second: imported only where there is something to send
 
         logging.getLogger("apprise").setLevel(_SILENT)
-        self._book = apprise.Apprise(asset=apprise.AppriseAsset(storage_path=kept_in))
+        self._book = apprise.Apprise(asset=apprise.AppriseAsset(storage_path=storage))
         if not self._book.add(url) or len(self._book) != 1:
             raise BadInput(
                 f"The URL of receiver {receiver} cannot be used. Needed: one URL of Apprise, such as mailto://,"
@@ -29,12 +29,12 @@ class Address:
             )
 
     def send(self, severity: str, title: str, body: str) -> bool:
-        """Whether the receiver took the message."""
+        """Send a message. Returns whether the receiver accepted it."""
         from apprise import NotifyFormat, NotifyType
 
         kinds = {"critical": NotifyType.FAILURE, "warning": NotifyType.WARNING, "recovered": NotifyType.SUCCESS}
         kind = kinds.get(severity, NotifyType.INFO)
         try:
             return bool(self._book.notify(title=title, body=body, notify_type=kind, body_format=NotifyFormat.TEXT))
-        except Exception:  # a receiver that fails in whatever way has got nothing; the words may hold its address
+        except Exception:  # any failure means not delivered; its text may contain the URL
             return False

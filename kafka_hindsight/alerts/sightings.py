@@ -1,4 +1,4 @@
-"""Rows of the lake, and what a scheduler says, as things that a person should know."""
+"""Sightings of trouble from rows of the lake and from events of a scheduler."""
 
 from __future__ import annotations
 
@@ -19,48 +19,47 @@ from kafka_hindsight.shared.words import duration
 
 Row = Mapping[str, Any]
 EVERY_CLUSTER = "every cluster"
-"""Where a trouble of the look itself belongs: it may hide what befell any of them."""
+"""The cluster of a trouble of the evaluation itself: it may hide the trouble of any cluster."""
 
 FORMER_NIGHTS = timedelta(days=8)
-"""How far back the nights lie that tell what is usual of a log."""
+"""How far back the nights lie that show what is usual of a log."""
 
 _OVER_ONCE_BACK = frozenset({Harm.BROKER_LOST, Harm.NO_CONTROLLER})
-"""What leaves nothing to do at night once the broker, or the majority of controllers, is back."""
+"""Harms that leave nothing to do at night once the broker, or the majority of controllers, is back."""
 
 ENOUGH_NIGHTS = 2
 SILENT_FOR = timedelta(hours=1)
 OVER_USUAL = 3
-"""A log has fallen silent when it has said nothing for an hour, and for three times its usual longest silence."""
+"""A log is silent when it has no line for an hour, and for three times its usual longest silence."""
 
-OWN = {
-    "publication_refused": "Read the page of what was checked, fix what it names, and run the night again: until then "
-    "the tables stay as they were.",
-    "expectation_failed": "The night was published; read the page of what was checked before you rely on that table.",
-    "log_missing": "Look whether the broker still writes it and whether the shipping of logs still runs: what it would "
-    "have shown is missing in the verdicts of this night.",
-    "log_silent": "Look whether the process still runs, whether its disk is full, and whether the shipping of logs "
+OWN_TROUBLES = {
+    "publication_refused": "Read the validation page, fix what it names, and run the night again: until then the "
+    "tables stay as they were.",
+    "expectation_failed": "The night was published. Read the validation page before you rely on that table.",
+    "log_missing": "Check whether the broker still writes it and whether the shipping of logs still runs: the verdicts "
+    "of this night lack its evidence.",
+    "log_silent": "Check whether the process still runs, whether its disk is full, and whether the shipping of logs "
     "still runs.",
     "night_failed": "Read the task's log in Airflow, fix what it names, and clear the task: a step that is run again "
     "leaves the same tables.",
-    "deadline_missed": "Look in Airflow what the night waits for: a task that is retried, a pool that is full, a lake "
-    "in use.",
+    "deadline_missed": "Look up in Airflow what the night waits for: a task that is retried, a pool that is full, a "
+    "lake in use.",
     "lake_unreadable": "Until it can be read no finding, no refused publication and no missing log of it is "
     "reported. Read "
     "what it names; `hindsight sql` says the same. Bring the file back from a copy, or move the table's folder out of "
     "the lake and run the night again.",
-    "ledger_damaged": "Each line that could still be read is kept. What the others say may be sent once more, or never "
-    "if its night is long over: read the file that was put aside.",
-    "receiver_unusable": "Mend the URL of the receiver: what it has not got goes out with the next look.",
+    "ledger_damaged": "Each line that could still be read is kept. The alerts of the others may be sent once more, "
+    "or never if their night is long over: read the file that was put aside.",
+    "receiver_unusable": "Correct the URL of the receiver: the next evaluation sends what it has not got.",
 }
 """Troubles of our own, in addition to the rules about the cluster: what to do about each."""
 
 
 def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sighting]:
-    """Takes: rows of gold.incidents; the windows published.
+    """One sighting for each incident of the published windows that asks its reader to act.
 
-    Gives: one for each incident that asks its reader to act; a warning where only a broker, or the majority of
-        controllers, was away and is back. What was declared is muted, unless it lost records, or was not over when its
-        maintenance window ended.
+    It is a warning where only a broker, or the majority of controllers, was away and is back. Declared incidents are
+    muted, unless they lost records, or were not over when their maintenance window ended.
     """
     return [
         _of_incident(i, w)
@@ -100,9 +99,9 @@ def _is_muted(incident: Row) -> bool:
 
 
 def of_findings(findings: Iterable[Row], windows: Sequence[Row], declared: Iterable[Row]) -> list[Sighting]:
-    """Takes: rows of gold.findings; the windows published; declared work: cluster, subject_kind, subject, from, to.
+    """One sighting for each finding of the published windows whose rule has no incident of its own.
 
-    Gives: none for what is an incident of its own.
+    `declared` are rows of declared work, with the columns cluster, subject_kind, subject, from and to.
     """
     work = list(declared)
     return [
@@ -132,10 +131,7 @@ def of_findings(findings: Iterable[Row], windows: Sequence[Row], declared: Itera
 
 
 def of_validations(failed: Iterable[Row]) -> list[Sighting]:
-    """Takes: broken expectations of the last run over each window.
-
-    Gives: one for each night that was refused; one for each warning that fired.
-    """
+    """One sighting for each refused night and for each warning, of expectations that failed in a window's last run."""
     rows = list(failed)
     critical = (row for row in rows if row["severity"] == "critical")
     refused = grouped(critical, lambda row: (row["cluster"], row["window_from"], row["window_to"]))
@@ -145,26 +141,26 @@ def of_validations(failed: Iterable[Row]) -> list[Sighting]:
 
 
 def of_coverage(coverage: Iterable[Row], since: datetime) -> list[Sighting]:
-    """Takes: rows of quality.coverage of the nights since `since`, and of FORMER_NIGHTS before each.
+    """One sighting for each log of every former night that is missing, or fell silent before its night was over.
 
-    Gives: logs that were there on every former night and are missing, or fell silent before their night was over.
+    `coverage` has the rows of the nights since `since`, and of FORMER_NIGHTS before each.
     """
     nights: dict[Night, dict[str, Row]] = {}
     for row in coverage:
         if row["lines_in"]:
             nights.setdefault((row["cluster"], row["window_from"], row["window_to"]), {})[row["source"]] = row
-    found: list[Sighting] = []
+    sightings: list[Sighting] = []
     for night, sources in nights.items():
         former = [logs for other, logs in nights.items() if _is_former(other, night)]
         if night[2] >= since and len(former) >= ENOUGH_NIGHTS:
-            found += _of_logs(night, sources, former)
-    return found
+            sightings += _of_logs(night, sources, former)
+    return sightings
 
 
 def _is_former(other: Night, night: Night) -> bool:
     """Whether one night of a cluster lies before another, at most FORMER_NIGHTS."""
-    (cluster, start, end), (of, since, _) = other, night
-    return cluster == of and end <= since and since - start <= FORMER_NIGHTS
+    (cluster, start, end), (own_cluster, since, _) = other, night
+    return cluster == own_cluster and end <= since and since - start <= FORMER_NIGHTS
 
 
 def _of_logs(night: Night, sources: Mapping[str, Row], former: Sequence[Mapping[str, Row]]) -> Iterator[Sighting]:
@@ -172,56 +168,57 @@ def _of_logs(night: Night, sources: Mapping[str, Row], former: Sequence[Mapping[
     usual = sorted(set.intersection(*(set(logs) for logs in former)))
     for s in usual:
         if s not in sources:
-            reason = f"The log {s} was there on every former night: not now."
+            reason = f"The log {s} was there on every former night and is missing now."
             yield _of_log("log_missing", night, s, night[1], reason)
     for s in usual:
         if s in sources and _is_silent(sources[s], [logs[s] for logs in former]):
             last = sources[s]["last_at"]
-            reason = f"The log {s} said nothing in the last {duration(night[2] - last)} of the night."
+            reason = f"The log {s} has no line in the last {duration(night[2] - last)} of the night."
             yield _of_log("log_silent", night, s, last, reason)
 
 
 def of_look(rule: str, subject: str, reason: str, now: datetime) -> Sighting:
-    """What went wrong with a look itself, so that an alert may be missing. Takes: a rule of OWN."""
-    return Sighting(EVERY_CLUSTER, rule, "critical", "look", subject, now, now, now, reason, OWN[rule])
+    """The sighting of a trouble of the evaluation itself, by a rule of OWN_TROUBLES: an alert may be missing."""
+    return Sighting(EVERY_CLUSTER, rule, "critical", "look", subject, now, now, now, reason, OWN_TROUBLES[rule])
 
 
-def of_event(said: Mapping[str, Any]) -> Sighting:
-    """What a scheduler says. Takes: rule (of OWN), severity, cluster, subject, reason, at, from, to.
+def of_event(event: Mapping[str, Any]) -> Sighting:
+    """The sighting of a scheduler's event: rule (of OWN_TROUBLES), severity, cluster, subject, reason, at, from, to.
 
-    Raises: BadInput where something of it is missing.
+    Raises:
+        BadInput: Something of it is missing.
     """
     try:
         return Sighting(
-            cluster=str(said["cluster"]),
-            rule=str(said["rule"]),
-            severity=FindingSeverity(said["severity"]).value,
+            cluster=str(event["cluster"]),
+            rule=str(event["rule"]),
+            severity=FindingSeverity(event["severity"]).value,
             subject_kind="run",
-            subject=str(said["subject"]),
-            night_from=datetime.fromisoformat(said["from"]),
-            night_to=datetime.fromisoformat(said["to"]),
-            began_at=datetime.fromisoformat(said["at"]),
-            reason=str(said["reason"]),
-            advice=OWN[said["rule"]],
+            subject=str(event["subject"]),
+            night_from=datetime.fromisoformat(event["from"]),
+            night_to=datetime.fromisoformat(event["to"]),
+            began_at=datetime.fromisoformat(event["at"]),
+            reason=str(event["reason"]),
+            advice=OWN_TROUBLES[event["rule"]],
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise BadInput(
-            f"The event {dict(said)!r} is not whole: {problem!r}. Needed: rule (one of {', '.join(OWN)}), severity, "
-            "cluster, subject, reason, and the instants at, from and to."
+            f"The event {dict(event)!r} is incomplete: {problem!r}. Needed: rule (one of {', '.join(OWN_TROUBLES)}), "
+            "severity, cluster, subject, reason, and the instants at, from and to."
         ) from None
 
 
 def _lies_within(finding: Row, work: Row) -> bool:
-    about = ("cluster", "subject_kind", "subject")
-    inside = work["from"] <= finding["first_at"] and work["to"] is not None and finding["last_at"] <= work["to"]
-    return inside and all(work[name] == finding[name] for name in about)
+    subject_columns = ("cluster", "subject_kind", "subject")
+    is_inside = work["from"] <= finding["first_at"] and work["to"] is not None and finding["last_at"] <= work["to"]
+    return is_inside and all(work[name] == finding[name] for name in subject_columns)
 
 
 def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
     first = broken[0]
     sentences = [s for row in broken for s in row["sentences"] or [f"{row['table']}: {row['description']}"]]
     names = sorted({f"{row['table']}.{row['expectation']}" for row in broken})
-    whole = (
+    summary = (
         f"{len(names)} critical expectations are broken, nothing was published. "
         if rule == "publication_refused"
         else ""
@@ -235,8 +232,8 @@ def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
         night_from=first["window_from"],
         night_to=first["window_to"],
         began_at=first["window_from"],
-        reason=whole + " ".join(sentences),
-        advice=OWN[rule],
+        reason=summary + " ".join(sentences),
+        advice=OWN_TROUBLES[rule],
         page=VALIDATION_PAGE,
     )
 
@@ -245,19 +242,30 @@ def _of_log(rule: str, night: Night, source: str, at: datetime, reason: str) -> 
     cluster, start, end = night
     page = page_name(cluster, start, end)
     return Sighting(
-        cluster, rule, "warning", "log", source, start, end, at, reason, OWN[rule], page=page, anchor="coverage"
+        cluster,
+        rule,
+        "warning",
+        "log",
+        source,
+        start,
+        end,
+        at,
+        reason,
+        OWN_TROUBLES[rule],
+        page=page,
+        anchor="coverage",
     )
 
 
 def _is_silent(row: Row, before: Sequence[Row]) -> bool:
-    return _trailing(row) > max(SILENT_FOR, OVER_USUAL * max(_longest(b) for b in before))
+    return _final_silence(row) > max(SILENT_FOR, OVER_USUAL * max(_longest_silence(b) for b in before))
 
 
-def _trailing(row: Row) -> timedelta:
-    """How long the log said nothing at the end of its night; a log without instants shows nothing."""
+def _final_silence(row: Row) -> timedelta:
+    """How long the log had no line at the end of its night; zero for a log without instants."""
     end: datetime = row["window_to"]
     return end - row["last_at"] if row["last_at"] else timedelta(0)
 
 
-def _longest(row: Row) -> timedelta:
-    return max(_trailing(row), timedelta(milliseconds=row["longest_silence_ms"] or 0))
+def _longest_silence(row: Row) -> timedelta:
+    return max(_final_silence(row), timedelta(milliseconds=row["longest_silence_ms"] or 0))

@@ -1,4 +1,4 @@
-"""A message in words. Names of groups and topics are written by strangers: nothing of them commands a terminal."""
+"""The text of a message. Names of groups and topics come from outside: no character of theirs commands a terminal."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ MAX_HEADLINE = 180
 """Characters of an incident's headline in one line."""
 
 
-def title_of(seen: Sighting) -> str:
-    """One line: how bad, which cluster, which rule, and which subject. A pager knows its incident by it."""
-    if seen.subject_kind == "incident":
-        about = _name(seen.subject, MAX_HEADLINE)
+def title_of(sighting: Sighting) -> str:
+    """One line: severity, cluster, rule, and subject. A pager identifies its incident by it."""
+    if sighting.subject_kind == "incident":
+        topic = _name(sighting.subject, MAX_HEADLINE)
     else:
-        about = f"{seen.rule.replace('_', ' ')}: {_name(seen.subject)}"
-    return f"[{seen.severity}] {_name(seen.cluster)}: {about}"
+        topic = f"{sighting.rule.replace('_', ' ')}: {_name(sighting.subject)}"
+    return f"[{sighting.severity}] {_name(sighting.cluster)}: {topic}"
 
 
-def body_of(seen: Sighting, link: str) -> str:
+def body_of(sighting: Sighting, link: str) -> str:
     """The reason with its address, then what to do."""
-    reason = f"{_minute(seen.began_at)}  {visible(shortened(seen.reason, 600))}"
-    advice = f"\nWhat to do: {visible(seen.advice)}" if seen.advice else ""
-    return "\n".join(filter(None, [reason, link_to(seen, link), advice]))
+    reason = f"{_minute(sighting.began_at)}  {visible(shortened(sighting.reason, 600))}"
+    advice = f"\nWhat to do: {visible(sighting.advice)}" if sighting.advice else ""
+    return "\n".join(filter(None, [reason, link_to(sighting, link), advice]))
 
 
 def recovery_of(entry: Entry) -> str:
-    """That what a message was about is no longer so."""
-    shown_by = "look at" if entry.sighting.subject_kind == "look" else "night until"
-    return f"Recovered. The {shown_by} {_minute(entry.ended_at)} no longer shows it." if entry.ended_at else ""
+    """The text that the trouble of an earlier message is over; empty where it goes on."""
+    witness = "evaluation at" if entry.sighting.subject_kind == "look" else "night that ended at"
+    return f"Recovered. The {witness} {_minute(entry.ended_at)} no longer shows it." if entry.ended_at else ""
 
 
-def link_to(seen: Sighting, template: str) -> str:
-    """The address of the place in the report; empty where no setting says how pages are addressed."""
-    if not template or not seen.page:
+def link_to(sighting: Sighting, template: str) -> str:
+    """The link to the place in the report; empty without a template of links in the settings."""
+    if not template or not sighting.page:
         return ""
-    place = page_address(template, seen.cluster, seen.page)
-    return f"{place}#{seen.anchor}" if seen.anchor else place
+    place = page_address(template, sighting.cluster, sighting.page)
+    return f"{place}#{sighting.anchor}" if sighting.anchor else place
 
 
 def _name(text: str, limit: int = MAX_NAME) -> str:

@@ -132,7 +132,7 @@ def _keep(order: Order) -> Ledger:
         landing.write_atomically(aside, landing.read_bytes(_place(order.lake)))
         reason = f"{damaged} lines of what was sent and what waits could not be read. They lie in {masked(aside)}"
         events.append(sightings.of_look("ledger_damaged", name, reason, order.at))
-    state = ledger.seen(before, events, order.at)
+    state = ledger.record(before, events, order.at)
     _write(order.lake, state)
     return state
 
@@ -142,10 +142,10 @@ def _look(order: Order, kept: Ledger) -> list[Exception]:
     settings, write = alert_settings(), partial(_write, order.lake)
     before = _send(order, kept, settings, write) if order.event else _Sent(kept)
     shown, nights, unread = _seen(order)
-    state = ledger.seen(before.state, shown, order.at, nights)
+    state = ledger.record(before.state, shown, order.at, nights)
     if nights:
         lake = masked(order.lake)
-        state = {k: ledger.ended(e, order.at) if _is_unread(e.sighting, lake) else e for k, e in state.items()}
+        state = {k: ledger.end_entry(e, order.at) if _is_unread(e.sighting, lake) else e for k, e in state.items()}
     after = _send(order, state, settings, write)
     print(f"{before.count + after.count} messages went out, {after.waiting} wait for their receiver", flush=True)
     return [*after.problems, *unread]
@@ -161,7 +161,7 @@ def _send_unkept(order: Order, event: Sighting) -> list[Exception]:
         settings = alert_settings()
     except BadInput as problem:
         return [problem]
-    sent = _send(order, ledger.seen({}, [event], order.at), settings, lambda _: None)
+    sent = _send(order, ledger.record({}, [event], order.at), settings, lambda _: None)
     print(f"{sent.count} messages went out, {sent.waiting} are lost: the ledger cannot be written", flush=True)
     return sent.problems
 
@@ -179,21 +179,21 @@ class _Sent:
 def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) -> _Sent:
     urls = [(order.urls.get(r.name) or order.environment.get(r.variable, "")).strip() for r in settings.receivers]
     named = {r.name: url for r, url in zip(settings.receivers, urls, strict=True) if url}
-    is_due = any(ledger.due(state, r, settings, order.at) for r in settings.receivers if r.name in named)
+    is_due = any(ledger.due_entries(state, r, settings, order.at) for r in settings.receivers if r.name in named)
     kept_in = None if is_uri(order.lake) else f"{_folder(order.lake)}/receivers"
     addresses, unusable = _addresses(named, kept_in) if is_due else ({}, {})
     bad = [sightings.of_look("receiver_unusable", name, str(p), order.at) for name, p in unusable.items()]
-    state = ledger.seen(state, bad, order.at)
+    state = ledger.record(state, bad, order.at)
     write(state)
     count = waiting = 0
     for receiver in settings.receivers:
-        for entry in ledger.due(state, receiver, settings, order.at) if receiver.name in addresses else ():
+        for entry in ledger.due_entries(state, receiver, settings, order.at) if receiver.name in addresses else ():
             seen, is_over = entry.sighting, receiver.name in entry.sent
             severity, body = (
                 (RECOVERED, recovery_of(entry)) if is_over else (seen.severity, body_of(seen, settings.link))
             )
             if addresses[receiver.name].send(severity, title_of(seen), body):
-                state = {**state, seen.key: ledger.delivered(entry, receiver, order.at)}
+                state = {**state, seen.key: ledger.mark_delivered(entry, receiver, order.at)}
                 write(state)
                 count += 1
             else:

@@ -1,4 +1,4 @@
-"""What a page is made of: a few kinds of block, and the kinds of words in them. All of their text is harmless."""
+"""The few kinds of block that a page consists of, and the kinds of words in them. All of their text is harmless."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class At:
 
 @dataclass(frozen=True)
 class Name:
-    """A name that a stranger chose: its direction of writing is isolated. Shown in monospace."""
+    """A name from outside, such as a topic's: its direction of writing is isolated. Shown in monospace."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Link:
-    """Words that lead to another place of the page."""
+    """A link to another place of the page."""
 
     text: Words
     anchor: str
@@ -34,7 +34,7 @@ class Link:
 
 @dataclass(frozen=True)
 class PageLink:
-    """Words that lead to another page of the lake: its file's name, and a place on it where one is meant."""
+    """A link to another page of the lake: the name of its file, and a place on it or an empty `anchor`."""
 
     text: str
     page: str
@@ -59,14 +59,14 @@ class Badge:
 
 @dataclass(frozen=True)
 class Strong:
-    """Words that stand out."""
+    """Words in bold."""
 
     words: Words
 
 
 @dataclass(frozen=True)
 class Quiet:
-    """Words that stand back."""
+    """Words in grey."""
 
     words: Words
 
@@ -117,7 +117,7 @@ class List:
 
 @dataclass(frozen=True)
 class Fact:
-    """A label with what belongs to it."""
+    """A label and its value."""
 
     label: str
     value: Content
@@ -126,7 +126,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts:
-    """Labels with what belongs to them."""
+    """Labels and their values."""
 
     facts: tuple[Fact, ...]
 
@@ -142,7 +142,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table, by its own address where it has one. `detail` is folded below it; `tone` colours both."""
+    """A row of a table; `anchor` is its address, if any. `detail` is folded below it; `tone` colours both."""
 
     cells: tuple[Content, ...]
     anchor: str = ""
@@ -153,9 +153,9 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Table:
-    """A table, called `label` for those who cannot see it. A heading that ends in `<` is aligned left.
+    """A table; screen readers call it `label`. A heading that ends in `<` is aligned left.
 
-    `numbers` aligns cells to the right, `rebalances` is what a Filter acts on.
+    Style `numbers` aligns cells to the right; a Filter acts on the table of style `rebalances`.
     """
 
     label: str
@@ -164,7 +164,7 @@ class Table:
     style: str = ""
 
     def __post_init__(self) -> None:
-        """Refuses a row whose cells would stand below headings of others."""
+        """Refuse a row with more or fewer cells than headings."""
         if any(len(row.cells) != len(self.headings) for row in self.rows):
             raise ValueError(f"The table {self.label!r} has rows with more or fewer cells than its headings.")
 
@@ -190,7 +190,7 @@ class Quotation:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The lines that prove a statement, behind `label`. `left_out` more stand in the lake."""
+    """The lines that prove a statement, folded behind `label`. The lake holds `left_out` more."""
 
     quotes: tuple[Quotation, ...]
     left_out: int = 0
@@ -201,8 +201,8 @@ class Evidence:
 class Entry:
     """One thing that happened, as one line that opens: when, what, how sure, at what cost; then its blocks.
 
-    `note` stands back beside the headline. `brief` and `advice` are what a terminal shows of it. An entry with
-    an `anchor` and a style of its own is not folded.
+    `note` is grey, beside the headline. A terminal shows `brief` and `advice`. An entry with an `anchor` and a style of
+    its own is not folded.
     """
 
     headline: str
@@ -335,8 +335,8 @@ class ShownSection:
 class Page:
     """A whole page. `day` is the one date of its instants, None where they have several.
 
-    `log` and `place` say where the log and the page itself lie, `own` what it is called in the lake; empty where not
-    known.
+    `log` and `place` are the paths of the log and of the page, `file_name` is the page's name in the lake; empty where
+    not known.
     """
 
     title: str
@@ -346,20 +346,20 @@ class Page:
     sections: tuple[ShownSection, ...]
     log: str = ""
     place: str = ""
-    own: str = ""
+    file_name: str = ""
 
 
 DECLARED = Badge("declared")
 
 
-def sure(confidence: str) -> Badge:
-    """How sure a verdict is."""
+def confidence_badge(confidence: str) -> Badge:
+    """The badge of a verdict's confidence."""
     return Badge(confidence, f"sure {confidence}")
 
 
 def badges(intent: str, confidence: str) -> tuple[Badge, ...]:
-    """Whether something was declared, and how sure its verdict is."""
-    return (*((DECLARED,) if intent == Intent.DECLARED else ()), sure(confidence))
+    """The badges of a verdict: whether the work was declared, and the confidence."""
+    return (*((DECLARED,) if intent == Intent.DECLARED else ()), confidence_badge(confidence))
 
 
 def head(content: Content, style: str = "") -> Cell:
@@ -367,38 +367,38 @@ def head(content: Content, style: str = "") -> Cell:
     return Cell(content, style, is_head=True)
 
 
-def said(words: Words, wanted: object = True) -> tuple[Paragraph, ...]:
-    """A quiet paragraph where it is wanted and has words, to be spliced into blocks."""
-    return (Paragraph(words, "quiet"),) if wanted and words else ()
+def note(words: Words, condition: object = True) -> tuple[Paragraph, ...]:
+    """A quiet paragraph to be spliced into blocks; empty where the condition is false or there are no words."""
+    return (Paragraph(words, "quiet"),) if condition and words else ()
 
 
-def statements(said: Sequence[tuple[str, str]]) -> tuple[List, ...]:
-    """Sentences as a list, each with its tone; no block where there is none."""
-    return (List(tuple(Item(words, tone) for tone, words in said), "statements"),) if said else ()
+def statements(sentences: Sequence[tuple[str, str]]) -> tuple[List, ...]:
+    """A list of sentences, (tone, words) each; empty where there is none."""
+    return (List(tuple(Item(words, tone) for tone, words in sentences), "statements"),) if sentences else ()
 
 
 def names(texts: Sequence[str], at_most: int) -> List:
-    """Names of others, the first of them; the rest is counted."""
-    rest = len(texts) - at_most
-    more = (Item(f"and {rest} more", "quiet"),) if rest > 0 else ()
+    """A list of the first names; the others are counted."""
+    hidden = len(texts) - at_most
+    more = (Item(f"and {hidden} more", "quiet"),) if hidden > 0 else ()
     return List((*(Item(Name(text)) for text in texts[:at_most]), *more), "names")
 
 
-def separated(parts: Sequence[Words], separator: str = ", ") -> Words:
-    """Words with a separator between them."""
+def join(parts: Sequence[Words], separator: str = ", ") -> Words:
+    """Join words with a separator between them."""
     return tuple(word for i, part in enumerate(parts) for word in ((separator, part) if i else (part,)))
 
 
-def linked(links: Sequence[Link], more: str = "") -> Words:
-    """Links one after the other, and what is not linked."""
-    return (separated(links, " "), *((" ", Quiet(more)) if more else ()))
+def link_line(links: Sequence[Link], more: str = "") -> Words:
+    """Links in one line, and words after them."""
+    return (join(links, " "), *((" ", Quiet(more)) if more else ()))
 
 
-def what_to_do(advice: str) -> Box:
-    """The box of advice."""
+def advice_box(advice: str) -> Box:
+    """The box that says what to do."""
     return Box("advice", (Heading("What to do"), Paragraph(advice)))
 
 
-def left_out(count: int, table: str) -> tuple[Paragraph, ...]:
-    """How many rows of a table are not shown; nothing where all are."""
-    return said(f"{count:,} more in {table}.", count > 0)
+def left_out_note(count: int, table: str) -> tuple[Paragraph, ...]:
+    """A note of how many rows of a table are not shown; empty where all are."""
+    return note(f"{count:,} more in {table}.", count > 0)

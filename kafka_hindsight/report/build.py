@@ -18,32 +18,32 @@ from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, unused
 
 
 def report_of(page: PageRows, place: str = "") -> Page:
-    """The report of rows, which will lie at `place`. The same rows give the same report, in whatever order."""
-    shown = (
+    """Make the report of rows, for the path `place`. The order of the rows does not matter."""
+    sections = (
         ShownSection(s.name, s.title, s.nav, len(page.of(s.counts)) if s.counts else None, tuple(s.blocks(page)))
         for s in SECTIONS
     )
-    about, day = page.run, page.day
+    run, day = page.run, page.day
     return Page(
-        title=f"{about.cluster}, {day or page.window[0].date()}: Kafka Hindsight",
-        heading=about.cluster,
+        title=f"{run.cluster}, {day or page.window[0].date()}: Kafka Hindsight",
+        heading=run.cluster,
         subtitle=(words.instant(page.window[0]), " to ", At(page.window[1]), " ", Quiet("· all times in UTC")),
         day=day,
-        sections=tuple(section for section in shown if section.blocks),
-        log=about.log_path or "",
+        sections=tuple(section for section in sections if section.blocks),
+        log=run.log_path or "",
         place=plain.visible(place),
-        own=page_name(about.cluster, *page.window),
+        file_name=page_name(run.cluster, *page.window),
     )
 
 
 def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
-    """The figures of a window. Takes: the run that wrote its report, and when."""
+    """The figures of a window, of which `run_id` wrote the report at the instant `at`."""
     incidents, findings = page.of(Incident), page.of(Finding)
-    asking = figures.urgent_first(incidents)
-    worst = asking[0] if asking else None
-    lost, away = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
+    urgent = figures.urgent_first(incidents)
+    worst = urgent[0] if urgent else None
+    loss, absences = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
     offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))
-    severities, lines = Counter(f.severity for f in findings), coverage.totals(page)
+    severities, line_totals = Counter(f.severity for f in findings), coverage.totals(page)
     return Night(
         cluster=page.run.cluster,
         window_from=page.run.window_from,
@@ -52,23 +52,23 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> Night:
         harm=figures.harm_of(worst) if worst else None,
         headline=incident_headline(worst) if worst else None,
         incident_id=worst.incident_id if worst else None,
-        incidents=len(asking),
-        records_lost_low=lost.low,
-        records_lost_high=lost.high,
+        incidents=len(urgent),
+        records_lost_low=loss.low,
+        records_lost_high=loss.high,
         partitions_offline=len(offline.subjects),
         partitions_still_offline=len(offline.still),
         offline_ms=offline.longest_ms,
         offline_partition_seconds=offline.total_ms / 1000,
         partitions_refusing=len(refusing.subjects),
-        sudden_absences=away.sudden,
-        orderly_absences=away.orderly,
+        sudden_absences=absences.sudden,
+        orderly_absences=absences.orderly,
         groups_stopped=len(figures.groups_stopped(incidents, page.of(Unavailability)).subjects),
         findings_critical=severities[FindingSeverity.CRITICAL],
         findings_warning=severities[FindingSeverity.WARNING],
         findings_info=severities[FindingSeverity.INFO],
         gaps=len(figures.unseen(findings)),
-        lines_in=lines.lines_in,
-        lines_unread=lines.lost,
+        lines_in=line_totals.lines_in,
+        lines_unread=line_totals.unread,
         rebalances=len(page.rebalances),
         partition_seconds=figures.partition_seconds(page.rebalances),
         page=page_name(page.run.cluster, page.run.window_from, page.run.window_to),

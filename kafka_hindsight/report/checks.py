@@ -1,4 +1,4 @@
-"""The page that says what was checked before a window was published, and what did not hold. Rows in, one page out."""
+"""The page of the checks before a publication: what was checked and what did not hold. Rows in, one page out."""
 
 from __future__ import annotations
 
@@ -20,29 +20,35 @@ HEADINGS = ("Expectation", "Expects that", "Severity", "Result")
 def validation_page(results: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> str:
     """One self-contained HTML page: no script, nothing fetched, every name inert.
 
-    Takes: rows of quality.validation_results of one run and window; `run` names run_id, cluster, window_from, window_to
-    Gives: the page; it says that the window was refused when a critical expectation is broken
+    Args:
+        results: Rows of quality.validation_results of one run and window.
+        run: Its run_id, cluster, window_from and window_to.
+
+    Returns:
+        The page. It says that the window was refused when a critical expectation is broken.
     """
     rows = [ValidationResult.of(harmless(row)) for row in results]
-    about = PageRun.of(harmless(run))
+    page_run = PageRun.of(harmless(run))
     broken = {s: [r for r in rows if not r.success and r.severity == s] for s in CheckSeverity}
     critical, warnings = (len(broken[s]) for s in CheckSeverity)
-    window = f"{instant(about.window_from)} to {instant(about.window_to)} UTC"
+    window = f"{instant(page_run.window_from)} to {instant(page_run.window_to)} UTC"
     headline = "No critical expectation is broken" if warnings else "No expectation is broken"
     if critical:
         headline = "Refused: nothing of this window was published"
     verdict = ui.Box("refusal" if critical else "verdict", (ui.Paragraph(_verdict(rows, critical, warnings)),))
-    statements = [(_tone(r), f"{r.severity}: {s}") for of in broken.values() for r in of for s in r.sentences or ()]
+    statements = [
+        (_tone(r), f"{r.severity}: {s}") for failures in broken.values() for r in failures for s in r.sentences or ()
+    ]
     sections = (
         ui.ShownSection("verdict", "", "Verdict", None, (verdict,)),
-        ui.ShownSection("broken", "What does not hold", "Broken", critical + warnings, ui.statements(statements)),
-        ui.ShownSection("checked", "What was expected", "Expectations", len(rows), tuple(_checked(rows))),
+        ui.ShownSection("broken", "Broken expectations", "Broken", critical + warnings, ui.statements(statements)),
+        ui.ShownSection("checked", "All expectations", "Expectations", len(rows), tuple(_tables(rows))),
     )
     return render_html(
         ui.Page(
-            title=f"Validation of {about.cluster}",
+            title=f"Validation of {page_run.cluster}",
             heading=headline,
-            subtitle=f"{about.cluster}, {window}, run {about.run_id}",
+            subtitle=f"{page_run.cluster}, {window}, run {page_run.run_id}",
             day=None,
             sections=tuple(section for section in sections if section.blocks),
         ),
@@ -66,18 +72,18 @@ def _verdict(rows: Sequence[ValidationResult], critical: int, warnings: int) -> 
     return summary
 
 
-def _checked(rows: Sequence[ValidationResult]) -> Iterator[ui.Block]:
+def _tables(rows: Sequence[ValidationResult]) -> Iterator[ui.Block]:
     for name, verdicts in grouped(rows, lambda r: r.table).items():
         wrong, vacuous = sum(not v.success for v in verdicts), sum(bool(v.is_vacuous) for v in verdicts)
         numbers = ((len(verdicts) - vacuous, "evaluated"), (vacuous, "without a row to judge"), (wrong, "broken"))
-        count = ", ".join(f"{exact(number)} {what}" for number, what in numbers if number)
+        count = ", ".join(f"{exact(number)} {label}" for number, label in numbers if number)
         table = ui.Table(name, HEADINGS, tuple(_row(v) for v in verdicts))
         yield ui.Expandable((f"{name} ", ui.Quiet(count)), (table,))
 
 
 def _row(verdict: ValidationResult) -> ui.TableRow:
-    kept = "no row to judge" if verdict.is_vacuous else "held"
-    result = kept if verdict.success else verdict.observed or "did not hold"
+    label = "no row to judge" if verdict.is_vacuous else "held"
+    result = label if verdict.success else verdict.observed or "did not hold"
     style = "" if verdict.success else _tone(verdict)
     return ui.TableRow((verdict.expectation, verdict.description, verdict.severity, ui.Cell(result, style)))
 

@@ -22,28 +22,28 @@ MOST_POINTS = 800
 
 
 def curves(page: PageRows) -> Iterator[CurveLane]:
-    """The curves that ever leave zero. What no row shows is not counted."""
+    """The curves that are not zero throughout. They count only what rows show."""
     for label, intervals in (
         ("Partitions without a leader", without_leader(page)),
         ("Under-replicated partitions", under_replicated(page)),
         ("Groups rebalancing", rebalancing(page)),
     ):
-        yield from _drawn(page, label, counted(page, intervals.values()))
+        yield from _lane(page, label, count_curve(page, intervals.values()))
     lag = [(_ms(page, r.snapshot_at), r.lag) for r in sorted(page.of(LagReading), key=lambda r: r.snapshot_at)]
-    yield from _drawn(page, "Lag of all groups, in records", lag)
+    yield from _lane(page, "Lag of all groups, in records", lag)
 
 
 def without_leader(page: PageRows) -> Mapping[object, Sequence[Interval]]:
-    """When each partition had no leader."""
+    """The times in which each partition had no leader."""
     rows = (row for row in page.of(Unavailability) if row.kind in NO_LEADER)
     return {
-        key: [(row.started_at, row.ended_at or page.window[1]) for row in own]
-        for key, own in grouped(rows, lambda r: (r.topic, r.partition)).items()
+        key: [(row.started_at, row.ended_at or page.window[1]) for row in periods]
+        for key, periods in grouped(rows, lambda r: (r.topic, r.partition)).items()
     }
 
 
 def under_replicated(page: PageRows) -> Mapping[object, Sequence[Interval]]:
-    """When each partition missed a replica in its ISR. Left out: replicas moved away, and out before the window."""
+    """The times in which each partition missed a replica in its ISR, by shrinks of this window that are not moves."""
     shrinks = (
         row
         for row in page.of(IsrChange)
@@ -56,47 +56,50 @@ def under_replicated(page: PageRows) -> Mapping[object, Sequence[Interval]]:
 
 
 def rebalancing(page: PageRows) -> Mapping[object, Sequence[Interval]]:
-    """When each group rebalanced. Left out: rebalances whose end is not known."""
+    """The times in which each group rebalanced, without rebalances whose end is not known."""
     return {
         group: [(row.started_at, row.ended_at) for row in rows if row.ended_at]
         for group, rows in page.rebalances_of_group.items()
     }
 
 
-def counted(page: PageRows, subjects: Iterable[Sequence[Interval]]) -> list[Point]:
-    """How many subjects are inside one of their intervals, from each change on. One subject counts once."""
+def count_curve(page: PageRows, subjects: Iterable[Sequence[Interval]]) -> list[Point]:
+    """Count the subjects that are inside one of their intervals, from each change on. One subject counts once."""
     changes = [
-        (_ms(page, at), step) for own in subjects for start, end in joined(own) for at, step in ((start, 1), (end, -1))
+        (_ms(page, at), step)
+        for intervals in subjects
+        for start, end in merge(intervals)
+        for at, step in ((start, 1), (end, -1))
     ]
     by_instant = [(at, sum(step for _, step in same)) for at, same in groupby(sorted(changes), key=lambda c: c[0])]
     totals = accumulate(step for _, step in by_instant)
     return [(0, 0), *((at, total) for (at, _), total in zip(by_instant, totals, strict=True))] if changes else []
 
 
-def joined(intervals: Iterable[Interval]) -> list[Interval]:
-    """The same time in intervals that do not overlap, in order."""
-    found: list[Interval] = []
+def merge(intervals: Iterable[Interval]) -> list[Interval]:
+    """Merge intervals that overlap; the result is in order of time."""
+    union: list[Interval] = []
     for start, end in sorted(intervals):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if union and start <= union[-1][1]:
+            union[-1] = (union[-1][0], max(end, union[-1][1]))
         elif end > start:
-            found.append((start, end))
-    return found
+            union.append((start, end))
+    return union
 
 
-def thinned(points: Sequence[Point], span_ms: int) -> list[Point]:
-    """At most about MOST_POINTS of them: of points that lie near each other the highest, so that no peak is lost."""
+def thin(points: Sequence[Point], span_ms: int) -> list[Point]:
+    """Thin points out to about MOST_POINTS: the highest of points near each other stays, so that no peak is lost."""
     if len(points) <= MOST_POINTS:
         return list(points)
-    size, kept, last = -(-span_ms // MOST_POINTS), [], points[0][1]
-    for place, near in groupby(points, key=lambda p: p[0] // size):
-        values = [value for _, value in near]
-        kept.append((place * size, max(last, *values)))
+    size, peaks, last = -(-span_ms // MOST_POINTS), [], points[0][1]
+    for place, neighbours in groupby(points, key=lambda p: p[0] // size):
+        values = [value for _, value in neighbours]
+        peaks.append((place * size, max(last, *values)))
         last = values[-1]
-    return [*kept, (points[-1][0], last)]
+    return [*peaks, (points[-1][0], last)]
 
 
-def _drawn(page: PageRows, label: str, points: Sequence[Point]) -> Iterator[CurveLane]:
+def _lane(page: PageRows, label: str, points: Sequence[Point]) -> Iterator[CurveLane]:
     top = max((value for _, value in points), default=0)
     if not top:
         return
@@ -106,7 +109,7 @@ def _drawn(page: PageRows, label: str, points: Sequence[Point]) -> Iterator[Curv
     above = sum(later - at for (at, value), (later, _) in pairwise([*points, (span, 0)]) if value)
     when = words.instant(first + timedelta(milliseconds=peak), page.day)
     says = f"up to {words.number(top)}, at {when}; above zero for {words.duration(above)}"
-    yield CurveLane(label, f"up to {words.number(top)}, at {when}", says, tuple(thinned(points, span)), top, span)
+    yield CurveLane(label, f"up to {words.number(top)}, at {when}", says, tuple(thin(points, span)), top, span)
 
 
 def _ms(page: PageRows, at: datetime) -> int:

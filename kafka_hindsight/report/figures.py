@@ -18,7 +18,7 @@ _ORDER = {harm: place for place, harm in enumerate(Harm)}
 
 
 def harm_of(incident: Incident) -> Harm:
-    """What an incident did. Edge case: rows of an earlier version hold rebalances alone, and do not say it."""
+    """The harm of an incident. Rows of an earlier version have none, and are of rebalances alone."""
     return incident.harm or Harm.CONSUMERS_STOPPED
 
 
@@ -38,12 +38,12 @@ def ranked(incidents: Iterable[Incident]) -> list[Incident]:
 
 
 def by_harm(incidents: Iterable[Incident]) -> Mapping[Harm, Sequence[Incident]]:
-    """Incidents by what they did, the gravest first."""
+    """Incidents by their harm, the gravest first."""
     return grouped(ranked(incidents), harm_of)
 
 
 def needs(incident: Incident) -> State:
-    """What an incident asks of its reader: to act where something was gone when the logs end, whatever it was."""
+    """Whether an incident asks its reader to act, to look, or for nothing. One that goes on always asks to act."""
     return "act" if is_going_on(incident) else HARM_NOTES[harm_of(incident)].state
 
 
@@ -53,23 +53,23 @@ def is_going_on(incident: Incident) -> bool:
 
 
 def urgent_first(incidents: Iterable[Incident]) -> list[Incident]:
-    """What asks its reader for something: what is not over, then the rest, each the most harmful first."""
+    """The incidents that ask to act or to look: those that go on, then the others, each the most harmful first."""
     asking = [i for i in ranked(incidents) if needs(i) != "calm"]
     return sorted(asking, key=lambda i: not is_going_on(i))
 
 
 def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], is_partial: bool | None = None) -> State:
-    """What a window asks of its reader: the most urgent of what its incidents and its findings ask.
+    """Whether a window asks its reader to act, to look, or for nothing: the most urgent of its incidents and findings.
 
-    Takes: whether logs were left out that no audit takes: then there is something to look at.
+    With `is_partial`, logs were left out that no audit reads: the window then asks to look at least.
     """
-    needed = {needs(i) for i in incidents} | ({"look"} if is_partial else set())
-    needed |= {"act" if f.rule_id in ONGOING_RULES else "look" for f in findings if f.severity != FindingSeverity.INFO}
-    return "act" if "act" in needed else "look" if "look" in needed else "calm"
+    states = {needs(i) for i in incidents} | ({"look"} if is_partial else set())
+    states |= {"act" if f.rule_id in ONGOING_RULES else "look" for f in findings if f.severity != FindingSeverity.INFO}
+    return "act" if "act" in states else "look" if "look" in states else "calm"
 
 
 @dataclass(frozen=True)
-class Lost:
+class RecordLoss:
     """Committed records that were lost: at least and at most. `high` is None where nothing bounds it."""
 
     low: int
@@ -77,7 +77,7 @@ class Lost:
 
     @property
     def number(self) -> str:
-        """How many, at a glance."""
+        """The number for a tile: `40`, `3–7`, or `40+` without an upper bound."""
         if self.high is None:
             return f"{words.number(self.low)}+"
         return (
@@ -85,25 +85,25 @@ class Lost:
         )
 
 
-def lost_records(incidents: Iterable[Incident]) -> Lost:
+def lost_records(incidents: Iterable[Incident]) -> RecordLoss:
     """The committed records that all incidents lost together."""
     rows = [i for i in incidents if harm_of(i) == Harm.RECORDS_LOST]
     highs = [i.records_lost_high for i in rows]
-    known = [high for high in highs if high is not None]
-    return Lost(sum(i.records_lost_low or 0 for i in rows), sum(known) if len(known) == len(highs) else None)
+    bounds = [high for high in highs if high is not None]
+    return RecordLoss(sum(i.records_lost_low or 0 for i in rows), sum(bounds) if len(bounds) == len(highs) else None)
 
 
 @dataclass(frozen=True)
 class Absences:
-    """How often brokers were away: shut down in order, or otherwise. `gone`: those that had not come back."""
+    """Absences of brokers: `orderly` ones began with a controlled shutdown; of `not_back` ones no log shows the end."""
 
     sudden: int
     orderly: int
-    gone: int
+    not_back: int
 
 
 def absences(outages: Iterable[BrokerOutage]) -> Absences:
-    """How often brokers were away, how often after a shutdown in order, and how many had not come back."""
+    """Count absences of brokers by how they began."""
     rows = list(outages)
     orderly = sum(map(is_orderly, rows))
     return Absences(len(rows) - orderly, orderly, sum(o.up_at is None for o in rows))
@@ -116,7 +116,7 @@ def groups_stopped(incidents: Iterable[Incident], rows: Iterable[Unavailability]
 
 
 def partition_seconds(rebalances: Iterable[Rebalance]) -> float:
-    """What rebalances cost, as far as it is known."""
+    """The cost of rebalances in partition-seconds, as far as it is known."""
     return sum((row.partition_seconds or 0.0 for row in rebalances), 0.0)
 
 
@@ -126,5 +126,5 @@ def critical(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def unseen(findings: Iterable[Finding]) -> list[Finding]:
-    """What could not be seen: the findings about our own input."""
+    """The findings about gaps in our own input."""
     return [f for f in findings if f.rule_id in UNSEEN]

@@ -1,4 +1,4 @@
-"""All clusters on one page: the worst first, what was not audited, and what befell several at once."""
+"""All clusters on one page: the worst first, those without an audit, and incidents of several at once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from kafka_hindsight.shared.page_names import NEWEST, page_address
 
 DAYS = 30
 LATE = timedelta(hours=36)
-"""A newest night that ended longer ago than this was not the last one."""
+"""A cluster whose newest night ended longer ago than this is late."""
 
 HARMS = tuple(harm for harm, note in HARM_NOTES.items() if note.state != "calm")
 """The harms of the incidents that the page shows."""
 
-OF_LATE = timedelta(days=2)
+RECENT = timedelta(days=2)
 """How far back from the newest night incidents of several clusters are looked for."""
 
 AT_ONCE = timedelta(minutes=10)
@@ -43,7 +43,7 @@ Rows = Iterable[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetIncident(Row):
-    """What an incident is, where several clusters are looked at."""
+    """The columns of an incident that the page of all clusters reads."""
 
     TABLE = Incident.TABLE
 
@@ -55,44 +55,44 @@ class FleetIncident(Row):
 
 @dataclass(frozen=True)
 class Fleet:
-    """The nights of all clusters, the incidents of late that ask to act or look, and the instant of the look.
+    """The nights of all clusters, their recent incidents that ask to act or look, and the instant `at` of the page.
 
-    `expected`: clusters that should be there, as the settings name them.
+    `configured`: the clusters that the settings name.
     """
 
     nights: Sequence[Night]
     incidents: Sequence[FleetIncident]
     at: datetime
-    expected: Sequence[str] = ()
+    configured: Sequence[str] = ()
 
     @classmethod
-    def of(cls, nights: Rows, incidents: Rows, at: datetime, expected: Sequence[str] = ()) -> Fleet:
+    def of(cls, nights: Rows, incidents: Rows, at: datetime, configured: Sequence[str] = ()) -> Fleet:
         """The fleet of rows, their text made harmless."""
         return cls(
             [Night.of(plain.harmless(row)) for row in nights],
             [FleetIncident.of(plain.harmless(row)) for row in incidents],
             at,
-            [plain.harmless(name) for name in expected],
+            [plain.harmless(name) for name in configured],
         )
 
     @classmethod
     def joined(cls, fleets: Sequence[Fleet], at: datetime) -> Fleet:
         """The fleets of several lakes as one."""
-        nights, incidents, expected = (
-            [row for fleet in fleets for row in getattr(fleet, name)] for name in ("nights", "incidents", "expected")
+        nights, incidents, configured = (
+            [row for fleet in fleets for row in getattr(fleet, name)] for name in ("nights", "incidents", "configured")
         )
-        return cls(nights, incidents, at, expected)
+        return cls(nights, incidents, at, configured)
 
     def linked(self, template: str) -> Fleet:
-        """The same, with the address of each page by a template with {cluster} and {page}."""
+        """The same fleet with the address of each page, by a template with {cluster} and {page}."""
         nights = [replace(n, page=page_address(template, n.cluster, n.page)) for n in self.nights]
         return replace(self, nights=nights)
 
     def among(self, clusters: Collection[str]) -> Fleet:
-        """The same for these clusters alone."""
+        """The same fleet with these clusters alone."""
         nights = [n for n in self.nights if n.cluster in clusters]
         incidents = [i for i in self.incidents if i.cluster in clusters]
-        return Fleet(nights, incidents, self.at, [c for c in self.expected if c in clusters])
+        return Fleet(nights, incidents, self.at, [c for c in self.configured if c in clusters])
 
     @property
     def newest(self) -> list[Night]:
@@ -118,10 +118,10 @@ def _badness(night: Night) -> tuple[object, ...]:
 
 
 def fleet_page(fleet: Fleet) -> ui.Page:
-    """The page. Order: none that the rows come in; the same rows give the same page."""
+    """The page of all clusters. The same rows give the same page, in whatever order they come."""
     not_audited: ui.Block = ui.Paragraph("The last night of every cluster was audited.")
     if late := late_clusters(fleet):
-        items = (ui.Item((ui.Name(plain.shortened(c)), f": {why}."), "warn") for c, why in late.items())
+        items = (ui.Item((ui.Name(plain.shortened(c)), f": {reason}."), "warn") for c, reason in late.items())
         not_audited = ui.List(tuple(items), "statements")
     sections = (
         ("clusters", "Clusters, the worst first", "Clusters", tuple(_clusters(fleet))),
@@ -137,18 +137,18 @@ def fleet_page(fleet: Fleet) -> ui.Page:
     )
 
 
-_ASKS: Mapping[str, str] = {"act": "to act on", "look": "to look at", "calm": "calm"}
+_STATE_WORDS: Mapping[str, str] = {"act": "to act on", "look": "to look at", "calm": "calm"}
 
 
 def summary(fleet: Fleet) -> str:
-    """How many clusters ask for what: `2 clusters: 1 to act on and 1 calm; 1 without an audit of the last night.`"""
+    """Clusters counted by state: `2 clusters: 1 to act on and 1 calm; 1 without an audit of the last night.`"""
     if not fleet.newest:
         return "No night has been published yet."
     states = Counter(n.state for n in fleet.newest)
-    said = words.listed([f"{states[s]} {asks}" for s, asks in _ASKS.items() if states[s]])
+    counts = words.listed([f"{states[s]} {label}" for s, label in _STATE_WORDS.items() if states[s]])
     late = len(late_clusters(fleet))
     missing = f"; {late} without an audit of the last night" if late else ""
-    return f"{words.counted(len(fleet.newest), 'cluster')}: {said}{missing}."
+    return f"{words.counted(len(fleet.newest), 'cluster')}: {counts}{missing}."
 
 
 def fleet_lines(fleet: Fleet) -> Iterator[str]:
@@ -156,8 +156,8 @@ def fleet_lines(fleet: Fleet) -> Iterator[str]:
     yield summary(fleet)
     for night in fleet.newest:
         yield f"{night.state:4}  {night.cluster}  until {words.instant(night.window_to)}: {night.headline or 'nothing'}"
-    for cluster, why in late_clusters(fleet).items():
-        yield f"not audited  {cluster}: {why}"
+    for cluster, reason in late_clusters(fleet).items():
+        yield f"not audited  {cluster}: {reason}"
 
 
 def _clusters(fleet: Fleet) -> Iterator[ui.Block]:
@@ -178,7 +178,7 @@ def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
     anchor = plain.anchor("incident", night.incident_id) if night.incident_id else ""
     state = next(s for s in STATES if s == night.state)
     orderly = f", {night.orderly_absences} in order" if night.orderly_absences else ""
-    lost = figures.Lost(night.records_lost_low, night.records_lost_high).number
+    loss = figures.RecordLoss(night.records_lost_low, night.records_lost_high).number
     longest = "not over" if night.partitions_still_offline else words.duration(night.offline_ms)
     return ui.TableRow(
         (
@@ -186,7 +186,7 @@ def _cluster(fleet: Fleet, night: Night) -> ui.TableRow:
             ui.Cell(ui.Badge(STATES[state], f"state {state}"), "left"),
             ui.Cell(_strip(fleet, night.cluster), "left"),
             ui.Cell(ui.PageLink(gravest, night.page, anchor) if gravest else "nothing", "left wide"),
-            ui.Cell(lost, "bad" if night.records_lost_low else ""),
+            ui.Cell(loss, "bad" if night.records_lost_low else ""),
             ui.Cell(f"{night.partitions_offline}, {longest}" if night.partitions_offline else "0"),
             f"{night.sudden_absences}{orderly}",
             str(night.groups_stopped),
@@ -202,8 +202,8 @@ def states_by_day(fleet: Fleet, cluster: str) -> Mapping[date, str]:
     """The state of each of the last days: the worst of its windows, empty where none was audited."""
     last = max(n.window_from for n in fleet.nights).astimezone(UTC).date()
     days = [last - timedelta(days=i) for i in range(DAYS - 1, -1, -1)]
-    held = grouped(fleet.of_cluster[cluster], lambda n: n.window_from.astimezone(UTC).date())
-    return {day: min((n.state for n in held.get(day, ())), key=_URGENCY.index, default="") for day in days}
+    nights = grouped(fleet.of_cluster[cluster], lambda n: n.window_from.astimezone(UTC).date())
+    return {day: min((n.state for n in nights.get(day, ())), key=_URGENCY.index, default="") for day in days}
 
 
 def _strip(fleet: Fleet, cluster: str) -> ui.Strip:
@@ -215,20 +215,20 @@ def _strip(fleet: Fleet, cluster: str) -> ui.Strip:
 
 
 def late_clusters(fleet: Fleet) -> Mapping[str, str]:
-    """The clusters whose last night was not audited, and since when; those of the settings without any night too."""
+    """The clusters whose last night was not audited, with the reason; configured ones without any night too."""
     since = {
         n.cluster: f"its newest night ended at {words.instant(n.window_to)}, {words.duration(ago)} ago"
         for n in sorted(fleet.newest, key=lambda n: n.window_to)
         if (ago := fleet.at - n.window_to) > LATE
     }
-    known = {n.cluster for n in fleet.nights}
-    return {**dict.fromkeys(sorted({*fleet.expected} - known), "no night of it was ever audited"), **since}
+    audited = {n.cluster for n in fleet.nights}
+    return {**dict.fromkeys(sorted({*fleet.configured} - audited), "no night was ever audited"), **since}
 
 
 def together(fleet: Fleet) -> list[list[FleetIncident]]:
     """Incidents of several clusters that began within ten minutes of one another, the newest first."""
     runs: list[list[FleetIncident]] = []
-    since = max((n.window_to for n in fleet.nights), default=fleet.at) - OF_LATE
+    since = max((n.window_to for n in fleet.nights), default=fleet.at) - RECENT
     late = (i for i in fleet.incidents if i.started_at >= since)
     for incident in sorted(late, key=lambda i: (i.started_at, i.cluster, i.incident_id)):
         if runs and incident.started_at - runs[-1][-1].started_at <= AT_ONCE:
@@ -239,19 +239,19 @@ def together(fleet: Fleet) -> list[list[FleetIncident]]:
 
 
 def _together(fleet: Fleet) -> Iterator[ui.Block]:
-    found = together(fleet)
-    if not found:
-        yield ui.Paragraph("None of the last two days.")
+    groups = together(fleet)
+    if not groups:
+        yield ui.Paragraph("None in the last two days.")
         return
     yield ui.Paragraph(
         f"They began within {words.duration(AT_ONCE)} of one another. Look at what these clusters share: hosts, racks,"
         " network, clients, a deployment.",
         "advice",
     )
-    yield from (ui.List(tuple(ui.Item(_one(fleet, incident)) for incident in run)) for run in found)
+    yield from (ui.List(tuple(ui.Item(_incident_words(fleet, incident)) for incident in run)) for run in groups)
 
 
-def _one(fleet: Fleet, incident: FleetIncident) -> ui.Words:
+def _incident_words(fleet: Fleet, incident: FleetIncident) -> ui.Words:
     nights = fleet.of_cluster.get(incident.cluster, ())
     page = next((n.page for n in nights if n.window_from <= incident.started_at < n.window_to), NEWEST)
     anchor = plain.anchor("incident", incident.incident_id)

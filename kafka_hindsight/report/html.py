@@ -28,7 +28,7 @@ FIRST_ROWS = 5
 def render_html(page: Page, has_script: bool = True) -> str:
     """The page: style, script and pictures inline, and a policy that lets a browser run and load nothing else.
 
-    Keeps: every text of the page is escaped; addresses inside the page come from hashes; it asks no network.
+    Every text of the page is escaped, and addresses inside the page come from hashes.
     """
     style = _asset("page.css")
     script = _asset("page.js") + _asset("timeline.js") if has_script else ""
@@ -47,16 +47,16 @@ def render_html(page: Page, has_script: bool = True) -> str:
 
 
 class _Renderer:
-    """Shows content by the macro of its kind, which blocks.html calls like its class."""
+    """Content as HTML, by the macro of blocks.html that has the name of its class."""
 
     def __init__(self, day: date | None) -> None:
         self.day = day
         self.rows_at_hand = 0
-        given = {"show": self.show, "cells": self.cells, "parts": self.parts}
-        self.macros: Any = _environment().get_template("blocks.html").make_module(given).__dict__
+        functions = {"show": self.show, "cells": self.cells, "parts": self.parts}
+        self.macros: Any = _environment().get_template("blocks.html").make_module(functions).__dict__
 
     def show(self, content: Content) -> Markup:
-        """Any content as HTML, its text escaped."""
+        """Show any content as HTML, its text escaped."""
         if isinstance(content, str):
             return escape(content)
         if isinstance(content, tuple):
@@ -64,14 +64,14 @@ class _Renderer:
         if isinstance(content, At):
             at = words.instant(content.instant, self.day, content.precise)
             return Markup(f"<time>{at}</time>" if at else "")
-        shown: Markup = self.macros[type(content).__name__](content)
-        return shown
+        html: Markup = self.macros[type(content).__name__](content)
+        return html
 
     def parts(self, rows: Sequence[TableRow]) -> list[Sequence[TableRow]]:
         """The rows of a table as its parts: the first is at hand, the others wait packed."""
         is_long_page = self.rows_at_hand >= ROWS_OF_A_LONG_PAGE
-        whole, size = (FIRST_ROWS, FIRST_ROWS) if is_long_page else (ROWS_OF_A_LONG_TABLE, ROWS_PER_PART)
-        first = size if len(rows) > whole else len(rows)
+        limit, size = (FIRST_ROWS, FIRST_ROWS) if is_long_page else (ROWS_OF_A_LONG_TABLE, ROWS_PER_PART)
+        first = size if len(rows) > limit else len(rows)
         self.rows_at_hand += first
         return [rows[:first], *(rows[i : i + ROWS_PER_PART] for i in range(first, len(rows), ROWS_PER_PART))]
 
@@ -81,8 +81,8 @@ class _Renderer:
         Not a macro: a page may hold a hundred thousand of them.
         """
         html = []
-        for i, (given, heading) in enumerate(zip(row.cells, headings, strict=False)):
-            cell = given if isinstance(given, Cell) else Cell(given)
+        for i, (content, heading) in enumerate(zip(row.cells, headings, strict=False)):
+            cell = content if isinstance(content, Cell) else Cell(content)
             tag = 'th scope="row"' if cell.is_head else "td"
             style = f' class="{escape(cell.style)}"' if cell.style else ""
             label = f' data-of="{escape(heading.rstrip("<"))}"' if i and heading and not row.detail else ""
@@ -138,4 +138,4 @@ def _packed(spans: Sequence[Span], begins: datetime, ends: datetime) -> str:
     fields = (
         (s.shape, since(s.start), since(s.end) - since(s.start), s.tone, s.anchor, s.short, s.says) for s in ordered
     )
-    return "\n".join("\t".join(map(str, of_one)) for of_one in fields)
+    return "\n".join("\t".join(map(str, values)) for values in fields)

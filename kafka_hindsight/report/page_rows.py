@@ -64,7 +64,7 @@ class EarlierWindow(Row):
 
 @struct
 class EarlierIncident(Row):
-    """What happened on windows before: on how many of them, and when it began there first and last."""
+    """An incident that earlier windows had too: on how many of them, and when it began first and last."""
 
     recurrence_id: str
     nights: int
@@ -74,7 +74,7 @@ class EarlierIncident(Row):
 
 @struct
 class History(Row):
-    """The windows before this one, in any order, the findings of the last of them, and what happened on them."""
+    """The windows before this one, in any order, the findings of the last of them, and the incidents of all."""
 
     windows: list[EarlierWindow] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -143,7 +143,7 @@ class PageRows:
     run: PageRun
 
     @classmethod
-    def read(cls, tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping[str, Any]) -> PageRows:
+    def from_tables(cls, tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping[str, Any]) -> PageRows:
         """The rows of READS, every text of them harmless: printable, on one line but for quotations, of bounded length.
 
         Args:
@@ -228,26 +228,26 @@ class PageRows:
         return [Owner(**owner) for owner in self.run.owners or ()]
 
     def whose(self, groups: Iterable[str], topics: Iterable[str]) -> tuple[str, str]:
-        """Who owns the cluster, or one of these groups and topics: `Owners` and the names; none where none is known."""
-        named = [*groups], [*topics]
-        owners = [owner.name for owner in self._owners if owner.owns(self.run.cluster, *named)]
+        """The label `Owners` and the owners of the cluster, or of one of these groups and topics; empty without any."""
+        subjects = [*groups], [*topics]
+        owners = [owner.name for owner in self._owners if owner.owns(self.run.cluster, *subjects)]
         return words.verb(len(owners), "Owner", "Owners"), words.listed(owners, OWNERS)
 
     def outage_link(self, outage_id: str | None) -> Link | None:
-        """The way to an outage; None where it is not in this window."""
+        """A link to an outage; None where it is not in this window."""
         outage = self.outages.get(outage_id)
         return Link(f"broker {outage.broker}", plain.anchor("outage", outage.outage_id)) if outage else None
 
     @cached_property
     def _quotes_per_row(self) -> int:
-        proven = sum(len(self.tables.get(kind, ())) for kind in (Rebalance, Incident, Failover, Finding))
-        return max(2, min(QUOTES_PER_ROW, QUOTES_PER_PAGE // max(1, proven)))
+        rows_with_evidence = sum(len(self.tables.get(kind, ())) for kind in (Rebalance, Incident, Failover, Finding))
+        return max(2, min(QUOTES_PER_ROW, QUOTES_PER_PAGE // max(1, rows_with_evidence)))
 
     def evidence(self, items: Sequence[Quote], label: str = "") -> Evidence:
-        """What a row quotes: the first lines and the last, as many as the page can hold."""
-        most = self._quotes_per_row
-        kept = [*items[: most - 1], items[-1]] if len(items) > most else items
-        quotes = tuple(Quotation(q.text, q.source, At(q.happened_at, precise=True)) for q in kept)
+        """The lines that a row quotes: the first ones and the last, as many as the page can hold."""
+        limit = self._quotes_per_row
+        selection = [*items[: limit - 1], items[-1]] if len(items) > limit else items
+        quotes = tuple(Quotation(q.text, q.source, At(q.happened_at, precise=True)) for q in selection)
         return Evidence(quotes, len(items) - len(quotes), label)
 
 

@@ -1,4 +1,4 @@
-"""Phrases that several sections say of a row."""
+"""Phrases about a row that several sections share."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ _HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
 WORTH_A_SENTENCE = 10
 """One line of so many must be unread before most of a broker's lines can be."""
 
-NAMED = 5
+FOLDERS_NAMED = 5
 
 
 def outage_words(outage: BrokerOutage) -> str:
-    """What became of a broker, as sure as that is: `broker 2 was cut off`, `broker 3 probably crashed`."""
+    """An outage in words, as sure as its verdict: `broker 2 was cut off`, `broker 3 probably crashed`."""
     return f"broker {outage.broker} {_HEDGES.get(outage.confidence, '')}{outage_verb(outage)}"
 
 
 def incident_headline(incident: Incident) -> str:
-    """An incident in one line. Edge case: rows of an earlier version have no headline."""
+    """An incident in one line; rows of an earlier version have no headline."""
     return plain.shortened(incident.headline or incident.explanation.rstrip("."), 220)
 
 
-def declared(row: Incident) -> str:
-    """The label of what was declared, after its headline; empty for anything else."""
+def declared_label(row: Incident) -> str:
+    """The label of declared work, to stand after a headline; empty for anything else."""
     return " (declared)" if row.intent == Intent.DECLARED else ""
 
 
-def who(member: Rebalance | Contributor | Delay) -> str:
-    """A member as a person knows it: its client id, its instance id, else its member id."""
+def member_name(member: Rebalance | Contributor | Delay) -> str:
+    """The name by which people know a member: its client id, its instance id, else its member id."""
     client, instance = member.client_id, None if isinstance(member, Delay) else member.instance_id
     if client and instance and client != instance:
         return f"{plain.shortened(client)} (instance {plain.shortened(instance)})"
@@ -79,37 +79,41 @@ def controller_anchor(row: ControllerChange) -> str:
 
 
 def _mostly_unread(page: PageRows) -> list[tuple[str, int, int]]:
-    """The folders of brokers in which more lines are unread than say something, the one with the most first.
+    """The folders of brokers in which more lines are unread than became events, the one with the most first.
 
-    Gives: folder, lines that could not be read, all lines.
+    Returns:
+        For each the folder, its lines that could not be read, and all its lines.
     """
     brokers = [row for row in page.of(Coverage) if row.origin == "broker"]
-    unread = []
+    folders = []
     for folder, rows in grouped(brokers, lambda row: folder_of(row.source) or row.source).items():
-        lost, lines = sum(r.unparsed + r.quarantined for r in rows), sum(r.lines_in for r in rows)
-        if lost > sum(r.events for r in rows) and lost * WORTH_A_SENTENCE > lines:
-            unread.append((folder, lost, lines))
-    return sorted(unread, key=lambda u: (-u[1], u[0]))
+        unread, lines = sum(r.unparsed + r.quarantined for r in rows), sum(r.lines_in for r in rows)
+        if unread > sum(r.events for r in rows) and unread * WORTH_A_SENTENCE > lines:
+            folders.append((folder, unread, lines))
+    return sorted(folders, key=lambda u: (-u[1], u[0]))
 
 
-def unread_first(page: PageRows) -> str:
-    """What a verdict says before anything else where a broker's lines are mostly unread; else empty."""
+def unread_warning(page: PageRows) -> str:
+    """The warning that a verdict begins with where a broker's lines are mostly unread; else empty."""
     folders = _mostly_unread(page)
     if not folders:
         return ""
-    named = words.listed([plain.shortened(folder) for folder, _, _ in folders[:NAMED]])
-    others = f" and {words.number(len(folders) - NAMED)} others" if len(folders) > NAMED else ""
-    lost, lines = sum(lost for _, lost, _ in folders), sum(lines for _, _, lines in folders)
+    names = words.listed([plain.shortened(folder) for folder, _, _ in folders[:FOLDERS_NAMED]])
+    others = f" and {words.number(len(folders) - FOLDERS_NAMED)} others" if len(folders) > FOLDERS_NAMED else ""
+    unread, lines = sum(unread for _, unread, _ in folders), sum(lines for _, _, lines in folders)
     return (
-        f"Most of what matters in the logs of {named}{others} could not be read"
-        f" ({words.counted(lost, 'line')} of {words.number(lines)}): what is not listed here may have happened."
+        f"Most of what matters in the logs of {names}{others} could not be read"
+        f" ({words.counted(unread, 'line')} of {words.number(lines)}): what is not listed here may have happened."
     )
 
 
-def absence(page: PageRows, observed: str, nothing: str) -> str:
-    """What is said where nothing is there: `observed` where all was read, else that no line that was read says it.
+def empty_sentence(page: PageRows, observed: str, nothing: str) -> str:
+    """The sentence of a section without rows.
 
-    Takes: the sentence, and what it denies, as in `No rebalance`.
+    Args:
+        page: The rows of the window.
+        observed: The sentence where the lines of the brokers were read.
+        nothing: Its beginning where they were not, as in `No rebalance`; "in what could be read." follows.
     """
     has_brokers = any(row.origin == Origin.BROKER for row in page.of(Coverage))
     return observed if has_brokers and not _mostly_unread(page) else f"{nothing} in what could be read."

@@ -1,4 +1,4 @@
-"""One row of gold as a story for a terminal: what, why, what to do, related rows, and the lines that prove it."""
+"""One row of gold explained in a terminal: headline, reason, advice, related rows, and the lines that prove it."""
 
 from __future__ import annotations
 
@@ -49,51 +49,51 @@ class Subject:
 def as_data(story: Story | Subject) -> dict[str, Any]:
     """The story for machines: the table's name, the row as it stands in gold, and the related rows."""
 
-    def of(related: Sequence[RelatedRows]) -> list[dict[str, Any]]:
+    def as_dicts(related: Sequence[RelatedRows]) -> list[dict[str, Any]]:
         return [{"table": r.table.full_name, "count": r.count, "rows": [w.as_dict() for w in r.rows]} for r in related]
 
     if isinstance(story, Subject):
-        return {"kind": story.kind, "name": story.name, "about": of(story.about)}
+        return {"kind": story.kind, "name": story.name, "about": as_dicts(story.about)}
     return {
         "table": story.table.full_name,
         "row": story.row.as_dict(),
-        "part_of": of(story.part_of),
-        "parts": of(story.parts),
+        "part_of": as_dicts(story.part_of),
+        "parts": as_dicts(story.parts),
     }
 
 
 def as_lines(story: Story | Subject, width: int = 100) -> Iterator[str]:
     """The story in lines of at most `width` columns, quoted lines excepted.
 
-    Keeps: nothing but printable characters, whatever names clients chose.
+    All characters are printable, whatever names clients chose.
     """
     terminal = Terminal(width)
     if isinstance(story, Story):
-        yield from _of_row(story, terminal)
+        yield from _row_lines(story, terminal)
         return
-    counts = words.listed([_counted(r) for r in story.about])
+    counts = words.listed([_count_words(r) for r in story.about])
     name = visible(shortened(story.name))
     yield from terminal.text(f"{words.sentence(story.kind)} {name}: {counts or 'no row'}.")
     for related in story.about:
-        yield from terminal.blocks([ui.Heading(words.sentence(_counted(related)))])
+        yield from terminal.blocks([ui.Heading(words.sentence(_count_words(related)))])
         yield from terminal.blocks([ui.List(tuple(_items(related)))], 2)
 
 
-def _of_row(story: Story, terminal: Terminal) -> Iterator[str]:
+def _row_lines(story: Story, terminal: Terminal) -> Iterator[str]:
     row = _safe(story.row)
     cluster, advice, evidence = (getattr(row, name, None) for name in ("cluster", "advice", "evidence"))
-    yield from terminal.text(f"{words.sentence(_named(story.table, row))}, cluster {cluster}")
+    yield from terminal.text(f"{words.sentence(_row_name(story.table, row))}, cluster {cluster}")
     if headline := getattr(row, "headline", None):
         yield from terminal.text(f"{headline}.")
-    yield from terminal.text(_says(row))
+    yield from terminal.text(_reason(row))
     if advice:
-        yield from terminal.blocks([ui.what_to_do(advice)])
+        yield from terminal.blocks([ui.advice_box(advice)])
     yield ""
     yield from terminal.blocks([ui.Facts(tuple(_facts(story.table, row)))], 2)
-    for title, related in (("Part of", story.part_of), ("What belongs to it", story.parts)):
+    for title, related in (("Part of", story.part_of), ("Contains", story.parts)):
         if related:
             yield from terminal.blocks([ui.Heading(title)])
-            items = [i for r in related for i in (*([ui.Item(_counted(r))] if r.count > 1 else []), *_items(r))]
+            items = [i for r in related for i in (*([ui.Item(_count_words(r))] if r.count > 1 else []), *_items(r))]
             yield from terminal.blocks([ui.List(tuple(items))], 2)
     quotes = tuple(ui.Quotation(q.text, q.source, ui.At(q.happened_at, precise=True)) for q in evidence or ())
     yield from terminal.blocks([ui.Heading("The lines that prove it" if quotes else "No line is quoted.")])
@@ -104,11 +104,11 @@ def _safe(row: Row) -> Row:
     return type(row).of(harmless(row.as_dict()))
 
 
-def _says(row: Row) -> str:
+def _reason(row: Row) -> str:
     return str(getattr(row, "explanation", None) or getattr(row, "message", None) or "")
 
 
-def _counted(related: RelatedRows) -> str:
+def _count_words(related: RelatedRows) -> str:
     noun = _noun(related.table)
     return words.counted(related.count, noun, noun if noun.endswith("s") else "")
 
@@ -117,7 +117,7 @@ def _noun(table: Table) -> str:
     return table.key[0].removesuffix("_id").replace("_", " ")
 
 
-def _named(table: Table, row: Row) -> str:
+def _row_name(table: Table, row: Row) -> str:
     return f"{_noun(table)} {getattr(row, table.key[0])}"
 
 
@@ -150,16 +150,16 @@ def _plain(value: Any) -> str:
 def _items(related: RelatedRows) -> Iterator[ui.Item]:
     for row in map(_safe, related.rows[:_LIST]):
         at = getattr(row, related.table.time_column) if related.table.time_column else None
-        line = (words.instant(at), _named(related.table, row), _subject(row))
+        line = (words.instant(at), _row_name(related.table, row), _subject(row))
         yield ui.Item(
-            "  ".join(filter(None, line)), blocks=(ui.Paragraph(getattr(row, "headline", None) or _says(row)),)
+            "  ".join(filter(None, line)), blocks=(ui.Paragraph(getattr(row, "headline", None) or _reason(row)),)
         )
     if related.count > _LIST:
         yield ui.Item(f"and {words.number(related.count - _LIST)} more")
 
 
 def _subject(row: Row) -> str:
-    """What a row is about, in short."""
+    """The subject of a row in short: a partition, a broker, a group."""
     topic, group, broker = (getattr(row, name, None) for name in ("topic", "group_id", "broker"))
     if topic is not None:
         return f"{topic}-{getattr(row, 'partition', '?')}"

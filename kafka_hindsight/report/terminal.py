@@ -1,4 +1,4 @@
-"""Blocks as lines of a terminal, and the report as the last words of a run."""
+"""Blocks as lines of a terminal, and the summary of a report that a run ends with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.shared import words
 
 INCIDENTS, FINDINGS = 10, 5
-"""How many of them a terminal shows."""
+"""The most of each that a terminal shows."""
 
 _MARKS = {"good": "✓ ", "plain": "· ", "warn": "! ", "act": "! ", "look": "· "}
 
@@ -18,13 +18,13 @@ _MARKS = {"good": "✓ ", "plain": "· ", "warn": "! ", "act": "! ", "look": "·
 def render_terminal(page: ui.Page, width: int = 100) -> str:
     """The summary of a report as lines of at most `width` columns.
 
-    Keeps: nothing but printable characters and line ends, whatever names clients chose.
+    All characters are printable or line ends, whatever names clients chose.
     """
     return "\n".join(_summary(Terminal(max(40, width), page.day), page)) + "\n"
 
 
 class Terminal:
-    """Shows blocks as lines. The same advice is written once."""
+    """A terminal that shows blocks as lines. The same advice is written once."""
 
     def __init__(self, width: int, day: date | None = None) -> None:
         self.width = width
@@ -32,7 +32,7 @@ class Terminal:
         self.advised: set[str] = set()
 
     def plain(self, content: ui.Content) -> str:
-        """Words without their looks."""
+        """The plain text of words."""
         match content:
             case str():
                 return content
@@ -49,7 +49,7 @@ class Terminal:
         return ""
 
     def blocks(self, blocks: Iterable[ui.Block], indent: int = 0) -> Iterator[str]:
-        """The blocks that a terminal shows, one below the other; tables, pictures and what is folded it does not."""
+        """The lines of blocks. Tables, pictures and folded blocks are left out."""
         for block in blocks:
             match block:
                 case ui.Paragraph(inner):
@@ -73,7 +73,7 @@ class Terminal:
         yield from self.blocks(item.blocks, indent + 2)
 
     def box(self, box: ui.Box, indent: int) -> Iterator[str]:
-        """What to do with an arrow before it; any other box block by block."""
+        """The advice of a box behind an arrow; any other box block by block."""
         if box.style == "advice":
             advice = " ".join(self.plain(block.words) for block in box.blocks if isinstance(block, ui.Paragraph))
             yield from self.advice(advice, indent)
@@ -81,12 +81,12 @@ class Terminal:
             yield from self.blocks(box.blocks, indent)
 
     def quotation(self, quote: ui.Quotation, indent: int) -> Iterator[str]:
-        """A quoted line below where it was read."""
+        """A quoted line below its instant and source."""
         yield f"{' ' * indent}{self.plain(quote.at or '')}  {quote.source}"
         yield from (f"{' ' * indent}  {line}" for line in quote.text.split("\n"))
 
     def entry(self, entry: ui.Entry) -> Iterator[str]:
-        """A thing that happened in one sentence, as its page explains it; or a finding, with what to do about it."""
+        """An incident in one line; or a finding with its advice."""
         if entry.when:
             facts = ", ".join([entry.cost, *(badge.text for badge in entry.badges)])
             yield from self.text(f"{self.plain(entry.when)}  {entry.headline} ({facts})", 2, hang=10)
@@ -95,12 +95,12 @@ class Terminal:
             yield from self.advice(entry.advice, 12)
 
     def advice(self, advice: str, indent: int) -> Iterator[str]:
-        """What to do, with an arrow before it."""
+        """Advice behind an arrow."""
         yield from self.text("→ as above" if advice in self.advised else f"→ {advice}", indent, hang=2)
         self.advised.add(advice)
 
     def facts(self, facts: Iterable[ui.Fact], indent: int) -> Iterator[str]:
-        """Labels in one column, what belongs to them in another."""
+        """Labels in one column, their values in another."""
         column = max((len(fact.label) for fact in facts), default=0) + 2
         for fact in facts:
             value, margin = self.plain(fact.value), " " * indent
@@ -113,10 +113,10 @@ class Terminal:
             ) or [f"{margin}{fact.label}"]
 
     def text(self, text: str, indent: int = 0, hang: int = 0) -> list[str]:
-        """Words in lines that keep to the width."""
+        """Words in lines that fit the width."""
         margin = " " * indent
-        rest = margin + " " * hang
-        return textwrap.wrap(text, self.width, initial_indent=margin, subsequent_indent=rest, break_on_hyphens=False)
+        hanging = margin + " " * hang
+        return textwrap.wrap(text, self.width, initial_indent=margin, subsequent_indent=hanging, break_on_hyphens=False)
 
 
 def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:

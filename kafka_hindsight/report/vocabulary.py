@@ -1,4 +1,4 @@
-"""What a reader sees instead of a code: one table for each vocabulary. What to do about it stands in the rows."""
+"""Labels and colours that a reader sees instead of codes: one table for each vocabulary."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from kafka_hindsight.knowledge.harms import HARM_NOTES, State
 
 @dataclass(frozen=True)
 class Look:
-    """How a code is shown. `tone` is the name of a colour in the style sheet."""
+    """The label and the colour of a code. `tone` is the name of a colour in the style sheet."""
 
     label: str
     tone: str
 
 
 FAMILIES: Mapping[str, str] = {family: family.meaning for family in CauseFamily}
-"""Causes that a reader tells apart by one colour, by its tone."""
+"""Families of causes by their tone: one colour each."""
 
 STATES: Mapping[State, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
-"""What a window asks of its reader, from the most urgent on."""
+"""The states of a window, from the most urgent on."""
 
 TONES: Mapping[str, str] = {
     "lost": "Members lost, partitions without a leader",
-    "broker": "Brokers not shut down in order, and what they moved",
+    "broker": "Broker failures, and what they moved",
     "member": "Members came and went",
     "topic": "Topics, subscriptions, reassignments",
-    "asked": "Asked for, leaders back",
+    "asked": "Requested elections, restored leaders",
     "protocol": "Shutdowns, controllers, protocol steps",
     "unknown": "Not known",
 }
-"""What a colour means on every lane of the timeline, by its tone."""
+"""The meaning of each colour on the lanes of the timeline, by its tone."""
 
 CAUSES: Mapping[Cause, Look] = {
     cause: Look(cause.label, family) for family in CauseFamily for cause in Cause if cause.family is family
@@ -55,7 +55,7 @@ OUTAGES: Mapping[OutageKind, Look] = {
     OutageKind.CRASH: Look("crash", "broker"),
     OutageKind.UNRESPONSIVE: Look("alive, but cut off", "broker"),
     OutageKind.FAILED_START: Look("failed start", "broker"),
-    OutageKind.UNKNOWN: Look("why is not known", "unknown"),
+    OutageKind.UNKNOWN: Look("cause not known", "unknown"),
 }
 
 FAILOVERS: Mapping[FailoverKind, Look] = {
@@ -74,7 +74,7 @@ FAILOVERS: Mapping[FailoverKind, Look] = {
 OUT_OF_SYNC: Mapping[OutOfSyncKind, Look] = {
     OutOfSyncKind.SLOW: Look("it was alive and fetched too late", "broker"),
     OutOfSyncKind.DISK: Look("its log directory failed", "lost"),
-    OutOfSyncKind.UNKNOWN: Look("why is not known", "unknown"),
+    OutOfSyncKind.UNKNOWN: Look("cause not known", "unknown"),
     OutOfSyncKind.OUTAGE: Look("it was away", "protocol"),
     OutOfSyncKind.REASSIGNMENT: Look("it was moved away", "topic"),
 }

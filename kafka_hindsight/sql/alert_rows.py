@@ -1,4 +1,4 @@
-"""What a lake holds that an alert may be sent for: read without a JVM."""
+"""The rows of a lake that alerts may be sent for. Read without a JVM."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ _PARTS = (
     {"broken": _BROKEN},
     {"coverage": _COVERAGE},
 )
-"""What is read together or not at all: a finding without what was declared would be sent to the people who declared
-it.
+"""Queries that are read together or not at all: without declared work, a finding would be sent to the people who
+declared it.
 """
 
 _TABLES = (
@@ -64,14 +64,14 @@ _TABLES = (
     quality.PUBLICATIONS,
     quality.VALIDATION_RESULTS,
 )
-"""What the parts read. Most of the time of a look goes into views, so it has no others."""
+"""The tables that the parts read. Creating views takes most of the time, so there are no others."""
 
 
 @dataclass(frozen=True)
 class AlertRows:
-    """Rows of the nights that ended lately, and of the nights before them where those tell what is usual.
+    """Rows of the nights that ended lately, and coverage of the nights before them, which shows what is usual.
 
-    `unread` says what could not be read, and why.
+    `unread` has the reason for each part that could not be read.
     """
 
     windows: Rows = ()
@@ -84,34 +84,39 @@ class AlertRows:
 
 
 def read_alert_rows(lake: str, since: datetime, former: datetime) -> AlertRows:
-    """The rows of nights that ended since then; none where nothing lies there yet.
+    """Read the rows of recent nights. A damaged table is reported in `unread` and not raised, so that the rest is sent.
 
-    Takes: `former`, where the nights begin that tell what is usual.
-    Edge case: whatever is wrong with a table is said in `unread` and not raised, so that the rest is sent.
+    Args:
+        lake: Its folder, or a URI.
+        since: The nights are those that ended since then.
+        former: Coverage is read of the nights that ended since then.
+
+    Returns:
+        The rows; none where there is no lake yet.
     """
     try:
         connection = open_views(lake, _TABLES)
     except BadInput:
         return AlertRows()
     except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table
-        return AlertRows(unread=_said(problem))
+        return AlertRows(unread=_reasons(problem))
     instants = {"since": since, "former": former}
-    found: dict[str, Any] = {}
+    rows: dict[str, Any] = {}
     unread: list[str] = []
     with connection:
         for part in _PARTS:
             try:
-                found |= {name: _rows(connection, query, instants) for name, query in part.items()}
+                rows |= {name: _rows(connection, query, instants) for name, query in part.items()}
             except duckdb.Error as problem:
-                unread += _said(problem)
-    return AlertRows(**found, unread=tuple(unread))
+                unread += _reasons(problem)
+    return AlertRows(**rows, unread=tuple(unread))
 
 
-def _said(problem: Exception) -> tuple[str, ...]:
+def _reasons(problem: Exception) -> tuple[str, ...]:
     sentences = (one_sentence(problem),) if isinstance(problem, duckdb.Error) else sentences_of(problem)
     return tuple(masked(sentence) for sentence in sentences)
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, instants: Mapping[str, datetime]) -> Rows:
-    used = {name: at for name, at in instants.items() if f"${name}" in query}
-    return dicts_of(connection.execute(query, used))
+    parameters = {name: at for name, at in instants.items() if f"${name}" in query}
+    return dicts_of(connection.execute(query, parameters))

@@ -20,7 +20,7 @@ import duckdb
 from kafka_hindsight.shared.plain import visible
 
 MAX_ROWS = 1000
-"""More rows than this are too many to read in a terminal; CSV and JSON give them all."""
+"""The most rows that a terminal shows; CSV and JSON give them all."""
 _LAST_WIDTH = 30
 _BATCH = 1000
 
@@ -29,40 +29,40 @@ Rows = Iterable[Sequence[Any]]
 
 
 def _write_table(names: Names, rows: Rows, out: TextIO) -> None:
-    """A table where it fits the terminal, else one block for each row. Nothing in it can steer the terminal.
+    """Write a table where it fits the terminal, else one block for each row. No text of it can steer the terminal.
 
-    Edge case: the last column may run over the edge, as long as it begins well before it. A pipe or a file has no edge:
-    there an answer is always a table.
+    The last column may run over the edge, as long as it begins well before it. A pipe or a file has no edge: there an
+    answer is always a table.
     """
     first = list(islice(rows, MAX_ROWS + 1))
-    shown = [["" if v is None else visible(_text(v)) for v in row] for row in first[:MAX_ROWS]]
-    widths = [max(map(len, column)) for column in zip(names, *shown, strict=True)]
-    needed = sum(w + 2 for w in widths[:-1]) + min(widths[-1], _LAST_WIDTH)
-    if needed <= shutil.get_terminal_size((sys.maxsize, 24)).columns:
-        of_numbers = [all(isinstance(v, _NUMBERS) or v is None for v in column) for column in zip(*first, strict=True)]
-        lines = _aligned((names, ["-" * w for w in widths], *shown), widths, of_numbers or [False] * len(names))
+    cells = [["" if v is None else visible(_text(v)) for v in row] for row in first[:MAX_ROWS]]
+    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    width = sum(w + 2 for w in widths[:-1]) + min(widths[-1], _LAST_WIDTH)
+    if width <= shutil.get_terminal_size((sys.maxsize, 24)).columns:
+        are_numbers = [all(isinstance(v, _NUMBERS) or v is None for v in column) for column in zip(*first, strict=True)]
+        lines = _aligned((names, ["-" * w for w in widths], *cells), widths, are_numbers or [False] * len(names))
     else:
-        lines = _blocks(names, shown)
+        lines = _blocks(names, cells)
     out.writelines(f"{line.rstrip()}\n" for line in lines)
-    more = " or more; the rest is left out: ask with LIMIT, or for csv" if len(first) > MAX_ROWS else ""
-    out.write(f"({len(shown)} {'row' if len(shown) == 1 else 'rows'}{more})\n")
+    more = " or more, the others are left out: use LIMIT, or --format csv" if len(first) > MAX_ROWS else ""
+    out.write(f"({len(cells)} {'row' if len(cells) == 1 else 'rows'}{more})\n")
 
 
-def _aligned(rows: Iterable[Names], widths: Sequence[int], of_numbers: Sequence[bool]) -> Iterator[str]:
+def _aligned(rows: Iterable[Names], widths: Sequence[int], are_numbers: Sequence[bool]) -> Iterator[str]:
     for cells in rows:
-        columns = zip(cells, widths, of_numbers, strict=True)
+        columns = zip(cells, widths, are_numbers, strict=True)
         yield "  ".join(cell.rjust(width) if is_number else cell.ljust(width) for cell, width, is_number in columns)
 
 
-def _blocks(names: Names, shown: Sequence[Names]) -> Iterator[str]:
+def _blocks(names: Names, rows: Sequence[Names]) -> Iterator[str]:
     width = max(map(len, names))
-    for number, cells in enumerate(shown, 1):
+    for number, cells in enumerate(rows, 1):
         yield f"--- row {number}"
         yield from (f"{name.ljust(width)}  {cell}" for name, cell in zip(names, cells, strict=True))
 
 
 def _write_csv(names: Names, rows: Rows, out: TextIO) -> None:
-    """CSV that a terminal and a spreadsheet only show. JSON gives each value as it is, and is inert too."""
+    """Write CSV in which no text is a command of a terminal or a formula. JSON gives each value as it is."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(map(_inert, names))
     for row in rows:
@@ -75,9 +75,9 @@ _FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20]")
 
 
 def _inert(text: str) -> str:
-    """Lines stay lines; what else commands is written out, and what could be a formula has the mark of a text."""
-    shown = "\n".join(visible(line) for line in text.split("\n"))
-    return f"'{shown}" if _FORMULA.match(shown) else shown
+    """A text in which line ends stay, other control characters are written out, and a formula is marked as text."""
+    inert = "\n".join(visible(line) for line in text.split("\n"))
+    return f"'{inert}" if _FORMULA.match(inert) else inert
 
 
 def _write_json(names: Names, rows: Rows, out: TextIO) -> None:
@@ -107,10 +107,10 @@ def rows_of(answer: duckdb.DuckDBPyConnection) -> Iterator[Sequence[Any]]:
 
 
 def _text(value: Any) -> str:
-    shown = plain(value)
-    if isinstance(shown, (list, dict)):
-        return json.dumps(shown, ensure_ascii=False)
-    return str(shown).lower() if isinstance(shown, bool) else str(shown)
+    simple = plain(value)
+    if isinstance(simple, (list, dict)):
+        return json.dumps(simple, ensure_ascii=False)
+    return str(simple).lower() if isinstance(simple, bool) else str(simple)
 
 
 def plain(value: Any) -> Any:

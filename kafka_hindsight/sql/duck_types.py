@@ -60,10 +60,10 @@ def quoted_text(text: str) -> str:
 
 
 CANNOT_BE_READ = " cannot be read: "
-"""Stands in what is said of a table, as the lake is opened, and by each query that looks at it."""
+"""Part of the message about an unreadable table: as the lake is opened, and from each query that reads it."""
 
 
 def one_sentence(error: Exception) -> str:
-    """What DuckDB or delta-rs says, with its hint, without the lists, drawings and native frames that follow."""
-    said = _PRECEDES.sub("", _FOLLOWS.split(str(error), maxsplit=1)[0], count=1)
-    return visible(" ".join(said.split()))[:_MAX_SENTENCE]
+    """The message of DuckDB or delta-rs with its hint, without the lists, drawings and native frames that follow."""
+    message = _PRECEDES.sub("", _FOLLOWS.split(str(error), maxsplit=1)[0], count=1)
+    return visible(" ".join(message.split()))[:_MAX_SENTENCE]

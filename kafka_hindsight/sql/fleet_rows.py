@@ -1,4 +1,4 @@
-"""The nights of all clusters of a lake, and their incidents of late: read without a JVM."""
+"""The nights of all clusters of a lake, and their recent incidents. Read without a JVM."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 
 from kafka_hindsight.catalog.gold import INCIDENTS
 from kafka_hindsight.catalog.quality import NIGHTS
-from kafka_hindsight.report.fleet import DAYS, HARMS, OF_LATE, Fleet
+from kafka_hindsight.report.fleet import DAYS, HARMS, RECENT, Fleet
 from kafka_hindsight.sql.lake_views import dicts_of, open_views
 
 _NIGHTS = f"""
@@ -18,10 +18,10 @@ _INCIDENTS = """
     WHERE list_contains($harms, harm) AND started_at >= (SELECT max(window_to) FROM quality.nights) - $late"""
 
 
-def read_fleet(lake: str, at: datetime, expected: Sequence[str] = ()) -> Fleet:
-    """All clusters of a lake at an instant. Raises: BadInput where there is no lake."""
+def read_fleet(lake: str, at: datetime, configured: Sequence[str] = ()) -> Fleet:
+    """Read all clusters of a lake as of an instant; BadInput where there is no lake."""
     with open_views(lake, (NIGHTS, INCIDENTS)) as connection:
         nights = dicts_of(connection.execute(_NIGHTS))
-        late = {"harms": [str(h) for h in HARMS], "late": OF_LATE}
+        late = {"harms": [str(h) for h in HARMS], "late": RECENT}
         incidents = dicts_of(connection.execute(_INCIDENTS, late))
-    return Fleet.of(nights, incidents, at, expected)
+    return Fleet.of(nights, incidents, at, configured)

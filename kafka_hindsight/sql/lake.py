@@ -52,7 +52,7 @@ class Night:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What one row, group or partition is about, with the lines that prove it."""
+    """The explanation of one row, group or partition, with the lines that prove it."""
 
     story: Story | Subject
 
@@ -152,11 +152,11 @@ class Lake:
         Raises:
             BadInput: DuckDB refuses the query, or no named query has that name or that variable.
         """
-        question = named_question(query, named_queries())
+        named_call = named_question(query, named_queries())
         try:
-            if question is None:
+            if named_call is None:
                 return self._connection.sql(query)
-            named_query, variables = question
+            named_query, variables = named_call
             with variables_set(self._connection, variables):
                 answer = self._connection.execute(named_query.sql).to_arrow_table()
             return self._connection.from_arrow(answer)

@@ -37,7 +37,7 @@ undone. Source: DuckDB's manual, "Securing DuckDB"; tests/store/test_sql_rules.p
 
 
 _SMALL = 64 * 1024 * 1024
-"""Bytes of a table that a query reads whole. A dataset of Arrow skips what a query does not ask for, and loads pandas,
+"""Bytes of a table that a query reads whole. A dataset of Arrow skips unused columns and files, but it loads pandas,
 which takes longer than most queries."""
 
 
@@ -108,7 +108,7 @@ def dicts_of(answer: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, place: str, table: Table, version: int) -> str:
-    """The query of a table's rows in a version. Says on stderr that it cannot be read, where that is so."""
+    """The query of a table's rows in a version. If it cannot be read, the reason is printed to stderr."""
     folder, name = f"{place}/{table.layer}/{table.name}", f"{table.layer}_{table.name}"
     try:
         if state.is_cut_short(place, table, version):
@@ -118,9 +118,9 @@ def _rows(connection: duckdb.DuckDBPyConnection, place: str, table: Table, versi
         is_small = sum(file.size for file in files) <= _SMALL
         connection.register(name, _Stream(folder, files, table) if is_small else delta.to_pyarrow_dataset())
     except Exception as problem:  # delta-rs and pyarrow have no common error of a damaged table
-        why = f"The table {table.full_name}{CANNOT_BE_READ}{masked(one_sentence(problem))}. {state.TO_DO}"
-        print(why, file=sys.stderr)
-        return _unreadable(table, why)
+        reason = f"The table {table.full_name}{CANNOT_BE_READ}{masked(one_sentence(problem))}. {state.TO_DO}"
+        print(reason, file=sys.stderr)
+        return _unreadable(table, reason)
     return f"SELECT * FROM {quoted_name(name)}"
 
 
@@ -128,9 +128,10 @@ def _columns(table: Table, value: str) -> str:
     return ", ".join(f"{value}::{duck_type(c.kind)} AS {quoted_name(c.name)}" for c in table.columns)
 
 
-def _unreadable(table: Table, why: str) -> str:
-    """Ends each query that looks at it. Edge case: DuckDB leaves out a filter and columns that it finds constant, and
-    would answer the rest of a query as if the table had no rows.
+def _unreadable(table: Table, reason: str) -> str:
+    """A query that fails with the reason, in each column and in its filter.
+
+    DuckDB drops what it finds constant, and would answer the rest of a query as if the table had no rows.
     """
-    error = f"error({quoted_text(why)})"
+    error = f"error({quoted_text(reason)})"
     return f"SELECT {_columns(table, error)} WHERE {error} IS NULL"

@@ -40,7 +40,7 @@ def named_queries() -> dict[str, NamedQuery]:
 
 
 def read_query(name: str, text: str) -> NamedQuery:
-    """A query out of its text: the comment in front is a sentence, then one line `-- variable: meaning` for each."""
+    """Read a query from its text: a comment with its sentence, then a line `-- variable: meaning` for each variable."""
     lines = text.strip().splitlines()
     comments = []
     while lines and lines[0].startswith("--"):
@@ -53,25 +53,30 @@ def read_query(name: str, text: str) -> NamedQuery:
 def named_question(text: str, queries: Mapping[str, NamedQuery]) -> tuple[NamedQuery, dict[str, str]] | None:
     """The named query, and the variables set for it, that a text such as `leader_timeline topic=orders` asks for.
 
-    Gives: None where the text does not begin with the name of a query, so that it must be SQL.
-    Raises: BadInput for a name that no query has, and for a variable that the query does not ask for.
+    Returns:
+        The query and its variables; None where the text does not begin with the name of a query: it must be SQL.
+
+    Raises:
+        BadInput: No query has that name, or the query has no such variable.
     """
-    asked = text.strip().rstrip(";").strip()
-    name, _, rest = asked.partition(" ")
+    call = text.strip().rstrip(";").strip()
+    name, _, arguments = call.partition(" ")
     query = queries.get(name)
-    if query is None and _LOOKS_NAMED.fullmatch(asked):
+    if query is None and _LOOKS_NAMED.fullmatch(call):
         raise BadInput(f"There is no query named {name!r}.{did_you_mean(name, queries)} `.queries` lists them.")
     if query is None:
         return None
     try:
-        pairs = [token.partition("=") for token in shlex.split(rest)]
+        pairs = [token.partition("=") for token in shlex.split(arguments)]
     except ValueError as error:
-        raise BadInput(f"Behind the query {name} stands {rest!r}: {error}. Needed: quotes in pairs.") from error
+        raise BadInput(f"The query {name} cannot use {arguments!r}: {error}. Needed: quotes in pairs.") from error
     if any(not equals or variable not in query.variables for variable, equals, _ in pairs):
-        asks = ", ".join(query.variables) or "nothing"
-        strange = next((variable for variable, _, _ in pairs if variable not in query.variables), "")
-        near = did_you_mean(strange, query.variables)
-        raise BadInput(f"The query {name} was given {rest.strip()!r}. Needed: name=value with names of: {asks}.{near}")
+        names = ", ".join(query.variables) or "nothing"
+        unknown = next((variable for variable, _, _ in pairs if variable not in query.variables), "")
+        proposal = did_you_mean(unknown, query.variables)
+        raise BadInput(
+            f"The query {name} cannot use {arguments.strip()!r}. Needed: name=value with names of: {names}.{proposal}"
+        )
     return query, {variable: value for variable, _, value in pairs}
 
 

@@ -22,7 +22,7 @@ LANDED = f"{SCHEMA}.landed"
 
 @dataclass(frozen=True)
 class NowView:
-    """One view: the table whose columns it has, all but the reading's id, and where they come from."""
+    """One view: the table whose columns it has, all but the reading's id, and its source in SQL."""
 
     name: str
     table: Table
@@ -30,12 +30,12 @@ class NowView:
 
     @property
     def full_name(self) -> str:
-        """`now.name`, as SQL says it."""
+        """The name in SQL: `now.name`."""
         return f"{SCHEMA}.{self.name}"
 
     @property
     def grain(self) -> str:
-        """What one row is."""
+        """The grain of a row."""
         return self.table.grain.replace("one reading of the cluster", "the newest landed reading of its cluster")
 
     @property
@@ -112,24 +112,23 @@ VIEW_BY_NAME: Mapping[str, NowView] = {v.full_name: v for v in VIEWS}
 
 
 def newest_readings(lake: str) -> dict[str, str]:
-    """The newest landed reading of each cluster as its file holds it.
+    """The text of the newest landed reading of each cluster.
 
-    Edge case: readings land through pyarrow; in a lake that it cannot open from here none has landed. One that vanishes
-    meanwhile is left out.
+    Readings land through pyarrow: a lake that it cannot open from here has none. A file that vanishes meanwhile is left
+    out.
     """
-    found = {}
+    readings = {}
     with suppress(OSError, BadInput):
         for cluster, place in newest_landed(lake).items():
             with suppress(FileNotFoundError):
-                found[cluster] = read_bytes(place).decode(errors="replace")
-    return found
+                readings[cluster] = read_bytes(place).decode(errors="replace")
+    return readings
 
 
 def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[str, str]) -> Iterator[str]:
     """Create schema `now` over readings, by the names under which they landed.
 
-    Edge case: the readings are those that were newest when the lake was opened; a prompt that stays open still shows
-    them.
+    The readings are those that were newest when the lake was opened; a prompt that stays open still shows them.
 
     Yields:
         A sentence for each reading that is left out, because a view cannot show all of it.

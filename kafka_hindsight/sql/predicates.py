@@ -1,4 +1,4 @@
-"""The catalog's predicates, asked by DuckDB of Arrow tables. They are SQL as Spark has it: few words differ."""
+"""The catalog's predicates on Arrow tables, evaluated by DuckDB. They are in Spark's SQL: few words differ."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pyarrow as pa
 
 from kafka_hindsight.sql.duck_types import quoted_name
 
-_OF_SPARK = (
+_SPARK_FUNCTIONS = (
     "size(a) AS len(a)",
     "unix_millis(t) AS epoch_ms(t)",
     "array_distinct(a) AS list_distinct(a)",
     "array_except(a, b) AS list_filter(list_distinct(a), lambda x: NOT list_contains(b, x))",
 )
-"""Functions of Spark that DuckDB has by another name. Edge case: of lists without a null, as all of ours are."""
+"""Functions of Spark that DuckDB has by another name. They hold for lists without nulls, as all of ours are."""
 
 _ROW = "number of row"
-"""A column that no table declares: DuckDB gives rows in no order."""
+"""An added column that no table declares: DuckDB gives rows in no order."""
 
 
 @contextmanager
@@ -29,17 +29,17 @@ def tables_in_sql(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyCon
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET python_enable_replacements = false")
         connection.execute("SET threads = 1")
-        for macro in _OF_SPARK:
+        for macro in _SPARK_FUNCTIONS:
             connection.execute(f"CREATE MACRO {macro}")
         for name, table in tables.items():
             connection.register(name, table.append_column(_ROW, pa.array(range(len(table)), pa.int64())))
         yield connection
 
 
-def kept(connection: duckdb.DuckDBPyConnection, table: str, predicates: Mapping[str, str]) -> pa.Table:
-    """For each row of a table whether it keeps each of the predicates; a null result counts as kept.
+def evaluate(connection: duckdb.DuckDBPyConnection, table: str, predicates: Mapping[str, str]) -> pa.Table:
+    """Evaluate predicates on each row of a table: one column for each, named by its key. A null result counts as kept.
 
-    Takes: the predicates by the names of the columns that are given. Order: of the table's rows.
+    The rows are in the order of the table.
     """
     answers = [f"coalesce({text}, true) AS {quoted_name(name)}" for name, text in predicates.items()]
     query = f"SELECT {', '.join([quoted_name(_ROW), *answers])} FROM {quoted_name(table)} ORDER BY {quoted_name(_ROW)}"

@@ -27,7 +27,7 @@ HISTORY = KEPT / "sql_history"
 
 _UNKNOWN_TABLE = re.compile(r"Table with name (\S+) does not exist!")
 _DELIMITERS = " \t\n()[]{},;=<>+-*/|'\"!:"
-"""What ends a word: neither the dot of `gold.rebalances` nor that of `.tables`."""
+"""The characters that end a word. The dot is not among them: `gold.rebalances` and `.tables` are words."""
 
 HELP = """\
   SELECT ... ;                  any query; it ends with a semicolon and may span lines
@@ -41,7 +41,7 @@ HELP = """\
 
 _COMMANDS = (".tables", ".describe", ".queries", ".help", ".quit")
 SYNONYMS = {"help": ".help", "quit": ".quit", "exit": ".quit", "\\q": ".quit", "show tables": ".tables"}
-"""What people say at other prompts."""
+"""Commands of other prompts."""
 
 
 def main(lake: str, query: str | None = None, format: str = "table") -> int:  # noqa: A002 - as the option is called
@@ -50,7 +50,7 @@ def main(lake: str, query: str | None = None, format: str = "table") -> int:  # 
     Args:
         lake: The lake's folder or URI.
         query: SQL, the name of a named query with `variable=value` behind it, or a command of the prompt.
-        format: How answers are printed.
+        format: The format of answers.
 
     Returns:
         0, or 2 where a single query, or one of those read from a pipe, could not be answered.
@@ -65,9 +65,9 @@ def main(lake: str, query: str | None = None, format: str = "table") -> int:  # 
         return DONE if _is_answered(session, query) else BAD_INPUT
     if sys.stdin.isatty():
         return _prompt(session, lake)
-    waiting = ""
+    pending = ""
     for line in chain(sys.stdin, ";"):  # the last query of a file needs no semicolon
-        waiting, ready = gathered(waiting, line)
+        pending, ready = gather(pending, line)
         if ready.strip("; \n") and not _is_answered(session, ready):
             return BAD_INPUT
         if not session.is_open:
@@ -86,15 +86,15 @@ def _is_answered(session: Session, text: str) -> bool:
 
 def _prompt(session: Session, lake: str) -> int:
     print(f"SQL over {visible(masked(lake))}, read-only. A query ends with a semicolon; .help shows more, \\q leaves.")
-    waiting = ""
+    pending = ""
     with _line_editing(session.queries):
         while session.is_open:
             try:
-                waiting, ready = gathered(waiting, input("      ...> " if waiting else "hindsight> ") + "\n")
+                pending, ready = gather(pending, input("      ...> " if pending else "hindsight> ") + "\n")
                 if ready:
                     _is_answered(session, ready)
             except KeyboardInterrupt:
-                waiting = ""
+                pending = ""
                 print()
             except EOFError:
                 print()
@@ -102,11 +102,11 @@ def _prompt(session: Session, lake: str) -> int:
     return DONE
 
 
-def gathered(waiting: str, line: str) -> tuple[str, str]:
-    """Put a line behind those that wait for a semicolon: what waits now, what is ready. A command is so at once."""
-    if not waiting and (line.lstrip().startswith(".") or _plain(line) in SYNONYMS):
+def gather(pending: str, line: str) -> tuple[str, str]:
+    """Add a line to text that waits for a semicolon: the pending and the ready text. A command is ready at once."""
+    if not pending and (line.lstrip().startswith(".") or _plain(line) in SYNONYMS):
         return "", line
-    text = waiting + line if waiting or line.strip() else ""
+    text = pending + line if pending or line.strip() else ""
     return ("", text) if text.rstrip().endswith(";") else (text, "")
 
 
@@ -139,9 +139,9 @@ def _line_editing(queries: Mapping[str, NamedQuery]) -> Iterator[None]:
 
 def words_of(queries: Mapping[str, NamedQuery]) -> list[str]:
     """List what Tab offers: commands, tables, columns, named queries and their variables."""
-    columns = {c.name for of_one in (*(t.columns for t in TABLES), *(v.columns for v in VIEWS)) for c in of_one}
+    names = {c.name for columns in (*(t.columns for t in TABLES), *(v.columns for v in VIEWS)) for c in columns}
     variables = {f"{variable}=" for query in queries.values() for variable in query.variables}
-    return sorted({*_COMMANDS, *BY_NAME, *VIEW_BY_NAME, *columns, *queries, *variables})
+    return sorted({*_COMMANDS, *BY_NAME, *VIEW_BY_NAME, *names, *queries, *variables})
 
 
 def completions(word: str, words: list[str]) -> list[str]:
@@ -151,7 +151,7 @@ def completions(word: str, words: list[str]) -> list[str]:
 
 @dataclass
 class Session:
-    """One person asking: the lake, the named queries, and how answers are printed."""
+    """The session of one user: the lake, the named queries, and the format of answers."""
 
     connection: duckdb.DuckDBPyConnection
     queries: Mapping[str, NamedQuery]
@@ -169,8 +169,8 @@ class Session:
         try:
             if text.startswith("."):
                 self._command(text)
-            elif asked := named_question(text, self.queries):
-                query, variables = asked
+            elif named_call := named_question(text, self.queries):
+                query, variables = named_call
                 with variables_set(self.connection, variables):
                     self.ask(query.sql)
             else:
@@ -185,13 +185,13 @@ class Session:
             raise
 
     def _sentence(self, error: duckdb.Error) -> str:
-        """What DuckDB refuses. Edge case: of a table that does not exist it proposes one of its own."""
+        """An error in one sentence. For a table that does not exist, DuckDB would propose one of its own schemas."""
         unknown = _UNKNOWN_TABLE.search(str(error))
         if not unknown:
             return one_sentence(error)
-        near = did_you_mean(unknown[1], [*BY_NAME, *VIEW_BY_NAME, *self.queries])
-        listed = "`.tables` lists the tables, `.queries` the named queries."
-        return f"The table {visible(unknown[1])} does not exist.{near} {listed}"
+        proposal = did_you_mean(unknown[1], [*BY_NAME, *VIEW_BY_NAME, *self.queries])
+        hint = "`.tables` lists the tables, `.queries` the named queries."
+        return f"The table {visible(unknown[1])} does not exist.{proposal} {hint}"
 
     def ask(self, sql: str) -> None:
         """Print what each query of a text answers; other statements answer nothing."""
@@ -202,39 +202,39 @@ class Session:
                 write_rows(names, rows_of(answer), self.format)
 
     def _command(self, text: str) -> None:
-        word, _, rest = text.rstrip(";").partition(" ")
-        if word == ".tables":
+        command, _, argument = text.rstrip(";").partition(" ")
+        if command == ".tables":
             self._tables()
-        elif word == ".describe":
-            self._describe(rest.strip())
-        elif word == ".queries":
+        elif command == ".describe":
+            self._describe(argument.strip())
+        elif command == ".queries":
             for query in self.queries.values():
                 print(f"{query.name}\n    {query.says}")
                 print("".join(f"    {name}: {meaning}\n" for name, meaning in query.variables.items()), end="")
-        elif word == ".help":
+        elif command == ".help":
             print(HELP)
-        elif word == ".quit":
+        elif command == ".quit":
             self.is_open = False
         else:
-            near = did_you_mean(word, _COMMANDS)
-            raise BadInput(f"{visible(word)} is not a command. Needed: one of {', '.join(_COMMANDS)}.{near}")
+            proposal = did_you_mean(command, _COMMANDS)
+            raise BadInput(f"{visible(command)} is not a command. Needed: one of {', '.join(_COMMANDS)}.{proposal}")
 
     def _tables(self) -> None:
         rows = []
         for table in TABLES:
             newest = f"max({table.time_column})" if table.time_column else "NULL"
             try:
-                counted = self.connection.execute(f"SELECT count(*), {newest} FROM {view_name(table)}").fetchone()
-            except duckdb.Error:  # was said as the lake was opened, with the reason
-                counted = None
-            rows.append((table.full_name, *(counted or (None, None)), f"One row: {table.grain}"))
+                count = self.connection.execute(f"SELECT count(*), {newest} FROM {view_name(table)}").fetchone()
+            except duckdb.Error:  # the reason was printed as the lake was opened
+                count = None
+            rows.append((table.full_name, *(count or (None, None)), f"One row: {table.grain}"))
         rows += [(view.full_name, None, None, f"One row: {view.grain}") for view in VIEWS]
         write_rows(("table", "rows", "newest", "meaning"), rows, self.format)
 
     def _describe(self, name: str) -> None:
         table = BY_NAME.get(name) or VIEW_BY_NAME.get(name)
         if table is None:
-            near = did_you_mean(name, [*BY_NAME, *VIEW_BY_NAME])
-            raise BadInput(f"There is no table {visible(name)!r}. Needed: layer.table as .tables lists them.{near}")
+            proposal = did_you_mean(name, [*BY_NAME, *VIEW_BY_NAME])
+            raise BadInput(f"There is no table {visible(name)!r}. Needed: layer.table as .tables lists them.{proposal}")
         rows = [(c.name, re.sub(r"\(.*\)", "(…)", duck_type(c.kind)), c.described) for c in table.columns]
         write_rows(("column", "type", "meaning"), rows, self.format)

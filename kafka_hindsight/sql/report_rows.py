@@ -20,7 +20,7 @@ from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.duck_types import quoted_name, view_name
 
 MOST_ROWS = 20_000
-"""Of one table, on one page: more than anyone reads. What is left out is counted, and stays in the lake."""
+"""The most rows of one table on a page. The others are counted, and stay in the lake."""
 
 NIGHTS = 30
 
@@ -94,10 +94,10 @@ def page_rows(connection: duckdb.DuckDBPyConnection, run: Mapping[str, Any]) -> 
         tables[table.full_name] = rows[:MOST_ROWS]
         if len(rows) > MOST_ROWS:
             warnings.append(
-                f"{table.full_name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all."
+                f"{table.full_name} has more than {MOST_ROWS} rows. The page shows the first ones; the lake has all."
             )
     history, is_newest = nights_before(connection, cluster, window)
-    return PageRows.read(tables, {**run, "history": history, "warnings": warnings}), is_newest
+    return PageRows.from_tables(tables, {**run, "history": history, "warnings": warnings}), is_newest
 
 
 def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: Window) -> tuple[dict[str, Any], bool]:
@@ -114,41 +114,41 @@ def nights_before(connection: duckdb.DuckDBPyConnection, cluster: str, window: W
         none. And whether the cluster has no later window.
     """
     length = window.end - window.start
-    of_thirty = {"cluster": cluster, "table": REBALANCES.full_name, "first": window.start - (NIGHTS - 1) * length}
-    windows = [Window(r["window_from"], r["window_to"]) for r in _rows(connection, _PUBLISHED, of_thirty)]
+    thirty_nights = {"cluster": cluster, "table": REBALANCES.full_name, "first": window.start - (NIGHTS - 1) * length}
+    windows = [Window(r["window_from"], r["window_to"]) for r in _rows(connection, _PUBLISHED, thirty_nights)]
     is_newest = all(w.end <= window.end for w in windows)
     as_long = (w for w in windows if abs(w.end - w.start - length) <= timedelta(seconds=1))
-    before = apart(w for w in as_long if w.end <= window.start)
+    before = without_overlap(w for w in as_long if w.end <= window.start)
     if not before:
         return {}, is_newest
-    of_all = {"cluster": cluster, "starts": [w.start for w in before], "ends": [w.end for w in before]}
-    of_last = {"cluster": cluster, "start": before[-1].start, "end": before[-1].end}
+    all_nights = {"cluster": cluster, "starts": [w.start for w in before], "ends": [w.end for w in before]}
+    last_night = {"cluster": cluster, "start": before[-1].start, "end": before[-1].end}
     calm = [str(harm) for harm, note in HARM_NOTES.items() if note.state == "calm"]
     return {
-        "windows": _rows(connection, _NUMBERS, {**of_all, "noticed_ms": NOTICED_MS}),
-        "findings": _rows(connection, _FINDINGS, of_last),
-        "incidents": _rows(connection, _INCIDENTS, {**of_all, "calm": calm}),
+        "windows": _rows(connection, _NUMBERS, {**all_nights, "noticed_ms": NOTICED_MS}),
+        "findings": _rows(connection, _FINDINGS, last_night),
+        "incidents": _rows(connection, _INCIDENTS, {**all_nights, "calm": calm}),
     }, is_newest
 
 
-def apart(windows: Iterable[Window]) -> list[Window]:
-    """Windows that share no instant, in order of time: of those that do the later one."""
-    chosen: list[Window] = []
+def without_overlap(windows: Iterable[Window]) -> list[Window]:
+    """Windows in order of time without overlaps: of two that share an instant the later one stays."""
+    selection: list[Window] = []
     for window in sorted(windows, key=lambda w: (w.end, w.start), reverse=True):
-        if not chosen or window.end <= chosen[-1].start:
-            chosen.append(window)
-    return chosen[::-1]
+        if not selection or window.end <= selection[-1].start:
+            selection.append(window)
+    return selection[::-1]
 
 
 def _query(table: Table, cluster: str, window: Window, run_id: str) -> tuple[str, dict[str, Any]]:
-    """What a page shows of a table, in an order of its own where rows may be left out."""
+    """The query of the rows that a page shows of a table, ordered because the last ones may be left out."""
     if table is VALIDATION_RESULTS:
         return f"SELECT * FROM {view_name(table)} WHERE run_id = $run_id ORDER BY ALL", {"run_id": run_id}
     assert table.time_column, table.full_name
     at = quoted_name(table.time_column)
     columns = "*"
-    if most := _QUOTES.get(table.full_name):
-        columns = f"* REPLACE (evidence[1:{most}] AS evidence)"
+    if limit := _QUOTES.get(table.full_name):
+        columns = f"* REPLACE (evidence[1:{limit}] AS evidence)"
     rows = f"SELECT {columns} FROM {view_name(table)} WHERE cluster = $cluster AND {at} >= $start AND {at} < $end"
     values = {"cluster": cluster, "start": window.start, "end": window.end}
     if grouped := _GROUPED.get(table):

@@ -1,4 +1,4 @@
-"""What `hindsight explain` asks a lake for.
+"""The subjects of `hindsight explain`, read from a lake.
 
 A row of gold by its id, with the rows that it names and those that name it; a group or a partition with the rows that
 are about it; the worst and the latest incident.
@@ -26,14 +26,14 @@ from kafka_hindsight.shared.words import did_you_mean
 from kafka_hindsight.sql.duck_types import CANNOT_BE_READ, one_sentence, view_name
 from kafka_hindsight.sql.lake_views import dicts_of
 
-TOLD = tuple(t for t in TABLES if t.layer == "gold" and len(t.key) == 1)
+WITH_ID = tuple(t for t in TABLES if t.layer == "gold" and len(t.key) == 1)
 """The tables whose rows have an id."""
 
 _ID = re.compile(r"(?:.*#)?(?:[a-z_-]+-)?([0-9a-f]{6,32})")
 _ROWS = 10
 _AMBIGUOUS = 5
 _FIRST = (INCIDENTS, FINDINGS)
-_OTHERS = tuple(t for t in TOLD if t not in _FIRST)
+_OTHERS = tuple(t for t in WITH_ID if t not in _FIRST)
 _SUBJECTS = {
     "group": (
         "SELECT group_id FROM gold.rebalances",
@@ -46,7 +46,7 @@ _SUBJECTS = {
         for table in ("failovers", "partition_risks", "lag_verdicts", "isr_changes")
     ),
 }
-"""Where the names of subjects are found."""
+"""Queries for the names of subjects."""
 
 _INCIDENT_OF_WORD = {
     "worst": """
@@ -60,25 +60,27 @@ _INCIDENT_OF_WORD = {
 """The most harmful incident of the newest night; the incident that started last."""
 
 
-def story_of(connection: duckdb.DuckDBPyConnection, asked: str) -> Story | Subject:
-    """What was asked for: a group, a partition as topic-number, a row by its id, or the worst or latest incident.
+def story_of(connection: duckdb.DuckDBPyConnection, subject: str) -> Story | Subject:
+    """Read a subject: a group, a partition as topic-number, a row by its id, or the worst or latest incident.
 
-    Order: of a group or a partition incidents and findings come first, then the tables as the catalog has them.
-    Raises: BadInput where the lake has nothing of that name.
+    Of a group or a partition, incidents and findings come first, then the tables in the order of the catalog.
+
+    Raises:
+        BadInput: The lake has nothing of that name.
     """
-    asked = asked.strip()
-    if asked in _INCIDENT_OF_WORD:
-        return _row_with_relations(connection, _incident_of(connection, asked))
+    subject = subject.strip()
+    if subject in _INCIDENT_OF_WORD:
+        return _row_with_relations(connection, _incident_of(connection, subject))
     names = {kind: _names(connection, queries) for kind, queries in _SUBJECTS.items()}
-    kind = next((kind for kind, known in names.items() if asked in known), None)
+    kind = next((kind for kind, subjects in names.items() if subject in subjects), None)
     if kind:
-        return Subject(kind, asked, [r for t in (*_FIRST, *_OTHERS) for r in _rows(connection, t, kind, asked)])
-    row_id = _id_in(asked)
+        return Subject(kind, subject, [r for t in (*_FIRST, *_OTHERS) for r in _rows(connection, t, kind, subject)])
+    row_id = _id_in(subject)
     if row_id:
         return _row_with_relations(connection, row_id)
-    near = visible(did_you_mean(asked, chain.from_iterable(names.values())))
+    hint = visible(did_you_mean(subject, chain.from_iterable(names.values())))
     raise BadInput(
-        f"{visible(asked)!r} is not an id, a group or a partition of this lake.{near} Needed: the id of a row of gold"
+        f"{visible(subject)!r} is not an id, a group or a partition of this lake.{hint} Needed: the id of a row of gold"
         " (32 characters of 0-9 and a-f) or its first six or more, an address in the report that ends in one, a group"
         " id, topic-partition, worst or latest. `hindsight sql` finds ids."
     )
@@ -87,17 +89,17 @@ def story_of(connection: duckdb.DuckDBPyConnection, asked: str) -> Story | Subje
 def _incident_of(connection: duckdb.DuckDBPyConnection, word: str) -> str:
     row = connection.execute(_INCIDENT_OF_WORD[word]).fetchone()
     if row is None:
-        where = "The newest night" if word == "worst" else "The lake"
-        raise BadInput(f"{where} has no incident, or no night was published. Audit a night, or ask for an id.")
+        subject = "The newest night" if word == "worst" else "The lake"
+        raise BadInput(f"{subject} has no incident, or no night was published. Audit a night, or ask for an id.")
     return str(row[0])
 
 
 def _names(connection: duckdb.DuckDBPyConnection, queries: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for query in queries:
         with _where_readable(connection, query.rpartition("FROM ")[2]):
-            found |= {name for (name,) in connection.execute(query).fetchall() if name}
-    return found
+            names |= {name for (name,) in connection.execute(query).fetchall() if name}
+    return names
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, table: Table, kind: str, name: str) -> Iterator[RelatedRows]:
@@ -105,9 +107,9 @@ def _rows(connection: duckdb.DuckDBPyConnection, table: Table, kind: str, name: 
     if not condition:
         return
     topic, _, partition = name.rpartition("-")
-    value = {"name": name, "topic": topic, "partition": partition}
-    used = {key: text for key, text in value.items() if f"${key}" in condition}
-    yield from _counted(connection, table, condition, used)
+    all_parameters = {"name": name, "topic": topic, "partition": partition}
+    parameters = {key: text for key, text in all_parameters.items() if f"${key}" in condition}
+    yield from _related(connection, table, condition, parameters)
 
 
 def _about(table: Table, kind: str) -> str:
@@ -116,43 +118,43 @@ def _about(table: Table, kind: str) -> str:
     if {"subject_kind", "subject"} <= columns:
         return f"subject_kind = '{kind}' AND subject = $name"
     if kind == "partition":
-        held = "topic = $topic AND partition = $partition::INTEGER"
+        of_partition = "topic = $topic AND partition = $partition::INTEGER"
         of_topic = "list_contains(topics, $topic)" if "topics" in columns else ""
-        return held if {"topic", "partition"} <= columns else of_topic
+        return of_partition if {"topic", "partition"} <= columns else of_topic
     return "group_id = $name" if "group_id" in columns else "list_contains(group_ids, $name)" * ("group_ids" in columns)
 
 
-def _id_in(asked: str) -> str | None:
+def _id_in(subject: str) -> str | None:
     """The id of a row, or its beginning: the text itself, or the end of an address. None where it is neither."""
-    matched = _ID.fullmatch(asked)
-    return matched[1] if matched else None
+    match = _ID.fullmatch(subject)
+    return match[1] if match else None
 
 
 def _row_with_relations(connection: duckdb.DuckDBPyConnection, row_id: str) -> Story:
-    """The row whose id was asked for.
+    """The row of an id, or of the first six or more characters of one.
 
-    Takes: an id, or the first six characters of one or more.
-    Raises: BadInput where no row has it, or where several have.
+    Raises:
+        BadInput: No row has the id, or several have.
     """
-    found = [(t, row) for t in TOLD for row in _rows_where(connection, t, f"starts_with({t.key[0]}, ?)", [row_id])]
-    if not found:
+    matches = [(t, row) for t in WITH_ID for row in _rows_where(connection, t, f"starts_with({t.key[0]}, ?)", [row_id])]
+    if not matches:
         raise BadInput(
-            f"No row of gold has the id {row_id}. Needed: an id of {', '.join(t.name for t in TOLD)}; or name the"
-            " lake that holds it with --lake."
+            f"No row of gold has the id {row_id}. Needed: an id of {', '.join(t.name for t in WITH_ID)}; or name"
+            " the lake that holds it with --lake."
         )
-    if len(found) > 1:
-        which = "; ".join(f"{t.name} {getattr(row, t.key[0])}" for t, row in found[:_AMBIGUOUS])
-        raise BadInput(f"{row_id} begins the ids of {len(found)} rows or more: {which}. Needed: more of the id.")
-    table, row = found[0]
+    if len(matches) > 1:
+        ids = "; ".join(f"{t.name} {getattr(row, t.key[0])}" for t, row in matches[:_AMBIGUOUS])
+        raise BadInput(f"{row_id} begins the ids of {len(matches)} rows or more: {ids}. Needed: more of the id.")
+    table, row = matches[0]
     return Story(table, row, list(_part_of(connection, table, row)), list(_parts(connection, table, row)))
 
 
 def _part_of(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Iterator[RelatedRows]:
     """The rows that a row names by their ids."""
-    for other in TOLD:
+    for other in WITH_ID:
         key = other.key[0]
-        named = [getattr(row, key, None), *(getattr(row, f"{key}s", None) or ())]
-        ids = [] if other is table else [i for i in named if i]
+        values = [getattr(row, key, None), *(getattr(row, f"{key}s", None) or ())]
+        ids = [] if other is table else [i for i in values if i]
         rows = _rows_where(connection, other, f"list_contains(?, {key})", [ids]) if ids else []
         if rows:
             yield RelatedRows(other, len(ids), rows)
@@ -161,15 +163,15 @@ def _part_of(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> I
 def _parts(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Iterator[RelatedRows]:
     """The rows that name a row by its id."""
     key = table.key[0]
-    for other in TOLD:
+    for other in WITH_ID:
         names = {c.name for c in other.columns} if other is not table else set()
-        holds = [f"{key} = ?"] if key in names else [f"list_contains({key}s, ?)"] if f"{key}s" in names else []
-        for condition in holds:
-            yield from _counted(connection, other, condition, [getattr(row, key)])
+        conditions = [f"{key} = ?"] if key in names else [f"list_contains({key}s, ?)"] if f"{key}s" in names else []
+        for condition in conditions:
+            yield from _related(connection, other, condition, [getattr(row, key)])
 
 
-def _counted(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, values: Any) -> Iterator[RelatedRows]:
-    """How many rows of a table meet a condition, and the first of them; nothing where none does."""
+def _related(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, values: Any) -> Iterator[RelatedRows]:
+    """The number of rows of a table that meet a condition, and the first of them; empty where none does."""
     with _where_readable(connection, table.full_name):
         count = connection.execute(f"SELECT count(*) FROM {view_name(table)} WHERE {condition}", values).fetchone()
         if count and count[0]:
@@ -178,10 +180,9 @@ def _counted(connection: duckdb.DuckDBPyConnection, table: Table, condition: str
 
 @contextmanager
 def _where_readable(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[None]:
-    """Leaves the block where a table cannot be read, and says so.
+    """Leave the block where a table cannot be read, and print so.
 
-    Edge case: what the table's log shows was said as the lake was opened. A file that is missing or damaged is found
-    only as its rows are read.
+    Opening the lake reports what the table's log shows. Only reading the rows shows a missing or damaged file.
     """
     try:
         yield
@@ -195,12 +196,12 @@ _TO_DO = "What to do: `hindsight doctor` with --lake names each table that is no
 
 @lru_cache(16)
 def _say_once(_: duckdb.DuckDBPyConnection, line: str) -> None:
-    """Several queries meet the same file."""
+    """Print a line once: several queries read the same file."""
     print(line, file=sys.stderr)
 
 
 def _rows_where(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, values: Any) -> list[Row]:
-    """The first rows of a table, in order of time, for which a condition holds. Takes: the values of its parameters."""
+    """The first rows of a table, in order of time, for which a condition with these parameters holds."""
     order = ", ".join(filter(None, (table.time_column, table.key[0])))
     rows: list[Row] = []
     with _where_readable(connection, table.full_name):

@@ -44,7 +44,7 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     if request.param == "empty":
         tables = {name: [] for name in tables}
     lake = published(tables, tmp_path_factory.mktemp("lake") / "lake")
-    row = night_of(PageRows.read(tables, about), "run", END)
+    row = night_of(PageRows.from_tables(tables, about), "run", END)
     return row, sql.Session(open_views(str(lake)), named_queries(), "json")
 
 

@@ -60,7 +60,7 @@ def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(tmp_pa
     tables, about = night()
     lake = write_lake(tmp_path / "lake", {"gold.incidents": tables["gold.incidents"]})
     store, window = Store(str(lake)), Window(DAY, END)
-    own = night_of(PageRows.read(tables, about), "first", END)
+    own = night_of(PageRows.from_tables(tables, about), "first", END)
     other = replace(own, cluster="other", state="calm", harm=None, headline=None)
     earlier = replace(own, window_from=DAY - timedelta(days=1), window_to=DAY)
     assert not write_fleet(store, other, window)

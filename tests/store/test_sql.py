@@ -234,9 +234,9 @@ class TestNamedQueries:
         assert len(answers(session, "leader_timeline", capsys)) == 3
 
     def test_a_variable_that_it_does_not_ask_for_is_refused(self) -> None:
-        with pytest.raises(BadInput, match=r"was given 'topik=t'. Needed: name=value with names of: topic, partition"):
+        with pytest.raises(BadInput, match=r"cannot use 'topik=t'. Needed: name=value with names of: topic, partition"):
             named_question("leader_timeline topik=t", named_queries())
-        with pytest.raises(BadInput, match="was given 'orders'"):
+        with pytest.raises(BadInput, match="cannot use 'orders'"):
             named_question("leader_timeline orders", named_queries())
         with pytest.raises(BadInput, match="quotes in pairs"):
             named_question("leader_timeline topic='x", named_queries())

@@ -200,8 +200,8 @@ class TestPrompt:
 
     @pytest.mark.parametrize(("said", "command"), [("help", ".help"), ("exit;", ".quit"), ("Quit", ".quit")])
     def test_a_bare_word_is_ready_at_once_but_not_inside_a_statement(self, said: str, command: str) -> None:
-        assert sql.gathered("", said) == ("", said)
-        assert sql.gathered("SELECT\n", said)[1] in ("", f"SELECT\n{said}")
+        assert sql.gather("", said) == ("", said)
+        assert sql.gather("SELECT\n", said)[1] in ("", f"SELECT\n{said}")
         assert sql.SYNONYMS[said.rstrip(";").lower()] == command
 
     def test_a_query_can_be_interrupted(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:

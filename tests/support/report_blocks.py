@@ -32,7 +32,7 @@ _TERMINAL = Terminal(100, DAY.date())
 
 def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], about: Mapping[str, Any]) -> Page:
     """The report of rows by full table name."""
-    return report_of(PageRows.read(tables, about), about.get("report_path", ""))
+    return report_of(PageRows.from_tables(tables, about), about.get("report_path", ""))
 
 
 def section(page: Page, name: str) -> Any:

@@ -304,7 +304,7 @@ def test_a_page_for_a_lake_that_cannot_be_read_recovers_once_it_can_be(lake: str
     assert recovered["type"] == "success"
     assert titles(pager) == [title, *NIGHT_TITLES]
     at = f"{NOW + timedelta(minutes=2):%Y-%m-%d %H:%M}"
-    assert recovered["message"].endswith(f"The look at {at} UTC no longer shows it.")
+    assert recovered["message"].endswith(f"The evaluation at {at} UTC no longer shows it.")
 
 
 def test_a_damaged_ledger_is_put_aside_and_told_and_each_whole_line_counts(lake: str, pager: Box, mail: Box) -> None:

@@ -61,18 +61,18 @@ def sent(
     """The ledger after a look at what is due, and the messages; one receiver may be down."""
     messages: list[Message] = []
     for receiver in settings.receivers:
-        for entry in ledger.due(state, receiver, settings, now):
+        for entry in ledger.due_entries(state, receiver, settings, now):
             if receiver.name != down:
                 kind = "recovered" if receiver.name in entry.sent else entry.sighting.severity
                 messages.append((receiver.name, kind, entry.sighting.subject))
-                state = {**state, entry.sighting.key: ledger.delivered(entry, receiver, now)}
+                state = {**state, entry.sighting.key: ledger.mark_delivered(entry, receiver, now)}
     return state, messages
 
 
 def test_severity_decides_who_gets_it_and_each_gets_it_once_the_gravest_first() -> None:
     lost = sighting("40 records were lost", subject_kind="incident", rule="records_lost", began_at=MORNING)
     seen = [sighting("x", severity="info"), sighting("pay", severity="warning"), sighting(), lost]
-    state, messages = sent(ledger.seen({}, seen, MORNING))
+    state, messages = sent(ledger.record({}, seen, MORNING))
     assert messages == [
         ("pager", "critical", "40 records were lost"),
         ("pager", "critical", "orders"),
@@ -80,7 +80,7 @@ def test_severity_decides_who_gets_it_and_each_gets_it_once_the_gravest_first() 
         ("chat", "critical", "orders"),
         ("chat", "warning", "pay"),
     ]
-    again = ledger.seen(state, seen, MORNING)
+    again = ledger.record(state, seen, MORNING)
     assert again == state
     assert sent(again)[1] == []
 
@@ -104,7 +104,7 @@ def test_a_receiver_with_an_owner_gets_what_that_owner_owns(owner: dict[str, Any
         }
     )
     seen = sighting(groups=("pay-worker",), topics=("payments.v2",))
-    assert len(sent(ledger.seen({}, [seen], MORNING), settings=settings)[1]) == is_wanted
+    assert len(sent(ledger.record({}, [seen], MORNING), settings=settings)[1]) == is_wanted
 
 
 def test_what_lasts_is_sent_once_what_is_over_recovers_and_what_comes_back_is_sent_again() -> None:
@@ -113,69 +113,69 @@ def test_what_lasts_is_sent_once_what_is_over_recovers_and_what_comes_back_is_se
     for night, is_shown in enumerate((True, True, False, False, True)):
         now = MORNING + night * DAY
         seen = [sighting(nights_later=night)] if is_shown else []
-        state, messages = sent(ledger.seen(state, seen, now, NIGHTS[: night + 1]), now)
+        state, messages = sent(ledger.record(state, seen, now, NIGHTS[: night + 1]), now)
         by_night.append([m[:2] for m in messages])
-        assert sent(ledger.seen(state, seen, now, NIGHTS[: night + 1]), now)[1] == []
+        assert sent(ledger.record(state, seen, now, NIGHTS[: night + 1]), now)[1] == []
     begins = [("pager", "critical"), ("chat", "critical")]
     assert by_night == [begins, [], [("pager", "recovered"), ("chat", "recovered")], [], begins]
 
 
 def test_a_night_that_was_not_audited_ends_nothing_and_a_week_does() -> None:
-    state, _ = sent(ledger.seen({}, [sighting()], MORNING))
-    state, messages = sent(ledger.seen(state, [sighting(nights_later=2)], MORNING + 2 * DAY), MORNING + 2 * DAY)
+    state, _ = sent(ledger.record({}, [sighting()], MORNING))
+    state, messages = sent(ledger.record(state, [sighting(nights_later=2)], MORNING + 2 * DAY), MORNING + 2 * DAY)
     assert messages == []
-    _, messages = sent(ledger.seen(state, [sighting(nights_later=7)], MORNING + 7 * DAY), MORNING + 7 * DAY)
+    _, messages = sent(ledger.record(state, [sighting(nights_later=7)], MORNING + 7 * DAY), MORNING + 7 * DAY)
     assert len(messages) == 2
 
 
 def test_a_look_that_reads_the_night_before_again_repeats_nothing() -> None:
-    state, _ = sent(ledger.seen({}, [sighting()], MORNING, NIGHTS[:1]))
+    state, _ = sent(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]))
     now = MORNING + DAY
     for expected in (2, 0, 0):
-        state, messages = sent(ledger.seen(state, [sighting()], now, NIGHTS[:2]), now)
+        state, messages = sent(ledger.record(state, [sighting()], now, NIGHTS[:2]), now)
         assert [m[1] for m in messages] == ["recovered"] * expected
 
 
 def test_what_happened_is_over_anyway() -> None:
     crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
-    state, _ = sent(ledger.seen({}, [crash], MORNING, NIGHTS[:1]))
-    assert sent(ledger.seen(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)[1] == []
+    state, _ = sent(ledger.record({}, [crash], MORNING, NIGHTS[:1]))
+    assert sent(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)[1] == []
 
 
 def test_another_clusters_night_ends_nothing() -> None:
-    state, _ = sent(ledger.seen({}, [sighting()], MORNING))
+    state, _ = sent(ledger.record({}, [sighting()], MORNING))
     other = [("test", *NIGHTS[1][1:])]
-    assert sent(ledger.seen(state, [], MORNING + DAY, other), MORNING + DAY)[1] == []
+    assert sent(ledger.record(state, [], MORNING + DAY, other), MORNING + DAY)[1] == []
 
 
 def test_what_becomes_critical_is_sent_again() -> None:
-    state, _ = sent(ledger.seen({}, [sighting(severity="warning")], MORNING))
-    _, messages = sent(ledger.seen(state, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
+    state, _ = sent(ledger.record({}, [sighting(severity="warning")], MORNING))
+    _, messages = sent(ledger.record(state, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
     assert ("pager", "critical", "orders") in messages
 
 
 def test_history_sends_nothing() -> None:
-    assert ledger.seen({}, [sighting(nights_later=-2)], MORNING) == {}
+    assert ledger.record({}, [sighting(nights_later=-2)], MORNING) == {}
 
 
 def test_declared_work_sends_nothing_and_the_same_undeclared_does() -> None:
-    declared = ledger.seen({}, [sighting(declared=True)], MORNING)
+    declared = ledger.record({}, [sighting(declared=True)], MORNING)
     assert sent(declared)[1] == []
-    _, messages = sent(ledger.seen(declared, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
+    _, messages = sent(ledger.record(declared, [sighting(nights_later=1)], MORNING + DAY), MORNING + DAY)
     assert len(messages) == 2
 
 
 def test_a_receiver_that_is_down_gets_it_when_it_is_back_within_a_week_and_the_others_do_not_wait() -> None:
-    state, messages = sent(ledger.seen({}, [sighting()], MORNING), down="chat")
+    state, messages = sent(ledger.record({}, [sighting()], MORNING), down="chat")
     assert messages == [("pager", "critical", "orders")]
     assert sent(state, MORNING + 6 * DAY)[1] == [("chat", "critical", "orders")]
     assert sent(state, MORNING + 8 * DAY)[1] == []
 
 
 def test_a_receiver_that_missed_both_gets_the_alert_and_then_that_it_is_over() -> None:
-    state, _ = sent(ledger.seen({}, [sighting()], MORNING, NIGHTS[:1]), down="chat")
+    state, _ = sent(ledger.record({}, [sighting()], MORNING, NIGHTS[:1]), down="chat")
     now = MORNING + DAY
-    state, messages = sent(ledger.seen(state, [], now, NIGHTS[:2]), now)
+    state, messages = sent(ledger.record(state, [], now, NIGHTS[:2]), now)
     assert messages == [("pager", "recovered", "orders"), ("chat", "critical", "orders")]
     assert sent(state, now)[1] == [("chat", "recovered", "orders")]
 
@@ -186,7 +186,7 @@ def test_whatever_goes_down_and_up_each_receiver_hears_of_a_trouble_once(looks: 
     heard: list[Message] = []
     for night, subject, is_up in sorted(looks):
         now = MORNING + night * DAY
-        state, _ = of_text(to_text(ledger.seen(state, [sighting(subject, night % 2)], now)))
+        state, _ = of_text(to_text(ledger.record(state, [sighting(subject, night % 2)], now)))
         state, messages = sent(state, now, down="" if is_up else "chat")
         heard += messages
     assert len(heard) == len(set(heard))
@@ -194,8 +194,8 @@ def test_whatever_goes_down_and_up_each_receiver_hears_of_a_trouble_once(looks: 
 
 def test_a_ledger_survives_its_lines() -> None:
     strange = sighting("näme\n\u202e\u2028\x85\x0c", groups=("g",), topics=("t",))
-    state, _ = sent(ledger.seen({}, [strange, sighting(severity="warning")], MORNING, NIGHTS[:1]))
-    state, _ = sent(ledger.seen(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)
+    state, _ = sent(ledger.record({}, [strange, sighting(severity="warning")], MORNING, NIGHTS[:1]))
+    state, _ = sent(ledger.record(state, [], MORNING + DAY, NIGHTS[:2]), MORNING + DAY)
     assert of_text(to_text(state)) == (state, 0)
     assert of_text(to_text(state) + "{}\n[1]\nnonsense\n") == (state, 3)
 
@@ -217,8 +217,8 @@ def test_a_message_has_the_reason_its_place_in_the_report_and_what_to_do() -> No
     )
     crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
     assert title_of(crash) == "[critical] prod: Broker 1 crashed"
-    (over,) = ledger.seen(ledger.seen({}, [seen], MORNING), [], MORNING + DAY, [("a/b", *NIGHTS[1][1:])]).values()
-    assert recovery_of(over) == "Recovered. The night until 2026-11-22 00:00 UTC no longer shows it."
+    (over,) = ledger.record(ledger.record({}, [seen], MORNING), [], MORNING + DAY, [("a/b", *NIGHTS[1][1:])]).values()
+    assert recovery_of(over) == "Recovered. The night that ended at 2026-11-22 00:00 UTC no longer shows it."
 
 
 WINDOW = {"cluster": "prod", "window_from": NIGHT, "window_to": NIGHT + DAY}
@@ -319,14 +319,14 @@ EVENT = {
 
 def test_what_a_scheduler_says_is_a_sighting_with_advice() -> None:
     seen = sightings.of_event(EVENT)
-    assert (seen.rule, seen.advice) == ("night_failed", sightings.OWN["night_failed"])
+    assert (seen.rule, seen.advice) == ("night_failed", sightings.OWN_TROUBLES["night_failed"])
 
 
 @pytest.mark.parametrize(
     "broken", [{"rule": "x"}, {"severity": "grave"}, {"at": "soon"}, {"cluster": None, "from": None}]
 )
 def test_half_an_event_is_refused(broken: dict[str, Any]) -> None:
-    with pytest.raises(BadInput, match="is not whole"):
+    with pytest.raises(BadInput, match="is incomplete"):
         sightings.of_event({**EVENT, **broken})
 
 

@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.gold import REBALANCES
 from kafka_hindsight.catalog.model import Check, Table
 from kafka_hindsight.catalog.row import Row, table
 from kafka_hindsight.lake.ddl import properties
-from kafka_hindsight.sql.predicates import kept, tables_in_sql
+from kafka_hindsight.sql.predicates import evaluate, tables_in_sql
 from tests.support.lake import schema
 from tests.support.rows import AT, values
 
@@ -178,7 +178,7 @@ def test_checks_speak_of_columns_that_their_table_has() -> None:
     """DuckDB binds each predicate against the table's columns, as Delta does when it creates the table."""
     for declared in BY_NAME.values():
         with tables_in_sql({"rows": schema(declared).empty_table()}) as connection:
-            answers = kept(connection, "rows", {check.name: check.predicate for check in declared.checks})
+            answers = evaluate(connection, "rows", {check.name: check.predicate for check in declared.checks})
         assert answers.column_names == [check.name for check in declared.checks]
 
 

@@ -45,7 +45,7 @@ def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
         f"{away.sudden + away.orderly} absences of brokers, {away.orderly} shut down in order",
         f"{len(figures.groups_stopped(incidents, rows).subjects)} groups stopped by a failure",
         f"{len(critical)} critical findings",
-        f"{len(figures.unseen(findings))} gap in what was seen",
+        f"{len(figures.unseen(findings))} gap in coverage",
     ]
     window = {"cluster": CLUSTER, "window_from": DAY, "window_to": END}
     of_rules = sightings.of_findings([f.as_dict() for f in findings], [window], [])
@@ -98,7 +98,7 @@ def test_what_was_declared_changes_no_figure_no_order_and_no_state(rows: list[In
 def test_absences_are_counted_by_how_brokers_went_and_whether_they_came_back() -> None:
     kinds = (("crash", AT), ("controlled_shutdown", None), ("controlled_shutdown", AT))
     rows = [row(BROKER_OUTAGES, kind=kind, up_at=up_at) for kind, up_at in kinds]
-    assert figures.absences(rows) == figures.Absences(sudden=1, orderly=2, gone=1)
+    assert figures.absences(rows) == figures.Absences(sudden=1, orderly=2, not_back=1)
 
 
 def test_a_row_of_an_earlier_version_has_a_harm_too() -> None:

@@ -18,7 +18,7 @@ KINDS = {"STRING": str, "INT": int, "BIGINT": int, "DOUBLE": float, "TIMESTAMP":
 def test_each_value_is_of_the_plain_type_of_its_column(is_empty: bool) -> None:
     tables, about = night()
     shown = {name: [] for name in tables} if is_empty else tables
-    row = night_of(PageRows.read(shown, about), "run", datetime(2026, 10, 4, tzinfo=UTC)).as_dict()
+    row = night_of(PageRows.from_tables(shown, about), "run", datetime(2026, 10, 4, tzinfo=UTC)).as_dict()
     (values,) = pyarrow.Table.from_pylist([row], arrow_schema(NIGHTS)).to_pylist()
     assert values == row
     assert set(values) == set(NIGHTS.column_names)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.alerts.sightings import OWN
+from kafka_hindsight.alerts.sightings import OWN_TROUBLES
 from kafka_hindsight.settings import clusters
 from kafka_hindsight.settings.alerts import alert_settings
 from kafka_hindsight.settings.files import FILE_VARIABLE
@@ -49,7 +49,7 @@ def test_every_dag_is_on_the_page_with_its_schedule() -> None:
 
 
 def test_every_trouble_of_our_own_is_on_the_page() -> None:
-    assert all(f"`{rule}`" in PAGE for rule in OWN)
+    assert all(f"`{rule}`" in PAGE for rule in OWN_TROUBLES)
 
 
 def test_retention_keeps_what_nights_read() -> None:

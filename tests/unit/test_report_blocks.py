@@ -43,7 +43,7 @@ def test_a_quiet_night_claims_no_more_than_was_seen():
 def test_a_night_of_which_nothing_was_read_claims_nothing():
     for rows, said in (
         ([coverage(lines_in=0)], "No line was read, so nothing is known about what happened."),
-        ([], "Nothing is recorded about what was read, so what was missed is not known."),
+        ([], "The lake has no coverage of this window, so it is not known which lines were not read."),
     ):
         page = build_report(empty() | {"quality.coverage": rows}, run())
         led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
@@ -73,7 +73,10 @@ def test_coverage_counts_what_is_missing(report):
 
 def test_lines_that_do_not_add_up_are_no_small_print():
     statements = seen.statements(build_report({"quality.coverage": [coverage(ignored=990)]}, run()), "coverage")
-    assert statements[0] == ("warn", "The account of lines does not balance: 1,000 lines went in, 990 came out.")
+    assert statements[0] == (
+        "warn",
+        "The account of lines does not balance: 1,000 lines were read, the fate of 990 is known.",
+    )
 
 
 def test_incidents_come_by_harm_with_a_label_on_what_was_declared(report):
@@ -135,9 +138,9 @@ def test_an_outage_tells_its_moments_from_its_beginning(report):
         facts = seen.found(Facts, seen.entries(page, "outages")[0])[0].facts
         return [(fact.label, seen.text(fact.value).partition(" ")[2]) for fact in facts]
 
-    assert moments(report)[:3] == [("Last sign of life", ""), ("Noticed", "after 9.3 s"), ("Back", "after 4 min 27 s")]
+    assert moments(report)[:3] == [("Last sign of life", ""), ("Detected", "after 9.3 s"), ("Back", "after 4 min 27 s")]
     lost = build_report({"gold.broker_outages": [outage(3, at("01:58:00"), "crash", up_at=None)]}, run())
-    assert moments(lost) == [("Last sign of life", ""), ("Noticed", "after 9.3 s"), ("Back", "in this window")]
+    assert moments(lost) == [("Last sign of life", ""), ("Detected", "after 9.3 s"), ("Back", "in this window")]
 
 
 def test_imbalance_tells_since_when_and_what_was_worst(report):

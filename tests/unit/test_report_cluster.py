@@ -43,7 +43,7 @@ def test_who_was_slow_comes_before_who_was_away():
 
 def test_truncations_that_took_nothing_committed_are_good_news():
     cuts = [truncation("orders", p, at("02:00:00"), "nothing_committed_lost", records_cut=3) for p in range(2)]
-    assert said(gold__truncations=cuts) == ["2 truncations of a log, and none took anything committed."]
+    assert said(gold__truncations=cuts) == ["2 truncations removed no committed record."]
 
 
 def test_a_loss_comes_first_and_what_is_not_known_is_said():

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.report.curves import MOST_POINTS, joined, thinned
+from kafka_hindsight.report.curves import MOST_POINTS, merge, thin
 from tests.support.report_blocks import build_report, timeline
 from tests.support.report_rows import DAY, END, at, empty, failover, made, rebalance, run
 
@@ -91,7 +91,7 @@ def test_what_never_leaves_zero_is_not_drawn():
 
 def test_thinning_keeps_every_peak_that_is_the_highest_near_it():
     points = [(i * 10, 90 if i == 3_333 else i % 3) for i in range(10_000)]
-    kept = thinned(points, 100_000)
+    kept = thin(points, 100_000)
     assert len(kept) <= MOST_POINTS + 1
     assert max(value for _, value in kept) == 90
     assert kept[-1] == (99_990, 0)
@@ -107,7 +107,7 @@ def test_thinning_keeps_every_peak_that_is_the_highest_near_it():
     ],
 )
 def test_intervals_that_overlap_are_one(given, expected):
-    assert joined([(DAY.replace(hour=a), DAY.replace(hour=b)) for a, b in given]) == [
+    assert merge([(DAY.replace(hour=a), DAY.replace(hour=b)) for a, b in given]) == [
         (DAY.replace(hour=a), DAY.replace(hour=b)) for a, b in expected
     ]
 

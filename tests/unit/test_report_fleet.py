@@ -33,7 +33,7 @@ AT = END + timedelta(hours=3)
 
 
 def a_night(**columns):
-    page = PageRows.read(*night())
+    page = PageRows.from_tables(*night())
     return {**night_of(page, "run", AT).as_dict(), **columns}
 
 
@@ -49,11 +49,11 @@ def shifted(row, days):
 
 
 def test_a_nights_row_has_the_figures_of_the_first_screen():
-    page = PageRows.read(*night())
+    page = PageRows.from_tables(*night())
     row = night_of(page, "run", AT)
     lost, offline, refusing, away, stopped, critical, gaps = (text(tile).split()[0] for tile in tiles(page))
     assert (row.records_lost_low, row.records_lost_high) == (40, 52)
-    assert lost == figures.Lost(row.records_lost_low, row.records_lost_high).number
+    assert lost == figures.RecordLoss(row.records_lost_low, row.records_lost_high).number
     assert refusing == str(row.partitions_refusing) == "0" and row.offline_partition_seconds > 72
     assert offline == str(row.partitions_offline) == "31" and row.offline_ms == 72_000
     said = (row.sudden_absences + row.orderly_absences, row.groups_stopped, row.findings_critical, row.gaps)
@@ -90,7 +90,7 @@ def test_a_cluster_whose_last_night_is_missing_is_named_and_so_is_one_without_an
     fleet = Fleet.of([calm(cluster="on-time"), shifted(calm(cluster="late"), -2)], [], AT, ["on-time", "never"])
     late = late_clusters(fleet)
     assert list(late) == ["never", "late"]
-    assert late["never"] == "no night of it was ever audited"
+    assert late["never"] == "no night was ever audited"
     assert "2 d" in late["late"]
     assert summary(fleet).endswith("2 without an audit of the last night.")
     assert "not audited  never" in "\n".join(fleet_lines(fleet))

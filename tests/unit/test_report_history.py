@@ -46,7 +46,7 @@ def test_findings_that_came_are_told_worst_first_then_those_that_went():
     assert seen.statements(page, "history") == [
         ("bad", "New: group b fell behind Show"),
         ("warn", "New: group a fell behind Show"),
-        ("good", "Gone: group e fell behind"),
+        ("good", "No longer found: group e fell behind"),
     ]
     assert seen.found(Link, seen.section(page, "history"))[0].anchor.startswith("finding-")
 

@@ -45,7 +45,7 @@ UNFOLDED = "document.querySelectorAll('details').forEach(e => { e.open = true; }
 
 
 def test_no_table_is_cut_on_a_small_desk_screen(browser, tmp_path):
-    page = PageRows.read(*night())
+    page = PageRows.from_tables(*night())
     fleet = Fleet.of([night_of(page, "run", END).as_dict() | {"cluster": "M3qSc9eLQMSD2A9RXcqTKA"}], [], END)
     for shown in (build_report(*night()), fleet_page(fleet)):
         browser.open(_written(tmp_path, shown), 1280)

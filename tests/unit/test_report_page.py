@@ -118,7 +118,7 @@ def test_the_page_tells_who_why_and_what_to_do(page):
         "Preparing to rebalance group billing in state PreparingRebalance with old generation 41",
         "all times in UTC",
         "3 lines of 1.9 million could not be read.",
-        "Static membership (group.instance.id) costs something too",
+        "Static membership (group.instance.id) has a cost",
         "The line holds NUL bytes. Its instant cannot be read.",
     ):
         assert said in text
@@ -178,7 +178,7 @@ def test_a_hash_that_is_none_becomes_one():
 def test_an_empty_lake_makes_a_page_too():
     page = Page(render_html(build_report(empty(), run(files_not_read=[], warnings=[]))))
     text = " ".join(" ".join(page.text).split())
-    assert "Nothing is recorded about what was read, so what was missed is not known." in text
+    assert "The lake has no coverage of this window, so it is not known which lines were not read." in text
     assert page.open == []
 
 

@@ -49,7 +49,7 @@ def test_what_avoids_most_comes_first_with_the_way_to_each_rebalance():
 
 def test_what_a_setting_costs_is_said_with_its_source_for_those_that_are_told():
     price = seen.text(seen.section(told([remedy("session_timeout")]), "remedies")[-1])
-    assert price.startswith("A longer session timeout (session.timeout.ms) costs something too: ")
+    assert price.startswith("A longer session timeout (session.timeout.ms) has a cost: ")
     assert "KIP-735" in price
 
 

@@ -12,7 +12,7 @@ import pytest
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.lake_views import open_views
-from kafka_hindsight.sql.report_rows import READ, apart, nights_before
+from kafka_hindsight.sql.report_rows import READ, nights_before, without_overlap
 from tests.support.lake import write_lake
 from tests.support.rows import values
 
@@ -114,4 +114,4 @@ def test_a_first_night_has_none_before_it(lake: duckdb.DuckDBPyConnection) -> No
 
 def test_of_windows_that_overlap_the_later_one_stays() -> None:
     half = Window(night(1).start + DAY / 2, night(1).end + DAY / 2)
-    assert apart([half, night(2), night(1)]) == [night(2), half]
+    assert without_overlap([half, night(2), night(1)]) == [night(2), half]

@@ -16,7 +16,7 @@ def test_it_tells_counts_findings_with_advice_coverage_and_where_to_read_on(repo
     text = " ".join(render_terminal(report).split())
     for said in (
         "prod-eu, 2026-10-03 00:00:00 to 2026-10-04 00:00:00 · all times in UTC",
-        "ACT. Not seen: 3 lines of 1.9 million and 1 group in some readings.",
+        "ACT. Not covered: 3 lines of 1.9 million and 1 group in some readings.",
         "! 40 to 52 committed records were lost in risky.raw-0: ",
         "Find out who wrote those records, and send them again.",
         "broker 2 was cut off about 02:13:04, away for 4 min 27 s. See that each has a leader",

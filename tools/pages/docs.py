@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from kafka_hindsight.alerts.sightings import OWN
+from kafka_hindsight.alerts.sightings import OWN_TROUBLES
 from kafka_hindsight.catalog import TABLES, Column, Table
 from kafka_hindsight.catalog.codes import Cause, FindingSeverity
 from kafka_hindsight.catalog.steps import RECLASSIFY, STEPS
@@ -220,7 +220,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     parts += [
         "## Troubles of our own",
         "What the schedule reports about itself; [day by day](operations.md) has the rest.",
-        as_table(("Alert", "What to do"), [(code(rule), prose(do)) for rule, do in OWN.items()]),
+        as_table(("Alert", "What to do"), [(code(rule), prose(do)) for rule, do in OWN_TROUBLES.items()]),
     ]
     return page("Runbook", "kafka_hindsight/knowledge/ and kafka_hindsight/alerts/sightings.py", parts)
 

@@ -1,4 +1,4 @@
-"""What was read and what was not, before anything is claimed."""
+"""Coverage: the lines that were read and those that were not, before anything is claimed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import change, partition_name
 from kafka_hindsight.shared import plain, words
 
-# What kind of news a sentence is (good, plain, warn), and the sentence.
+# The tone of a sentence (good, plain, warn), and the sentence.
 Statement = tuple[str, str]
 
 GAPS_OPEN = 6
@@ -51,7 +51,7 @@ def coverage(page: PageRows) -> Iterator[ui.Block]:
 
 @dataclass(frozen=True)
 class Totals:
-    """Physical lines of all sources, by what became of them."""
+    """Physical lines of all sources, by their fate."""
 
     lines_in: int
     events: int
@@ -60,14 +60,14 @@ class Totals:
     quarantined: int
 
     @property
-    def lost(self) -> int:
+    def unread(self) -> int:
         """Lines that could not be read."""
         return self.unparsed + self.quarantined
 
     @property
     def accounted(self) -> int:
         """Lines whose fate is known."""
-        return self.events + self.ignored + self.lost
+        return self.events + self.ignored + self.unread
 
 
 def totals(page: PageRows) -> Totals:
@@ -80,17 +80,17 @@ def unread_sentence(page: PageRows) -> str:
     """How many lines could not be read: `2 lines of 1.9 million could not be read.`"""
     total = totals(page)
     if not page.of(Coverage):
-        return "Nothing is recorded about what was read, so what was missed is not known."
+        return "The lake has no coverage of this window, so it is not known which lines were not read."
     if not total.lines_in:
         return "No line was read, so nothing is known about what happened."
-    if not total.lost:
-        own = " of this cluster" if page.run.left_out else ""
-        return f"Every one of {words.counted(total.lines_in, 'line')}{own} could be read."
-    return f"{words.counted(total.lost, 'line')} of {words.number(total.lines_in)} could not be read."
+    if not total.unread:
+        scope = " of this cluster" if page.run.left_out else ""
+        return f"Every one of {words.counted(total.lines_in, 'line')}{scope} could be read."
+    return f"{words.counted(total.unread, 'line')} of {words.number(total.lines_in)} could not be read."
 
 
 def left_out_sentence(page: PageRows) -> str:
-    """What the logs hold beside this cluster: `Not part of this audit: 40 lines of 2 days in 3 files (reason).`"""
+    """The lines that are left out: `Not part of this audit: 40 lines of 2 days in 3 files (reason).`"""
     return f"Not part of this audit: {words.listed(page.run.left_out or ())}."
 
 
@@ -118,8 +118,8 @@ def _lines(page: PageRows) -> Iterator[Statement]:
     if not total.lines_in:
         yield "warn", unread_sentence(page)
     elif total.accounted != total.lines_in:
-        came = words.number(total.accounted)
-        yield "warn", f"The account of lines does not balance: {lines} went in, {came} came out."
+        accounted = words.number(total.accounted)
+        yield "warn", f"The account of lines does not balance: {lines} were read, the fate of {accounted} is known."
     else:
         fates = (
             (total.events, "carries information", "carry information"),
@@ -128,37 +128,37 @@ def _lines(page: PageRows) -> Iterator[Statement]:
             (total.quarantined, "is broken", "are broken"),
         )
         parts = [f"{words.number(count)} {words.verb(count, one, many)}" for count, one, many in fates if count]
-        yield "warn" if total.lost else "good", f"{lines} of {sources}: {words.listed(parts)}."
+        yield "warn" if total.unread else "good", f"{lines} of {sources}: {words.listed(parts)}."
 
 
 def _layouts(page: PageRows) -> Iterator[Statement]:
-    """How many sources each layout has, where any is not as Kafka and librdkafka write without any setting."""
-    found = Counter(layout for row in page.of(Coverage) for layout in row.layouts or ())
-    if not found.keys() <= CUTS.keys():
-        first = found.most_common(LAYOUTS_SHOWN)
-        told = [f"{plain.shortened(name)} in {words.counted(n, 'source')}" for name, n in first]
-        more = [f"{len(found) - LAYOUTS_SHOWN} more"] if len(found) > LAYOUTS_SHOWN else []
-        yield "plain", f"Layouts of the lines: {words.listed([*told, *more])}."
+    """The sources counted by layout, where any layout is not a default one of Kafka or librdkafka."""
+    counts = Counter(layout for row in page.of(Coverage) for layout in row.layouts or ())
+    if not counts.keys() <= CUTS.keys():
+        first = counts.most_common(LAYOUTS_SHOWN)
+        parts = [f"{plain.shortened(name)} in {words.counted(n, 'source')}" for name, n in first]
+        more = [f"{len(counts) - LAYOUTS_SHOWN} more"] if len(counts) > LAYOUTS_SHOWN else []
+        yield "plain", f"Layouts of the lines: {words.listed([*parts, *more])}."
 
 
 def _generations(page: PageRows) -> Iterator[Statement]:
-    """Whether rebalances are known to be missing; nothing where no group was seen, or by its members alone."""
+    """Whether rebalances are missing; empty where no broker's log shows a group."""
     gaps = [row for row in page.of(GenerationGap) if row.explained_by is None]
     explained = len(page.of(GenerationGap)) - len(gaps)
-    also = f" {words.counted(explained, 'further break')} {words.verb(explained, 'is', 'are')} explained."
+    note = f" {words.counted(explained, 'further break')} {words.verb(explained, 'is', 'are')} explained."
     if gaps:
         groups = words.counted(len({row.group_id for row in gaps}), "group")
         missing = sum(max(0, row.next_generation - row.after_generation - 1) for row in gaps)
-        least = f": at least {words.counted(missing, 'rebalance')} {words.verb(missing, 'is', 'are')} missing here"
+        bound = f": at least {words.counted(missing, 'rebalance')} {words.verb(missing, 'is', 'are')} missing here"
         breaks = f"{words.counted(len(gaps), 'break')} in the generations of {groups}"
         has = words.verb(len(gaps), "has", "have")
-        yield "warn", f"{breaks} {has} no explanation{least if missing else ''}.{also if explained else ''}"
+        yield "warn", f"{breaks} {has} no explanation{bound if missing else ''}.{note if explained else ''}"
     elif page.of(Rebalance) and any(row.origin == Origin.BROKER for row in page.of(Coverage)):
-        yield "good", f"No generation of a group is missing.{also if explained else ''}"
+        yield "good", f"No generation of a group is missing.{note if explained else ''}"
 
 
 def _leaders(page: PageRows) -> Iterator[Statement]:
-    """How many breaks in the leader epochs nothing explains."""
+    """The breaks in the leader epochs that nothing explains."""
     unknown = [row for row in page.of(LeadershipGap) if row.explained_by is None]
     if unknown:
         partitions = words.counted(len({(row.topic, row.partition) for row in unknown}), "partition")
@@ -182,17 +182,17 @@ _OUTSIDE = {
 
 
 def _missing_input(page: PageRows) -> Iterator[Statement]:
-    """Which kinds of input the run did not have, and which have nothing in the window."""
+    """The kinds of input that the run did not have, and those without a line in the window."""
     origins = {row.origin for row in page.of(Coverage)} | ({Origin.SNAPSHOT} if page.of(LeaderImbalance) else set())
     inputs = page.run.inputs or ()
-    missing = [what for origin, what in _MISSING.items() if origin not in (*origins, *inputs)]
+    missing = [label for origin, label in _MISSING.items() if origin not in (*origins, *inputs)]
     if missing:
         yield "warn", f"The input holds {words.listed(missing)}."
-    yield from (("warn", what) for origin, what in _OUTSIDE.items() if origin in inputs and origin not in origins)
+    yield from (("warn", label) for origin, label in _OUTSIDE.items() if origin in inputs and origin not in origins)
 
 
 def _missing_logs(page: PageRows) -> Iterator[Statement]:
-    """Which brokers' logs were not read, and what is less sure because of it."""
+    """The brokers whose logs were not read, and what is less sure because of it."""
     rows = [row for row in page.of(Finding) if row.rule_id == "broker_log_missing"]
     for row in sorted(rows, key=lambda r: r.subject)[:SILENT_BROKERS]:
         yield "warn", f"{words.sentence(row.message)}."
@@ -202,8 +202,8 @@ def _silence(page: PageRows) -> Iterator[Statement]:
     silences = [(row.longest_silence_ms, row.source) for row in page.of(Coverage) if row.longest_silence_ms is not None]
     if silences:
         longest, source = max(silences)
-        said = f"The longest silence was {words.duration(longest)}, in {plain.shortened(source)}"
-        yield "plain", f"{said}; a log is silent too where there is nothing to write."
+        length = f"The longest silence was {words.duration(longest)}, in {plain.shortened(source)}"
+        yield "plain", f"{length}. A process without anything to log is silent too."
 
 
 def _expectations(page: PageRows) -> Iterator[Statement]:
@@ -220,18 +220,18 @@ def _not_read(page: PageRows) -> Iterator[Statement]:
 def _gaps(page: PageRows) -> Iterator[ui.Block]:
     rows = sorted(page.of(GenerationGap), key=lambda r: (r.explained_by is not None, r.seen_at, r.group_id))
     if rows:
-        shown = tuple(
+        table_rows = tuple(
             ui.TableRow(
                 (
                     ui.At(r.seen_at),
                     ui.Cell(ui.Name(plain.shortened(r.group_id)), "id"),
                     change(r.after_generation, r.next_generation),
-                    r.explained_by or ui.Badge("nothing: evidence is lost here", "lost"),
+                    r.explained_by or ui.Badge("nothing: evidence is missing here", "lost"),
                 )
             )
             for r in rows
         )
-        table = ui.Table("Breaks in the generations", ("Seen", "Group", "Generations", "Explained by"), shown)
+        table = ui.Table("Breaks in the generations", ("Seen", "Group", "Generations", "Explained by"), table_rows)
         summary = f"{words.counted(len(rows), 'break')} in the generations"
         yield ui.Expandable(summary, (table,), is_open=len(rows) <= GAPS_OPEN)
 
@@ -243,11 +243,11 @@ def _leader_gaps(page: PageRows) -> Iterator[ui.Block]:
     )
     if rows:
         headings = ("Seen", "Partition", "Epochs", "Leader", "What is known")
-        shown = tuple(_leader_gap(page, row) for row in rows[:LEADER_GAPS])
-        table = ui.Table("Breaks in the leader epochs", headings, shown)
-        summary = f"{words.counted(len(shown), 'break')} in the leader epochs"
-        rest = ui.left_out(len(rows) - LEADER_GAPS, "quality.leadership_gaps")
-        yield ui.Expandable(summary, (table, *rest))
+        table_rows = tuple(_leader_gap(page, row) for row in rows[:LEADER_GAPS])
+        table = ui.Table("Breaks in the leader epochs", headings, table_rows)
+        summary = f"{words.counted(len(table_rows), 'break')} in the leader epochs"
+        note = ui.left_out_note(len(rows) - LEADER_GAPS, "quality.leadership_gaps")
+        yield ui.Expandable(summary, (table, *note))
 
 
 def _leader_gap(page: PageRows, row: LeadershipGap) -> ui.TableRow:
@@ -264,7 +264,7 @@ def _leader_gap(page: PageRows, row: LeadershipGap) -> ui.TableRow:
 
 
 def _sources(page: PageRows) -> Iterator[ui.Block]:
-    # What could not be read comes first, then the longest silence: a reader looks for holes.
+    # Sources with unread lines come first, then those with the longest silence: a reader looks for holes.
     rows = sorted(
         page.of(Coverage), key=lambda r: (-(r.unparsed + r.quarantined), -(r.longest_silence_ms or 0), r.source)
     )
@@ -285,7 +285,7 @@ def _source(row: Coverage) -> ui.TableRow:
             words.duration(row.longest_silence_ms),
             ui.At(row.first_at),
             ui.At(row.last_at),
-            ui.separated([ui.Name(plain.shortened(name)) for name in (row.layouts or ())[:LAYOUTS_SHOWN]]),
+            ui.join([ui.Name(plain.shortened(name)) for name in (row.layouts or ())[:LAYOUTS_SHOWN]]),
         )
     )
 

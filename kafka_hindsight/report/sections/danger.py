@@ -25,19 +25,19 @@ EXPOSED: tuple[tuple[Callable[[PartitionRisk], int | None], str], ...] = (
     (lambda r: r.one_from_offline_ms, "{was} one failure away from being offline"),
 )
 WORST_RISK = ("leaderless_low_ms", "one_from_unclean_ms", "under_min_isr_ms", "one_from_offline_ms", "at_min_isr_ms")
-"""What makes a risk worse than another, the gravest first."""
+"""The columns by which risks are compared, the gravest first."""
 LOSS_HEADINGS = ("When", "Partition", "Broker", "What", "Lost", "Confidence", "Why")
 SIMULATION_HEADINGS = (
     "Lost", "Offline", "Unclean", "Unwritable", "Not known", "Leaders to move", "Groups to move", "What would happen<",
 )  # fmt: skip
 RISK_HEADINGS = (
-    "Partition", "Replicas", "Without leader", "Not writable", "At the minimum", "One from offline", "One from a loss",
-    "A replica short", "Known", "Proof",
+    "Partition", "Replicas", "Without leader", "Not writable", "At the minimum", "1 failure from offline",
+    "1 failure from data loss", "Under-replicated", "Known", "Proof",
 )  # fmt: skip
 
 
 def danger(page: PageRows) -> Iterator[ui.Block]:
-    """What was lost, what was at risk, and what would be lost now."""
+    """Data lost, data at risk, and the losses that one more failure would cause now."""
     elections = [r for r in page.failovers if r.records_lost_low is not None or r.records_lost_high is not None]
     verdicts = list(vocabulary.TRUNCATIONS)
     cuts = sorted(page.of(Truncation), key=lambda r: (verdicts.index(r.verdict), r.happened_at, r.truncation_id))
@@ -45,27 +45,27 @@ def danger(page: PageRows) -> Iterator[ui.Block]:
         page.of(PartitionRisk),
         key=lambda r: (*(-(getattr(r, column) or 0) for column in WORST_RISK), r.topic, r.partition),
     )
-    said = [*_losses_say(page), *_exposure(page)]
+    sentences = [*_loss_sentences(page), *_exposure_sentences(page)]
     if unknown := sum(row.one_from_offline_ms is None for row in risks):
         partitions, risked = words.counted(unknown, "partition"), words.verb(unknown, "it", "they")
-        what = (
+        sentence = (
             f"No log or snapshot shows which replicas of {partitions} were in sync: what {risked} risked is not known."
         )
-        said.append(("plain", what))
-    said += _simulations_say(page)
-    yield from ui.statements(said)
+        sentences.append(("plain", sentence))
+    sentences += _simulation_sentences(page)
+    yield from ui.statements(sentences)
     losses = chain((_election(page, row) for row in elections), (_cut(page, row) for row in cuts))
     count = len(elections) + len(cuts)
     if count:
-        yield ui.Heading("What elections and truncations took")
+        yield ui.Heading("Elections and truncations that can lose records")
         yield ui.Table("Losses and truncations", LOSS_HEADINGS, tuple(islice(losses, LOSSES)))
-        yield from ui.left_out(count - LOSSES, "gold.truncations")
+        yield from ui.left_out_note(count - LOSSES, "gold.truncations")
     simulations = sorted(page.of(LossSimulation), key=_worst_simulation)
     if simulations:
-        yield ui.Heading(("If it were lost now, by the reading at ", ui.At(max(r.snapshot_at for r in simulations))))
-        shown = tuple(_simulation(page, row) for row in simulations)
-        yield ui.Table("What would be lost with each broker or rack", SIMULATION_HEADINGS, shown, "numbers")
-    if said or count:
+        yield ui.Heading(("If one were lost now, by the reading at ", ui.At(max(r.snapshot_at for r in simulations))))
+        table_rows = tuple(_simulation(page, row) for row in simulations)
+        yield ui.Table("What would be lost with each broker or rack", SIMULATION_HEADINGS, table_rows, "numbers")
+    if sentences or count:
         yield from _risks(page, risks)
 
 
@@ -80,7 +80,7 @@ def _election(page: PageRows, row: Failover) -> ui.TableRow:
                 lost_records(row.records_lost_low, row.records_lost_high),
                 "plain" if row.records_lost_high == 0 else "bad",
             ),
-            ui.sure(row.confidence),
+            ui.confidence_badge(row.confidence),
             ui.Cell((page.evidence(row.evidence, row.explanation), " ", _failover(row.failover_id)), "wide"),
         )
     )
@@ -88,7 +88,7 @@ def _election(page: PageRows, row: Failover) -> ui.TableRow:
 
 def _cut(page: PageRows, row: Truncation) -> ui.TableRow:
     look = vocabulary.TRUNCATIONS[row.verdict]
-    taken = "its whole log" if row.is_whole else "a part of its log of unknown length"
+    part = "its whole log" if row.is_whole else "a part of its log of unknown length"
     is_known = row.failover_id in {f.failover_id for f in page.failovers}
     why: ui.Content = page.evidence(row.evidence, row.explanation)
     return ui.TableRow(
@@ -96,9 +96,9 @@ def _cut(page: PageRows, row: Truncation) -> ui.TableRow:
             ui.At(row.happened_at),
             ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
             str(row.broker),
-            f"cut {taken if row.records_cut is None else words.counted(row.records_cut, 'record')}",
+            f"cut {part if row.records_cut is None else words.counted(row.records_cut, 'record')}",
             ui.Cell(look.label, look.tone),
-            ui.sure(row.confidence),
+            ui.confidence_badge(row.confidence),
             ui.Cell((why, " ", _failover(row.failover_id)) if row.failover_id and is_known else why, "wide"),
         ),
         plain.anchor("truncation", row.truncation_id),
@@ -109,34 +109,34 @@ def _failover(failover_id: str) -> ui.Link:
     return ui.Link("its failover", plain.anchor("failover", failover_id))
 
 
-def _losses_say(page: PageRows) -> Iterator[tuple[str, str]]:
+def _loss_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
     verdicts = Counter(row.verdict for row in page.of(Truncation))
-    lost, unknown, unharmed = (verdicts[v] for v in vocabulary.TRUNCATIONS)
-    if lost:
-        yield "bad", f"{words.counted(lost, 'truncation')} took committed records."
-    if unharmed and unharmed == verdicts.total():
-        yield "good", f"{words.counted(unharmed, 'truncation')} of a log, and none took anything committed."
+    harmful, unknown, harmless = (verdicts[v] for v in vocabulary.TRUNCATIONS)
+    if harmful:
+        yield "bad", f"{words.counted(harmful, 'truncation')} removed committed records."
+    if harmless and harmless == verdicts.total():
+        yield "good", f"{words.counted(harmless, 'truncation')} removed no committed record."
     elif unknown:
-        yield "warn", f"What {words.counted(unknown, 'truncation')} took is not known."
+        yield "warn", f"It is not known what {words.counted(unknown, 'truncation')} removed."
     unclean = [row for row in page.failovers if row.kind == "unclean_election"]
     unbounded = sum(row.records_lost_high is None for row in unclean)
     if unbounded:
-        yield "warn", f"How many records {words.counted(unbounded, 'unclean election')} lost at most is not known."
+        yield "warn", f"The most that {words.counted(unbounded, 'unclean election')} can have lost is not known."
 
 
-def _exposure(page: PageRows) -> Iterator[tuple[str, str]]:
-    """How many partitions were one failure from harm, or could not be written, and which one most."""
+def _exposure_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
+    """The partitions that were one failure from harm or could not be written, and the one that was so longest."""
     for exposed, harm in EXPOSED:
-        met = [row for row in page.of(PartitionRisk) if exposed(row)]
-        if met:
-            worst = max(met, key=lambda r: (exposed(r) or 0, r.topic, r.partition))
-            most = f"{'most of all ' if len(met) > 1 else ''}{partition_name(worst.topic, worst.partition)}"
-            happened = harm.format(was=words.verb(len(met), "was", "were"))
-            count, lasted = words.counted(len(met), "partition"), words.duration(exposed(worst))
-            yield "warn", f"{count} {happened}: {most}, for {lasted} in all."
+        risks = [row for row in page.of(PartitionRisk) if exposed(row)]
+        if risks:
+            worst = max(risks, key=lambda r: (exposed(r) or 0, r.topic, r.partition))
+            place = f"{'most of all ' if len(risks) > 1 else ''}{partition_name(worst.topic, worst.partition)}"
+            predicate = harm.format(was=words.verb(len(risks), "was", "were"))
+            count, length = words.counted(len(risks), "partition"), words.duration(exposed(worst))
+            yield "warn", f"{count} {predicate}: {place}, for {length} in all."
 
 
-def _simulations_say(page: PageRows) -> Iterator[tuple[str, str]]:
+def _simulation_sentences(page: PageRows) -> Iterator[tuple[str, str]]:
     worst = min(page.of(LossSimulation), key=_worst_simulation, default=None)
     if worst is None:
         return
@@ -145,7 +145,7 @@ def _simulations_say(page: PageRows) -> Iterator[tuple[str, str]]:
     elif worst.partitions_unwritable or worst.partitions_unjudged:
         yield "warn", worst.explanation
     else:
-        yield "good", "Whichever broker or rack were lost now, every partition would keep a leader and stay writable."
+        yield "good", "If any one broker or rack were lost now, every partition would keep a leader and stay writable."
 
 
 def _worst_simulation(row: LossSimulation) -> tuple[object, ...]:
@@ -166,8 +166,8 @@ def _simulation(page: PageRows, row: LossSimulation) -> ui.TableRow:
         for names in (row.worst_partitions, row.stranded_group_ids)
     )
     more: tuple[ui.Block, ...] = (
-        *ui.said(("Worst: ", ui.Name(worst)), worst),
-        *ui.said(("No broker could coordinate: ", ui.Name(stranded)), stranded),
+        *ui.note(("Worst: ", ui.Name(worst)), worst),
+        *ui.note(("No broker could coordinate: ", ui.Name(stranded)), stranded),
         page.evidence(row.evidence),
     )
     return ui.TableRow(
@@ -188,7 +188,7 @@ def _simulation(page: PageRows, row: LossSimulation) -> ui.TableRow:
 def _risks(page: PageRows, rows: Sequence[PartitionRisk]) -> Iterator[ui.Block]:
     if not rows:
         return
-    shown = tuple(_risk(page, row) for row in rows[:RISKS])
+    table_rows = tuple(_risk(page, row) for row in rows[:RISKS])
     note = (
         "Each time is a lower bound: in the part of the window for which the in-sync replicas are not known it may have"
         " been longer. “?” where nothing is known."
@@ -196,21 +196,21 @@ def _risks(page: PageRows, rows: Sequence[PartitionRisk]) -> Iterator[ui.Block]:
     more = f" {len(rows) - RISKS:,} more in gold.partition_risks." if len(rows) > RISKS else ""
     yield ui.Expandable(
         f"{words.counted(len(rows), 'partition')} at risk in the window, by how long",
-        (ui.Table("Partitions at risk", RISK_HEADINGS, shown, "numbers"), ui.Paragraph(note + more, "quiet")),
+        (ui.Table("Partitions at risk", RISK_HEADINGS, table_rows, "numbers"), ui.Paragraph(note + more, "quiet")),
     )
 
 
 def _risk(page: PageRows, row: PartitionRisk) -> ui.TableRow:
-    factor, least = ("?" if n is None else n for n in (row.replication_factor, row.min_insync_replicas))
-    known = row.known_ms / (words.elapsed_ms(row.window_from, row.window_to) or row.known_ms or 1)
+    factor, minimum = ("?" if n is None else n for n in (row.replication_factor, row.min_insync_replicas))
+    known_share = row.known_ms / (words.elapsed_ms(row.window_from, row.window_to) or row.known_ms or 1)
     exposed = (row.under_min_isr_ms, row.at_min_isr_ms, row.one_from_offline_ms, row.one_from_unclean_ms)
     return ui.TableRow(
         (
             ui.head(ui.Name(partition_name(row.topic, row.partition)), "id"),
-            ui.Cell(f"{factor}, {least} at least in sync", "left"),
+            ui.Cell(f"{factor}, {minimum} at least in sync", "left"),
             words.between(row.leaderless_low_ms, row.leaderless_high_ms),
             *("?" if ms is None else words.duration(ms) if ms else "" for ms in (*exposed, row.under_replicated_ms)),
-            words.percent(known),
+            words.percent(known_share),
             ui.Cell(page.evidence(row.evidence), "left"),
         ),
         plain.anchor("risk", f"{row.topic}-{row.partition}"),

@@ -18,11 +18,11 @@ ROWS_OPEN = 6
 HEADINGS = (
     "When", "Partition", "Leader", "Epoch", "Without leader", "In-sync replicas", "Lost", "Confidence", "What happened",
 )  # fmt: skip
-REQUESTED = {True: "asked for", False: "by Kafka itself", None: ""}
+REQUESTED = {True: "requested", False: "by Kafka itself", None: ""}
 
 
 def failovers(page: PageRows) -> Iterator[ui.Block]:
-    """Failovers with no outage of this window behind them, by kind; those of an outage are shown with it."""
+    """Failovers by kind that no outage of this window caused; those of an outage are shown with it."""
     alone = [f for f in page.of(Failover) if f.outage_id not in page.outages]
     if not alone:
         yield ui.Paragraph("Every change of leader belongs to an outage above, or there was none.")
@@ -34,7 +34,7 @@ def failovers(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Table("Changes of the controller", ("When", "Node", "Epoch", "Confidence", "Why"), rows)
     changes = Counter(row.change for row in page.of(IsrChange))
     shrank, expanded = (words.times(changes[kind]) for kind in IsrChangeKind)
-    yield from ui.said(f"In-sync replica sets shrank {shrank} and expanded {expanded}.", changes)
+    yield from ui.note(f"In-sync replica sets shrank {shrank} and expanded {expanded}.", changes)
 
 
 def by_kind(page: PageRows, rows: Iterable[Failover], most_open: int) -> Iterator[ui.Entry]:
@@ -52,14 +52,14 @@ def _entry(page: PageRows, kind: FailoverKind, rows: Sequence[Failover], most_op
     headings = tuple(h for h in HEADINGS if has_lost or h != "Lost")
     table = ui.Table(title, headings, tuple(_row(page, row, has_lost) for row in rows))
     topics = sorted(grouped(rows, lambda r: r.topic).items())
-    named = [f"{plain.shortened(topic, 48)} {words.ranges([r.partition for r in of])}" for topic, of in topics]
+    names = [f"{plain.shortened(topic, 48)} {words.ranges([r.partition for r in moves])}" for topic, moves in topics]
     longest = max((r.leaderless_ms for r in rows if r.leaderless_ms is not None), default=None)
     return ui.Entry(
         title,
         (table,),
         style="failovers",
         tone=look.tone,
-        note=words.listed(named, at_most=6),
+        note=words.listed(names, at_most=6),
         when=ui.At(rows[0].happened_at),
         cost=f"leaderless up to {words.duration(longest)}" if longest else "",
         is_open=len(rows) <= most_open,
@@ -78,7 +78,7 @@ def _row(page: PageRows, row: Failover, has_lost: bool) -> ui.TableRow:
         words.duration(row.leaderless_ms) or bounds,
         change(_replicas(row.isr_before), _replicas(row.isr_after)),
         *((lost_records(row.records_lost_low, row.records_lost_high),) if has_lost else ()),
-        ui.sure(row.confidence),
+        ui.confidence_badge(row.confidence),
         ui.Cell(page.evidence(row.evidence, row.explanation), "wide"),
     )
     return ui.TableRow(cells, plain.anchor("failover", row.failover_id))
@@ -94,7 +94,7 @@ def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
         ui.At(row.happened_at),
         change(words.leader(row.controller_from), words.leader(row.controller_to)),
         str(row.epoch),
-        ui.sure(row.confidence),
+        ui.confidence_badge(row.confidence),
         ui.Cell((page.evidence(row.evidence, row.explanation), (" ", outage) if outage else ""), "wide"),
     )
     return ui.TableRow(cells, controller_anchor(row))

@@ -17,9 +17,9 @@ SHOWN_OPEN = 6
 
 
 def findings(page: PageRows) -> Iterator[ui.Block]:
-    """What the rules found, one entry for each rule, severity and piece of advice, worst first; critical ones are open.
+    """The findings, one entry for each rule, severity and piece of advice; critical ones are open.
 
-    Order: severity; harm, in which what was not seen comes after lag, and how things are set up last; then time.
+    They come by severity, then by harm (what was not seen after lag, standing settings last), then by time.
     """
     if not page.of(Finding):
         yield ui.Paragraph("No rule found anything.")
@@ -39,21 +39,21 @@ def _order(rows: Sequence[Finding]) -> tuple[object, ...]:
 
 def _rule(page: PageRows, rows: Sequence[Finding]) -> ui.Entry:
     first, items = rows[0], tuple(_item(page, row) for row in rows)
-    rest = items[SHOWN_OPEN:]
-    also = f" (and {words.number(len(rows) - 1)} more like it)" if rows[1:] else ""
+    others = items[SHOWN_OPEN:]
+    more = f" (and {words.number(len(rows) - 1)} more like it)" if rows[1:] else ""
     return ui.Entry(
         words.sentence(first.rule_id.replace("_", " ")),
         (
             ui.List(items[:SHOWN_OPEN]),
-            *((ui.Expandable(f"{len(rest):,} more of this rule", (ui.List(rest),)),) if rest else ()),
-            ui.what_to_do(first.advice),
+            *((ui.Expandable(f"{len(others):,} more of this rule", (ui.List(others),)),) if others else ()),
+            ui.advice_box(first.advice),
             ui.Paragraph(f"Threshold: {first.source}", "quiet"),
         ),
         style=f"finding {first.severity}",
         badges=(ui.Badge(first.severity, "severity"),),
         tone=first.severity,
         is_open=first.severity == FindingSeverity.CRITICAL,
-        brief=f"{first.message}{also}",
+        brief=f"{first.message}{more}",
         advice=first.advice,
     )
 
@@ -62,12 +62,12 @@ def _item(page: PageRows, row: Finding) -> ui.Item:
     first, last = (words.instant(at, page.day) for at in (row.first_at, row.last_at))
     until = (" to ", ui.At(row.last_at)) if last != first else ""
     # Many messages say when; the same instant is not written twice.
-    is_said = first in row.message
+    has_instant = first in row.message
     label, owners = page.whose(*concerned(row.subject_kind, row.subject))
-    when = "" if is_said else (" ", ui.Quiet((ui.At(row.first_at), until)))
-    whose = (" ", ui.Quiet(f"{label}: {owners}")) if owners else ""
+    when = "" if has_instant else (" ", ui.Quiet((ui.At(row.first_at), until)))
+    ownership = (" ", ui.Quiet(f"{label}: {owners}")) if owners else ""
     return ui.Item(
-        (row.message, when, whose),
+        (row.message, when, ownership),
         anchor=plain.anchor("finding", row.finding_id),
         blocks=(page.evidence(row.evidence),),
     )

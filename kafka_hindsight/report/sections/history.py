@@ -1,4 +1,4 @@
-"""This window beside those before it: what is new, what is gone, and how the numbers run."""
+"""This window beside those before it: new findings, past ones, and the trend of the numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_hindsight.shared.unavailability import NO_LEADER, unused
 
 CHANGES = 12
 WINDOWS_FOR_A_TREND = 3
-# The numbers that are shown window by window, and how each is said.
+# The numbers that are shown window by window, and how each is formatted.
 NUMBERS: tuple[tuple[str, Callable[[EarlierWindow], float], Callable[[float], str]], ...] = (
     ("Rebalances", lambda w: w.rebalances, words.number),
     ("Partition-seconds stopped", lambda w: w.partition_seconds, words.number),
@@ -25,11 +25,11 @@ SEVERE = {"critical": "bad", "warning": "warn"}
 
 
 def history(page: PageRows) -> Iterator[ui.Block]:
-    """What changed since the window before, and the last windows; nothing where the lake holds none before this one."""
-    known = page.run.history
-    if known is None or not known.windows:
+    """The changes since the window before, and the trend; empty where the lake holds no window before this one."""
+    earlier = page.run.history
+    if earlier is None or not earlier.windows:
         return
-    before = sorted(known.windows, key=lambda w: w.window_from)
+    before = sorted(earlier.windows, key=lambda w: w.window_from)
     this = EarlierWindow(
         window_from=page.window[0],
         rebalances=len(page.rebalances),
@@ -38,25 +38,25 @@ def history(page: PageRows) -> Iterator[ui.Block]:
         leaderless_ms=unused(page.of(Unavailability), NO_LEADER).total_ms,
     )
     windows, last = [*before, this], before[-1]
-    rebalances = _compared(this.rebalances, last.rebalances, "rebalance")
-    failovers = _compared(this.failovers, last.failovers, "leader change")
+    rebalances = _comparison(this.rebalances, last.rebalances, "rebalance")
+    failovers = _comparison(this.failovers, last.failovers, "leader change")
     yield ui.Paragraph(f"Against the window from {words.instant(last.window_from)}: {rebalances} and {failovers}.")
-    changes = tuple(_changes(page, known.findings))
+    changes = tuple(_changes(page, earlier.findings))
     if changes:
         yield ui.List(changes, "statements")
     if len(windows) >= WINDOWS_FOR_A_TREND:
         yield ui.Trends(tuple(_trend(windows, *number) for number in NUMBERS))
 
 
-def _compared(now: float, before: float, noun: str) -> str:
-    counted = words.counted(int(now), noun)
+def _comparison(now: float, before: float, noun: str) -> str:
+    count = words.counted(int(now), noun)
     if now == before:
-        return f"{counted}, as many"
-    return f"{counted}, {words.number(abs(now - before))} {'more' if now > before else 'fewer'}"
+        return f"{count}, as many"
+    return f"{count}, {words.number(abs(now - before))} {'more' if now > before else 'fewer'}"
 
 
 def _changes(page: PageRows, before: Sequence[Finding]) -> Iterator[ui.Item]:
-    """Findings that came, worst first, then those that went."""
+    """New findings, worst first, then those of the window before that this one does not have."""
     now = {_key(row): row for row in sorted(page.of(Finding), key=_order) if row.severity in SEVERE}
     then = {_key(row): row for row in sorted(before, key=_order) if row.severity in SEVERE}
     new = [
@@ -66,15 +66,15 @@ def _changes(page: PageRows, before: Sequence[Finding]) -> Iterator[ui.Item]:
         for key, row in now.items()
         if key not in then
     ]
-    gone = [ui.Item(f"Gone: {row.message}", "good") for key, row in then.items() if key not in now]
-    for items, what in ((new, "new findings"), (gone, "findings that are gone")):
+    past = [ui.Item(f"No longer found: {row.message}", "good") for key, row in then.items() if key not in now]
+    for items, label in ((new, "new findings"), (past, "findings of the window before")):
         yield from items[:CHANGES]
         if len(items) > CHANGES:
-            yield ui.Item(f"{words.number(len(items) - CHANGES)} more {what}.", "plain")
+            yield ui.Item(f"{words.number(len(items) - CHANGES)} more {label}.", "plain")
 
 
 def _order(row: Finding) -> tuple[str, str, str]:
-    # The severities come by their order in the alphabet, which is that of SEVERE.
+    # The order of SEVERE is that of the alphabet.
     return row.severity, row.rule_id, row.subject
 
 
@@ -86,16 +86,16 @@ def _trend(
     windows: Sequence[EarlierWindow],
     label: str,
     value_of: Callable[[EarlierWindow], float],
-    said: Callable[[float], str],
+    as_text: Callable[[float], str],
 ) -> ui.Trend:
     values = [float(value_of(window)) for window in windows]
     most, width = max(values) or 1.0, 100 / len(values)
     places = [(round(i * width, 3), round(width * 0.8, 3)) for i in range(len(values))]
     bars = tuple(
-        (*place, round(100 * value / most, 2), f"{words.instant(window.window_from)[:10]}: {said(value)}")
+        (*place, round(100 * value / most, 2), f"{words.instant(window.window_from)[:10]}: {as_text(value)}")
         for place, window, value in zip(places, windows, values, strict=True)
     )
-    return ui.Trend(label, said(values[-1]), said(median(values[:-1])), bars)
+    return ui.Trend(label, as_text(values[-1]), as_text(median(values[:-1])), bars)
 
 
 SECTION = Section(50, "history", "What changed", "Changes", history)

@@ -1,4 +1,4 @@
-"""Leader imbalance: how far each broker is from leading what it is preferred for, since when, and what ended it."""
+"""Leader imbalance: the share of each broker's preferred partitions that others lead, since when, and what ended it."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ def imbalance(page: PageRows) -> Iterator[ui.Block]:
     """Leader imbalance of each broker, those over the threshold at the last reading first."""
     rows = sorted(page.of(LeaderImbalance), key=lambda r: (r.snapshot_at, r.broker))
     brokers = sorted(
-        (_Broker(of) for of in grouped(rows, lambda r: r.broker).values()),
+        (_Broker(readings) for readings in grouped(rows, lambda r: r.broker).values()),
         key=lambda b: (not b.last.over_threshold, -_ratio(b.worst), b.last.broker),
     )
-    yield ui.Paragraph(_says(page, brokers))
+    yield ui.Paragraph(_summary(page, brokers))
     yield from _periods(page)
     if brokers:
         yield ui.Table(
             "Leader imbalance by broker", BROKER_HEADINGS, tuple(_broker(page, b) for b in brokers), "numbers"
         )
-        for each in brokers:
-            if each.worst.over_threshold and each.worst.evidence:
-                yield page.evidence(each.worst.evidence, f"Proof of broker {each.last.broker} at its worst")
+        for broker in brokers:
+            if broker.worst.over_threshold and broker.worst.evidence:
+                yield page.evidence(broker.worst.evidence, f"Proof of broker {broker.last.broker} at its worst")
         readings = words.counted(len({row.snapshot_at for row in rows}), "reading")
         yield ui.Paragraph((f"{readings}, the last at ", ui.At(rows[-1].snapshot_at), f". {OVER}"), "quiet")
     yield from _balances(page)
@@ -81,7 +81,7 @@ def _ratio(row: LeaderImbalance) -> float:
     return row.ratio or 0.0
 
 
-def _says(page: PageRows, brokers: Sequence[_Broker]) -> str:
+def _summary(page: PageRows, brokers: Sequence[_Broker]) -> str:
     if not brokers:
         return "This window holds no snapshot of the cluster, so nothing is known about who leads what."
     over = [
@@ -91,10 +91,10 @@ def _says(page: PageRows, brokers: Sequence[_Broker]) -> str:
     ]
     if over:
         return f"Over the threshold at the last reading: {words.listed(over, at_most=6)}."
-    was = [f"broker {b.last.broker} (up to {words.percent(b.worst.ratio)})" for b in brokers if b.over_ms]
-    if was:
-        had_been = words.listed(was, at_most=6)
-        return f"No broker is over the threshold at the last reading; during the window {had_been} had been."
+    former = [f"broker {b.last.broker} (up to {words.percent(b.worst.ratio)})" for b in brokers if b.over_ms]
+    if former:
+        brokers_over = words.listed(former, at_most=6)
+        return f"No broker is over the threshold at the last reading. Earlier in the window these were: {brokers_over}."
     return "No broker was over the threshold at any reading."
 
 
@@ -118,35 +118,35 @@ def _broker(page: PageRows, broker: _Broker) -> ui.TableRow:
 def _points(page: PageRows, rows: Sequence[LeaderImbalance]) -> tuple[tuple[float, float], ...]:
     # Of many readings that fall together the worst is drawn, so that no peak is lost.
     step = max(1, -(-len(rows) // CURVE_POINTS))
-    kept = [max(rows[i : i + step], key=_ratio) for i in range(0, len(rows), step)]
-    return tuple((round(page.place(r.snapshot_at), 3), round(100 * _ratio(r), 2)) for r in kept)
+    peaks = [max(rows[i : i + step], key=_ratio) for i in range(0, len(rows), step)]
+    return tuple((round(page.place(r.snapshot_at), 3), round(100 * _ratio(r), 2)) for r in peaks)
 
 
 def _periods(page: PageRows) -> Iterator[ui.Block]:
-    """Periods over the threshold: those that last before those that are over, then the worst first."""
+    """Periods over the threshold: those that go on, then those that ended, each the worst first."""
     rows = sorted(
         page.of(ImbalancePeriod), key=lambda r: (r.ended_at is not None, -r.max_ratio, r.started_at, r.broker)
     )
     for row in rows[:PERIODS]:
-        lasts, facts = row.ended_at is None, list(_facts(row))
+        is_open, facts = row.ended_at is None, list(_facts(row))
         anchor, outage = plain.anchor("imbalance", row.imbalance_period_id), page.outage_link(row.outage_id)
-        ended = "the end of the window, still over the threshold" if lasts else ui.At(row.ended_at)
-        behind = (" Left behind by the outage of ", outage, ".") if outage else ""
+        end = "the end of the window, still over the threshold" if is_open else ui.At(row.ended_at)
+        origin = (" Related outage: ", outage, ".") if outage else ""
         yield ui.Entry(
-            f"Broker {row.broker} {'is' if lasts else 'was'} over the threshold, at worst"
+            f"Broker {row.broker} {'is' if is_open else 'was'} over the threshold, at worst"
             f" {words.percent(row.max_ratio)}",
             (
                 ui.Paragraph(row.explanation),
-                ui.what_to_do(row.advice),
-                ui.Paragraph((ui.At(row.started_at), " to ", ended, f"; {'; '.join(facts)}.", behind), "quiet"),
+                ui.advice_box(row.advice),
+                ui.Paragraph((ui.At(row.started_at), " to ", end, f"; {'; '.join(facts)}.", origin), "quiet"),
                 page.evidence(row.evidence),
             ),
             anchor=anchor,
-            tone="lost" if lasts else "broker",
+            tone="lost" if is_open else "broker",
             when=ui.At(row.started_at),
-            badges=(ui.Badge("ongoing"),) if lasts else (),
+            badges=(ui.Badge("ongoing"),) if is_open else (),
             cost=facts[0],
-            is_open=lasts,
+            is_open=is_open,
         )
 
 
@@ -163,9 +163,9 @@ def _balances(page: PageRows) -> Iterator[ui.Block]:
     """Every scope at the last reading."""
     rows = sorted(page.of(LeaderBalance), key=lambda r: r.scope)
     last = max((row.snapshot_at for row in rows), default=None)
-    shown = tuple(_balance(row) for row in rows if row.snapshot_at == last)
-    if shown:
-        table = ui.Table("Other definitions of balance", BALANCE_HEADINGS, shown, "numbers")
+    table_rows = tuple(_balance(row) for row in rows if row.snapshot_at == last)
+    if table_rows:
+        table = ui.Table("Other definitions of balance", BALANCE_HEADINGS, table_rows, "numbers")
         yield ui.Expandable("By the other definitions that people use, at the last reading", (table,))
 
 

@@ -1,4 +1,4 @@
-"""Incidents: each thing that happened, the most harmful first, each like a postmortem."""
+"""Incidents, the most harmful first, each like a postmortem."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.catalog.rows import Incident, Rebalance, Remedy
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures, vocabulary
+from kafka_hindsight.report import figures, phrases, vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import absence, declared, incident_headline, lost_records, outage_words, who
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -22,42 +21,42 @@ TOPICS = 3
 
 
 def incidents(page: PageRows) -> Iterator[ui.Block]:
-    """The incidents, the most harmful first; what was routine is folded."""
+    """The incidents, the most harmful first; routine ones are folded."""
     rows = figures.ranked(page.of(Incident))
     if not rows:
-        yield ui.Paragraph(absence(page, "No incident.", "No incident"))
+        yield ui.Paragraph(phrases.empty_sentence(page, "No incident.", "No incident"))
     harmful = [row for row in rows if figures.needs(row) != "calm"]
     for i, row in enumerate(harmful[:SHOWN_IN_FULL]):
         yield _incident(page, row, is_open=i < SHOWN_OPEN)
     if harmful[SHOWN_IN_FULL:]:
         yield _table(page, harmful[SHOWN_IN_FULL:], "lesser incident")
     calm = figures.by_harm(row for row in rows if figures.needs(row) == "calm")
-    for harm, of_harm in calm.items():
-        count = words.counted(len(of_harm), f"{vocabulary.HARMS[harm].label} incident")
-        rest = [_table(page, of_harm[CALM_IN_FULL:], "further incident")] if of_harm[CALM_IN_FULL:] else []
+    for harm, harm_rows in calm.items():
+        count = words.counted(len(harm_rows), f"{vocabulary.HARMS[harm].label} incident")
+        others = [_table(page, harm_rows[CALM_IN_FULL:], "further incident")] if harm_rows[CALM_IN_FULL:] else []
         yield ui.Expandable(
             f"{count}: {harm.meaning[:1].lower()}{harm.meaning[1:]}",
-            (*(_incident(page, row, is_open=False) for row in of_harm[:CALM_IN_FULL]), *rest),
+            (*(_incident(page, row, is_open=False) for row in harm_rows[:CALM_IN_FULL]), *others),
             "more calm",
         )
 
 
 def _incident(page: PageRows, row: Incident, is_open: bool) -> ui.Entry:
     look, anchor = vocabulary.HARMS[figures.harm_of(row)], plain.anchor("incident", row.incident_id)
-    listed = ui.List(tuple(ui.Item(ui.Badge(command, "code")) for command in row.commands or ()), "commands")
-    commands = (ui.Paragraph("See how it is now:", "quiet ask"), listed) if row.commands else ()
+    command_list = ui.List(tuple(ui.Item(ui.Badge(command, "code")) for command in row.commands or ()), "commands")
+    commands = (ui.Paragraph("Check the current state:", "quiet ask"), command_list) if row.commands else ()
     parts = (
         ui.Facts(tuple(_impact(page, row))),
         ui.Paragraph(row.explanation),
         *_moments(page, row),
-        ui.what_to_do(row.advice),
+        ui.advice_box(row.advice),
         *commands,
         *_prevention(page, row),
         *_parts(page, row),
         page.evidence(row.evidence),
     )
     return ui.Entry(
-        incident_headline(row),
+        phrases.incident_headline(row),
         parts,
         anchor=anchor,
         tone=look.tone,
@@ -71,12 +70,12 @@ def _incident(page: PageRows, row: Incident, is_open: bool) -> ui.Entry:
 
 
 def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
-    """What it did: its harm, its time, the groups and topics concerned."""
+    """The harm of an incident, its time, and the groups and topics concerned."""
     harm = figures.harm_of(row)
     kind = vocabulary.INCIDENT_LABELS[row.kind]
     yield ui.Fact("Kind of harm", ui.Strong(harm.meaning), is_wide=True)
-    lasted = (" (", words.duration(words.elapsed_ms(row.started_at, row.ended_at)), ")")
-    until: ui.Words = (" to ", ui.At(row.ended_at), lasted) if row.ended_at else ", and it was not over by the end"
+    length = (" (", words.duration(words.elapsed_ms(row.started_at, row.ended_at)), ")")
+    until: ui.Words = (" to ", ui.At(row.ended_at), length) if row.ended_at else ", and it was not over by the end"
     yield ui.Fact("From, to", (ui.At(row.started_at), until))
     yield ui.Fact("Kind", kind)
     yield ui.Fact("Intent", row.intent.meaning)
@@ -96,7 +95,7 @@ def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
 
 
 def _earlier(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
-    """Whether the nights before had it too: new, still so, or back again."""
+    """Whether the nights before had it too: it is new, goes on, or is back again."""
     history = page.run.history
     if history is None or not history.windows or figures.needs(row) == "calm":
         return
@@ -106,20 +105,22 @@ def _earlier(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
         yield ui.Fact("Nights before", f"new: on none of the {words.counted(count, 'night')} before")
         return
     last_night = max(w.window_from for w in history.windows)
-    how = "as on the night before" if before.last_at >= last_night else "back again"
-    seen = f"{how}; on {words.number(before.nights)} of the {words.counted(count, 'night')} before, first at "
-    yield ui.Fact("Nights before", (seen, words.instant(before.first_at), ", last at ", words.instant(before.last_at)))
+    trend = "as on the night before" if before.last_at >= last_night else "back again"
+    nights = f"{trend}; on {words.number(before.nights)} of the {words.counted(count, 'night')} before, first at "
+    yield ui.Fact(
+        "Nights before", (nights, words.instant(before.first_at), ", last at ", words.instant(before.last_at))
+    )
 
 
 def _figures(row: Incident) -> Iterator[ui.Fact]:
-    lost = lost_records(row.records_lost_low, row.records_lost_high)
-    if lost and figures.harm_of(row) == Harm.RECORDS_LOST:
-        yield ui.Fact("Records lost", lost)
+    loss = phrases.lost_records(row.records_lost_low, row.records_lost_high)
+    if loss and figures.harm_of(row) == Harm.RECORDS_LOST:
+        yield ui.Fact("Records lost", loss)
     if row.partitions_offline:
         longest = f", the longest for at least {words.duration(row.offline_ms)}" if row.offline_ms is not None else ""
-        still = row.partitions_still_offline
-        open_end = f"; {words.number(still)} still had none when the logs end" if still else ""
-        summary = f"{words.counted(row.partitions_offline, 'partition')}{longest}{open_end}"
+        count = row.partitions_still_offline
+        still_offline = f"; {words.number(count)} still had none when the logs end" if count else ""
+        summary = f"{words.counted(row.partitions_offline, 'partition')}{longest}{still_offline}"
         yield ui.Fact("Without a leader", summary)
     if row.partitions_refusing:
         yield ui.Fact("Refused acks=all", words.counted(row.partitions_refusing, "partition"))
@@ -134,60 +135,62 @@ def _figures(row: Incident) -> Iterator[ui.Fact]:
 
 
 def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
-    """What happened when, as far as rows tell: absences, changes of leaders by kind, rebalances."""
+    """The timeline of an incident: absences, changes of leaders by kind, rebalances."""
     moments: list[tuple[ui.At, str]] = []
     for outage in page.outages_of.get(row.incident_id, ()):
-        moments.append((ui.At(outage.down_at), f"{words.sentence(outage_words(outage))}."))
-        for at, said in (
-            (outage.detected_at, "The controller took notice."),
-            (outage.up_at, "It served again."),
-            (outage.isr_recovered_at, "It was back in every ISR."),
-            (outage.leadership_restored_at, "It led again what it had led."),
+        moments.append((ui.At(outage.down_at), f"{words.sentence(phrases.outage_words(outage))}."))
+        for at, sentence in (
+            (outage.detected_at, "The controller detected it."),
+            (outage.up_at, "The broker served again."),
+            (outage.isr_recovered_at, "The broker was back in every ISR."),
+            (outage.leadership_restored_at, "The broker led its former partitions again."),
         ):
             if at is not None:
-                moments.append((ui.At(at), said))
+                moments.append((ui.At(at), sentence))
     for kind, rows in grouped(page.failovers_of.get(row.incident_id, ()), lambda f: f.kind).items():
         label = vocabulary.FAILOVERS[kind].label
         topics = words.listed([plain.shortened(t, 48) for t in dict.fromkeys(f.topic for f in rows)], TOPICS)
-        said = f"{words.counted(len(rows), 'leader change')} of {topics}: {label}."
-        moments.append((ui.At(rows[0].happened_at), said))
+        sentence = f"{words.counted(len(rows), 'leader change')} of {topics}: {label}."
+        moments.append((ui.At(rows[0].happened_at), sentence))
     for rebalance in page.rebalances_of.get(row.incident_id, ())[:MOMENTS]:
         moments.append((ui.At(rebalance.started_at), _rebalance(rebalance)))
     if len(moments) > 1:
         ordered = sorted(moments, key=lambda m: (m[0].instant is None, m[0].instant))
-        items = tuple(ui.Item((at, "  ", said)) for at, said in ordered)
+        items = tuple(ui.Item((at, "  ", sentence)) for at, sentence in ordered)
         yield ui.Heading("Timeline")
         yield ui.List(items, "moments")
 
 
 def _rebalance(row: Rebalance) -> str:
-    began = who(row)
-    slow = [name for name in map(who, row.delayed_by) if name]
-    by = f", started by {began}" if began else ""
-    waited = f"; it waited for {words.listed(slow, 2)}" if slow else ""
-    lasted = f" for {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
+    starter = phrases.member_name(row)
+    delaying = [name for name in map(phrases.member_name, row.delayed_by) if name]
+    origin = f", started by {starter}" if starter else ""
+    delay = f"; it waited for {words.listed(delaying, 2)}" if delaying else ""
+    length = f" for {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
     group = plain.shortened(row.group_id, 48)
-    return f"Group {group} rebalanced{lasted}: {vocabulary.CAUSES[row.cause].label}{by}{waited}."
+    return f"Group {group} rebalanced{length}: {vocabulary.CAUSES[row.cause].label}{origin}{delay}."
 
 
 def _prevention(page: PageRows, row: Incident) -> Iterator[ui.Block]:
-    """What would have prevented it: by what is known of the harm, and by the replay of the window."""
-    own = {r.rebalance_id for r in page.rebalances_of.get(row.incident_id, ())}
-    replayed = [r.explanation for r in page.of(Remedy) if own & {*r.rebalance_ids}]
-    said = [row.prevention or "", *replayed]
-    if any(said):
+    """The measures that would have prevented an incident: for its harm, and by the replay of the window."""
+    rebalance_ids = {r.rebalance_id for r in page.rebalances_of.get(row.incident_id, ())}
+    replayed = [r.explanation for r in page.of(Remedy) if rebalance_ids & {*r.rebalance_ids}]
+    sentences = [row.prevention or "", *replayed]
+    if any(sentences):
         yield ui.Heading("What would have prevented it")
-        yield ui.Paragraph(" ".join(filter(None, said)))
+        yield ui.Paragraph(" ".join(filter(None, sentences)))
 
 
 def _parts(page: PageRows, row: Incident) -> Iterator[ui.Block]:
-    """The rows that it is made of, folded."""
+    """Links to the rows of an incident, folded."""
     outages = [
-        ui.Link(f"{outage_words(o)} at {words.minute(o.down_at, page.day)}", plain.anchor("outage", o.outage_id))
+        ui.Link(
+            f"{phrases.outage_words(o)} at {words.minute(o.down_at, page.day)}", plain.anchor("outage", o.outage_id)
+        )
         for o in page.outages_of.get(row.incident_id, ())
     ]
     if outages:
-        yield ui.Paragraph(("Absences: ", ui.separated(outages)), "links")
+        yield ui.Paragraph(("Absences: ", ui.join(outages)), "links")
     links = []
     for r in page.rebalances_of.get(row.incident_id, ()):
         group = f" {plain.shortened(r.group_id, 32)}" if len(row.group_ids) > 1 else ""
@@ -196,22 +199,22 @@ def _parts(page: PageRows, row: Incident) -> Iterator[ui.Block]:
     if len(links) == 1:
         yield ui.Paragraph(("Rebalance: ", links[0]), "links")
     elif links:
-        shown = links[:LINKS_PER_INCIDENT]
-        rest = row.rebalance_count - len(shown)
-        linked = ui.linked(shown, f"and {rest} more in the table" if rest > 0 else "")
+        first_links = links[:LINKS_PER_INCIDENT]
+        hidden = row.rebalance_count - len(first_links)
+        line = ui.link_line(first_links, f"and {hidden} more in the table" if hidden > 0 else "")
         summary = f"Its {words.counted(row.rebalance_count, 'rebalance')}"
-        yield ui.Expandable(summary, (ui.Paragraph(linked, "links"),))
+        yield ui.Expandable(summary, (ui.Paragraph(line, "links"),))
 
 
 def _table(page: PageRows, rows: Sequence[Incident], noun: str) -> ui.Expandable:
-    shown = []
+    table_rows = []
     for row in rows:
         rebalances, count = page.rebalances_of.get(row.incident_id, ()), str(row.rebalance_count)
         first = ui.Link(count, plain.anchor("rebalance", rebalances[0].rebalance_id)) if rebalances else count
-        headline = ui.Badge(incident_headline(row), f"cause t-{vocabulary.HARMS[figures.harm_of(row)].tone}")
-        cells = (ui.At(row.started_at), headline, row.confidence, (first, declared(row)))
-        shown.append(ui.TableRow(cells, plain.anchor("incident", row.incident_id)))
-    table = ui.Table("Lesser incidents", ("Start", "What", "Confidence", "Rebalances"), tuple(shown))
+        headline = ui.Badge(phrases.incident_headline(row), f"cause t-{vocabulary.HARMS[figures.harm_of(row)].tone}")
+        cells = (ui.At(row.started_at), headline, row.confidence, (first, phrases.declared_label(row)))
+        table_rows.append(ui.TableRow(cells, plain.anchor("incident", row.incident_id)))
+    table = ui.Table("Lesser incidents", ("Start", "What", "Confidence", "Rebalances"), tuple(table_rows))
     return ui.Expandable(words.counted(len(rows), noun), (table,))
 
 

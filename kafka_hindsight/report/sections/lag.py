@@ -1,4 +1,4 @@
-"""Lag: what became of it for each group and topic."""
+"""Lag: the verdict on each group and topic."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ ORDER = tuple(vocabulary.LAG)
 def lag(page: PageRows) -> Iterator[ui.Block]:
     """Lag by group, topic and verdict, worst first; partitions that keep up are only counted."""
     rows = page.of(LagVerdict)
-    yield ui.Paragraph(_says(Counter(row.status for row in rows)))
+    yield ui.Paragraph(_summary(Counter(row.status for row in rows)))
     bad = [row for row in rows if row.status != LagStatus.OK]
     groups = sorted(
         grouped(bad, lambda r: (ORDER.index(r.status), r.group_id, r.topic)).items(),
         key=lambda item: (item[0][0], -(_sum(r.lag_last for r in item[1]) or 0), item[0]),
     )
     if groups:
-        shown = tuple(_group(page, of) for _, of in groups)
-        yield ui.Table("Lag by group and topic", HEADINGS, shown, "numbers")
+        table_rows = tuple(_group(page, verdicts) for _, verdicts in groups)
+        yield ui.Table("Lag by group and topic", HEADINGS, table_rows, "numbers")
 
 
-def _says(counts: Counter[LagStatus]) -> str:
+def _summary(counts: Counter[LagStatus]) -> str:
     total, well = counts.total(), counts[LagStatus.OK]
     if not total:
         return "No lag was judged: that needs snapshots with committed offsets."
@@ -64,8 +64,8 @@ def _group(page: PageRows, rows: Sequence[LagVerdict]) -> ui.TableRow:
 
 
 def _sum(values: Iterator[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if numbers else None
 
 
 SECTION = Section(140, "lag", "Lag", "Lag", lag)

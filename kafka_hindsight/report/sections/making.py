@@ -1,4 +1,4 @@
-"""How the report was made: which run, from what, and whether the tables kept their laws."""
+"""The run that made the report, its versions, and the expectations that did not hold."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from kafka_hindsight.shared import plain, words
 
 
 def making(page: PageRows) -> Iterator[ui.Block]:
-    """The expectations that did not hold, and what is known of the run."""
+    """The expectations that did not hold, and the facts of the run."""
     yield ui.Paragraph(expectations_sentence(page))
     broken = sorted(broken_expectations(page), key=lambda r: (r.severity, r.table, r.expectation))
     if broken:
         items = []
         for row in broken:
             observed = f" Observed: {row.observed}" if row.observed else ""
-            what = ui.Strong(f"{row.table}: {row.expectation}")
+            name = ui.Strong(f"{row.table}: {row.expectation}")
             sentences = f" ({row.severity}) {' '.join(row.sentences or ())}{observed}"
-            items.append(ui.Item((what, sentences), "bad" if row.severity == "critical" else "warn"))
+            items.append(ui.Item((name, sentences), "bad" if row.severity == "critical" else "warn"))
         yield ui.List(tuple(items), "statements")
     yield ui.Facts(tuple(_facts(page)))
 
@@ -43,4 +43,4 @@ def _facts(page: PageRows) -> Iterator[ui.Fact]:
         yield ui.Fact("Log", ui.Badge(run.log_path, "code"), is_wide=True)
 
 
-SECTION = Section(170, "making", "How this was made", "Making", making)
+SECTION = Section(170, "making", "About this report", "About", making)

@@ -1,4 +1,4 @@
-"""Broker outages: one broker's trouble in one place."""
+"""Broker outages, each with its leader changes, rebalances and incidents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Failover
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import absence, incident_headline, outage_words
+from kafka_hindsight.report.phrases import empty_sentence, incident_headline, outage_words
 from kafka_hindsight.report.sections.failovers import by_kind
 from kafka_hindsight.report.sections.restarts import restart_link
 from kafka_hindsight.shared import plain, words
@@ -17,11 +17,11 @@ from kafka_hindsight.shared.absences import away, is_orderly, starts_exactly
 
 
 def outages(page: PageRows) -> Iterator[ui.Block]:
-    """The outages, those that were not in order first, then in order of time."""
+    """The outages: sudden ones first, then by time."""
     if not page.outages:
-        yield ui.Paragraph(absence(page, "No broker was away.", "No absence of a broker"))
+        yield ui.Paragraph(empty_sentence(page, "No broker was away.", "No absence of a broker"))
     for row in sorted(page.outages.values(), key=is_orderly):
-        label, gone = words.sentence(vocabulary.OUTAGES[row.kind].label), away(row)
+        label, length = words.sentence(vocabulary.OUTAGES[row.kind].label), away(row)
         elections = f"; {words.counted(row.elections, 'leader change')}" if row.elections else ""
         yield ui.Entry(
             words.sentence(outage_words(row)),
@@ -37,19 +37,19 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
             tone=vocabulary.OUTAGES[row.kind].tone,
             when=ui.At(row.down_at),
             badges=ui.badges(row.intent, row.confidence),
-            cost=f"away for {gone}{elections}" if gone else f"not back{elections}",
+            cost=f"away for {length}{elections}" if length else f"not back{elections}",
         )
 
 
 def _moments(row: BrokerOutage) -> Iterator[ui.Fact]:
-    """When it went, was noticed and was whole again, and how long after; that it did not come back is said too."""
+    """The instants of an outage, and how long after its start each was."""
     moments = (
-        ("Gone" if starts_exactly(row) else "Last sign of life", row.down_at),
-        ("Out of reach of others", row.unreachable_at if row.unreachable_at != row.down_at else None),
-        ("Noticed", row.detected_at),
+        ("Down" if starts_exactly(row) else "Last sign of life", row.down_at),
+        ("Unreachable", row.unreachable_at if row.unreachable_at != row.down_at else None),
+        ("Detected", row.detected_at),
         ("Back", row.up_at),
         ("In every ISR again", row.isr_recovered_at),
-        ("Leads again what it led", row.leadership_restored_at),
+        ("Leads its partitions again", row.leadership_restored_at),
     )
     for label, at in moments:
         after = f" after {words.duration(words.elapsed_ms(row.down_at, at))}" if at != row.down_at else ""
@@ -69,8 +69,8 @@ def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:
     # How many groups changed their coordinator, and what that did to them.
     if moves := [m for m in page.of(CoordinatorMove) if m.outage_id == row.outage_id]:
         effects = Counter(vocabulary.MOVE_LABELS[m.effect] if m.effect else "with an effect not known" for m in moves)
-        did = words.listed([f"{words.number(count)} {label}" for label, count in sorted(effects.items())])
-        yield f"{words.counted(len(moves), 'group')} moved to another coordinator ({did})"
+        outcome = words.listed([f"{words.number(count)} {label}" for label, count in sorted(effects.items())])
+        yield f"{words.counted(len(moves), 'group')} moved to another coordinator ({outcome})"
     if row.rebalances is not None:
         yield f"it caused {words.counted(row.rebalances, 'rebalance')}"
     if row.partition_seconds:
@@ -92,7 +92,7 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
     ]
     if incidents:
         noun = words.verb(len(incidents), "Incident", "Incidents")
-        yield ui.Paragraph((f"{noun}: ", ui.separated(incidents), "."))
+        yield ui.Paragraph((f"{noun}: ", ui.join(incidents), "."))
 
 
 SECTION = Section(70, "outages", "Broker outages", "Outages", outages)

@@ -1,4 +1,4 @@
-"""Every rebalance, in order of time, to be filtered."""
+"""Every rebalance in order of time, with a filter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka_hindsight.catalog.rows import Incident, Rebalance
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import absence, change, who
+from kafka_hindsight.report.phrases import change, empty_sentence, member_name
 from kafka_hindsight.shared import plain, words
 
 _KIPS = {"consumer": "KIP-848", "streams": "KIP-1071", "share": "KIP-932"}
@@ -20,7 +20,7 @@ HEADINGS = ("Start", "Group", "Took", "Cause", "Confidence", "Started by", "Dela
 def rebalances(page: PageRows) -> Iterator[ui.Block]:
     """A filter, and a row for each rebalance with its story folded below it."""
     if not page.rebalances:
-        yield ui.Paragraph(absence(page, "No rebalance.", "No rebalance"))
+        yield ui.Paragraph(empty_sentence(page, "No rebalance.", "No rebalance"))
         return
     tones = {vocabulary.CAUSES[row.cause].tone for row in page.rebalances}
     yield ui.Filter(tuple((tone, label) for tone, label in vocabulary.FAMILIES.items() if tone in tones))
@@ -36,10 +36,10 @@ def _row(page: PageRows, row: Rebalance) -> ui.TableRow:
         ui.head(ui.Name(plain.shortened(row.group_id))),
         took if row.outcome == "completed" else (took, " ", ui.Quiet(row.outcome)),
         (ui.Badge(look.label, "cause"), " ", ui.DECLARED) if is_declared else ui.Badge(look.label, "cause"),
-        ui.sure(row.confidence),
-        _named(who(row), plain.shortened(row.host or "")),
-        ui.separated(
-            [_named(who(d), "" if d.waited_ms is None else words.duration(d.waited_ms)) for d in row.delayed_by]
+        ui.confidence_badge(row.confidence),
+        _name(member_name(row), plain.shortened(row.host or "")),
+        ui.join(
+            [_name(member_name(d), "" if d.waited_ms is None else words.duration(d.waited_ms)) for d in row.delayed_by]
         ),
         change(row.from_generation, row.to_generation) if _is_known(row.from_generation, row.to_generation) else "",
     )
@@ -51,8 +51,8 @@ def _row(page: PageRows, row: Rebalance) -> ui.TableRow:
     return ui.TableRow(cells, plain.anchor("rebalance", row.rebalance_id), look.tone, is_declared, detail)
 
 
-def _named(name: str, beside: str) -> ui.Words:
-    return (ui.Name(name) if name else "", (" ", ui.Quiet(beside)) if beside else "")
+def _name(name: str, note: str) -> ui.Words:
+    return (ui.Name(name) if name else "", (" ", ui.Quiet(note)) if note else "")
 
 
 def _is_known(before: int | None, after: int | None) -> bool:
@@ -62,13 +62,13 @@ def _is_known(before: int | None, after: int | None) -> bool:
 def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
     incident = page.incidents.get(row.incident_id)
     seconds, members = row.partition_seconds, (row.members_before, row.members_after)
-    fell = [
-        (ui.Name(who(m)), f" ({m.cause.label}", (", ", ui.At(m.at)) if m.at else "", ")")
+    contributors = [
+        (ui.Name(member_name(m)), f" ({m.cause.label}", (", ", ui.At(m.at)) if m.at else "", ")")
         for m in row.contributors or ()
     ]
     facts = (
-        row.reason and ui.Fact("In the broker's words", row.reason, is_wide=True),
-        fell and ui.Fact("Fell into it", ui.separated(fell), is_wide=True),
+        row.reason and ui.Fact("Reason in the broker's log", row.reason, is_wide=True),
+        contributors and ui.Fact("Other causes", ui.join(contributors), is_wide=True),
         # An incident of one rebalance would lead the reader in a circle.
         incident and incident.rebalance_count > 1 and ui.Fact("Part of", _incident_link(incident)),
         seconds is not None and ui.Fact("Cost", f"{seconds:,.0f} partition-seconds"),

@@ -1,4 +1,4 @@
-"""What would have helped: the settings of each group under which rebalances, or their cost, would not have been."""
+"""Remedies: settings under which rebalances of a group, or their cost, would not have happened."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SHOWN = 100
 LINKS_PER_REMEDY = 20
 HEADINGS = (
     "Group", "Under<", "Now", "At least", "Rebalances avoided", "Partition-seconds avoided", "Confidence",
-    "What would have been<",
+    "Effect<",
 )  # fmt: skip
 
 
 def remedies(page: PageRows) -> Iterator[ui.Block]:
-    """The replays, those first that avoid most rebalances, then those that avoid most cost."""
+    """The replays: first those that avoid the most rebalances, then those that avoid the most cost."""
     rows = sorted(
         page.of(Remedy),
         key=lambda r: (-r.rebalances_avoided, -(r.partition_seconds_avoided or 0.0), r.group_id, r.setting),
@@ -33,24 +33,24 @@ def remedies(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph(
             f"A replay of the window for {groups}, one setting at a time and all else as it was: not a promise."
         )
-        shown = tuple(_remedy(page, row) for row in rows[:SHOWN])
-        yield ui.Table("What would have helped, by group and setting", HEADINGS, shown, "numbers")
-        yield from ui.left_out(len(rows) - SHOWN, "gold.remedies")
+        table_rows = tuple(_remedy(page, row) for row in rows[:SHOWN])
+        yield ui.Table("What would have helped, by group and setting", HEADINGS, table_rows, "numbers")
+        yield from ui.left_out_note(len(rows) - SHOWN, "gold.remedies")
     settings = {row.setting for row in rows}
     for remedy in REMEDIES:
         if remedy.setting in settings:
             label = words.sentence(vocabulary.REMEDY_LABELS[RemedySetting(remedy.setting)])
-            price = f"{label} ({remedy.option}) costs something too: {remedy.costs}. Source: {remedy.source}."
+            price = f"{label} ({remedy.option}) has a cost: {remedy.costs}. Source: {remedy.source}."
             yield ui.Paragraph(price, "quiet")
 
 
 def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
     option = REMEDY_BY_SETTING[row.setting].option
-    known = {r.rebalance_id: r for r in page.rebalances_of_group.get(row.group_id, ())}
-    avoided = [known[i] for i in row.rebalance_ids if i in known][:LINKS_PER_REMEDY]
-    rest = row.rebalances_avoided - len(avoided)
+    rebalances = {r.rebalance_id: r for r in page.rebalances_of_group.get(row.group_id, ())}
+    avoided = [rebalances[i] for i in row.rebalance_ids if i in rebalances][:LINKS_PER_REMEDY]
+    hidden = row.rebalances_avoided - len(avoided)
     links = [ui.Link(words.instant(r.started_at, page.day), plain.anchor("rebalance", r.rebalance_id)) for r in avoided]
-    linked = (" ", ui.linked(links, f"and {rest} more" if rest > 0 else "")) if links else ""
+    line = (" ", ui.link_line(links, f"and {hidden} more" if hidden > 0 else "")) if links else ""
     return ui.TableRow(
         (
             ui.head(ui.Name(plain.shortened(row.group_id)), "id"),
@@ -59,8 +59,8 @@ def _remedy(page: PageRows, row: Remedy) -> ui.TableRow:
             words.duration(row.value_smallest),
             f"{row.rebalances_avoided} of {row.rebalances_total}",
             words.exact(row.partition_seconds_avoided),
-            ui.sure(row.confidence),
-            ui.Cell((row.explanation, linked, page.evidence(row.evidence)), "left wide"),
+            ui.confidence_badge(row.confidence),
+            ui.Cell((row.explanation, line, page.evidence(row.evidence)), "left wide"),
         )
     )
 

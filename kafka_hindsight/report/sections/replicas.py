@@ -1,4 +1,4 @@
-"""Replicas out of sync: each broker's trouble once."""
+"""Replicas out of sync: the periods of each broker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOPICS = 12
 
 
 def replicas(page: PageRows) -> Iterator[ui.Block]:
-    """Who was out of sync: who was slow before who was away, then by the time that partitions were without it."""
+    """Brokers out of sync: slow ones before absent ones, then by the time that partitions were without them."""
     order = list(vocabulary.OUT_OF_SYNC)
     rows = sorted(
         page.of(OutOfSyncPeriod),
@@ -29,22 +29,22 @@ def _period(page: PageRows, row: OutOfSyncPeriod, is_open: bool) -> ui.Entry:
     look, anchor = vocabulary.OUT_OF_SYNC[row.kind], plain.anchor("outofsync", row.out_of_sync_period_id)
     outage, facts = page.outage_link(row.outage_id), list(_facts(row))
     topics = [plain.shortened(t) for t in row.worst_topics[:TOPICS]]
-    ended = ui.At(row.ended_at) if row.ended_at else "still out"
-    behind = (" Behind it: the outage of ", outage, ".") if outage else ""
+    end = ui.At(row.ended_at) if row.ended_at else "still out"
+    origin = (" Related outage: ", outage, ".") if outage else ""
     return ui.Entry(
         f"Broker {row.broker} out of sync for {words.counted(row.partitions, 'partition')}: {look.label}",
         (
             ui.Paragraph(row.explanation),
-            ui.what_to_do(row.advice),
-            ui.Paragraph((ui.At(row.started_at), " to ", ended, f"; {'; '.join(facts)}.", behind), "quiet"),
-            *ui.said("Topics, those first that were without it longest:", topics),
+            ui.advice_box(row.advice),
+            ui.Paragraph((ui.At(row.started_at), " to ", end, f"; {'; '.join(facts)}.", origin), "quiet"),
+            *ui.note("Topics, the longest without it first:", topics),
             *((ui.names(topics, TOPICS),) if topics else ()),
             page.evidence(row.evidence),
         ),
         anchor=anchor,
         tone=look.tone,
         when=ui.At(row.started_at),
-        badges=(ui.sure(row.confidence),),
+        badges=(ui.confidence_badge(row.confidence),),
         cost=facts[0],
         is_open=is_open and outage is None,
     )
@@ -60,7 +60,7 @@ def _facts(row: OutOfSyncPeriod) -> Iterator[str]:
         yield f"up to {words.counted(row.records_behind, 'record')} behind"
     if row.removed_by_leader:
         leaders = words.listed([f"broker {b}" for b in row.removed_by_leader], at_most=6)
-        yield f"removed by {leaders} since it lagged"
+        yield f"removed by {leaders} because it lagged"
     if row.suspected_broker not in (None, row.broker):
         yield f"the trouble points to broker {row.suspected_broker}"
 

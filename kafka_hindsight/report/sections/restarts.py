@@ -18,7 +18,7 @@ HEADINGS = (
 
 
 def restart_link(page: PageRows, restart_id: str | None) -> ui.Link | None:
-    """The way to a rolling restart; None where it is not in this window."""
+    """A link to a rolling restart; None where it is not in this window."""
     is_here = restart_id in {row.restart_id for row in page.of(RollingRestart)}
     return ui.Link("a rolling restart", plain.anchor("restart", restart_id)) if restart_id and is_here else None
 
@@ -27,14 +27,14 @@ def restarts(page: PageRows) -> Iterator[ui.Block]:
     """The rolling restarts, in order of time."""
     for row in sorted(page.of(RollingRestart), key=lambda r: (r.started_at, r.restart_id)):
         count = len(row.brokers)
-        some = f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
-        subject = "The cluster was" if row.is_complete else some
-        ended = ui.At(row.ended_at) if row.ended_at else "not over in this window"
+        several = f"{words.counted(count, 'broker')} {words.verb(count, 'was', 'were')}"
+        subject = "The cluster was" if row.is_complete else several
+        end = ui.At(row.ended_at) if row.ended_at else "not over in this window"
         yield ui.Entry(
             f"{subject} restarted broker by broker: {words.listed([str(b) for b in row.brokers], at_most=12)}",
             (
                 ui.Paragraph(row.explanation),
-                ui.Paragraph((ui.At(row.started_at), " to ", ended, f"; {'; '.join(_facts(row))}."), "quiet"),
+                ui.Paragraph((ui.At(row.started_at), " to ", end, f"; {'; '.join(_facts(row))}."), "quiet"),
                 ui.Table(
                     "Scorecard", HEADINGS, tuple(_stop(page, i, s) for i, s in enumerate(row.scorecard)), "numbers"
                 ),
@@ -61,7 +61,7 @@ def _facts(row: RollingRestart) -> Iterator[str]:
 
 def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
     outage = page.outage_link(score.outage_id)
-    waited = "not known" if score.is_early is None else "no" if score.is_early else "yes"
+    has_waited = "not known" if score.is_early is None else "no" if score.is_early else "yes"
     return ui.TableRow(
         (
             ui.head(ui.Link(str(score.broker), outage.anchor) if outage else str(score.broker)),
@@ -72,7 +72,7 @@ def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
             words.duration(score.leadership_restored_ms) or "not known",
             words.exact(score.partitions_led_before),
             words.exact(score.elections),
-            ui.Cell(waited if i else "", "bad" if score.is_early else ""),
+            ui.Cell(has_waited if i else "", "bad" if score.is_early else ""),
         )
     )
 

@@ -21,7 +21,7 @@ from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.blocks import Lane, Span, Timeline
 from kafka_hindsight.report.curves import curves
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import absence, controller_anchor, outage_words
+from kafka_hindsight.report.phrases import controller_anchor, empty_sentence, outage_words
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -38,7 +38,7 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
     absences = [_absence(page, row) for row in page.outages.values()]
     lanes = (*_controller_lane(page), *brokers, *partitions, *groups)
     if not lanes:
-        yield ui.Paragraph(absence(page, "Nothing happened that could be drawn.", "Nothing to be drawn"))
+        yield ui.Paragraph(empty_sentence(page, "Nothing happened that could be drawn.", "Nothing to be drawn"))
         return
     tones = {span.tone for lane in lanes for span in lane.spans}
     worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) != "calm"), None)
@@ -63,11 +63,11 @@ def _controller_lane(page: PageRows) -> tuple[Lane, ...]:
     for row in rows:
         at, says = row.happened_at, f"node {row.controller_to} became the controller"
         short = "no controller" if row.controller_to == NOBODY else says
-        said = f"{words.instant(at, page.day)}: {short}"
-        spans.append(Span("tick", at, at, "protocol", said, short, controller_anchor(row)))
+        text = f"{words.instant(at, page.day)}: {short}"
+        spans.append(Span("tick", at, at, "protocol", text, short, controller_anchor(row)))
     note = words.counted(len(rows), "change")
-    said = words.listed([s.says for s in spans], 6)
-    return (Lane("controller", "Controller", note, f"{note}: {said}", spans[0].anchor, spans),)
+    text = words.listed([s.says for s in spans], 6)
+    return (Lane("controller", "Controller", note, f"{note}: {text}", spans[0].anchor, spans),)
 
 
 def _broker_lanes(page: PageRows) -> tuple[list[Lane], str]:
@@ -81,15 +81,15 @@ def _broker_lanes(page: PageRows) -> tuple[list[Lane], str]:
     # A period that an outage explains lasts as long as the tail of that outage.
     periods = sorted(page.of(OutOfSyncPeriod), key=lambda r: (r.started_at, r.out_of_sync_period_id))
     out_of_sync = grouped((r for r in periods if r.outage_id is None), lambda r: r.broker)
-    known = {*outages, *failovers, *out_of_sync, *(row.broker for row in page.of(LeaderImbalance))}
-    trouble = {b: tuple(len(rows.get(b, ())) for rows in (outages, out_of_sync, failovers)) for b in known}
-    worst = sorted(known, key=lambda b: (*(-count for count in trouble[b]), b))
+    brokers = {*outages, *failovers, *out_of_sync, *(row.broker for row in page.of(LeaderImbalance))}
+    trouble = {b: tuple(len(rows.get(b, ())) for rows in (outages, out_of_sync, failovers)) for b in brokers}
+    worst = sorted(brokers, key=lambda b: (*(-count for count in trouble[b]), b))
     lanes = [
         _broker_lane(page, b, outages.get(b, ()), out_of_sync.get(b, ()), failovers.get(b, ()))
         for b in sorted(worst[:BROKER_LANES])
     ]
-    rest = worst[BROKER_LANES:]
-    return lanes, f"{words.counted(len(rest), 'broker')} with fewer outages and leader changes" if rest else ""
+    hidden = worst[BROKER_LANES:]
+    return lanes, f"{words.counted(len(hidden), 'broker')} with fewer outages and leader changes" if hidden else ""
 
 
 def _broker_lane(
@@ -100,44 +100,44 @@ def _broker_lane(
     failovers: Sequence[Failover],
 ) -> Lane:
     recoveries = [span for row in outages if (span := _recovery(page, row))]
-    shown = [*(_absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
+    periods = [*(_absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
     changes = [_failover_span(page, row) for row in failovers]
     # How often it was away or out of sync, and how often leaders changed: what did not happen is left out.
-    away, count = figures.absences(outages), len(out_of_sync)
+    absences, count = figures.absences(outages), len(out_of_sync)
     notes = (
-        (away.sudden, words.counted(away.sudden, "absence")),
-        (away.orderly, words.counted(away.orderly, "shutdown")),
+        (absences.sudden, words.counted(absences.sudden, "absence")),
+        (absences.orderly, words.counted(absences.orderly, "shutdown")),
         (count, f"out of sync {words.times(count)}"),
     )
     troubles = [note for times, note in notes if times]
-    changed = [words.counted(len(failovers), "leader change")] if failovers else []
-    says = "; ".join([*(span.says for span in shown[:6]), *troubles, *changed]) or "nothing happened to it"
-    anchor = shown[0].anchor if shown else ""
-    spans = (*recoveries, *shown, *changes)
-    return Lane("broker", f"Broker {broker}", ", ".join(troubles or changed) or "undisturbed", says, anchor, spans)
+    change_count = [words.counted(len(failovers), "leader change")] if failovers else []
+    says = "; ".join([*(span.says for span in periods[:6]), *troubles, *change_count]) or "nothing happened to it"
+    anchor = periods[0].anchor if periods else ""
+    spans = (*recoveries, *periods, *changes)
+    return Lane("broker", f"Broker {broker}", ", ".join(troubles or change_count) or "undisturbed", says, anchor, spans)
 
 
 def _absence(page: PageRows, row: BrokerOutage) -> Span:
-    gone = words.elapsed_ms(row.down_at, row.up_at)
-    back = f"back after {words.duration(gone)}" if gone is not None else "not back in this window"
-    said = f"{words.instant(row.down_at, page.day)}: {words.sentence(outage_words(row))}, {back}"
-    return _outage_span(row, "bar", row.down_at, row.up_at or page.window[1], said)
+    length_ms = words.elapsed_ms(row.down_at, row.up_at)
+    back = f"back after {words.duration(length_ms)}" if length_ms is not None else "not back in this window"
+    text = f"{words.instant(row.down_at, page.day)}: {words.sentence(outage_words(row))}, {back}"
+    return _outage_span(row, "bar", row.down_at, row.up_at or page.window[1], text)
 
 
 def _recovery(page: PageRows, row: BrokerOutage) -> Span | None:
-    whole = [at for at in (row.leadership_restored_at, row.isr_recovered_at) if at]
-    if not row.up_at or not whole:
+    ends = [at for at in (row.leadership_restored_at, row.isr_recovered_at) if at]
+    if not row.up_at or not ends:
         return None
-    said = f"Broker {row.broker} recovers until {words.instant(max(whole), page.day)}"
-    return _outage_span(row, "tail", row.up_at, max(*whole, row.up_at), said)
+    text = f"Broker {row.broker} recovers until {words.instant(max(ends), page.day)}"
+    return _outage_span(row, "tail", row.up_at, max(*ends, row.up_at), text)
 
 
 def _out_of_sync_span(page: PageRows, row: OutOfSyncPeriod) -> Span:
     """A broker that was alive and out of sync."""
     short = f"out of sync: {vocabulary.OUT_OF_SYNC[row.kind].label}"
     start, end = row.started_at, row.ended_at or page.window[1]
-    lasted = words.duration(words.elapsed_ms(start, row.ended_at)) or "to the end of the window"
-    says = f"{words.instant(start, page.day)}, {lasted}: {short}"
+    length = words.duration(words.elapsed_ms(start, row.ended_at)) or "to the end of the window"
+    says = f"{words.instant(start, page.day)}, {length}: {short}"
     anchor = plain.anchor("outofsync", row.out_of_sync_period_id)
     return Span("tail", start, end, vocabulary.OUT_OF_SYNC[row.kind].tone, says, short, anchor)
 
@@ -156,23 +156,23 @@ def _failover_span(page: PageRows, row: Failover) -> Span:
 
 def _topic_lanes(page: PageRows) -> tuple[list[Lane], str]:
     """Topics whose partitions had no leader or lost records: losses first, then the longest."""
-    hurt = [row for row in page.failovers if vocabulary.FAILOVERS[row.kind].tone == "lost"]
-    places = {(row.topic, row.partition) for row in hurt}
+    losses = [row for row in page.failovers if vocabulary.FAILOVERS[row.kind].tone == "lost"]
+    places = {(row.topic, row.partition) for row in losses}
     by_topic = grouped((f for f in page.failovers if (f.topic, f.partition) in places), lambda f: f.topic)
 
     def trouble(topic: str) -> tuple[object, ...]:
-        own = [f for f in hurt if f.topic == topic]
-        is_lossy = any(f.kind == FailoverKind.UNCLEAN_ELECTION for f in own)
+        changes = [f for f in losses if f.topic == topic]
+        is_lossy = any(f.kind == FailoverKind.UNCLEAN_ELECTION for f in changes)
         return not is_lossy, -_longest(by_topic[topic]), topic
 
     worst = sorted(by_topic, key=trouble)
-    rest = len(worst) - PARTITION_LANES
-    left_out = f"{words.counted(rest, 'topic')} without a leader for a shorter time" if rest > 0 else ""
+    hidden = len(worst) - PARTITION_LANES
+    left_out = f"{words.counted(hidden, 'topic')} without a leader for a shorter time" if hidden > 0 else ""
     return [_topic_lane(page, topic, by_topic[topic]) for topic in worst[:PARTITION_LANES]], left_out
 
 
-def _tallied(labels: Iterable[str]) -> str:
-    """What there was how often, the most frequent first: `a member left (4) and a member joined (1)`."""
+def _tally(labels: Iterable[str]) -> str:
+    """Count labels, the most frequent first: `a member left (4) and a member joined (1)`."""
     ordered = sorted(Counter(labels).items(), key=lambda item: (-item[1], item[0]))
     return words.listed([f"{label} ({words.number(count)})" for label, count in ordered], at_most=5)
 
@@ -186,9 +186,9 @@ def _topic_lane(page: PageRows, topic: str, rows: Sequence[Failover]) -> Lane:
     changes = [_failover_span(page, row) for row in rows]
     count = len({row.partition for row in rows})
     note = words.counted(count, "partition")
-    said = f", up to {words.duration(_longest(rows))}" if _longest(rows) else ""
-    says = f"{note}{said} without a leader: {_tallied(vocabulary.FAILOVERS[row.kind].label for row in rows)}"
-    return Lane("partition", plain.shortened(topic, 48), f"{note}{said}", says, changes[0].anchor, (*gaps, *changes))
+    longest = f", up to {words.duration(_longest(rows))}" if _longest(rows) else ""
+    says = f"{note}{longest} without a leader: {_tally(vocabulary.FAILOVERS[row.kind].label for row in rows)}"
+    return Lane("partition", plain.shortened(topic, 48), f"{note}{longest}", says, changes[0].anchor, (*gaps, *changes))
 
 
 def _leaderless(page: PageRows, row: Failover) -> Span | None:
@@ -197,8 +197,8 @@ def _leaderless(page: PageRows, row: Failover) -> Span | None:
         return None
     end = row.happened_at
     start = end - timedelta(milliseconds=row.leaderless_ms)
-    said = f"{words.instant(start, page.day)}: without a leader for {words.duration(row.leaderless_ms)}"
-    return Span("bar", start, end, "lost", said, "without a leader", plain.anchor("failover", row.failover_id))
+    text = f"{words.instant(start, page.day)}: without a leader for {words.duration(row.leaderless_ms)}"
+    return Span("bar", start, end, "lost", text, "without a leader", plain.anchor("failover", row.failover_id))
 
 
 def _group_lanes(page: PageRows) -> tuple[list[Lane], str]:
@@ -208,11 +208,11 @@ def _group_lanes(page: PageRows) -> tuple[list[Lane], str]:
         return -len(by_group[group]), -sum(r.duration_ms or 0 for r in by_group[group]), group
 
     worst = sorted(by_group, key=trouble)
-    rest = worst[GROUP_LANES:]
+    hidden = worst[GROUP_LANES:]
     left_out = ""
-    if rest:
-        count = sum(len(by_group[group]) for group in rest)
-        left_out = f"{words.counted(len(rest), 'group')} with fewer rebalances, {words.number(count)} in all"
+    if hidden:
+        count = sum(len(by_group[group]) for group in hidden)
+        left_out = f"{words.counted(len(hidden), 'group')} with fewer rebalances, {words.number(count)} in all"
     return [_group_lane(page, group, by_group[group]) for group in worst[:GROUP_LANES]], left_out
 
 
@@ -224,11 +224,11 @@ def _group_lane(page: PageRows, group: str, rows: Sequence[Rebalance]) -> Lane:
     spans = []
     for row in rows:
         look, start = vocabulary.CAUSES[row.cause], row.started_at
-        lasted = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
-        what = f"{words.instant(start, page.day)}{lasted}: {look.label}"
+        length = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
+        text = f"{words.instant(start, page.day)}{length}: {look.label}"
         anchor = plain.anchor("rebalance", row.rebalance_id)
-        spans.append(Span("bar", start, row.ended_at or start, look.tone, what, look.label, anchor))
-    says = f"{note} {when}: {_tallied(vocabulary.CAUSES[row.cause].label for row in rows)}"
+        spans.append(Span("bar", start, row.ended_at or start, look.tone, text, look.label, anchor))
+    says = f"{note} {when}: {_tally(vocabulary.CAUSES[row.cause].label for row in rows)}"
     return Lane("group", plain.shortened(group, 64), note, says, spans[0].anchor, spans)
 
 

@@ -1,4 +1,4 @@
-"""What could not be read: shapes that no pattern claims, and what is broken."""
+"""Lines that could not be read: shapes that no pattern claims, and broken lines."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ REFUSALS = 40
 
 
 def unread(page: PageRows) -> Iterator[ui.Block]:
-    """Shapes that no pattern claims, most frequent first, then what is in quarantine."""
+    """Shapes that no pattern claims, the most frequent first, then the quarantine."""
     yield ui.Paragraph(unread_sentence(page))
     shapes = sorted(page.of(LineShape), key=lambda s: (-s.lines, s.template))
     if shapes:
         yield ui.Heading("Lines that matter and that no pattern claims")
         rows = tuple(_shape(shape) for shape in shapes[:SHAPES])
         yield ui.Table("Shapes of unread lines", ("Records", "Lines", "Shape"), rows, "numbers")
-        rest = len(shapes) - SHAPES
-        yield from ui.said(f"{words.counted(rest, 'rarer shape')} in quality.unparsed_lines.", rest > 0)
-    refused = sorted(page.of(Quarantine), key=lambda r: (-r.line_count, r.source, r.quarantine_id))
-    if refused:
+        hidden = len(shapes) - SHAPES
+        yield from ui.note(f"{words.counted(hidden, 'rarer shape')} in quality.unparsed_lines.", hidden > 0)
+    quarantine = sorted(page.of(Quarantine), key=lambda r: (-r.line_count, r.source, r.quarantine_id))
+    if quarantine:
         yield ui.Heading("In quarantine")
-        yield ui.List(tuple(_refused(row) for row in refused[:REFUSALS]), "refusals")
-        yield from ui.left_out(len(refused) - REFUSALS, "quality.quarantine")
+        yield ui.List(tuple(_refusal(row) for row in quarantine[:REFUSALS]), "refusals")
+        yield from ui.left_out_note(len(quarantine) - REFUSALS, "quality.quarantine")
 
 
 def _shape(shape: LineShape) -> ui.TableRow:
@@ -37,11 +37,11 @@ def _shape(shape: LineShape) -> ui.TableRow:
     return ui.TableRow((words.exact(shape.records), words.exact(shape.lines), content))
 
 
-def _refused(row: Quarantine) -> ui.Item:
+def _refusal(row: Quarantine) -> ui.Item:
     at = (", ", ui.At(row.happened_at)) if row.happened_at else ""
-    whence = ui.Quiet((ui.Name(plain.shortened(row.source)), at, f", {words.counted(row.line_count, 'line')}"))
-    read = ui.Expandable("What was read", (ui.Quotation(row.row),), "proof")
-    return ui.Item((" ".join(row.sentences), " ", whence), blocks=(read,))
+    origin = ui.Quiet((ui.Name(plain.shortened(row.source)), at, f", {words.counted(row.line_count, 'line')}"))
+    original = ui.Expandable("What was read", (ui.Quotation(row.row),), "proof")
+    return ui.Item((" ".join(row.sentences), " ", origin), blocks=(original,))
 
 
 SECTION = Section(160, "unread", "What could not be read", "Not read", unread)

@@ -12,14 +12,14 @@ from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section
-from kafka_hindsight.report.phrases import absence, declared, incident_headline, unread_first
+from kafka_hindsight.report.phrases import declared_label, empty_sentence, incident_headline, unread_warning
 from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, Unused, unused
 
 SENTENCES = 3
-NAMED = 4
+MOST_NAMED = 4
 NOTHING = (
     "No record was lost, no partition was without a leader, no broker was away, and no group stopped because something"
     " failed."
@@ -37,13 +37,13 @@ def verdict(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _lead(page: PageRows) -> ui.Box:
-    """The badge, what could not be seen, then at most three sentences: what happened, for how long, what to do."""
+    """The badge, the gaps in coverage, then at most three sentences: what happened, for how long, what to do."""
     findings, parts = page.of(Finding), grouped(figures.urgent_first(page.of(Incident)), figures.is_going_on)
     state, going_on = figures.state_of(page.of(Incident), findings, page.run.is_partial), parts.get(True, ())
     first = [(figures.harm_of(going_on[0]), going_on)] if going_on else []
     grave = [*first, *figures.by_harm(parts.get(False, ())).items()][:SENTENCES]
     advised = {harm: place for place, (harm, _) in reversed([*enumerate(grave)])}
-    # What went before the window began, and is not over, no incident of the window shows.
+    # No incident of the window shows what began before it and is not over.
     items = [
         ui.Item((ui.Strong(f"{f.message}."), f" That was before this window. {f.advice}"), "act")
         for f in findings
@@ -54,113 +54,114 @@ def _lead(page: PageRows) -> ui.Box:
     return ui.Box(
         f"lead {state}",
         (
-            ui.Paragraph((ui.Badge(vocabulary.STATES[state], f"state {state}"), " ", _seen(page)), "state-line"),
-            *ui.said(unread_first(page)),
+            ui.Paragraph((ui.Badge(vocabulary.STATES[state], f"state {state}"), " ", _coverage(page)), "state-line"),
+            *ui.note(unread_warning(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
-            *ui.said(_certainty([row for _, rows in grave for row in rows])),
+            *ui.note(_certainty([row for _, rows in grave for row in rows])),
         ),
     )
 
 
 def _calm(page: PageRows) -> Iterator[ui.Block]:
-    """That nothing happened, and what was looked at to say so."""
+    """The sentence that nothing happened, and the number of logs, rules and expectations behind it."""
     if not coverage.totals(page).lines_in:
         yield ui.Paragraph(coverage.unread_sentence(page))
         return
-    yield ui.Paragraph(absence(page, NOTHING, "No loss, no failure and no group that stopped"))
+    yield ui.Paragraph(empty_sentence(page, NOTHING, "No loss, no failure and no group that stopped"))
     evaluated = [row for row in page.of(ValidationResult) if row.success and not row.is_vacuous]
     checked = [words.counted(len(page.of(Coverage)), "log"), words.counted(len(RULES), "rule")]
     expectations = [f"{words.counted(len(evaluated), 'expectation')} on the tables"] if evaluated else []
     yield ui.Paragraph(f"Checked: {words.listed([*checked, *expectations])}.", "quiet")
 
 
-def _seen(page: PageRows) -> str:
-    """What could not be seen, before anything is claimed."""
+def _coverage(page: PageRows) -> str:
+    """The gaps in coverage, or the sentence that there is none."""
     unseen = grouped(figures.unseen(page.of(Finding)), lambda f: f.rule_id)
     gaps = []
-    for rule, said in UNSEEN.items():
+    for rule, template in UNSEEN.items():
         if (rows := unseen.get(rule)) and rule not in UNREAD:
             subjects = words.counted(sum(words.stands_for(row.subject) for row in rows), rows[0].subject_kind)
-            gaps.append(said.format(subjects))
+            gaps.append(template.format(subjects))
     total = coverage.totals(page)
-    lines = [f"{words.counted(total.lost, 'line')} of {words.number(total.lines_in)}"] if total.lost else []
+    lines = [f"{words.counted(total.unread, 'line')} of {words.number(total.lines_in)}"] if total.unread else []
     is_blind = bool(page.of(Coverage)) and all(row.origin != Origin.BROKER for row in page.of(Coverage))
-    missed = [*(["the brokers' logs"] if is_blind else []), *lines, *gaps]
+    all_gaps = [*(["the brokers' logs"] if is_blind else []), *lines, *gaps]
     left_out = f" {coverage.left_out_sentence(page)}" if page.run.left_out else ""
-    seen = f"Not seen: {words.listed(missed, NAMED)}." if missed else coverage.unread_sentence(page)
-    return f"{seen}{left_out}"
+    sentence = f"Not covered: {words.listed(all_gaps, MOST_NAMED)}." if all_gaps else coverage.unread_sentence(page)
+    return f"{sentence}{left_out}"
 
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bool) -> ui.Item:
-    """What happened, each with the way to it, and what to do about it, unless a sentence before has said that."""
+    """One sentence about incidents of one harm with links to them, and the advice in the first of that harm."""
     together, sentences = _headlines(page, harm, rows)
     links = [
         ui.Link(f"{s[:1].lower()}{s[1:]}" if i or together else s, plain.anchor("incident", row.incident_id))
         for i, (s, row) in enumerate(zip(sentences, rows))
     ]
-    rest = len(rows) - NAMED
-    more = f"; and {words.counted(rest, 'more like these', 'more like these')}" if rest > 0 else ""
-    what: ui.Words = (together, ui.separated(links, "; "), more, ".")
+    hidden = len(rows) - MOST_NAMED
+    more = f"; and {words.counted(hidden, 'more like these', 'more like these')}" if hidden > 0 else ""
+    claim: ui.Words = (together, ui.join(links, "; "), more, ".")
     label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
-    whose = f" {label}: {owners}." if owners else ""
+    ownership = f" {label}: {owners}." if owners else ""
     advice = f" {HARM_NOTES[harm].now}" if is_first else ""
-    return ui.Item((ui.Strong(what), advice, whose), figures.needs(rows[0]))
+    return ui.Item((ui.Strong(claim), advice, ownership), figures.needs(rows[0]))
 
 
 def _headlines(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> tuple[str, list[str]]:
-    """What several did together, and each in words; where each did that, the rest of its headline is enough."""
-    headlines = [f"{incident_headline(row)}{declared(row)}" for row in rows[:NAMED]]
+    """A beginning that several incidents share, and the headline of each; after a beginning without its own."""
+    headlines = [f"{incident_headline(row)}{declared_label(row)}" for row in rows[:MOST_NAMED]]
     if harm not in _TOGETHER or len(rows) == 1 or any(map(figures.is_going_on, rows)):
         return "", headlines
-    kinds, what = _TOGETHER[harm]
+    kinds, predicate = _TOGETHER[harm]
     ids = {row.incident_id for row in rows}
     sums = unused((u for u in page.of(Unavailability) if u.incident_id in ids), kinds)
     count = words.counted(len(sums.subjects), "partition")
-    return f"{count} {what}, the longest for {words.duration(sums.longest_ms)}: ", [
+    return f"{count} {predicate}, the longest for {words.duration(sums.longest_ms)}: ", [
         headline.partition(": ")[2] or headline for headline in headlines
     ]
 
 
 def _certainty(rows: Sequence[Incident]) -> str:
-    """How sure the sentences are."""
+    """The confidence of the causes of these incidents, in one sentence."""
     counts = Counter(row.confidence for row in rows)
     if not rows or counts[Confidence.CERTAIN] == len(rows):
         return "The cause of each is certain." if rows else ""
-    counted = words.listed([f"{sure} for {words.number(counts[sure])}" for sure in Confidence if counts[sure]])
-    return f"The cause is {counted} of the {words.number(len(rows))} incidents."
+    counts_in_words = words.listed([f"{sure} for {words.number(counts[sure])}" for sure in Confidence if counts[sure]])
+    return f"The cause is {counts_in_words} of the {words.number(len(rows))} incidents."
 
 
 def tiles(page: PageRows) -> Iterator[ui.Item]:
-    """The figures of harm, and what could not be seen."""
+    """The figures of harm, and the number of gaps in coverage."""
     incidents, findings = page.of(Incident), page.of(Finding)
-    lost, away = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
+    loss, absences = figures.lost_records(incidents), figures.absences(page.of(BrokerOutage))
     offline, refusing = (unused(page.of(Unavailability), kinds) for kinds in (NO_LEADER, NO_WRITES))
-    stopped = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
+    groups = figures.groups_stopped(incidents, page.of(Unavailability)).subjects
     critical, unseen = figures.critical(findings), figures.unseen(findings)
-    first = {harm: plain.anchor("incident", of[0].incident_id) for harm, of in figures.by_harm(incidents).items()}
-    lost_at, offline_at, refusing_at, stopped_at = (
-        first.get(harm, "incidents")
+    anchors = {harm: plain.anchor("incident", rows[0].incident_id) for harm, rows in figures.by_harm(incidents).items()}
+    loss_at, offline_at, refusing_at, stopped_at = (
+        anchors.get(harm, "incidents")
         for harm in (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)
     )
-    absences, manners = away.sudden + away.orderly, ((away.orderly, "shut down in order"), (away.gone, "not back"))
+    manners = ((absences.orderly, "shut down in order"), (absences.not_back, "not back"))
+    absence_count = absences.sudden + absences.orderly
     details = "".join(f", {words.number(n)} {manner}" for n, manner in manners if n)
-    noun = f"{words.verb(absences, 'absence of a broker', 'absences of brokers')}{details}"
-    tone = "bad" if away.sudden + away.gone else "warn"
-    yield _tile(lost.number, "committed records lost", "bad" if lost.low or lost.high != 0 else "good", lost_at)
-    yield _counted(len(offline.subjects), _unused(offline, "without a leader"), "bad", offline_at)
-    yield _counted(len(refusing.subjects), _unused(refusing, "without writes (acks=all)"), "bad", refusing_at)
-    yield _counted(absences, noun, tone, "outages")
-    noun = words.verb(len(stopped), "group stopped by a failure", "groups stopped by a failure")
-    yield _counted(len(stopped), noun, "warn", stopped_at)
-    yield _counted(len(critical), words.verb(len(critical), "critical finding", "critical findings"), "bad", "findings")
-    noun = words.verb(len(unseen), "gap in what was seen", "gaps in what was seen")
-    yield _counted(len(unseen), noun, "warn", "coverage")
+    noun = f"{words.verb(absence_count, 'absence of a broker', 'absences of brokers')}{details}"
+    tone = "bad" if absences.sudden + absences.not_back else "warn"
+    yield _tile(loss.number, "committed records lost", "bad" if loss.low or loss.high != 0 else "good", loss_at)
+    yield _figure(len(offline.subjects), _unused(offline, "without a leader"), "bad", offline_at)
+    yield _figure(len(refusing.subjects), _unused(refusing, "without writes (acks=all)"), "bad", refusing_at)
+    yield _figure(absence_count, noun, tone, "outages")
+    noun = words.verb(len(groups), "group stopped by a failure", "groups stopped by a failure")
+    yield _figure(len(groups), noun, "warn", stopped_at)
+    yield _figure(len(critical), words.verb(len(critical), "critical finding", "critical findings"), "bad", "findings")
+    noun = words.verb(len(unseen), "gap in coverage", "gaps in coverage")
+    yield _figure(len(unseen), noun, "warn", "coverage")
 
 
-def _unused(sums: Unused, what: str) -> str:
-    """Which partitions could not be used, the longest time and all of it."""
-    clauses = [f"{words.verb(len(sums.subjects), 'partition', 'partitions')} {what}"]
+def _unused(sums: Unused, predicate: str) -> str:
+    """The partitions that could not be used, the longest time, and the sum."""
+    clauses = [f"{words.verb(len(sums.subjects), 'partition', 'partitions')} {predicate}"]
     if sums.still:
         clauses.append(f"{words.number(len(sums.still))} of them when the logs end")
     if sums.longest is not None:
@@ -169,7 +170,7 @@ def _unused(sums: Unused, what: str) -> str:
     return ", ".join(clauses)
 
 
-def _counted(count: int, label: str, tone: str, anchor: str) -> ui.Item:
+def _figure(count: int, label: str, tone: str, anchor: str) -> ui.Item:
     return _tile(words.number(count), label, tone if count else "good", anchor)
 
 
