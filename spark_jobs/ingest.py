@@ -15,7 +15,7 @@ from kafka_hindsight.catalog import bronze, quality
 from kafka_hindsight.catalog.codes import ClockMeaning, Origin
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
-from kafka_hindsight.engine.work import Engine, narrowed
+from kafka_hindsight.engine.work import Engine, narrow_rows
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.clocks_apart import Finding, ahead, apart, distances, in_files
@@ -199,7 +199,7 @@ class Night:
         Most lines of a Kafka before 1.0 are of no such logger: they would hide that none of the others was read.
         """
         columns = ("origin", "layout", "text")
-        known = narrowed(self.engine, self.store, bronze.LOG_RECORDS, self._part, columns, _empty_in, _EMPTY)
+        known = narrow_rows(self.engine, self.store, bronze.LOG_RECORDS, self._part, columns, _empty_in, _EMPTY)
         return unparsed + int(pc.sum(known["records"], min_count=0).as_py())
 
     @property
@@ -297,7 +297,7 @@ def _span(
     first, last = held.span
     part, columns = Part(held.cluster, "happened_at", (first, past(last))), ("source", "happened_at")
     narrow = partial(_days_in, sources=sources)
-    dated = narrowed(engine, store, bronze.LOG_RECORDS, part, columns, narrow, _DAYS)
+    dated = narrow_rows(engine, store, bronze.LOG_RECORDS, part, columns, narrow, _DAYS)
     days = dated.group_by(["source", "day"], use_threads=False).aggregate(
         [("records", "sum"), ("first_at", "min"), ("last_at", "max")]
     )

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from kafka_hindsight.engine.local_runner import LocalRunner
-from kafka_hindsight.engine.rebuild import KEPT, Runner, rebuild
+from kafka_hindsight.engine.rebuild import OUTSIDE_GOLD, Runner, rebuild
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.maintenance import maintenance_of
@@ -47,7 +47,7 @@ def run_step(
     store = Store(settings.lake)
     with runner_of(spark, store) as runner:
         for table, rows in rebuild(runner, scope):
-            if table.full_name in KEPT:
+            if table.full_name in OUTSIDE_GOLD:
                 store.create(table)
                 store.renew_window(table, rows, scope.cluster, window)
             else:

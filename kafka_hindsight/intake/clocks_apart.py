@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog.codes import ClockMeaning, Origin
 from kafka_hindsight.catalog.rows.structs import ClockStep
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.engine.work import Engine, narrowed
+from kafka_hindsight.engine.work import Engine, narrow_rows
 from kafka_hindsight.lake.arrow_types import INSTANT
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
@@ -80,7 +80,7 @@ _NAMINGS = pa.schema(
 def distances(engine: Engine, store: Store, part: Part) -> Distances:
     """What two brokers wrote about the same leader epochs, in a part of silver.events."""
     epochs = defaultdict[tuple[Any, ...], tuple[dict[int, int], dict[int, int]]](lambda: ({}, {}))
-    read = narrowed(engine, store, EVENTS, part, _NAMINGS.names, _namings, _NAMINGS)
+    read = narrow_rows(engine, store, EVENTS, part, _NAMINGS.names, _namings, _NAMINGS)
     columns = (read[name].to_pylist() for name in (*_EPOCH, "kind", "broker"))
     for *epoch, kind, broker, at in zip(*columns, read["happened_at"].cast(pa.int64()).to_pylist(), strict=True):
         by_broker = epochs[tuple(epoch)][kind != "leader_started"]

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.codes import LineFate
-from kafka_hindsight.engine.work import Engine, narrowed
+from kafka_hindsight.engine.work import Engine, narrow_rows
 from kafka_hindsight.lake.arrow_types import INSTANT
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
@@ -114,7 +114,7 @@ def held_counts(engine: Engine, store: Store, cluster: str, near: Window, edges:
     """How many records bronze holds of a time, by source and hour."""
     part = Part(cluster, "happened_at", (near.start, near.end))
     columns, narrow = ("source", "happened_at"), partial(_counts_in, edges=tuple(edges))
-    found = narrowed(engine, store, LOG_RECORDS, part, columns, narrow, _COUNTS)
+    found = narrow_rows(engine, store, LOG_RECORDS, part, columns, narrow, _COUNTS)
     counted = found.group_by(["source", "hour_from"], use_threads=False).aggregate([("records", "sum")])
     return {(row["source"], row["hour_from"]): row["records_sum"] for row in counted.to_pylist()}
 
@@ -157,7 +157,7 @@ def beginnings(engine: Engine, store: Store, cluster: str, sources: Iterable[str
     if not wanted:
         return {}
     narrow = partial(_firsts_in, sources=wanted)
-    found = narrowed(engine, store, LOG_RECORDS, Part(cluster), ("source", "happened_at"), narrow, _BEGINNINGS)
+    found = narrow_rows(engine, store, LOG_RECORDS, Part(cluster), ("source", "happened_at"), narrow, _BEGINNINGS)
     first = found.group_by("source", use_threads=False).aggregate([("first_at", "min")])
     return dict(zip(first["source"].to_pylist(), first["first_at_min"].to_pylist(), strict=True))
 

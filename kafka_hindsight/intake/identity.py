@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze, silver
-from kafka_hindsight.engine.work import Engine, narrowed
+from kafka_hindsight.engine.work import Engine, narrow_rows
 from kafka_hindsight.intake.file_scan import Pass
 from kafka_hindsight.intake.lake_rows import cluster_rows
 from kafka_hindsight.intake.reading_files import Readings
@@ -200,7 +200,7 @@ def _known(engine: Engine, store: Store, name: str) -> frozenset[str]:
     of_brokers = files.filter(pc.equal(files["origin"], "broker"))
     ids = {*readings["cluster_id"].unique().to_pylist(), *_ids_in(of_brokers["clusters"])}
     if store.has(silver.EVENTS):
-        told = narrowed(engine, store, silver.EVENTS, Part(name), ("kind", "origin", "detail"), _naming, _NAMING)
+        told = narrow_rows(engine, store, silver.EVENTS, Part(name), ("kind", "origin", "detail"), _naming, _NAMING)
         ids |= set(told["id"].to_pylist())
     return frozenset(filter(None, ids))
 

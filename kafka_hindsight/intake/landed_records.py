@@ -17,7 +17,7 @@ def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> lis
 
     Takes: the names under which the cluster's records land.
     """
-    landed = landing.landed_of(store.lake, landing.GROUP_RECORDS, names)
+    landed = landing.list_landed_of(store.lake, landing.GROUP_RECORDS, names)
     if landed:
         held = cluster_rows(store, GROUP_RECORDS, cluster, ("run_landed_as",))
         landed -= set(held["run_landed_as"].unique().to_pylist())

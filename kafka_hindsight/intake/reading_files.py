@@ -14,7 +14,7 @@ from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.json_lines import Line, lines_in
 from kafka_hindsight.intake.lake_rows import cluster_rows
 from kafka_hindsight.intake.snapshot_rows import ReadLine
-from kafka_hindsight.lake.landing import SNAPSHOTS, is_there, landed_of, landing_folder
+from kafka_hindsight.lake.landing import SNAPSHOTS, is_there, landing_folder, list_landed_of
 from kafka_hindsight.lake.parts import Span
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import opened
@@ -105,7 +105,7 @@ def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings | 
     Takes: the names under which the cluster's readings land.
     Edge case: one that failed is read again, since a retry may have put a better one in its place.
     """
-    landed = landed_of(store.lake, SNAPSHOTS, names)
+    landed = list_landed_of(store.lake, SNAPSHOTS, names)
     if landed:
         held = cluster_rows(store, bronze.SNAPSHOT_READINGS, cluster, ("run_landed_as", "error"))
         landed -= set(held.filter(pc.is_null(held["error"]))["run_landed_as"].to_pylist())

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze
-from kafka_hindsight.engine.work import Engine, Work, narrowed
+from kafka_hindsight.engine.work import Engine, Work, narrow_rows
 from kafka_hindsight.intake import ranked_records as ranked
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.knowledge.pattern_layouts import inside
@@ -214,7 +214,7 @@ def _held_times(
     near = sum((t for times in spans.values() for t in times.values()), NO_TIMES)
     narrow = partial(_times_in, sources=frozenset(spans))
     columns = ("cluster", "source", "happened_at")
-    held = narrowed(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _TIMES)
+    held = narrow_rows(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _TIMES)
     found: dict[str, Times] = {}
     for source, *times in zip(*(held[name].to_pylist() for name in _TIMES.names), strict=True):
         found[source] = found.get(source, NO_TIMES) + Times(*times)
@@ -287,7 +287,7 @@ def _held_alike(engine: Engine, store: Store, cluster: str, wanted: Mapping[str,
         return _ALIKE.empty_table()
     near = sum((Times(c.first, c.last) for c in wanted.values()), NO_TIMES)
     narrow, columns = partial(_alike_in, wanted=wanted), ("cluster", "source", "happened_at", "text")
-    return narrowed(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _ALIKE)
+    return narrow_rows(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _ALIKE)
 
 
 def _alike_in(batches: Iterable[pa.RecordBatch], wanted: Mapping[str, Contest]) -> Iterator[pa.RecordBatch]:
