@@ -22,7 +22,7 @@ if __name__ == "__main__":  # spark-submit puts this file's folder first, where 
 
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
 from kafka_hindsight.lake import landing, state
-from kafka_hindsight.lake.lock import held
+from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.lake.publication import take_back
 from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.lake.store import Store
@@ -107,7 +107,7 @@ def _application() -> str | None:
 def perform(step: Step, settings: Settings) -> Summary:
     """The step's body inside a session, alone on its lake; its summary is kept beside those of its run."""
     progress.begins(step.name, step.sentence)
-    with held(settings.lake, "step", settings.run_id, PATIENCE):
+    with hold_lock(settings.lake, "step", settings.run_id, PATIENCE):
         spark = _session(settings) if step.is_spread and uses_spark(settings) else None
         state.claim_version(settings.lake)
         state.require_whole(settings.lake)
@@ -186,8 +186,8 @@ def _claimed(spark: SparkSession | None, step: Step, settings: Settings, earlier
     if _touches_staging(step.reads):
         owner = (landing.read_json(_owner_path(settings)) or {}).get("run_id")
         if owner != settings.run_id:
-            held = f"Staging holds run {owner}, which came in between" if owner else "Staging is not whole"
-            progress.say(f"{held}: rebuilding ours first")
+            reason = f"Staging holds run {owner}, which came in between" if owner else "Staging is not whole"
+            progress.say(f"{reason}: rebuilding ours first")
             with _filled(settings):
                 _body(REBUILD).run_step(spark, settings, earlier)
     yield
