@@ -184,7 +184,7 @@ def collect(
     metadata = MetadataLog()
     if listing.metadata:
         metadata = keep_metadata(engine, store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
-        progress.say(metadata.said())
+        progress.say(metadata.summary())
     kept = _keep_all(engine, store, settings, found, look, cluster)
     store.create(*snapshots.TABLES, bronze.GROUP_RECORDS)
     if landed_records:

@@ -63,7 +63,7 @@ def parse_window(
         store.replace_window(quality.UNPARSED_LINES, unparsed, cluster, found.span)
         store.replace_window(quality.QUARANTINE, held.quarantined(found, broken), cluster, around)
         if found.is_any:
-            repeats = parse.repeated(engine, found.parsed, found.brokers)
+            repeats = parse.find_repeats(engine, found.parsed, found.brokers)
             copies = repeats.copies(found.parsed.hours)
             events = parse.write_events(engine, store, found.parsed, found.brokers, repeats.of_unit)
             store.replace_window(silver.EVENTS, events, cluster, found.span)
