@@ -16,7 +16,7 @@ from kafka_hindsight.logs.file_bytes import Bytes, Member, OfMember, Stored, con
 from kafka_hindsight.logs.work import Unit
 
 Work = Callable[[dict[str, Any], Bytes, Any], Iterator[pa.RecordBatch]]
-"""A worker's work on a unit. It takes the unit's task, its content and its numbers."""
+"""A worker's work on a unit. It takes the unit's arguments, its content and its numbers."""
 
 Narrow = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """Fewer rows out of the rows of a file."""
@@ -40,7 +40,7 @@ def run_units(units: Iterable[Unit], work: Work) -> Iterator[pa.RecordBatch]:
     """Run work on units, one after another."""
     archive: Bytes | None = None
     for unit in units:
-        task = {**unit.told, "reads_to": unit.part[1]}
+        arguments = {**unit.told, "reads_to": unit.part[1]}
         if unit.member:
             member = Member(*unit.member)
             archive = content_of(unit.uri, unit.part[1], archive, member)
@@ -48,7 +48,7 @@ def run_units(units: Iterable[Unit], work: Work) -> Iterator[pa.RecordBatch]:
         else:
             content = Stored(unit.uri) if unit.is_raw else opened(unit.uri, unit.part[1])
         try:
-            yield from work(task, content, unit.numbers)
+            yield from work(arguments, content, unit.numbers)
         finally:
             content.close()
 
@@ -77,15 +77,15 @@ def units_of(store: Store, table: Table, part: Part) -> list[Unit]:
 
 
 def rows_in(
-    task: Mapping[str, Any], table: Table, part: Part, columns: Sequence[str] | None = None
+    arguments: Mapping[str, Any], table: Table, part: Part, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a part in a file of a table. The task is that of a unit of `units_of`."""
-    path, size = task["file"]
-    yield from read_file(task["folder"], File(path, size, {}), part, table, columns)
+    """The rows of a part in a file of a table. The arguments are those of a unit of `units_of`."""
+    path, size = arguments["file"]
+    yield from read_file(arguments["folder"], File(path, size, {}), part, table, columns)
 
 
 def _narrow_file(
-    task: dict[str, Any],
+    arguments: dict[str, Any],
     _: Bytes,
     __: Any,
     table: Table,
@@ -94,4 +94,4 @@ def _narrow_file(
     narrow: Narrow,
     schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
-    return (rows.cast(schema) for rows in narrow(rows_in(task, table, part, columns)))
+    return (rows.cast(schema) for rows in narrow(rows_in(arguments, table, part, columns)))

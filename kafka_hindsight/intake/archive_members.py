@@ -46,10 +46,10 @@ def members(engine: Engine, archives: Sequence[Found]) -> Mapping[Found, list[Fo
     }
 
 
-def members_in(task: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+def members_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
     """Walk through an archive, and give a row for each file."""
     for name, begin, size, millis, why_not in walk(content):
-        row = {"archive": task["archive"], "name": name, "begin": begin, "size": size, "millis": millis}
+        row = {"archive": arguments["archive"], "name": name, "begin": begin, "size": size, "millis": millis}
         yield pa.RecordBatch.from_pylist([{**row, "why_not": why_not}], _SCHEMA)
 
 

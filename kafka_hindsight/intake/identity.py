@@ -103,9 +103,9 @@ def _traits(engine: Engine, facts: Sequence[FileFacts]) -> dict[str, Traits]:
     return {fact.file.name: traits.get(n, Traits()) for n, fact in enumerate(facts)}
 
 
-def _traits_in(task: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+def _traits_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
     traits = traits_in(content.between(0, CHUNK))
-    yield pa.record_batch([[task["file"]], [sorted(traits.brokers)], [sorted(traits.addresses)]], _TRAITS)
+    yield pa.record_batch([[arguments["file"]], [sorted(traits.brokers)], [sorted(traits.addresses)]], _TRAITS)
 
 
 def _choose(

@@ -175,9 +175,9 @@ def _decoded(engine: Engine, files: Sequence[LogFile], ledger: Mapping[str, Row]
     return pa.Table.from_batches(engine.spread(units, _batches, _DECODED), _DECODED)
 
 
-def _batches(task: Row, content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    if data := content.between(0, task["reads_to"]):
-        yield from pa.Table.from_pylist(list(_rows(task, data)), schema=_DECODED).to_batches()
+def _batches(arguments: Row, content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+    if data := content.between(0, arguments["reads_to"]):
+        yield from pa.Table.from_pylist(list(_rows(arguments, data)), schema=_DECODED).to_batches()
 
 
 def _begin(row: Row | None) -> Row:
@@ -192,19 +192,21 @@ def _begin(row: Row | None) -> Row:
     }
 
 
-def _rows(task: Row, data: bytes) -> Iterator[Row]:
-    name = named(task["file"])
+def _rows(arguments: Row, data: bytes) -> Iterator[Row]:
+    name = named(arguments["file"])
     assert name is not None
-    if zlib.crc32(data[: task["start"]]) != task["prefix_crc"]:
-        task = {**task, **_NEW}
-    first = name.offset if task["start_offset"] < 0 else task["start_offset"]
+    if zlib.crc32(data[: arguments["start"]]) != arguments["prefix_crc"]:
+        arguments = {**arguments, **_NEW}
+    first = name.offset if arguments["start_offset"] < 0 else arguments["start_offset"]
     decoded = (
-        read_snapshot(data, name) if name.is_snapshot else read_segment(data, first, task["start"], task["last_epoch"])
+        read_snapshot(data, name)
+        if name.is_snapshot
+        else read_segment(data, first, arguments["start"], arguments["last_epoch"])
     )
-    yield {"fact": {**_fact(decoded, data, name.is_snapshot), "file": task["file"], "first_offset": name.offset}}
+    yield {"fact": {**_fact(decoded, data, name.is_snapshot), "file": arguments["file"], "first_offset": name.offset}}
     for row in decoded.rows:
         at = of_millis(row["written_at"])
-        yield {"record": {**row, "written_at": at, "source": task["source"], "file": task["file"]}}
+        yield {"record": {**row, "written_at": at, "source": arguments["source"], "file": arguments["file"]}}
 
 
 def _fact(decoded: Found, data: bytes, is_snapshot: bool) -> Row:

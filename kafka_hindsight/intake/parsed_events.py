@@ -78,10 +78,10 @@ def parse(engine: Engine, store: Store, part: Part, edges: Sequence[datetime], f
 
 
 def _read_in(
-    task: Mapping[str, Any], _: Bytes, __: Any, part: Part, edges: Sequence[datetime], folder: str
+    arguments: Mapping[str, Any], _: Bytes, __: Any, part: Part, edges: Sequence[datetime], folder: str
 ) -> Iterator[pa.RecordBatch]:
     packer = Packer()
-    for rows in read_batches(rows_in(task, LOG_RECORDS, part), edges, packer.pack):
+    for rows in read_batches(rows_in(arguments, LOG_RECORDS, part), edges, packer.pack):
         columns = [*rows.columns, *(pa.nulls(len(rows), f.type) for f in list(_FOUND)[len(SCHEMA) :])]
         yield pa.record_batch(columns, _FOUND)
         if packer.size >= _PACKED:
@@ -180,9 +180,9 @@ def _codes(texts: pa.ChunkedArray) -> Ints:
 
 
 def _picked_in(
-    task: Mapping[str, Any], content: Bytes, numbers: Ints, brokers: Mapping[str, int]
+    arguments: Mapping[str, Any], content: Bytes, numbers: Ints, brokers: Mapping[str, int]
 ) -> Iterator[pa.RecordBatch]:
-    yield from picked(content.between(0, task["reads_to"]), task["unit"], numbers, brokers)
+    yield from picked(content.between(0, arguments["reads_to"]), arguments["unit"], numbers, brokers)
 
 
 def write_events(
@@ -196,6 +196,6 @@ def write_events(
 
 
 def _events_in(
-    task: Mapping[str, Any], content: Bytes, numbers: Ints, brokers: Mapping[str, int], knowledge_version: str
+    arguments: Mapping[str, Any], content: Bytes, numbers: Ints, brokers: Mapping[str, int], knowledge_version: str
 ) -> Iterator[pa.RecordBatch]:
-    yield from events_of(content.between(0, task["reads_to"]), numbers, brokers, knowledge_version)
+    yield from events_of(content.between(0, arguments["reads_to"]), numbers, brokers, knowledge_version)

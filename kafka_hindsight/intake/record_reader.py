@@ -138,17 +138,17 @@ def _unit(
     return file.unit(part, {"zone": file.zone, "size": size, "steps": steps, **way, "ranges": ranges})
 
 
-def _open_unit(task: Mapping[str, Any], content: Bytes) -> tuple[Bytes, Way]:
+def _open_unit(arguments: Mapping[str, Any], content: Bytes) -> tuple[Bytes, Way]:
     """The bytes of a unit, or the unwrapped ones of a wrapped file, and the way to read them."""
-    if not task["form"]:
-        return content, Way(tuple(task["layouts"]))
-    copy, sources = copied(task["copy"])
-    return copy, Way(tuple(task["layouts"]), sources)
+    if not arguments["form"]:
+        return content, Way(tuple(arguments["layouts"]))
+    copy, sources = copied(arguments["copy"])
+    return copy, Way(tuple(arguments["layouts"]), sources)
 
 
-def _ranges_in(task: Mapping[str, Any], content: Bytes) -> Iterator[tuple[int, Range, bytes, Contest | None]]:
+def _ranges_in(arguments: Mapping[str, Any], content: Bytes) -> Iterator[tuple[int, Range, bytes, Contest | None]]:
     """The ranges of a unit and their bytes. Raises: RuntimeError if those have changed since the survey."""
-    for entry in task["ranges"]:
+    for entry in arguments["ranges"]:
         placed = Range(**{**entry["range"], "times": Times(**entry["range"]["times"])})
         data = content.between(placed.begin, placed.begin + placed.size)
         if len(data) < placed.size or mark_of(data, 0) != placed.mark:
@@ -156,12 +156,12 @@ def _ranges_in(task: Mapping[str, Any], content: Bytes) -> Iterator[tuple[int, R
         yield entry["number"], placed, data, Contest(**entry["contest"]) if entry["contest"] else None
 
 
-def records_in(task: Mapping[str, Any], content: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
+def records_in(arguments: Mapping[str, Any], content: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
     """Cut the records out of a unit, a batch for each range."""
-    clock = Clock(task["zone"], task["steps"])
-    content, way = _open_unit(task, content)
+    clock = Clock(arguments["zone"], arguments["steps"])
+    content, way = _open_unit(arguments, content)
     fixes = None if numbers is None else numbers.reshape(-1, len(ranked.FIXED))
-    for _, placed, data, _ in _ranges_in(task, content):
+    for _, placed, data, _ in _ranges_in(arguments, content):
         fixed = None
         if fixes is not None:
             low, high = np.searchsorted(fixes[:, 0], (placed.begin, placed.begin + placed.size))
@@ -170,19 +170,19 @@ def records_in(task: Mapping[str, Any], content: Bytes, numbers: Any) -> Iterato
 
 
 def _rows_in(
-    task: Mapping[str, Any], content: Bytes, numbers: Any, cluster: str, run_at: datetime
+    arguments: Mapping[str, Any], content: Bytes, numbers: Any, cluster: str, run_at: datetime
 ) -> Iterator[pa.RecordBatch]:
     """Cut the records out of a unit, as rows of bronze.log_records."""
-    envelopes = Form.of(task["form"]).envelopes if task["form"] else ()
-    layouts = [inside(envelopes, name) for name in task["layouts"]]
-    for records in records_in(task, content, numbers):
-        yield ranked.bronze_rows(records, cluster, task["origin"], task["source"], layouts, run_at)
+    envelopes = Form.of(arguments["form"]).envelopes if arguments["form"] else ()
+    layouts = [inside(envelopes, name) for name in arguments["layouts"]]
+    for records in records_in(arguments, content, numbers):
+        yield ranked.bronze_rows(records, cluster, arguments["origin"], arguments["source"], layouts, run_at)
 
 
-def _gather(task: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    clock = Clock(task["zone"], task["steps"])
-    content, way = _open_unit(task, content)
-    for number, placed, data, contest in _ranges_in(task, content):
+def _gather(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+    clock = Clock(arguments["zone"], arguments["steps"])
+    content, way = _open_unit(arguments, content)
+    for number, placed, data, contest in _ranges_in(arguments, content):
         if contest:
             yield contested(data, number, placed, clock, contest, way)
 

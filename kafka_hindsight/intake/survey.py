@@ -121,67 +121,68 @@ def _look_at(
 def _units(
     number: int, file: LogFile, size: int, copy: str, first_piece: Piece | None, steps: Sequence[Any], in_one_go: bool
 ) -> Iterator[Unit]:
-    task = {"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern, "copy": copy}
-    task |= {
+    arguments = {
+        **{"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern, "copy": copy},
         "layouts": first_piece and first_piece.layouts,
         "form": asdict(first_piece.form) if first_piece and first_piece.form else None,
         "steps": steps,
     }
     if file.is_packed:
-        yield file.unit((0, file.size), {**task, "from": 0, "until": None})
+        yield file.unit((0, file.size), {**arguments, "from": 0, "until": None})
         return
     for begin in range(0, file.size, file.size if in_one_go else size):
         until = file.size if in_one_go else min(begin + size, file.size)
         part = max(begin - 1, 0), min(until + REACH, file.size)
-        yield file.unit(part, {**task, "from": begin, "until": until})
+        yield file.unit(part, {**arguments, "from": begin, "until": until})
 
 
-def pieces_in(task: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+def pieces_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
     """Look at a unit, and give a row for each of its pieces."""
-    pieces = list(_pieces_of(task, content))
+    pieces = list(_pieces_of(arguments, content))
     if content.damage:
-        last = pieces.pop() if pieces else Piece(task["file"], 0, 0)
+        last = pieces.pop() if pieces else Piece(arguments["file"], 0, 0)
         pieces.append(replace(last, damage=content.damage))
-    if not pieces and task["size"]:
-        pieces = [Piece(task["file"], 0, 0, is_there=False)]
+    if not pieces and arguments["size"]:
+        pieces = [Piece(arguments["file"], 0, 0, is_there=False)]
     yield pa.record_batch([pa.array([json.dumps(asdict(piece)) for piece in pieces], pa.string())], _PIECES)
 
 
-def _pieces_of(task: Mapping[str, Any], content: Bytes) -> Iterator[Piece]:
-    layouts, until = task["layouts"], task["until"]
-    form = Form.of(task["form"]) if task["form"] else None
-    size = None if until is None else task["size"]
-    if layouts is None and not task["from"]:
-        form = wrapped_as(content.between(0, CHUNK if size is None else min(CHUNK, size)), task["pattern"])
+def _pieces_of(arguments: Mapping[str, Any], content: Bytes) -> Iterator[Piece]:
+    layouts, until = arguments["layouts"], arguments["until"]
+    form = Form.of(arguments["form"]) if arguments["form"] else None
+    size = None if until is None else arguments["size"]
+    if layouts is None and not arguments["from"]:
+        form = wrapped_as(content.between(0, CHUNK if size is None else min(CHUNK, size)), arguments["pattern"])
         layouts = form.others
     if form is None or form.is_plain:
-        yield from _in_pieces(task, content, Way(tuple(layouts or PLAIN)))
+        yield from _in_pieces(arguments, content, Way(tuple(layouts or PLAIN)))
     elif until == size:
-        unwrapped = Unwrapped(content, size, form, task["pattern"], task["copy"])
-        way = Way(every_layout(task["pattern"]), unwrapped.sources)
-        for piece in _in_pieces({**task, "until": None}, unwrapped, way, form.is_newest_first):
+        unwrapped = Unwrapped(content, size, form, arguments["pattern"], arguments["copy"])
+        way = Way(every_layout(arguments["pattern"]), unwrapped.sources)
+        for piece in _in_pieces({**arguments, "until": None}, unwrapped, way, form.is_newest_first):
             yield replace(piece, form=form)
     else:
-        yield Piece(task["file"], 0, until, is_wrapped=True, form=form)
+        yield Piece(arguments["file"], 0, until, is_wrapped=True, form=form)
 
 
-def _in_pieces(task: Mapping[str, Any], content: Bytes, way: Way, is_turned: bool = False) -> Iterator[Piece]:
-    clock, begin, until = Clock(task["zone"], task["steps"], is_turned), task["from"], task["until"]
-    steps = tuple(Step(**step) for step in task["steps"])
+def _in_pieces(arguments: Mapping[str, Any], content: Bytes, way: Way, is_turned: bool = False) -> Iterator[Piece]:
+    clock, begin, until = Clock(arguments["zone"], arguments["steps"], is_turned), arguments["from"], arguments["until"]
+    steps = tuple(Step(**step) for step in arguments["steps"])
     while until is None or begin < until:
-        offset, end = max(begin - 1, 0), begin + task["piece"] if until is None else min(begin + task["piece"], until)
-        data = content.between(offset, end + REACH if until is None else min(end + REACH, task["size"]))
+        offset, end = max(begin - 1, 0), begin + arguments["piece"]
+        end = end if until is None else min(end, until)
+        data = content.between(offset, end + REACH if until is None else min(end + REACH, arguments["size"]))
         reached = offset + len(data)
         if until is None:
             end = min(end, reached)
             if end <= begin:
                 return
         elif reached < end:
-            yield Piece(task["file"], begin, end, is_there=False)
+            yield Piece(arguments["file"], begin, end, is_there=False)
             return
-        piece = look(data, task["file"], begin, end, clock, way)
-        misfit = misfit_of(sampled(data), task["pattern"]) if not begin and piece.first_at == NO_INSTANT else None
-        piece = _with_facts(piece, data, task["zone"], way)
+        piece = look(data, arguments["file"], begin, end, clock, way)
+        misfit = misfit_of(sampled(data), arguments["pattern"]) if not begin and piece.first_at == NO_INSTANT else None
+        piece = _with_facts(piece, data, arguments["zone"], way)
         yield replace(piece, misfit=misfit, steps=piece.steps if begin else (*steps, *piece.steps))
         begin = end
 

@@ -102,9 +102,9 @@ def _text_of(unit: Unit) -> str:
 
 
 def _unit_of(text: str) -> Unit:
-    uri, (begin, end), task, member, is_raw, packed = json.loads(text)
+    uri, (begin, end), arguments, member, is_raw, packed = json.loads(text)
     numbers = None if packed is None else np.frombuffer(zlib.decompress(b64decode(packed)), np.int64)
-    return Unit(uri, (begin, end), task, Member(*member) if member else None, is_raw, numbers)
+    return Unit(uri, (begin, end), arguments, Member(*member) if member else None, is_raw, numbers)
 
 
 def _run_work(batches: Iterable[pa.RecordBatch], work: Work, umask: int) -> Iterator[pa.RecordBatch]:
