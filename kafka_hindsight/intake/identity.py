@@ -192,8 +192,8 @@ def name_cluster(
     lake_ids = _ids_in_lake(engine, store, name) if ids and name not in ids else frozenset()
     if lake_ids.isdisjoint(ids) and (others := lake_ids - {*ids}):
         raise BadInput(
-            f"The lake {store.lake} has the cluster {_join_names(others)} as {name}, and the input is of "
-            f"{_join_names(ids)}. Needed: one cluster under one name. Give another CLUSTER, or another LAKE."
+            f"The lake {store.lake} has the cluster {_join_names(others)} under the name {name}, and the input is "
+            f"of {_join_names(ids)}. Needed: one cluster under one name. Give another CLUSTER, or another LAKE."
         )
     return name, []
 
