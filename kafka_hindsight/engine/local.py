@@ -20,7 +20,7 @@ _PIECE = 64 * 1024 * 1024
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """Does all work itself, one unit after another."""
+    """An engine that does all work itself, one unit after another."""
 
     piece: int = _PIECE
 

@@ -22,7 +22,7 @@ BUCKET = 100_000
 
 
 class LocalRunner:
-    """Runs a rebuild over a lake."""
+    """A runner of rebuilds over a lake, in this process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

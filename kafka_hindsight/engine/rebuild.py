@@ -68,7 +68,7 @@ def within(part: pa.Table, table: Table, scope: Scope, span: str) -> pa.Table:
 
 
 class Runner(Protocol):
-    """Runs judgements. It keeps narrowed inputs and outputs until the rebuild ends."""
+    """A runner of judgements. It keeps narrowed inputs and outputs until the rebuild ends."""
 
     def has(self, table: Table) -> bool:
         """Whether the lake has a table."""

@@ -23,7 +23,7 @@ Narrow = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 class Engine(Protocol):
-    """Spreads work over units."""
+    """An engine that spreads work over units."""
 
     @property
     def piece(self) -> int:

@@ -35,7 +35,7 @@ _FILES = pa.schema([("name", pa.string()), ("size", pa.int64()), ("stats", pa.st
 
 @dataclass(frozen=True)
 class SparkEngine:
-    """Spreads work over the workers of a session."""
+    """An engine that spreads work over the workers of a session."""
 
     spark: SparkSession
 

@@ -72,7 +72,7 @@ class Share(NamedTuple):
 
 
 class SparkRunner:
-    """Runs a rebuild over a lake, in the workers of a session. A context manager: at its end it frees its frames."""
+    """A runner of rebuilds over a lake, in the workers of a session: a context manager that frees its frames."""
 
     def __init__(self, spark: SparkSession, store: Store) -> None:
         self._spark, self._store, self._until_end = spark, store, ExitStack()
