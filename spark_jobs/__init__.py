@@ -1,1 +1,1 @@
-"""What spark-submit starts, a module for each step: read, call, write. `run` runs one, `catalog.steps` names all."""
+"""The modules that spark-submit starts, one for each step. `run` runs one, `catalog.steps` names all."""

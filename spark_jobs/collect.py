@@ -1,4 +1,4 @@
-"""The step collect: logs and readings become bronze, each record once, however often and whenever they are read."""
+"""The step collect: logs and readings go to bronze, each record once, however often they are read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources.places import ready
 
 _TRIES = 3
-"""How often files that change while they are read are read again, before the next run has to take them."""
+"""How often files that change are read, before they are left to the next run."""
 _PAUSE_S = 1
 """Seconds before they are read again: all logs may rotate at once. Our choice."""
 
@@ -42,23 +42,22 @@ Summary = dict[str, Any]
 
 
 class InputKeepsChanging(RuntimeError):
-    """No log could be read as it lay at one moment. Logs do not change between rotations, so a retry may succeed."""
+    """No log stayed the same while it was read. Logs do not change between rotations, so a retry may succeed."""
 
 
 @dataclass(frozen=True)
 class Collected:
-    """What the places held, and what of it is in bronze now.
+    """The input of a run, and the part of it that is in bronze now.
 
-    `brought` are the readings of SNAPSHOTS, `landed` those that came into the lake by themselves, and with them
-    `landed_records`, the records of groups; `metadata` is the log of KRaft's controllers;
-    `held_back` the physical lines of last records that wait, by file; `unsettled` the sources that changed as often as
-    they were read; `own` the cluster, with what lies beside it.
+    `snapshot_readings` are those of SNAPSHOTS, `landed` those that landed in the lake, and `landed_records` the records
+    of groups that landed. `metadata` is the log of KRaft's controllers. `held_back` counts the physical lines of last
+    records that wait, by file. `unsettled` are the sources that changed each time they were read. `own` is the cluster.
     """
 
     cluster: str
     facts: tuple[FileFacts, ...]
     not_read: tuple[str, ...]
-    brought: Readings
+    snapshot_readings: Readings
     landed: Readings | None
     landed_records: Sequence[ReadRecord]
     metadata: MetadataLog
@@ -70,16 +69,16 @@ class Collected:
     @property
     def span(self) -> tuple[datetime, datetime]:
         """The first and the last instant of all files."""
-        told = [f for f in self.facts if f.first_at and f.last_at]
-        return min(f.first_at for f in told if f.first_at), max(f.last_at for f in told if f.last_at)
+        dated = [f for f in self.facts if f.first_at and f.last_at]
+        return min(f.first_at for f in dated if f.first_at), max(f.last_at for f in dated if f.last_at)
 
     @property
     def readings(self) -> Readings:
         """All readings that were read."""
-        return joined([self.brought, self.landed]) if self.landed else self.brought
+        return joined([self.snapshot_readings, self.landed]) if self.landed else self.snapshot_readings
 
     def summary(self) -> Summary:
-        """For the terminal that waits: counts, names, and sentences that a person should read."""
+        """Counts, names and warnings, for the terminal that waits and for later steps."""
         return {
             "cluster": self.cluster,
             "files": len(self.facts),
@@ -100,8 +99,8 @@ class Collected:
         }
 
 
-class _Kept(NamedTuple):
-    """What bronze holds after all passes, as Collected says it."""
+class _InBronze(NamedTuple):
+    """The files in bronze after all passes, with fields of Collected."""
 
     facts: tuple[FileFacts, ...]
     held_back: Mapping[str, int]
@@ -109,9 +108,10 @@ class _Kept(NamedTuple):
 
 
 def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Summary]) -> Summary:
-    """Keeps what bronze does not hold yet. Takes: Spark, where it shall spread the work.
+    """Add to bronze what it does not have yet, by Spark's workers if there is a session.
 
-    Raises: BadInput where there is nothing to read, or where the input is of another cluster than the lake knows.
+    Raises:
+        BadInput: There is nothing to read, or the lake has another cluster under that name.
     """
     engine = engine_of(spark)
     look = looking(engine, settings)
@@ -119,7 +119,7 @@ def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Summary]) -> 
 
 
 def engine_of(spark: Any) -> Engine:
-    """The engine that spreads the work: Spark where there is a session, else this process."""
+    """The engine that spreads the work: Spark if there is a session, else this process."""
     if spark is None:
         return LocalEngine()
     from kafka_hindsight.spark.engine import SparkEngine
@@ -128,9 +128,10 @@ def engine_of(spark: Any) -> Engine:
 
 
 def looking(engine: Engine, settings: Settings) -> Callable[[], Listing]:
-    """What lists the places of a run, as often as it is asked, once what is new in sources has landed.
+    """Land what is new in sources, and return a function that lists the places of the run.
 
-    Raises: BadInput where PATTERN is none, or a source cannot be read.
+    Raises:
+        BadInput: PATTERN is not a layout, or a source cannot be read.
     """
     if problems := [*_wrong("PATTERN", settings.pattern), *_wrong("CLIENT_PATTERN", settings.client_pattern)]:
         raise BadInput(*problems)
@@ -153,39 +154,38 @@ def _wrong(variable: str, pattern: str | None) -> list[str]:
 def collect(
     engine: Engine, store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing]
 ) -> Collected:
-    """Adds to bronze what it does not hold yet.
+    """Add to bronze what it does not have yet.
 
-    Keeps: a source is taken as it lay at one moment, or not at all: where one of its files changes while it is read,
-        it is read again.
+    A source is taken as it was at one moment, or not at all: if one of its files changes meanwhile, it is read again.
     """
-    brought = read_readings(settings.snapshots)
-    found = _first_pass(engine, store, settings, listing, look)
-    if are_of_clients(found.facts.values()):
-        progress.say("No file of LOGS is of a broker: its files are read as clients' logs")
-        listing, look = listing.of_clients(), partial(_of_clients, look)
-        found = _first_pass(engine, store, settings, listing, look)
-    refuse_foreign(found.facts.values())
-    found, own = of_one_cluster(engine, store, found, settings, brought.cluster_ids)
+    snapshot_readings = read_readings(settings.snapshots)
+    scan = _first_pass(engine, store, settings, listing, look)
+    if are_of_clients(scan.facts.values()):
+        progress.say("LOGS has no broker's log: its files are read as clients' logs")
+        listing, look = listing.of_clients(), partial(_list_as_clients, look)
+        scan = _first_pass(engine, store, settings, listing, look)
+    refuse_foreign(scan.facts.values())
+    scan, own = of_one_cluster(engine, store, scan, settings, snapshot_readings.cluster_ids)
     if own.others:
-        brought = brought.of_cluster(own.ids)
-    listing, look = listing.without(own.left_out), partial(_looked, look, own.left_out)
-    cluster, doubts = name_cluster(engine, store, settings, found, own, brought)
-    names = {cluster, *own.ids, *brought.cluster_ids}
+        snapshot_readings = snapshot_readings.of_cluster(own.ids)
+    listing, look = listing.without(own.left_out), partial(_list_without, look, own.left_out)
+    cluster, doubts = name_cluster(engine, store, settings, scan, own, snapshot_readings)
+    names = {cluster, *own.ids, *snapshot_readings.cluster_ids}
     landed = read_landed(store, cluster, names)
     landed_records = read_landed_records(store, cluster, names)
-    readings = joined([brought, landed]) if landed else brought
+    readings = joined([snapshot_readings, landed]) if landed else snapshot_readings
     if landed:
-        name_cluster(engine, store, settings, found, own, readings)
-    if found.names - {cluster}:
-        found = scan_files(engine, store, listing.files, look, cluster)
-    progress.say(f"{len(found.facts)} files of cluster {cluster}, {len(found.fresh)} of them to be read")
+        name_cluster(engine, store, settings, scan, own, readings)
+    if scan.names - {cluster}:
+        scan = scan_files(engine, store, listing.files, look, cluster)
+    progress.say(f"Cluster {cluster} has {len(scan.facts)} files, {len(scan.fresh)} of them new")
     for sentence in own.sentences:
         progress.say(f"Not part of it: {sentence}")
     metadata = MetadataLog()
     if listing.metadata:
         metadata = keep_metadata(engine, store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
-        progress.say(metadata.said())
-    kept = _keep_all(engine, store, settings, found, look, cluster)
+        progress.say(metadata.summary())
+    in_bronze = _keep_all(engine, store, settings, scan, look, cluster)
     store.create(*snapshots.TABLES, bronze.GROUP_RECORDS)
     if landed_records:
         store.append_new(bronze.GROUP_RECORDS, group_records.rows_of(landed_records, cluster))
@@ -193,99 +193,100 @@ def collect(
         first, *parts = snapshots.tables_of(chunk, cluster).items()
         for table, rows in (*parts, first):
             store.append_new(table, rows)
-    if kept.held_back:
-        progress.say(f"The last records of {len(kept.held_back)} files wait: their files still grow")
+    if in_bronze.held_back:
+        progress.say(f"The last records of {len(in_bronze.held_back)} files wait: their files still grow")
     return Collected(
         cluster=cluster,
-        facts=kept.facts,
+        facts=in_bronze.facts,
         not_read=listing.not_read,
-        brought=brought,
+        snapshot_readings=snapshot_readings,
         landed=landed,
         landed_records=landed_records,
         metadata=metadata,
-        held_back=kept.held_back,
-        unsettled=kept.unsettled,
+        held_back=in_bronze.held_back,
+        unsettled=in_bronze.unsettled,
         doubts=tuple(doubts),
         own=own,
     )
 
 
-def _of_clients(look: Callable[[], Listing]) -> Listing:
-    """What lies there, as logs of clients."""
+def _list_as_clients(look: Callable[[], Listing]) -> Listing:
+    """List the files as logs of clients."""
     return look().of_clients()
 
 
-def _looked(look: Callable[[], Listing], left_out: Mapping[str, str]) -> Listing:
-    """What lies there, without the files of other clusters."""
+def _list_without(look: Callable[[], Listing], left_out: Mapping[str, str]) -> Listing:
+    """List the files without those of other clusters."""
     return look().without(left_out)
 
 
 def _first_pass(
     engine: Engine, store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing]
 ) -> Pass:
-    """The first pass that finds a settled log of Kafka's, or that finds none and nothing moving.
+    """Scan the files until a pass has a settled log of Kafka's, or no file changes.
 
-    Raises: InputKeepsChanging where the logs change as often as they are read.
+    Raises:
+        InputKeepsChanging: The logs change each time they are read.
     """
     files = listing.files
     for tries in range(_TRIES):
         if tries:
             time.sleep(_PAUSE_S)
             files = look().files
-        found = scan_files(engine, store, files, look, settings.cluster)
-        if not found.unsettled or any(fact.is_kafka_log for fact in found.facts.values()):
-            return found
-    raise InputKeepsChanging("\n".join(_unsettled(source) for source in sorted(found.unsettled)))
+        scan = scan_files(engine, store, files, look, settings.cluster)
+        if not scan.unsettled or any(fact.is_kafka_log for fact in scan.facts.values()):
+            return scan
+    raise InputKeepsChanging("\n".join(_unsettled(source) for source in sorted(scan.unsettled)))
 
 
 def _keep_all(
-    engine: Engine, store: Store, settings: Settings, found: Pass, look: Callable[[], Listing], cluster: str
-) -> _Kept:
-    """Writes what the first pass found, then what is found by reading again the sources that changed meanwhile."""
+    engine: Engine, store: Store, settings: Settings, scan: Pass, look: Callable[[], Listing], cluster: str
+) -> _InBronze:
+    """Write the records of the first pass, then scan the sources that changed meanwhile again, and write theirs."""
     facts, held_back = dict[str, FileFacts](), dict[str, int]()
     for tries_left in reversed(range(_TRIES)):
-        found, waits = _keep(engine, store, settings, found, cluster)
-        held_back |= waits
-        facts |= {fact.file.uri: fact for fact in found.facts.values()}
-        if not found.unsettled or not tries_left:
+        scan, lines = _keep(engine, store, settings, scan, cluster)
+        held_back |= lines
+        facts |= {fact.file.uri: fact for fact in scan.facts.values()}
+        if not scan.unsettled or not tries_left:
             break
-        moved = found.unsettled
-        progress.say(f"Files of {len(moved)} logs changed while they were read; reading those again")
-        found = scan_files(engine, store, [f for f in look().files if f.source in moved], look, cluster)
-    return _Kept(tuple(facts.values()), held_back, found.unsettled)
+        unsettled = scan.unsettled
+        progress.say(f"Files of {len(unsettled)} logs changed while they were read; reading those again")
+        scan = scan_files(engine, store, [f for f in look().files if f.source in unsettled], look, cluster)
+    return _InBronze(tuple(facts.values()), held_back, scan.unsettled)
 
 
-def _keep(engine: Engine, store: Store, settings: Settings, found: Pass, cluster: str) -> tuple[Pass, dict[str, int]]:
-    """Writes what a pass found: the records first, then what the ledger may know of their files.
+def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster: str) -> tuple[Pass, dict[str, int]]:
+    """Write the records of a pass, then the ledger's rows of their files.
 
-    Gives: the pass, without the sources of which a file turned out to be another when it was read again; and the
-        physical lines that are held back, by file.
+    Returns:
+        The pass without sources whose files were replaced meanwhile, and the physical lines held back, by file.
     """
     at = settings.run_at
     while True:
-        waiting = NOTHING if settings.read_to_end else found.waiting(at)
+        waiting = NOTHING if settings.read_to_end else scan.waiting(at)
         try:
-            _add_records(engine, store, settings, found, cluster, waiting)
+            _add_records(engine, store, settings, scan, cluster, waiting)
             break
-        except Exception as failure:  # whatever the engine makes of a worker's own
+        except Exception as failure:  # the engine wraps a worker's error in one of its own
             number = changed_file(failure)
             if number is None:
                 raise
-            found = found.without(found.facts[number].file.source)
-    done = [fact for n, fact in found.fresh.items() if n not in waiting and n in found.still]
-    ledger.enter(store, cluster, done, found.marks, at)
-    return found, {found.facts[n].file.name: tail.lines for n, tail in waiting.tails.items()}
+            scan = scan.without(scan.facts[number].file.source)
+    complete = [fact for n, fact in scan.fresh.items() if n not in waiting and n in scan.still]
+    ledger.enter(store, cluster, complete, scan.marks, at)
+    return scan, {scan.facts[n].file.name: tail.lines for n, tail in waiting.tails.items()}
 
 
-def _add_records(engine: Engine, store: Store, settings: Settings, found: Pass, cluster: str, waiting: Waiting) -> None:
+def _add_records(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster: str, waiting: Waiting) -> None:
     store.create(bronze.LOG_RECORDS)
-    records = found.records(engine, store, cluster, settings.run_at, waiting)
+    records = scan.records(engine, store, cluster, settings.run_at, waiting)
     if records is not None:
         store.append(bronze.LOG_RECORDS, engine.write(store, bronze.LOG_RECORDS, *records))
 
 
 def _unsettled(source: str) -> str:
     return (
-        f"The files of {source} vanished or changed each of {_TRIES} times that they were read, or cannot be opened: "
-        "nothing of them was taken. The next run reads them; if it says the same, check who may read them."
+        f"The files of {source} changed or vanished each of the {_TRIES} times that they were read, or cannot be "
+        "opened. Nothing of them was taken. The next run reads them; if it says the same, check who may read them."
     )

@@ -15,7 +15,7 @@ from kafka_hindsight.catalog import bronze, quality
 from kafka_hindsight.catalog.codes import ClockMeaning, Origin
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
-from kafka_hindsight.engine.work import Engine, narrowed
+from kafka_hindsight.engine.work import Engine, narrow_rows
 from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.clocks_apart import Finding, ahead, apart, distances, in_files
@@ -45,37 +45,38 @@ Summary = dict[str, Any]
 
 
 def run_step(spark: Any, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> Summary:
-    """Keeps every record once, parses those around the window, and counts every line. Takes: Spark, where it shall
-    spread the work.
+    """Keep every record once, parse those around the window, and count every line, by Spark's workers if there are any.
 
-    Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); inputs: the
-        origins that were given, whatever their times; window_from,
-    window_to; lines: what they became, as quality.coverage counts them; clocks: those that are wrong beyond what
-        verdicts allow for; a garbled instant is not one;
-    input_bytes.
-    Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
+    Returns:
+        The summary of collect, and: inputs, the origins of the input, whatever their times; window_from, window_to;
+        lines, by what they became, as quality.coverage counts them; clocks, those that are wrong by more than verdicts
+        allow for (a garbled instant is not one); input_bytes.
+
+    Raises:
+        BadInput: There is nothing to audit, or the lake has another cluster under that name.
     """
     engine, store = engine_of(spark), Store(settings.lake)
     look = looking(engine, settings)
     listing = look()
-    held = collect(engine, store, settings, listing, look)
+    collected = collect(engine, store, settings, listing, look)
     store.create(*PARSED, LATE_WINDOWS)
-    window, said = _window(engine, store, settings, held)
-    return {**_tell(Night(engine, store, settings, window, held), said), "input_bytes": listing.size}
+    window, notes = _window(engine, store, settings, collected)
+    return {
+        **_parse_and_summarize(Night(engine, store, settings, window, collected), notes),
+        "input_bytes": listing.size,
+    }
 
 
 _MOST_UNREAD = 0.1
-"""Where the logs show nothing that is known, and a larger share of the lines that matter could not be read, nothing
-can be concluded."""
-_LOOKED_AT = 100_000
-"""Records of a file that are looked at for what they are known to carry: a night without an event has few that matter.
-"""
+"""Without an event, and with a larger share of unread lines among those that matter, nothing can be concluded."""
+_MOST_CHECKED = 100_000
+"""Records of a file that are checked for known lines without content: a night without an event has few that matter."""
 
 _SHAPES = 3
 _QUOTED = 200
 
 
-def _tell(night: Night, of_window: Sequence[str]) -> Summary:
+def _parse_and_summarize(night: Night, notes: Sequence[str]) -> Summary:
     progress.say(f"From {night.window.start} to {night.window.end}")
     lines, copies = night.parse()
     late = keep_late_windows(night.store, night.settings, night.cluster, night.window)
@@ -83,22 +84,22 @@ def _tell(night: Night, of_window: Sequence[str]) -> Summary:
         f"{lines['lines_in']:,} lines: {lines['events']:,} are events, {lines['ignored']:,} are of no use, "
         f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
     )
-    for sentence in (*of_window, *copies, *late):
+    for sentence in (*notes, *copies, *late):
         progress.say(sentence)
     night.refuse_unread(lines)
-    said = night.collected.summary()
+    summary = night.collected.summary()
     window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
     clocks = night.wrong_clocks()
     warnings = [
-        *said["warnings"],
-        *of_window,
+        *summary["warnings"],
+        *notes,
         *copies,
         *(finding.sentence for finding in clocks if finding.sentence),
         *late,
         *night.waits(),
     ]
     return {
-        **said,
+        **summary,
         **window,
         "inputs": night.inputs(),
         "lines": lines,
@@ -109,7 +110,7 @@ def _tell(night: Night, of_window: Sequence[str]) -> Summary:
 
 @dataclass(frozen=True)
 class Night:
-    """One window of one cluster, with what the files hold."""
+    """One window of one cluster, with its input."""
 
     engine: Engine
     store: Store
@@ -124,11 +125,11 @@ class Night:
 
     @property
     def around(self) -> Window:
-        """The window with what is looked at before and after it."""
+        """The window with its look-back and its look-ahead."""
         return _around(self.window, self.settings)
 
     def inputs(self) -> list[Origin]:
-        """The origins of which this run was given something, whether or not it lies in the window."""
+        """The origins of the run's input, whether or not it lies in the window."""
         has = {
             **{origin: any(f.file.origin == origin for f in self.collected.facts) for origin in _OF_LOGS},
             Origin.SNAPSHOT: self.settings.snapshots is not None or self.collected.readings.count > 0,
@@ -143,12 +144,12 @@ class Night:
             return []
         lines = sum(self.collected.held_back[name] for name in names)
         return [
-            f"{len(names)} files still grow ({', '.join(names[:5])}): their last records, {lines} lines, wait until a "
-            "head follows or the file has rested ten minutes. The next run takes them."
+            f"{len(names)} files still grow ({', '.join(names[:5])}). Their last records, {lines} lines, wait for the "
+            "next run: a record is whole when another one follows, or the file has rested ten minutes."
         ]
 
     def wrong_clocks(self) -> list[Finding]:
-        """The clocks that are wrong, as steps in files and the leader epochs of two brokers show it."""
+        """The wrong clocks, by steps in files and by the leader epochs of two brokers."""
         pairs = distances(self.engine, self.store, self._part)
         files = [f for f in self.collected.facts if self.window.meets(f.span.first_at, f.span.last_at)]
         hours = self.store.read_window(quality.PARSED_HOURS, self.cluster, self.window)
@@ -159,21 +160,22 @@ class Night:
         return [*apart(pairs, sources), *ahead(pairs, sources), *in_files(files, writers.get)]
 
     def parse(self) -> tuple[dict[str, int], list[str]]:
-        """Parses what is new or changed around the window. Gives: what `parse_window` gives."""
-        found = parse_window(self.engine, self.store, self.cluster, self.window, self.around, broken=self.broken())
-        if found is None:
+        """Parse the hours around the window that are new or changed; see `parse_window`. Raises: BadInput."""
+        parsed = parse_window(self.engine, self.store, self.cluster, self.window, self.around, broken=self.broken())
+        if parsed is None:
             first_at, last_at = self.collected.span
             raise BadInput(
                 f"No record lies between {self.window.start.isoformat()} and {self.window.end.isoformat()}: the files "
                 f"reach from {first_at.isoformat()} to {last_at.isoformat()}. Needed: a window that holds records. "
                 "Choose FROM and TO inside, or check LOGS_TZ."
             )
-        return found
+        return parsed
 
     def refuse_unread(self, lines: Mapping[str, int]) -> None:
-        """Raises: BadInput where no line of a broker says anything that is known, and nothing else shows what was.
+        """Refuse logs of brokers without a known event, if nothing else shows what happened.
 
-        Takes: the lines of the window by fate.
+        Raises:
+            BadInput: Too many of the lines that matter could not be read.
         """
         if self.collected.readings.count or self.collected.metadata.files or not lines["unparsed"]:
             return
@@ -187,27 +189,26 @@ class Night:
         most = shapes.sort_by([("text_count", "descending"), ("template", "ascending")]).slice(0, _SHAPES).to_pylist()
         some = "; ".join(f"{row['text_count']} such as {row['text_min'][:_QUOTED]!r}" for row in most)
         raise BadInput(
-            f"Nothing that the brokers wrote says anything that is known: of {counts['lines_in']:,} lines "
-            f"{counts['unparsed']:,} matter and could not be read ({some}). Needed: logs of Kafka 1.0 or later in a "
+            f"The brokers' logs have no known event: of {counts['lines_in']:,} lines {counts['unparsed']:,} matter and "
+            f"could not be read ({some}). Needed: logs of Kafka 1.0 or later in a "
             "layout that is known. Check the path and the version; give the layout in PATTERN."
         )
 
     def _that_matter(self, unparsed: int) -> int:
-        """How many of the brokers' lines are of loggers that matter, where none is an event. Takes: how many of them
-        could not be read.
+        """Count the brokers' lines of loggers that matter, if none is an event: unparsed and empty ones.
 
-        Most lines of a Kafka before 1.0 are of no such logger: they would hide that none of the others was read.
+        Most lines of a Kafka before 1.0 are of other loggers: they would hide that none of the rest was read.
         """
         columns = ("origin", "layout", "text")
-        known = narrowed(self.engine, self.store, bronze.LOG_RECORDS, self._part, columns, _empty_in, _EMPTY)
-        return unparsed + int(pc.sum(known["records"], min_count=0).as_py())
+        empty = narrow_rows(self.engine, self.store, bronze.LOG_RECORDS, self._part, columns, _empty_in, _EMPTY)
+        return unparsed + int(pc.sum(empty["records"], min_count=0).as_py())
 
     @property
     def _part(self) -> Part:
         return Part(self.cluster, "happened_at", (self.window.start, self.window.end))
 
     def broken(self) -> list[dict[str, Any]]:
-        """What is broken beside records: files that break off, and lines that are not a reading."""
+        """Rows of quality.quarantine that are not log records: files that break off, lines that are not a reading."""
         last = self.around.end - _TICK
         files = [
             {
@@ -234,26 +235,27 @@ _EMPTY = pa.schema([("records", pa.int64())])
 
 
 def _empty_in(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """How many of brokers' records are of loggers that matter and carry nothing, of the first ones that are there."""
-    left = _LOOKED_AT
+    """Count brokers' records of loggers that matter that carry nothing, among the first of a file."""
+    remaining = _MOST_CHECKED
     for batch in batches:
-        rows = batch.filter(pc.equal(batch["origin"], "broker")).slice(0, left)
-        left -= len(rows)
+        rows = batch.filter(pc.equal(batch["origin"], "broker")).slice(0, remaining)
+        remaining -= len(rows)
         records = zip(rows["layout"].to_pylist(), rows["text"].to_pylist(), strict=True)
         yield pa.record_batch([pa.array([sum(carries_nothing(*record) for record in records)])], _EMPTY)
 
 
 def parse_again(engine: Engine, store: Store, cluster: str, window: Window, settings: Settings) -> dict[str, int]:
-    """Parses all that bronze holds around a window with today's knowledge. Gives: the lines of the window by fate.
+    """Parse all of bronze around a window with today's knowledge, and count the window's lines by fate.
 
-    Raises: BadInput where retention has taken the window's records.
+    Raises:
+        BadInput: Retention has removed the window's records.
     """
     store.create(quality.PARSED_HOURS)
     parsed = parse_window(engine, store, cluster, window, _around(window, settings), again=True)
     if parsed is None:
         raise BadInput(
-            f"Bronze holds no record from {window.start.isoformat()} to {window.end.isoformat()} any more. "
-            "Needed: a window that retention has left. Choose a later one."
+            f"Bronze has no records from {window.start.isoformat()} to {window.end.isoformat()} any more. "
+            "Needed: a window whose records retention has not removed. Choose a later one."
         )
     return parsed[0]
 
@@ -265,21 +267,21 @@ def _around(window: Window, settings: Settings) -> Window:
     )
 
 
-def _window(engine: Engine, store: Store, settings: Settings, held: Collected) -> tuple[Window, list[str]]:
-    """The window asked for, else the first to the last instant of logs and readings, and what is to be said of it.
+def _window(engine: Engine, store: Store, settings: Settings, collected: Collected) -> tuple[Window, list[str]]:
+    """The window of FROM and TO, else from the first to the last instant of logs and readings; and notes about it.
 
-    Edge case: readings that landed count where they follow within the look-ahead; weeks of others may lie in the lake.
+    Readings that landed count if they follow within the look-ahead; weeks of others may lie in the lake.
     """
     if settings.window_from and settings.window_to:
         return Window(settings.window_from, settings.window_to), []
-    (start, end), said = _span(engine, store, settings, held)
-    brought = (held.brought.first_at, held.brought.last_at)
-    known = [at for at in brought if at and outliers.is_possible(at, settings.run_at)]
-    start, end = min([start, *known]), max([end, *known])
-    landed_at = held.landed.last_at if held.landed else None
+    (start, end), notes = _span(engine, store, settings, collected)
+    bounds = (collected.snapshot_readings.first_at, collected.snapshot_readings.last_at)
+    instants = [at for at in bounds if at and outliers.is_possible(at, settings.run_at)]
+    start, end = min([start, *instants]), max([end, *instants])
+    landed_at = collected.landed.last_at if collected.landed else None
     if landed_at and end < landed_at <= end + timedelta(hours=settings.look_ahead_hours):
         end = landed_at
-    return Window(start, end + _TICK), said
+    return Window(start, end + _TICK), notes
 
 
 _DAYS = pa.schema(
@@ -288,24 +290,24 @@ _DAYS = pa.schema(
 
 
 def _span(
-    engine: Engine, store: Store, settings: Settings, held: Collected
+    engine: Engine, store: Store, settings: Settings, collected: Collected
 ) -> tuple[tuple[datetime, datetime], list[str]]:
-    """The first and the last instant of the logs, without those that lie far from all others."""
-    if not outliers.is_suspicious(*held.span, settings.run_at):
-        return held.span, []
-    sources = frozenset(fact.file.source for fact in held.facts)
-    first, last = held.span
-    part, columns = Part(held.cluster, "happened_at", (first, past(last))), ("source", "happened_at")
+    """The first and the last instant of the logs without those far from all others; and notes about these."""
+    if not outliers.is_suspicious(*collected.span, settings.run_at):
+        return collected.span, []
+    sources = frozenset(fact.file.source for fact in collected.facts)
+    first, last = collected.span
+    part, columns = Part(collected.cluster, "happened_at", (first, past(last))), ("source", "happened_at")
     narrow = partial(_days_in, sources=sources)
-    dated = narrowed(engine, store, bronze.LOG_RECORDS, part, columns, narrow, _DAYS)
+    dated = narrow_rows(engine, store, bronze.LOG_RECORDS, part, columns, narrow, _DAYS)
     days = dated.group_by(["source", "day"], use_threads=False).aggregate(
         [("records", "sum"), ("first_at", "min"), ("last_at", "max")]
     )
-    mine = [outliers.Day(*row) for row in zip(*(c.to_pylist() for c in days.drop_columns("day").columns), strict=True)]
-    kept, left_out = outliers.outliers(mine, settings.run_at)
-    if not kept:
-        return held.span, []
-    return (min(d.first_at for d in kept), max(d.last_at for d in kept)), (
+    own = [outliers.Day(*row) for row in zip(*(c.to_pylist() for c in days.drop_columns("day").columns), strict=True)]
+    normal, left_out = outliers.outliers(own, settings.run_at)
+    if not normal:
+        return collected.span, []
+    return (min(d.first_at for d in normal), max(d.last_at for d in normal)), (
         [outliers.sentence_about(left_out)] if left_out else []
     )
 
@@ -314,10 +316,10 @@ def _days_in(batches: Iterable[pa.RecordBatch], sources: frozenset[str]) -> Iter
     """The records of the days of some logs, by source."""
     for rows in batches:
         at = rows["happened_at"]
-        told = pa.table({"source": rows["source"], "day": pc.floor_temporal(at, unit="day"), "at": at})
-        counted = told.group_by(["source", "day"], use_threads=False).aggregate(
+        columns = pa.table({"source": rows["source"], "day": pc.floor_temporal(at, unit="day"), "at": at})
+        counts = columns.group_by(["source", "day"], use_threads=False).aggregate(
             [("at", "count"), ("at", "min"), ("at", "max")]
         )
-        is_mine = [source.partition(WITHIN)[0] in sources for source in counted["source"].to_pylist()]
-        kept = pa.Table.from_arrays(counted.columns, schema=_DAYS).filter(pa.array(is_mine, pa.bool_()))
-        yield from kept.to_batches()
+        is_own = [source.partition(WITHIN)[0] in sources for source in counts["source"].to_pylist()]
+        own = pa.Table.from_arrays(counts.columns, schema=_DAYS).filter(pa.array(is_own, pa.bool_()))
+        yield from own.to_batches()

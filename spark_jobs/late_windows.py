@@ -1,4 +1,4 @@
-"""Which earlier windows are judged again, since records came late for them: asked of the lake, and kept there."""
+"""Earlier windows for which records came late: found in the lake, kept there, and judged again."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _LATE = f"""
 
 
 def keep_late_windows(store: Store, settings: Settings, cluster: str, own: Window) -> list[str]:
-    """Writes the windows before the run's own that records touched after their publication.
+    """Keep the windows before the run's own for which records came after their publication.
 
-    Gives: a sentence about each, oldest first.
+    Each run writes a row for such a window, until the window is judged again.
 
-    Keeps: a window has a row for each run that finds it: each run does, until it is judged again.
-    Edge case: one small read where nothing earlier was published.
+    Returns:
+        A sentence about each window, oldest first.
     """
     earlier = earlier_windows(_published(store, cluster), own)
     if not earlier:
@@ -60,15 +60,16 @@ def _late_windows(
 ) -> list[dict[str, Any]]:
     """The windows that would be judged by other records now.
 
-    Gives: window_from, window_to, records, sources (the first twenty by name), first_at and last_at of what came late.
-    Edge case: a record is late where it was collected after the run had begun that published the window, and
-        was ten minutes old by then: until it has rested so long a file's last record waits, and what follows it is
-        what any run looks ahead to.
+    A record is late if it was collected after the run that published the window had begun, and was ten minutes old by
+    then: a younger one may have been a file's last record, which waits, or belongs to the look-ahead of any run.
+
+    Returns:
+        window_from, window_to, and of the late records: records, sources (the first twenty by name), first_at, last_at.
     """
     judged = [p.at for p in earlier]
     reads_from = [p.window.start - look_back for p in earlier]
     reads_to = [min(p.window.end + look_ahead, p.at - RESTED) for p in earlier]
-    asked = {
+    parameters = {
         "cluster": cluster,
         "starts": [p.window.start for p in earlier],
         "ends": [p.window.end for p in earlier],
@@ -80,14 +81,14 @@ def _late_windows(
         "reads_last": max(reads_to),
     }
     with open_views(store.lake, (LOG_RECORDS,)) as connection:
-        return list(connection.execute(_LATE, asked).to_arrow_table().to_pylist())
+        return list(connection.execute(_LATE, parameters).to_arrow_table().to_pylist())
 
 
 def _sentence(row: dict[str, Any]) -> str:
-    named, began = ", ".join(row["sources"][:3]), f"{row['window_from']:%Y-%m-%d %H:%M}"
+    sources, began = ", ".join(row["sources"][:3]), f"{row['window_from']:%Y-%m-%d %H:%M}"
     more = " and others" if len(row["sources"]) > 3 else ""
     late = counted(row["records"], "record")
-    return f"{late} came late for the window that began at {began} ({named}{more}): it is judged again."
+    return f"{late} came late for the window that began at {began} ({sources}{more}): it is judged again."
 
 
 def _published(store: Store, cluster: str) -> list[Published]:

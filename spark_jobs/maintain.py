@@ -1,4 +1,4 @@
-"""The step maintain: it removes old rows, landed files and unused files, and makes few files of many small ones."""
+"""The step maintain: it removes old rows, landed files and unused files, and compacts small files."""
 
 from __future__ import annotations
 
@@ -18,27 +18,31 @@ from kafka_hindsight.sources.land import LOGS, landed_at
 from kafka_hindsight.sql.duck_types import quoted_name, view_name
 from kafka_hindsight.sql.lake_views import open_views
 
-_TAKEN_INTO = {landing.SNAPSHOTS: SNAPSHOT_READINGS, landing.GROUP_RECORDS: GROUP_RECORDS}
-"""Which table names, in run_landed_as, the landed files of a kind that were taken."""
+_TABLE_OF = {landing.SNAPSHOTS: SNAPSHOT_READINGS, landing.GROUP_RECORDS: GROUP_RECORDS}
+"""The table that names, in run_landed_as, the landed files of a kind that are in bronze."""
 
 
 def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Maintains the whole lake.
+    """Maintain the whole lake.
 
-    Gives: the landed files and, by table, the rows that went.
-    Keeps: nothing that a night, its look-back or a late record still reads; nothing that a reader who began within the
-        last week reads; a landed file that was not taken.
-    Raises: BadInput where KEEP asks for less.
+    Everything stays that a night, its look-back or a late record still reads, that a reader who began within the last
+    week reads, and every landed file that is not in bronze.
+
+    Returns:
+        How many landed files, and by table how many rows, were removed.
+
+    Raises:
+        BadInput: KEEP is too short for that.
     """
     keep = retention_of(settings.keep, settings.look_back_hours, settings.look_ahead_hours)
     store = Store(settings.lake)
     files = _remove_landed(store, keep, settings.run_at) + _remove_landed_logs(store, keep, settings.run_at)
-    progress.say(f"{files} landed files that were taken in and are old enough are gone")
-    gone = {t.full_name: _maintain(store, t, keep, settings.run_at) for t in TABLES if store.has(t)}
+    progress.say(f"{files} old landed files removed, which are in bronze")
+    counts = {t.full_name: _maintain(store, t, keep, settings.run_at) for t in TABLES if store.has(t)}
     list_maintained(settings.lake)
-    told = {name: rows for name, rows in gone.items() if rows}
-    progress.say(f"{sum(told.values())} old rows of {len(told)} tables are gone; {len(gone)} tables were put in order")
-    return {"landed_files": files, "rows": told}
+    removed = {name: rows for name, rows in counts.items() if rows}
+    progress.say(f"{sum(removed.values())} old rows of {len(removed)} tables removed; {len(counts)} tables compacted")
+    return {"landed_files": files, "rows": removed}
 
 
 def _maintain(store: Store, table: Table, keep: Retention, now: datetime) -> int:
@@ -49,7 +53,7 @@ def _maintain(store: Store, table: Table, keep: Retention, now: datetime) -> int
 
 
 def _ages_by(table: Table) -> str | None:
-    """The column that shows how old a row is; the ledger of files has none, since files may lie there for years."""
+    """The column that shows how old a row is; None for the ledger of files, since files may lie there for years."""
     if table.time_column:
         return table.time_column
     return "window_to" if "window_to" in table.column_names else None
@@ -60,31 +64,31 @@ def _remove_landed(store: Store, keep: Retention, now: datetime) -> int:
     if oldest is None:
         return 0
     count = 0
-    for kind, table in _TAKEN_INTO.items():
+    for kind, table in _TABLE_OF.items():
         old = {n for n in landing.list_landed(store.lake, kind) if (at := landing.landed_at(n)) and at < oldest}
         if old and store.has(table):
-            taken = {name for (name,) in _once(store, table, "run_landed_as", old)}
-            landing.remove_landed(store.lake, kind, taken)
-            count += len(taken)
+            in_bronze = {name for (name,) in _distinct(store, table, "run_landed_as", old)}
+            landing.remove_landed(store.lake, kind, in_bronze)
+            count += len(in_bronze)
     return count
 
 
 def _remove_landed_logs(store: Store, keep: Retention, now: datetime) -> int:
-    """Removes files of sources that are in the ledger: their lines are in bronze."""
+    """Remove files of sources that are in the ledger: their lines are in bronze."""
     oldest, folder = keep.oldest_landed(now), landing.landing_folder(store.lake, LOGS)
-    named = {n: n.split("/", 2) for n in landing.files_below(folder) if oldest and (at := landed_at(n)) and at < oldest}
-    if not named or not store.has(LOG_FILES):
+    parts = {n: n.split("/", 2) for n in landing.files_below(folder) if oldest and (at := landed_at(n)) and at < oldest}
+    if not parts or not store.has(LOG_FILES):
         return 0
-    files = {file for _, _, file in named.values()}
-    known = {(f"{origin}s", file) for file, origin in _once(store, LOG_FILES, "file", files, "origin")}
-    taken = [name for name, (origins, _, file) in named.items() if (origins, file) in known]
-    for name in taken:
+    files = {file for _, _, file in parts.values()}
+    in_ledger = {(f"{origin}s", file) for file, origin in _distinct(store, LOG_FILES, "file", files, "origin")}
+    removable = [name for name, (origins, _, file) in parts.items() if (origins, file) in in_ledger]
+    for name in removable:
         landing.remove(f"{folder}/{name}")
-    return len(taken)
+    return len(removable)
 
 
-def _once(store: Store, table: Table, column: str, values: Collection[str], *others: str) -> list[tuple[str, ...]]:
-    """The rows of a table in which a column has one of the values: that column and others, each combination once."""
+def _distinct(store: Store, table: Table, column: str, values: Collection[str], *others: str) -> list[tuple[str, ...]]:
+    """The distinct values of a column and others, in rows whose column has one of these values."""
     names = ", ".join(map(quoted_name, (column, *others)))
     query = f"SELECT DISTINCT {names} FROM {view_name(table)} WHERE list_contains($values, {quoted_name(column)})"
     with open_views(store.lake, (table,)) as connection:

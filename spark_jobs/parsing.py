@@ -1,4 +1,4 @@
-"""Records become events: what is new in bronze around a window, and what changed; nothing is parsed twice."""
+"""Records become events: those around a window that are new or changed. Nothing is parsed twice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PARSED = (silver.EVENTS, quality.COVERAGE, quality.PARSED_HOURS, quality.UNPARSE
 """The tables that parsing fills."""
 
 _WAITING = "landing/parsed"
-"""Where events lie in the lake until it is known who wrote each, and which stand twice."""
+"""The folder of the lake for events until their writers and their repeats are known."""
 
 
 def parse_window(
@@ -43,46 +43,45 @@ def parse_window(
     *,
     again: bool = False,
 ) -> tuple[dict[str, int], list[str]] | None:
-    """Parses what is new or changed around a window, all that is there where `again`, and replaces what was known.
+    """Parse the hours around a window that are new or changed, or all of them if `again`, and replace their rows.
 
-    Takes: rows of quality.quarantine for what is broken beside records; without them those that are there stay.
-    Gives: the lines of the window by fate, and a sentence about each log that is a copy, of those parsed now; None
-        where it holds no record: then nothing is written.
-    Order: quality.parsed_hours comes last, so that the next run parses again what this one did not finish.
+    quality.parsed_hours is written last, so that the next run parses again what this one did not finish. `broken` are
+    rows of quality.quarantine that are not log records; None leaves the old ones.
+
+    Returns:
+        The lines of the window by fate, and a sentence about each log, of those parsed now, that is a copy; None if the
+        window has no record: then nothing is written.
     """
-    held, copies = _Held(engine, store, cluster, around, hours.edges_of(window, around)), list[str]()
+    lake, copies = _LakeAround(engine, store, cluster, around, hours.edges_of(window, around)), list[str]()
     waiting = f"{store.lake}/{_WAITING}"
     landing.remove(waiting)
     try:
-        found = held.parsed(around if again else held.changed(), waiting)
-        covered = cover(found.hours, held.beginnings(found), cluster, window)
-        if not covered:
+        parsed_span = lake.parsed(around if again else lake.changed(), waiting)
+        coverage = cover(parsed_span.hours, lake.beginnings(parsed_span), cluster, window)
+        if not coverage:
             return None
-        store.renew_window(quality.COVERAGE, table_of(covered, quality.COVERAGE), cluster, window)
-        unparsed = found.parsed.of_fate(LineFate.UNPARSED, quality.UNPARSED_LINES)
-        store.replace_window(quality.UNPARSED_LINES, unparsed, cluster, found.span)
-        store.replace_window(quality.QUARANTINE, held.quarantined(found, broken), cluster, around)
-        if found.is_any:
-            repeats = parse.repeated(engine, found.parsed, found.brokers)
-            copies = repeats.copies(found.parsed.hours)
-            events = parse.write_events(engine, store, found.parsed, found.brokers, repeats.of_unit)
-            store.replace_window(silver.EVENTS, events, cluster, found.span)
-            store.replace_window(quality.PARSED_HOURS, held.parsed_hours(found), cluster, found.span)
-        return {name: sum(row[name] for row in covered) for name in LINES}, copies
+        store.renew_window(quality.COVERAGE, table_of(coverage, quality.COVERAGE), cluster, window)
+        unparsed = parsed_span.parsed.of_fate(LineFate.UNPARSED, quality.UNPARSED_LINES)
+        store.replace_window(quality.UNPARSED_LINES, unparsed, cluster, parsed_span.span)
+        store.replace_window(quality.QUARANTINE, lake.quarantined(parsed_span, broken), cluster, around)
+        if parsed_span.is_any:
+            repeats = parse.find_repeats(engine, parsed_span.parsed, parsed_span.brokers)
+            copies = repeats.copies(parsed_span.parsed.hours)
+            events = parse.write_events(engine, store, parsed_span.parsed, parsed_span.brokers, repeats.of_unit)
+            store.replace_window(silver.EVENTS, events, cluster, parsed_span.span)
+            store.replace_window(quality.PARSED_HOURS, lake.parsed_hours(parsed_span), cluster, parsed_span.span)
+        return {name: sum(row[name] for row in coverage) for name in LINES}, copies
     finally:
         landing.remove(waiting)
 
 
 @dataclass(frozen=True)
-class _Found:
-    """The records of a span, parsed, and what is known of the hours beside it.
-
-    `kept` are rows of quality.parsed_hours.
-    """
+class _ParsedSpan:
+    """The parsed records of a span, and the rows of quality.parsed_hours of other hours around the window."""
 
     span: Window
     parsed: Parsed
-    kept: Sequence[Hour]
+    other_hours: Sequence[Hour]
 
     @property
     def is_any(self) -> bool:
@@ -92,17 +91,17 @@ class _Found:
     @property
     def hours(self) -> list[Hour]:
         """All hours around the window."""
-        return [*self.parsed.hours, *self.kept]
+        return [*self.parsed.hours, *self.other_hours]
 
     @cached_property
     def brokers(self) -> dict[str, int]:
-        """The only broker that each log names."""
+        """The broker of each log that names only one."""
         return hours.only_brokers(self.hours)
 
 
 @dataclass(frozen=True)
-class _Held:
-    """What the lake holds around a window of a cluster."""
+class _LakeAround:
+    """The lake's rows around a window of a cluster."""
 
     engine: Engine
     store: Store
@@ -111,52 +110,53 @@ class _Held:
     edges: tuple[datetime, ...]
 
     @cached_property
-    def known(self) -> list[Hour]:
-        """The hours that were parsed."""
+    def known_hours(self) -> list[Hour]:
+        """The hours that were parsed before."""
         return list(self.store.read_window(quality.PARSED_HOURS, self.cluster, self.around).to_pylist())
 
     def changed(self) -> Window:
         """From the first to the last hour that must be parsed."""
         if not self.store.version(quality.PARSED_HOURS):
             return self.around
-        held = hours.held_counts(self.engine, self.store, self.cluster, self.around, self.edges)
-        return self._span(hours.changed(held, self.known, self.edges, version_of(READING)))
+        counts = hours.held_counts(self.engine, self.store, self.cluster, self.around, self.edges)
+        return self._span(hours.changed(counts, self.known_hours, self.edges, version_of(READING)))
 
-    def parsed(self, span: Window, waiting: str) -> _Found:
-        """What the records of a span say now, and with them those without an instant.
+    def parsed(self, span: Window, waiting: str) -> _ParsedSpan:
+        """Parse the records of a span, and those without an instant.
 
-        Edge case: hours beside it are parsed too where the lines of a log now name another writer than the one that
-        was given to events of theirs.
+        Other hours are parsed too if the lines of a log now name another writer than the one that their events have.
         """
         part = Part(self.cluster, "happened_at", (span.start, span.end), timeless=True)
-        read = parse.parse(self.engine, self.store, part, self.edges, waiting)
-        found = _Found(span, read, [hour for hour in self.known if not span.holds(hour["hour_from"])])
-        others = self._span(hours.given_others(found.kept, found.brokers))
+        parsed = parse.parse(self.engine, self.store, part, self.edges, waiting)
+        parsed_span = _ParsedSpan(
+            span, parsed, [hour for hour in self.known_hours if not span.holds(hour["hour_from"])]
+        )
+        others = self._span(hours.given_others(parsed_span.other_hours, parsed_span.brokers))
         if span == self.around or others.start == others.end:
-            return found
+            return parsed_span
         bounds = [others] if span.start == span.end else [span, others]
         return self.parsed(Window(min(w.start for w in bounds), max(w.end for w in bounds)), waiting)
 
-    def beginnings(self, found: _Found) -> dict[str, datetime | None]:
+    def beginnings(self, parsed_span: _ParsedSpan) -> dict[str, datetime | None]:
         """The first instant of each source that has records without one."""
-        headless = {hour["source"] for hour in found.parsed.hours if hour["hour_from"] is None}
+        headless = {hour["source"] for hour in parsed_span.parsed.hours if hour["hour_from"] is None}
         return hours.beginnings(self.engine, self.store, self.cluster, headless)
 
-    def parsed_hours(self, found: _Found) -> pa.Table:
+    def parsed_hours(self, parsed_span: _ParsedSpan) -> pa.Table:
         """Rows of quality.parsed_hours."""
-        known = {"cluster": self.cluster, "parsed_as": version_of(READING)}
-        dated = (hour for hour in found.parsed.hours if hour["hour_from"])
-        rows = ({**hour, **known, "given_broker": found.brokers.get(hour["source"])} for hour in dated)
+        constants = {"cluster": self.cluster, "parsed_as": version_of(READING)}
+        dated = (hour for hour in parsed_span.parsed.hours if hour["hour_from"])
+        rows = ({**hour, **constants, "given_broker": parsed_span.brokers.get(hour["source"])} for hour in dated)
         return table_of(rows, quality.PARSED_HOURS)
 
-    def quarantined(self, found: _Found, broken: Sequence[Mapping[str, Any]] | None) -> pa.Table:
-        """All that is broken: records that were parsed, now or before, and what is broken beside records."""
-        there = self.store.read_window(quality.QUARANTINE, self.cluster, self.around)
-        is_record = pc.greater(there["line_count"], 0)
-        parsed_now = Part(self.cluster, "happened_at", (found.span.start, found.span.end)).holds(there)
-        before = there.filter(pc.and_not(is_record, parsed_now))
-        beside = there.filter(pc.invert(is_record)) if broken is None else table_of(broken, quality.QUARANTINE)
-        return pa.concat_tables([found.parsed.of_fate(LineFate.QUARANTINED, quality.QUARANTINE), before, beside])
+    def quarantined(self, parsed_span: _ParsedSpan, broken: Sequence[Mapping[str, Any]] | None) -> pa.Table:
+        """All rows of quality.quarantine: of records parsed now or before, and those that are not log records."""
+        rows = self.store.read_window(quality.QUARANTINE, self.cluster, self.around)
+        is_record = pc.greater(rows["line_count"], 0)
+        parsed_now = Part(self.cluster, "happened_at", (parsed_span.span.start, parsed_span.span.end)).holds(rows)
+        before = rows.filter(pc.and_not(is_record, parsed_now))
+        beside = rows.filter(pc.invert(is_record)) if broken is None else table_of(broken, quality.QUARANTINE)
+        return pa.concat_tables([parsed_span.parsed.of_fate(LineFate.QUARANTINED, quality.QUARANTINE), before, beside])
 
     def _span(self, changed: Sequence[datetime]) -> Window:
         return hours.span_of(changed, self.edges) or Window(self.around.start, self.around.start)

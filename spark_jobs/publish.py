@@ -45,21 +45,22 @@ Tables = Mapping[str, pa.Table]
 
 
 def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Publishes what rebuild staged and writes the report.
+    """Publish what rebuild staged, and write the report.
 
-    Takes: the summary of ingest. Gives: what publish gives, `report` and `terminal`.
+    Returns:
+        See `publish` and `write_report`.
     """
-    said = earlier["ingest"]
+    ingested = earlier["ingest"]
     run = {
         "run_id": settings.run_id,
         "run_at": settings.run_at,
         "started_at": settings.run_at,
-        "cluster": said["cluster"],
-        "window_from": datetime.fromisoformat(said["window_from"]),
-        "window_to": datetime.fromisoformat(said["window_to"]),
-        **{name: said.get(name) for name in ("files_not_read", "left_out", "is_partial")},
-        "warnings": said["warnings"],
-        "inputs": said.get("inputs", ()),
+        "cluster": ingested["cluster"],
+        "window_from": datetime.fromisoformat(ingested["window_from"]),
+        "window_to": datetime.fromisoformat(ingested["window_to"]),
+        **{name: ingested.get(name) for name in ("files_not_read", "left_out", "is_partial")},
+        "warnings": ingested["warnings"],
+        "inputs": ingested.get("inputs", ()),
         "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
         "owners": settings.owners,
     }
@@ -67,7 +68,7 @@ def run_step(spark: object, settings: Settings, earlier: Mapping[str, Mapping[st
 
 
 def publish_and_report(store: Store, run: Run) -> dict[str, Any]:
-    """Publishes what was staged and writes the window's report. Takes and gives: see publish and write_report."""
+    """Publish what was staged, and write the window's report; see `publish` and `write_report`."""
     checked = _check(store, run)
     published = _publish(store, run, checked)
     counts = published["expectations"]
@@ -75,39 +76,45 @@ def publish_and_report(store: Store, run: Run) -> dict[str, Any]:
         f"{counts['evaluated']} expectations evaluated, {counts['failed']} failed; "
         f"{counts['vacuous']} had no row to judge; {len(published['warnings'])} warnings"
     )
-    told = {**run, "warnings": [*run.get("warnings", ()), *checked.sentences]}
-    return {**published, **write_report(store, told)}
+    run_with_warnings = {**run, "warnings": [*run.get("warnings", ()), *checked.sentences]}
+    return {**published, **write_report(store, run_with_warnings)}
 
 
 def publish(store: Store, run: Run) -> dict[str, Any]:
-    """Checks what was staged and, when every critical expectation holds, replaces the window in gold with it.
+    """Check the staged tables and, if every critical expectation holds, replace the window in gold with them.
 
-    Takes: staged gold, and coverage and generation gaps of the window; `run` names run_id, cluster, window_from,
-        window_to and run_at
-    Gives: `published` (rows and version of each gold table), `expectations` (how many were `evaluated`,
-        `vacuous` and `failed`), `warnings` (sentences) and `validation_page`
-    Order: gold.TABLES in the waves of catalog.order, one commit for each that changes, then quality.publications in
-        one, then the list of the versions that readers see: by it all of them become visible together
-    Keeps: run again, after whatever end, it leaves the same gold; quality.validation_results and the page are
-        written whatever the verdict
-    Edge case: a row that breaks a law by itself is left out of gold and kept in quality.withheld_rows, where the rest
-        of its table is large enough and breaks nothing
-    Raises: PublicationRefused with sentences that name rows; then gold is as it was
+    Gold's tables are written in the waves of catalog.order, one commit for each that changes, then
+    quality.publications, then the list of versions, by which all become visible together. Another run leaves the same
+    gold, however this one ended. quality.validation_results and the page are written whatever the verdict.
+
+    A row that breaks a law by itself is left out of gold and kept in quality.withheld_rows, if the rest of its table is
+    large enough and breaks nothing.
+
+    Args:
+        store: The lake, with staged gold, coverage and generation gaps of the window.
+        run: run_id, cluster, window_from, window_to and run_at.
+
+    Returns:
+        `published` (rows and version of each gold table), `expectations` (how many were `evaluated`, `vacuous` and
+        `failed`), `warnings` (sentences) and `validation_page`.
+
+    Raises:
+        PublicationRefused: Sentences that name rows. Gold is as it was.
     """
     return _publish(store, run, _check(store, run))
 
 
 def _check(store: Store, run: Run) -> Checked:
-    """What may be published: the tables, without the rows that break a law by themselves where the rest is sound."""
+    """Validate the staged tables, without the rows that break a law by themselves if the rest is sound."""
     validator = started()
-    tables, views = _opened(store, run["cluster"], _window(run))
+    tables, views = _tables(store, run["cluster"], _window(run))
     of_window = {name: run[name] for name in ("cluster", "window_from", "window_to")}
-    found = Checked(tables, validator.validate(tables, views, of_window))
-    rest = withhold(found)
-    if not rest.rows or rest.misleads:
-        return found
-    left = validator.validate(rest.tables, views, of_window)
-    return found if _sentences(left, "critical") else rest.published()
+    checked = Checked(tables, validator.validate(tables, views, of_window))
+    remaining = withhold(checked)
+    if not remaining.rows or remaining.misleads:
+        return checked
+    verdicts = validator.validate(remaining.tables, views, of_window)
+    return checked if _sentences(verdicts, "critical") else remaining.with_warnings()
 
 
 def _publish(store: Store, run: Run, checked: Checked) -> dict[str, Any]:
@@ -135,8 +142,8 @@ def _publish(store: Store, run: Run, checked: Checked) -> dict[str, Any]:
     }
 
 
-def _opened(store: Store, cluster: str, window: Window) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
-    """What is checked, by full table name, and what else the laws look at, by the name they give it."""
+def _tables(store: Store, cluster: str, window: Window) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+    """The tables to check, by full name, and other tables that laws read, by the name they use."""
     store.create(*GOLD, VALIDATION_RESULTS, WITHHELD_ROWS, PUBLICATIONS)
     of_window = part_of(PARTITION_SNAPSHOTS, cluster, window)
     readings = {
@@ -153,7 +160,7 @@ def _opened(store: Store, cluster: str, window: Window) -> tuple[dict[str, pa.Ta
 
 
 def _record(store: Store, run: Run, verdicts: Iterable[Verdict]) -> str:
-    """Writes the results of the checks and the page that shows them; gives the page's place."""
+    """Write the results of the checks and their page, and return the page's place."""
     rows = [{**_of_run(run), **verdict, "run_checked_at": run["run_at"]} for verdict in verdicts]
     _keep(store, VALIDATION_RESULTS, rows, run)
     page = f"{store.lake}/report/{VALIDATION_PAGE}"
@@ -162,7 +169,7 @@ def _record(store: Store, run: Run, verdicts: Iterable[Verdict]) -> str:
 
 
 def _account(store: Store, run: Run, row_counts: Mapping[Table, int]) -> dict[str, dict[str, int]]:
-    """Writes which version of each gold table holds the window now, and with how many rows."""
+    """Write the version of each gold table that has the window now, and its row count."""
     rows = [
         _of_run(run)
         | {
@@ -178,7 +185,7 @@ def _account(store: Store, run: Run, row_counts: Mapping[Table, int]) -> dict[st
 
 
 def _keep(store: Store, table: Table, rows: list[dict[str, Any]], run: Run) -> None:
-    """Puts these rows of what every run did in the place of those that this run wrote before."""
+    """Put rows of the account of runs in the place of those that this run wrote before."""
     of_run = pa.Table.from_pylist(rows, arrow_schema(table))
     store.replace_rows_of_run(table, of_run, run["cluster"], _window(run), run["run_id"])
 
@@ -197,8 +204,8 @@ def _sentences(verdicts: Iterable[Verdict], severity: str) -> list[str]:
 
 def _refusal(lake: str, page: str, verdicts: Iterable[Verdict]) -> list[str]:
     broken = sum(not v["success"] for v in verdicts if v["severity"] == "critical")
-    told = "1 critical expectation is broken" if broken == 1 else f"{broken} critical expectations are broken"
+    breaches = "1 critical expectation is broken" if broken == 1 else f"{broken} critical expectations are broken"
     return [
-        f"Nothing was published, gold is as it was: {told}. "
-        f"The refused rows lie in {lake}/staging; {page} lists everything that was checked."
+        f"Nothing was published, and gold is as it was: {breaches}. "
+        f"The refused rows are in {lake}/staging; {page} lists all checks."
     ]

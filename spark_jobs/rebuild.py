@@ -1,6 +1,6 @@
-"""Second step: the timelines of rebalances and failovers, their causes, and the rules applied; all of it staged.
+"""The step rebuild: timelines of rebalances and failovers, their causes, and findings; all of it staged.
 
-What is judged, and from what, is declared in judgements/rebuild. Here it is run, in this process or by Spark's workers.
+judgements/rebuild declares the judgements and their inputs. This step runs them, in this process or by Spark's workers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from kafka_hindsight.engine.local_runner import LocalRunner
-from kafka_hindsight.engine.rebuild import KEPT, Runner, rebuild
+from kafka_hindsight.engine.rebuild import OUTSIDE_GOLD, Runner, rebuild
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.maintenance import maintenance_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def run_step(
     spark: SparkSession | None, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Rebuild the window that ingest named, and stage every gold table.
+    """Rebuild the window of ingest, and stage every gold table.
 
     Args:
         spark: The session whose workers judge; None for this process.
@@ -34,20 +34,20 @@ def run_step(
         earlier: The summary of ingest: cluster, window_from, window_to, clocks.
 
     Returns:
-        The first three.
+        cluster, window_from and window_to.
     """
     ingested = earlier["ingest"]
     window = Window(datetime.fromisoformat(ingested["window_from"]), datetime.fromisoformat(ingested["window_to"]))
-    seen = Window(
+    around = Window(
         window.start - timedelta(hours=settings.look_back_hours),
         window.end + timedelta(hours=settings.look_ahead_hours),
     )
     clocks = tuple(map(ClockError.of, ingested.get("clocks", ())))
-    scope = Scope(ingested["cluster"], window, seen, clocks, maintenance_of(settings.maintenance))
+    scope = Scope(ingested["cluster"], window, around, clocks, maintenance_of(settings.maintenance))
     store = Store(settings.lake)
     with runner_of(spark, store) as runner:
         for table, rows in rebuild(runner, scope):
-            if table.full_name in KEPT:
+            if table.full_name in OUTSIDE_GOLD:
                 store.create(table)
                 store.renew_window(table, rows, scope.cluster, window)
             else:
@@ -56,7 +56,7 @@ def run_step(
 
 
 def runner_of(spark: SparkSession | None, store: Store) -> AbstractContextManager[Runner]:
-    """What runs judgements over a lake: the workers of a session, or this process."""
+    """A runner of judgements over a lake: the workers of a session, or this process."""
     if spark is None:
         return nullcontext(LocalRunner(store))
     from kafka_hindsight.spark.runner import SparkRunner

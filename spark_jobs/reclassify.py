@@ -1,4 +1,4 @@
-"""The step reclassify: a window of the past with today's knowledge and records, what changed, then published again."""
+"""The step reclassify: a window of the past, judged again with today's knowledge and records, and published again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from spark_jobs.reporting import write_report
 
 
 class Judged(NamedTuple):
-    """A gold table that holds verdicts: what names a row, its verdict, and what it is about, as SQL."""
+    """A gold table with verdicts, and SQL for a row's id, its verdict and its subject."""
 
     table: Table
     id: str
@@ -57,18 +57,22 @@ _CHANGED = """
 
 
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Parses the window again out of bronze, rebuilds it, keeps what changed, publishes it and writes its page again.
+    """Parse the window again out of bronze, rebuild it, keep what changed, publish it and write its page again.
 
-    Gives: cluster, window_from, window_to; `changes`: how many verdicts, by what became of them.
-    Keeps: run again by its own name after it had published, it judges nothing: what had changed stands, and its page
-        and its night's row, which a kill may have kept from it, are written again.
-    Raises: BadInput where no window is given, or where it was never published; PublicationRefused: then gold is as it
-        was, and quality.verdict_changes holds what would have changed.
+    A second run of the same name, after it had published, judges nothing. Its changes stay, and it writes its page and
+    its night's row again, which a kill may have prevented.
+
+    Returns:
+        cluster, window_from, window_to, and `changes`: how many verdicts, by what became of them.
+
+    Raises:
+        BadInput: FROM and TO are not set, or the window was never published.
+        PublicationRefused: Gold is as it was, and quality.verdict_changes has what would have changed.
     """
     store, window = Store(settings.lake), _window(settings)
     cluster, runs = _published(store, settings, window)
-    told = _told_by_ingest(store, runs)
-    said = {"cluster": cluster, "window_from": window.start.isoformat(), "window_to": window.end.isoformat()}
+    ingested = _summary_of_ingest(store, runs)
+    subject = {"cluster": cluster, "window_from": window.start.isoformat(), "window_to": window.end.isoformat()}
     run = {
         "run_id": settings.run_id,
         "run_at": settings.run_at,
@@ -77,25 +81,22 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         "window_from": window.start,
         "window_to": window.end,
         "owners": settings.owners,
-        **{name: told.get(name, []) for name in ("files_not_read", "left_out", "warnings", "inputs")},
-        "is_partial": told.get("is_partial"),
+        **{name: ingested.get(name, []) for name in ("files_not_read", "left_out", "warnings", "inputs")},
+        "is_partial": ingested.get("is_partial"),
     }
     if settings.run_id in runs:
         write_report(store, run)
-        return {**said, "changes": _changes(store, settings, cluster)}
+        return {**subject, "changes": _changes(store, settings, cluster)}
     lines = parse_again(engine_of(spark), store, cluster, window, settings)
-    rebuild.run_step(spark, settings, {"ingest": {**told, **said, "lines": lines}})
+    rebuild.run_step(spark, settings, {"ingest": {**ingested, **subject, "lines": lines}})
     changes = _keep_changes(store, settings, cluster, window)
     progress.say(f"{window.start} to {window.end}: verdicts that changed: {changes or 'none'}")
     publish.publish_and_report(store, run)
-    return {**said, "changes": changes}
+    return {**subject, "changes": changes}
 
 
 def changed(before: pa.Table, after: pa.Table, judged: Judged) -> list[dict[str, Any]]:
-    """The verdicts of a table that differ.
-
-    Takes: its rows as they were published, and as they are now. Gives: rows of VERDICT_CHANGES, but for the run.
-    """
+    """The verdicts that differ between a table's published and new rows: rows of VERDICT_CHANGES without the run."""
     query = _CHANGED.format(before=_verdicts("before", judged), after=_verdicts("after", judged))
     with tables_in_sql({"before": before, "after": after}) as connection:
         return list(connection.execute(query, {"table": judged.table.full_name}).to_arrow_table().to_pylist())
@@ -129,7 +130,7 @@ def _keep_changes(store: Store, settings: Settings, cluster: str, window: Window
 
 
 def _changes(store: Store, settings: Settings, cluster: str) -> dict[str, int]:
-    """How many verdicts this run changed, by what became of them."""
+    """Count the verdicts that this run changed, by what became of them."""
     rows = store.read(VERDICT_CHANGES, Part(cluster), ("run_id", "change")).to_pylist()
     return dict(sorted(Counter(row["change"] for row in rows if row["run_id"] == settings.run_id).items()))
 
@@ -141,26 +142,26 @@ def _window(settings: Settings) -> Window:
 
 
 def _published(store: Store, settings: Settings, window: Window) -> tuple[str, list[str]]:
-    """The cluster whose window was published, and the runs that did, the last one first."""
+    """The cluster whose window was published, and the runs that published it, the last one first."""
     columns = ("cluster", "window_from", "window_to", "run_published_at", "run_id")
-    held = store.read(PUBLICATIONS, columns=columns) if store.has(PUBLICATIONS) else None
-    rows = held.group_by([*columns]).aggregate([]).to_pylist() if held else []
-    named = [r for r in rows if settings.cluster in (None, r["cluster"])]
-    found = [r for r in named if Window(r["window_from"], r["window_to"]) == window]
-    clusters = sorted({r["cluster"] for r in found})
+    publications = store.read(PUBLICATIONS, columns=columns) if store.has(PUBLICATIONS) else None
+    rows = publications.group_by([*columns]).aggregate([]).to_pylist() if publications else []
+    of_cluster = [r for r in rows if settings.cluster in (None, r["cluster"])]
+    of_window = [r for r in of_cluster if Window(r["window_from"], r["window_to"]) == window]
+    clusters = sorted({r["cluster"] for r in of_window})
     if len(clusters) == 1:
-        newest_first = sorted(found, key=lambda r: (r["run_published_at"], r["run_id"]), reverse=True)
+        newest_first = sorted(of_window, key=lambda r: (r["run_published_at"], r["run_id"]), reverse=True)
         return clusters[0], [r["run_id"] for r in newest_first]
     if clusters:
-        raise BadInput(f"The lake holds that window of {', '.join(clusters)}. Needed: one of them. Give CLUSTER.")
-    told = sorted({f"{r['window_from'].isoformat()} to {r['window_to'].isoformat()}" for r in named})
+        raise BadInput(f"The lake has that window of {', '.join(clusters)}. Needed: one of them. Give CLUSTER.")
+    windows = sorted({f"{r['window_from'].isoformat()} to {r['window_to'].isoformat()}" for r in of_cluster})
     raise BadInput(
         f"The window {window.start.isoformat()} to {window.end.isoformat()} was never published. Needed: one that was: "
-        f"{'; '.join(told[-10:]) or 'there is none yet'}. Choose FROM and TO so."
+        f"{'; '.join(windows[-10:]) or 'there is none yet'}. Choose FROM and TO so."
     )
 
 
-def _told_by_ingest(store: Store, runs: Iterable[str]) -> Mapping[str, Any]:
-    """What the last of these runs that read files said of them and of clocks; nothing is read again here."""
-    told = (landing.read_json(f"{store.lake}/runs/{run}/{INGEST.name}.json") for run in runs)
-    return next(filter(None, told), {})
+def _summary_of_ingest(store: Store, runs: Iterable[str]) -> Mapping[str, Any]:
+    """The summary of ingest of the last of these runs that read files: no files are read again here."""
+    summaries = (landing.read_json(f"{store.lake}/runs/{run}/{INGEST.name}.json") for run in runs)
+    return next(filter(None, summaries), {})

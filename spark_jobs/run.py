@@ -1,6 +1,6 @@
-"""Runs steps, in this process or under spark-submit: session, lock, body, account.
+"""Run steps, in this process or under spark-submit: session, lock, body, summary.
 
-`run.py STEP --settings JSON` runs one, `run.py audit --settings JSON` those of a night.
+`run.py STEP --settings JSON` runs one step, `run.py audit --settings JSON` all steps of a night.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if __name__ == "__main__":  # spark-submit puts this file's folder first, where 
 
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
 from kafka_hindsight.lake import landing, state
-from kafka_hindsight.lake.lock import held
+from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.lake.publication import take_back
 from kafka_hindsight.lake.results import Result, leave_result
 from kafka_hindsight.lake.store import Store
@@ -39,33 +39,39 @@ if TYPE_CHECKING:
 Summary = dict[str, Any]
 
 PATIENCE = timedelta(minutes=30)
-"""How long a step waits for another on its lake: the hourly collect and the nightly audit meet every night."""
+"""The time that a step waits for another on its lake: the hourly collect and the nightly audit meet every night."""
 
 
 class Body(Protocol):
-    """What `spark_jobs.<step>` offers."""
+    """The interface of `spark_jobs.<step>`."""
 
     def run_step(self, spark: SparkSession | None, settings: Settings, earlier: dict[str, Summary]) -> Summary:
-        """Does the step's work.
+        """Do the step's work.
 
-        Takes: the session whose workers read and judge, None for this process; the summaries of the steps before it
-            in this run, by their names
-        Gives: a summary that JSON can hold: counts, windows, places; the last step's `terminal` is printed at the end
-        Raises: BadInput, PublicationRefused; anything else is a fault that a retry may fix
+        Args:
+            spark: The session whose workers read and judge; None for this process.
+            settings: What the user set.
+            earlier: The summaries of the run's earlier steps, by their names.
+
+        Returns:
+            A summary for JSON: counts, windows, places. The last step's `terminal` is printed at the end.
+
+        Raises:
+            BadInput, PublicationRefused: Any other error is a fault that a retry may fix.
         """
 
 
 def main(arguments: list[str]) -> int:
-    """Runs one step, or all of an audit, and returns the exit code of the last one."""
+    """Run one step, or all of an audit, and return the exit code of the last one."""
     try:
         parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
         parser.add_argument("step", choices=[AUDIT, *sorted(BY_NAME)])
         parser.add_argument("--settings", required=True, help="the settings as JSON")
-        given = parser.parse_args(arguments)
-        if given.step == AUDIT:
+        options = parser.parse_args(arguments)
+        if options.step == AUDIT:
             validator.started()
-        names = [step.name for step in STEPS] if given.step == AUDIT else [given.step]
-        return next((code for name in names if (code := run_step(name, json.loads(given.settings)))), DONE)
+        names = [step.name for step in STEPS] if options.step == AUDIT else [options.step]
+        return next((code for name in names if (code := run_step(name, json.loads(options.settings)))), DONE)
     finally:
         if is_submitted():
             from kafka_hindsight.spark import session
@@ -73,29 +79,29 @@ def main(arguments: list[str]) -> int:
             session.stop()
 
 
-def run_step(name: str, given: dict[str, Any]) -> int:
-    """Runs a step and gives its exit code. A traceback goes to the log, sentences go to the terminal that waits."""
+def run_step(name: str, raw_settings: dict[str, Any]) -> int:
+    """Run a step, and return its exit code. A traceback goes to the log, sentences go to the terminal that waits."""
     step = BY_NAME[name]
     try:
-        settings = Settings.of(given)
+        settings = Settings.of(raw_settings)
         print(settings.described(), flush=True)
         summary = perform(step, settings)
     except Exception as error:
         traceback.print_exc()
-        return _ended(step, given, Result(exit_code(error), sentences_of(error), _application()), {})
-    return _ended(step, given, Result(DONE, application=_application()), summary)
+        return _report_end(step, raw_settings, Result(exit_code(error), sentences_of(error), _application()), {})
+    return _report_end(step, raw_settings, Result(DONE, application=_application()), summary)
 
 
-def _ended(step: Step, given: dict[str, Any], result: Result, summary: Summary) -> int:
-    """Says how a step ended: in its log, to the terminal that waits, and in its run's folder. Gives: its exit code."""
-    if given.get("lake") and given.get("run_id"):
-        leave_result(given["lake"], given["run_id"], step.name, result)
+def _report_end(step: Step, raw_settings: dict[str, Any], result: Result, summary: Summary) -> int:
+    """Report a step's end in its log, its run's folder and the terminal that waits, and return its exit code."""
+    if raw_settings.get("lake") and raw_settings.get("run_id"):
+        leave_result(raw_settings["lake"], raw_settings["run_id"], step.name, result)
     progress.ends(step.name, result.exit_code, [*result.sentences], summary)
     return result.exit_code
 
 
 def _application() -> str | None:
-    """Spark's id of this application; None where there is none, or where its Java process has ended."""
+    """Spark's id of this application; None if there is none, or its Java process has ended."""
     if not is_submitted():
         return None
     try:
@@ -108,16 +114,16 @@ def _application() -> str | None:
 
 
 def perform(step: Step, settings: Settings) -> Summary:
-    """The step's body inside a session, alone on its lake; its summary is kept beside those of its run."""
+    """Run the step's body in a session, alone on its lake, and keep its summary beside those of its run."""
     progress.begins(step.name, step.sentence)
-    with held(settings.lake, "step", settings.run_id, PATIENCE):
+    with hold_lock(settings.lake, "step", settings.run_id, PATIENCE):
         spark = _session(settings) if step.is_spread and uses_spark(settings) else None
         state.claim_version(settings.lake)
         state.require_whole(settings.lake)
         if _is_alone(step, settings.lake):
             take_back(settings.lake, Store(settings.lake).restore)
         earlier = _earlier(step, settings)
-        with _claimed(spark, step, settings, earlier), _reported(spark):
+        with _claimed(spark, step, settings, earlier), _progress_of(spark):
             summary = _body(step).run_step(spark, settings, earlier)
         landing.write_json(_summary_path(settings, step), summary)
         if step is INGEST:
@@ -126,7 +132,7 @@ def perform(step: Step, settings: Settings) -> Summary:
 
 
 def uses_spark(settings: Settings) -> bool:
-    """Whether Spark's workers do the work: where that is asked for, and else where spark-submit started us."""
+    """Whether Spark's workers do the work: as the setting says, or if spark-submit started us."""
     return settings.engine == "spark" or (settings.engine == "auto" and is_submitted())
 
 
@@ -143,8 +149,8 @@ def _session(settings: Settings) -> SparkSession:
     return spark
 
 
-def _reported(spark: SparkSession | None) -> AbstractContextManager[None]:
-    """What says how far Spark is, where it does the work."""
+def _progress_of(spark: SparkSession | None) -> AbstractContextManager[None]:
+    """Report Spark's progress while a block runs, if there is a session."""
     if spark is None:
         return nullcontext()
     from kafka_hindsight.spark import tasks_left
@@ -153,8 +159,9 @@ def _reported(spark: SparkSession | None) -> AbstractContextManager[None]:
 
 
 def _is_alone(step: Step, lake: str) -> bool:
-    """Whether no other step publishes meanwhile: not every lake behind a URI has a lock, and there a step that fills
-    neither staging nor gold may meet one that does.
+    """Whether no other step publishes meanwhile.
+
+    Not every lake behind a URI has a lock: there a step that fills neither staging nor gold may meet one that does.
     """
     return not is_uri(lake) or any(name.startswith(("staging.", "gold.")) for name in step.writes)
 
@@ -164,23 +171,22 @@ def _summary_path(settings: Settings, step: Step) -> str:
 
 
 def _earlier(step: Step, settings: Settings) -> dict[str, Summary]:
-    before = STEPS[: STEPS.index(step)] if step in STEPS else ()
-    read = {s.name: landing.read_json(_summary_path(settings, s)) for s in before}
-    if missing := [name for name, summary in read.items() if summary is None]:
+    steps = STEPS[: STEPS.index(step)] if step in STEPS else ()
+    summaries = {s.name: landing.read_json(_summary_path(settings, s)) for s in steps}
+    if missing := [name for name, summary in summaries.items() if summary is None]:
         raise BadInput(
             f"Run {settings.run_id} has no finished {' and no finished '.join(missing)} in {settings.lake}. "
-            f"Needed: the steps before {step.name}, done in the same run. Run them first."
+            f"Needed: the steps before {step.name}, finished in the same run. Run them first."
         )
-    return read
+    return summaries
 
 
 @contextmanager
 def _claimed(spark: SparkSession | None, step: Step, settings: Settings, earlier: dict[str, Summary]) -> Iterator[None]:
-    """Staging belongs to the run that filled it last: what another run staged is never published under our name.
+    """Make sure that staging is ours while the block runs: another run's tables are never published under our name.
 
-    Where another run came in between, as runs of a backfill and the night itself do, ours is rebuilt first.
-
-    Edge case: while staging is filled it belongs to no run, so that what a killed step left there is never published.
+    Staging belongs to the run that filled it last. If another run, such as one of a backfill, came in between, ours is
+    rebuilt first. While it is filled it belongs to no run, so the leftovers of a killed step are never published.
     """
     if _touches_staging(step.writes):
         with _filled(settings):
@@ -189,8 +195,8 @@ def _claimed(spark: SparkSession | None, step: Step, settings: Settings, earlier
     if _touches_staging(step.reads):
         owner = (landing.read_json(_owner_path(settings)) or {}).get("run_id")
         if owner != settings.run_id:
-            held = f"Staging holds run {owner}, which came in between" if owner else "Staging is not whole"
-            progress.say(f"{held}: rebuilding ours first")
+            reason = f"Run {owner} has filled staging in between" if owner else "Staging is not whole"
+            progress.say(f"{reason}: rebuilding this run's tables first")
             with _filled(settings):
                 _body(REBUILD).run_step(spark, settings, earlier)
     yield
@@ -198,7 +204,7 @@ def _claimed(spark: SparkSession | None, step: Step, settings: Settings, earlier
 
 @contextmanager
 def _filled(settings: Settings) -> Iterator[None]:
-    """Takes staging from its owner before the block fills it; ours it is when the block has ended."""
+    """Take staging from its owner before the block fills it, and make it ours at the end."""
     landing.remove(_owner_path(settings))
     yield
     landing.write_json(_owner_path(settings), {"run_id": settings.run_id})

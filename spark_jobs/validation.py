@@ -1,6 +1,6 @@
-"""Runs Great Expectations over staged tables. Besides expectations/ the only module that knows GX.
+"""Runs Great Expectations over staged tables. Besides expectations/ the only module that imports GX.
 
-DuckDB answers, row by row, which laws hold; GX judges those answers, missing values, codes and columns.
+DuckDB evaluates laws row by row; GX judges the answers, missing values, codes and columns.
 """
 
 from __future__ import annotations
@@ -32,29 +32,36 @@ _ONE = pa.scalar(1, _MARK)
 
 
 def validate(tables: Mapping[str, pa.Table], views: Mapping[str, pa.Table], window: Mapping[str, Any]) -> list[Verdict]:
-    """Checks every table against what is expected of it.
+    """Check every table against its expectations.
 
-    Takes: rows by the full name of their table; what else the laws look at, by the name they give it; `cluster`,
-        `window_from` and `window_to`
-    Gives: for each expectation of each table, in order: table, expectation, description, severity, success,
-        is_vacuous, observed, unexpected_count, sentences (columns of quality.validation_results)
-    Raises: RuntimeError where an expectation could not be checked: that is a fault, not a breach
-    Edge case: where the columns of any table are wrong, columns are all that is judged; laws could not even be asked.
-        Of a table without a row the columns alone are judged: the other expectations are vacuous.
+    If the columns of any table are wrong, only columns are judged: laws cannot be evaluated. For a table without a row
+    too only the columns are judged: its other expectations are vacuous.
+
+    Args:
+        tables: Rows by the full name of their table.
+        views: Other tables that laws read, by the name they use.
+        window: `cluster`, `window_from` and `window_to`.
+
+    Returns:
+        For each expectation of each table, in order, columns of quality.validation_results: table, expectation,
+        description, severity, success, is_vacuous, observed, unexpected_count, sentences.
+
+    Raises:
+        RuntimeError: An expectation could not be checked: that is a fault, not a breach.
     """
-    expected = {name: expectations_of(BY_NAME[name]) for name in tables}
+    expectations = {name: expectations_of(BY_NAME[name]) for name in tables}
     is_sound = all(set(rows.column_names) == set(BY_NAME[name].column_names) for name, rows in tables.items())
     if not is_sound:
-        expected = {name: claims[:1] for name, claims in expected.items()}
-    asked = {name for name, rows in tables.items() if len(rows) or not is_sound}
-    answers = _answers(tables, views, window, {name: expected[name] for name in asked})
+        expectations = {name: claims[:1] for name, claims in expectations.items()}
+    judged = {name for name, rows in tables.items() if len(rows) or not is_sound}
+    answers = _answers(tables, views, window, {name: expectations[name] for name in judged})
     batches, verdicts = _batches(), list[Verdict]()
     for name, rows in tables.items():
-        if name in asked:
-            batch = _batch(batches, rows, answers[name], expected[name])
-            verdicts += _verdicts(batch, rows, expected[name])
+        if name in judged:
+            batch = _batch(batches, rows, answers[name], expectations[name])
+            verdicts += _verdicts(batch, rows, expectations[name])
         else:
-            verdicts += map(_verdict_on_no_row, expected[name])
+            verdicts += map(_verdict_on_no_row, expectations[name])
     return verdicts
 
 
@@ -62,14 +69,14 @@ def _answers(
     tables: Mapping[str, pa.Table],
     views: Mapping[str, pa.Table],
     window: Mapping[str, Any],
-    expected: Mapping[str, Expectations],
+    expectations_of_tables: Mapping[str, Expectations],
 ) -> dict[str, pa.Table]:
-    """For each table a column for each of its laws: whether the row keeps it."""
-    named = {BY_NAME[name].name: rows for name, rows in tables.items()}
+    """Evaluate laws: a table for each table, with a column for each law that says whether the row keeps it."""
+    by_name = {BY_NAME[name].name: rows for name, rows in tables.items()}
     of_window = {"published_window": pa.Table.from_pylist([{**window}])}
     answers = {}
-    with tables_in_sql({**views, **named, **of_window}) as connection:
-        for name, expectations in expected.items():
+    with tables_in_sql({**views, **by_name, **of_window}) as connection:
+        for name, expectations in expectations_of_tables.items():
             laws = {law_column(e): e.predicate for e in expectations if e.kind == "law"}
             try:
                 answers[name] = evaluate(connection, BY_NAME[name].name, laws)
@@ -79,7 +86,7 @@ def _answers(
 
 
 def _batches() -> BatchDefinition[Any]:
-    """What makes a batch of a frame, which GX asks to have a source, an asset and a definition."""
+    """The definition of batches of frames: GX needs a source, an asset and a definition."""
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
     return (
@@ -90,10 +97,10 @@ def _batches() -> BatchDefinition[Any]:
 
 
 def _batch(batches: BatchDefinition[Any], rows: pa.Table, answers: pa.Table, expectations: Expectations) -> Batch:
-    """The table as far as an expectation looks at it: codes as they are, and marks.
+    """A table's columns as expectations need them: codes as they are, and marks.
 
-    A mark is 1 where a value is there, or where a law is kept; and 0, or nothing, where not. GX copies a frame for each
-    expectation, so what none looks at has no value.
+    A mark is 1 if a value is there or a law is kept, else 0 or null. GX copies the frame for each expectation, so
+    columns that none needs have no values.
     """
     coded = {e.column for e in expectations if e.kind == "code"}
     present = {e.column for e in expectations if e.kind == "present"} - coded
@@ -105,12 +112,12 @@ def _batch(batches: BatchDefinition[Any], rows: pa.Table, answers: pa.Table, exp
 
 
 def _verdicts(batch: Batch, rows: pa.Table, expectations: Expectations) -> list[Verdict]:
-    """The cheap result for all together first; where that does not hold, each by itself, to count and name rows."""
+    """Judge all expectations together, which is cheap; if one fails, each by itself, to count and name rows."""
     table = expectations[0].table
     if batch.validate(first_suite_of(table, expectations), result_format={"result_format": "BOOLEAN_ONLY"}).success:
         return [_verdict(e) for e in expectations]
-    named = {"result_format": "SUMMARY", "partial_unexpected_count": NAMED_ROWS}
-    results = batch.validate(suite_of(table, expectations), result_format=named).results
+    result_format = {"result_format": "SUMMARY", "partial_unexpected_count": NAMED_ROWS}
+    results = batch.validate(suite_of(table, expectations), result_format=result_format).results
     by_name = {r.expectation_config.meta["name"]: r for r in results}
     return [_verdict_of(e, by_name[e.name], rows) for e in expectations]
 
@@ -122,17 +129,17 @@ def _verdict_on_no_row(expectation: Expectation) -> Verdict:
 def _verdict_of(expectation: Expectation, result: ExpectationValidationResult, rows: pa.Table) -> Verdict:
     if fault := _fault(result.exception_info):
         raise RuntimeError(f"{expectation.table}: {expectation.name} could not be checked: {fault}")
-    verdict, found = _verdict(expectation), result.result
+    verdict, details = _verdict(expectation), result.result
     if result.success:
         return verdict
     if expectation.kind == "columns":
-        columns = found["observed_value"]
-        told = {"observed": ", ".join(columns), "sentences": columns_breach(expectation, columns)}
-        return verdict | {"success": False, **told}
-    count, numbers = found["unexpected_count"], found["partial_unexpected_index_list"]
+        columns = details["observed_value"]
+        columns_verdict = {"observed": ", ".join(columns), "sentences": columns_breach(expectation, columns)}
+        return verdict | {"success": False, **columns_verdict}
+    count, numbers = details["unexpected_count"], details["partial_unexpected_index_list"]
     return verdict | {
         "success": False,
-        "observed": f"{count} of {found['element_count']} rows",
+        "observed": f"{count} of {details['element_count']} rows",
         "unexpected_count": count,
         "sentences": breach(expectation, count, rows.select(expectation.names).take(numbers).to_pylist()),
     }
@@ -153,7 +160,7 @@ def _verdict(expectation: Expectation) -> Verdict:
 
 
 def _fault(exception_info: Mapping[str, Any] | None) -> str:
-    """What kept GX from checking; empty where nothing did. GX keeps one entry, or one for each measure that failed."""
+    """The reason why GX could not check; empty if it could. GX gives one entry, or one for each metric that failed."""
     info = exception_info or {}
     entries = [info] if "raised_exception" in info else list(info.values())
     return "; ".join(str(e["exception_message"]) for e in entries if e["raised_exception"])

@@ -1,4 +1,4 @@
-"""Rows that break a law of their table are left out of gold, kept, and named: the rest of the night is published."""
+"""Rows that break a law of their table are withheld from gold, and named: the rest of the night is published."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from kafka_hindsight.shared.words import counted
 from kafka_hindsight.sql.predicates import evaluate, tables_in_sql
 
 MOST_WITHHELD = 0.25
-"""Where more of a table's rows than these break its laws, what remains of it would mislead. Our choice, as for breaks
-in generations."""
+"""If a larger share of a table's rows breaks its laws, the rest would mislead. Our choice, as for breaks in
+generations."""
 
 _CUT_AT = 2000
 
@@ -30,8 +30,8 @@ Tables = Mapping[str, pa.Table]
 
 @dataclass(frozen=True)
 class Checked:
-    """Tables with what validation found. Of rows that were taken out: `rows` are columns of quality.withheld_rows,
-    `sentences` say what to do, `laws` name what they broke by table, `misleads` the tables of which too little is left.
+    """Tables with their verdicts. Of withheld rows, `rows` have columns of quality.withheld_rows, and `sentences` say
+    what to do. `misleads` names the tables of which too little is left.
     """
 
     tables: Tables
@@ -40,8 +40,8 @@ class Checked:
     sentences: tuple[str, ...] = ()
     misleads: tuple[str, ...] = ()
 
-    def published(self) -> Checked:
-        """The same, with what was broken as warnings: the rows that broke it are gone."""
+    def with_warnings(self) -> Checked:
+        """The same, with broken critical laws as warnings: the rows that broke them are withheld."""
         return replace(self, verdicts=[{**v, "severity": "warning"} if _is_broken(v) else v for v in self.verdicts])
 
 
@@ -49,17 +49,17 @@ def _is_broken(verdict: Verdict) -> bool:
     return not verdict["success"] and verdict["severity"] == "critical"
 
 
-def withhold(found: Checked) -> Checked:
-    """What remains without the rows that break critical laws; the same where no law is broken that names its rows."""
-    broken = [(v["table"], v["expectation"]) for v in found.verdicts if _is_broken(v)]
+def withhold(checked: Checked) -> Checked:
+    """Withhold the rows that break critical laws, as far as laws name rows."""
+    broken = [(v["table"], v["expectation"]) for v in checked.verdicts if _is_broken(v)]
     for name in dict.fromkeys(table for table, _ in broken):
         laws = [e for e in expectations_of(BY_NAME[name]) if e.holds and (name, e.name) in broken]
-        found = _without(found, name, laws) if laws else found
-    return found
+        checked = _without(checked, name, laws) if laws else checked
+    return checked
 
 
-def _without(found: Checked, name: str, laws: Sequence[Expectation]) -> Checked:
-    table = found.tables[name]
+def _without(checked: Checked, name: str, laws: Sequence[Expectation]) -> Checked:
+    table = checked.tables[name]
     with tables_in_sql({BY_NAME[name].name: table}) as connection:
         holds = evaluate(connection, BY_NAME[name].name, {law.name: law.holds for law in laws})
     is_sound = reduce(pc.and_, holds.columns)
@@ -67,22 +67,22 @@ def _without(found: Checked, name: str, laws: Sequence[Expectation]) -> Checked:
     bad = table.filter(is_bad).to_pylist()
     answers = holds.filter(is_bad).to_pylist()
     sentence = (
-        f"{counted(len(bad), 'row')} of {name} broke {counted(len(laws), 'law')} of ours: not in gold, but in"
-        " quality.withheld_rows. That is a defect of Hindsight. Send us these rows."
+        f"{counted(len(bad), 'row')} of {name} broke {counted(len(laws), 'law')} of its table, and went to"
+        " quality.withheld_rows, not to gold. That is a defect of Hindsight. Send us these rows."
     )
     return replace(
-        found,
-        tables={**found.tables, name: table.filter(is_sound)},
-        rows=(*found.rows, *(_row_of(row, name, laws, kept_) for row, kept_ in zip(bad, answers, strict=True))),
-        sentences=(*found.sentences, sentence),
-        misleads=(*found.misleads, *([name] if len(bad) > MOST_WITHHELD * len(table) else [])),
+        checked,
+        tables={**checked.tables, name: table.filter(is_sound)},
+        rows=(*checked.rows, *(_row_of(row, name, laws, answer) for row, answer in zip(bad, answers, strict=True))),
+        sentences=(*checked.sentences, sentence),
+        misleads=(*checked.misleads, *([name] if len(bad) > MOST_WITHHELD * len(table) else [])),
     )
 
 
 def _row_of(
     row: Mapping[str, Any], name: str, laws: Sequence[Expectation], holds: Mapping[str, bool]
 ) -> dict[str, Any]:
-    """A row of quality.withheld_rows but for its run and its window."""
+    """A row of quality.withheld_rows without its run and its window."""
     text = json.dumps(_plain(row), ensure_ascii=False, separators=(",", ":"))
     return {
         "table": name,
@@ -94,7 +94,7 @@ def _row_of(
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it, without the columns that hold nothing."""
+    """A value for JSON, without columns that are null."""
     match value:
         case dict():
             return {name: _plain(of_it) for name, of_it in value.items() if of_it is not None}

@@ -20,7 +20,7 @@ from kafka_hindsight.alerts.receivers import Address
 from kafka_hindsight.alerts.words import body_of, recovery_of, title_of
 from kafka_hindsight.cli.options import AsJson, At, Lake, instant
 from kafka_hindsight.lake import landing
-from kafka_hindsight.lake.lock import held
+from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.lake.waiting import LakeBusy
 from kafka_hindsight.settings.alerts import AlertSettings, alert_settings
 from kafka_hindsight.settings.config import is_uri, masked
@@ -91,7 +91,7 @@ def run(order: Order) -> int:
     """
     is_kept = False
     try:
-        with held(order.lake, "alerts", f"{os.getpid()}", PATIENCE):
+        with hold_lock(order.lake, "alerts", f"{os.getpid()}", PATIENCE):
             state = _keep(order)
             is_kept = True
             problems = _look(order, state)

@@ -22,7 +22,7 @@ from kafka_hindsight.cli.follow import Screen, follow, near, printable, start_al
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.connection import from_environment as from_variables
 from kafka_hindsight.lake.landing import read_json, read_text
-from kafka_hindsight.lake.lock import held
+from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.lake.waiting import LakeBusy
 from kafka_hindsight.settings.alerts import owners
 from kafka_hindsight.settings.config import masked
@@ -173,7 +173,7 @@ def _audit(settings: Settings, live: Connection | None = None) -> int:
     log, told = RUNS / f"{settings.run_id}.log", RUNS / f"{settings.run_id}.progress"
     told.touch()
     try:
-        with held(settings.lake, "audit", settings.run_id), log.open("wb") as noise:
+        with hold_lock(settings.lake, "audit", settings.run_id), log.open("wb") as noise:
             print(f"Auditing {masked(near(settings.logs))} into {masked(near(settings.lake))}", flush=True)
             print(f"Everything that is said meanwhile goes to {near(str(log))}", flush=True)
             screen = Screen()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from kafka_hindsight.catalog.model import Table
-from kafka_hindsight.engine.work import Work, worked
+from kafka_hindsight.engine.work import Work, run_units
 from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import write_files
@@ -20,18 +20,18 @@ _PIECE = 64 * 1024 * 1024
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """Does all work itself, one unit after another."""
+    """An engine that does all work itself, one unit after another."""
 
     piece: int = _PIECE
 
     def spread(self, units: Sequence[Unit], work: Work, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """What work makes of units."""
-        return worked(_reported(units), work)
+        """See Engine."""
+        return run_units(_with_progress(units), work)
 
     def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> list[File]:
-        """Writes what work makes of units as files of a table."""
-        return write_files(f"{store.lake}/{table.layer}/{table.name}", table, worked(_reported(units), work))
+        """See Engine."""
+        return write_files(f"{store.lake}/{table.layer}/{table.name}", table, run_units(_with_progress(units), work))
 
 
-def _reported(units: Sequence[Unit]) -> Iterator[Unit]:
+def _with_progress(units: Sequence[Unit]) -> Iterator[Unit]:
     return progress.reported(units, lambda unit: unit.size, sum(unit.size for unit in units))

@@ -22,7 +22,7 @@ BUCKET = 100_000
 
 
 class LocalRunner:
-    """Runs a rebuild over a lake."""
+    """A runner of rebuilds over a lake, in this process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -36,12 +36,12 @@ class LocalRunner:
     def narrow(self, narrowings: Sequence[Narrowing], values: Values) -> None:
         """See Runner."""
         scope: Scope = values[SCOPE]
-        of_tables = grouped((n for n in narrowings if n.leaf.table), lambda n: n.leaf.table)
-        for name, own in of_tables.items():
+        by_table = grouped((n for n in narrowings if n.leaf.table), lambda n: n.leaf.table)
+        for name, of_table in by_table.items():
             table = BY_NAME[name]
-            for part in self._store.read_in_parts(table, part_read(own, table, scope)):
-                spans = {span: within(part, table, scope, span) for span in {n.leaf.span for n in own}}
-                for narrowing in own:
+            for part in self._store.read_in_parts(table, part_read(of_table, table, scope)):
+                spans = {span: within(part, table, scope, span) for span in {n.leaf.span for n in of_table}}
+                for narrowing in of_table:
                     self._keep(narrowing, spans[narrowing.leaf.span], values)
         for narrowing in narrowings:
             if narrowing.leaf.judgement is not None:
@@ -52,7 +52,7 @@ class LocalRunner:
         """See Runner."""
         for judgement in judgements:
             parts = self._parts.pop(judgement, {})
-            count = 1 + sum(part.num_rows for own in parts.values() for part in own) // BUCKET
+            count = 1 + sum(part.num_rows for tables in parts.values() for part in tables) // BUCKET
             for bucket in _buckets(judgement, parts, count if key_of(judgement) else 1):
                 for name, rows in judge(judgement, bucket, values).items():
                     self._outputs[judgement][name].append(rows)
@@ -64,11 +64,11 @@ class LocalRunner:
     def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
         """See Runner."""
         for name, source in sources.items():
-            made = [leaf_schema(next(source.leaves())[0]).empty_table()]
+            parts = [leaf_schema(next(source.leaves())[0]).empty_table()]
             for leaf, functions in source.leaves():
                 if leaf.judgement is not None:
-                    made += (narrow(functions, part, values) for part in self._outputs[leaf.judgement][leaf.output])
-            yield name, pa.concat_tables(made, promote_options="permissive")
+                    parts += (narrow(functions, part, values) for part in self._outputs[leaf.judgement][leaf.output])
+            yield name, pa.concat_tables(parts, promote_options="permissive")
 
     def _keep(self, narrowing: Narrowing, part: pa.Table, values: Values) -> None:
         rows = narrow(narrowing.functions, part, values)

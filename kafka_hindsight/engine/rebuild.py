@@ -29,16 +29,16 @@ from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.arrow_tables import completed, inside, with_columns
 
-KEPT = (
+OUTSIDE_GOLD = (
     "quality.generation_gaps",
     "quality.leadership_gaps",
     "quality.unobserved_spans",
     "quality.rule_firings",
     "quality.metadata_states",
 )
-"""What is written even when the publication is refused."""
+"""Tables that are written even when the publication is refused."""
 
-WANTED = (*(t.full_name for t in TABLES if t.layer == "gold"), *KEPT)
+ALL_TABLES = (*(t.full_name for t in TABLES if t.layer == "gold"), *OUTSIDE_GOLD)
 
 
 @dataclass(frozen=True)
@@ -51,54 +51,54 @@ class Narrowing:
     functions: tuple[Narrow, ...]
 
     def can_run(self, values: Values, judged: Iterable[Judgement]) -> bool:
-        """Whether what it reads, and the values that its functions take, are there."""
+        """Whether its input and the values that its functions take are there."""
         is_there = self.leaf.judgement is None or self.leaf.judgement in judged
         return is_there and all(name in values for function in self.functions for name in values_of(function))
 
 
 def part_read(narrowings: Iterable[Narrowing], table: Table, scope: Scope) -> Part:
-    """The rows of a table that narrowings read: those of what is seen, or all where one reads all."""
+    """The rows of a table that narrowings read: those around the window, or all if one of them reads all."""
     if table.time_column is None or not all(n.leaf.span for n in narrowings):
         return Part(scope.cluster)
     return Part(scope.cluster, table.time_column, (scope.seen.start, scope.seen.end))
 
 
 def within(part: pa.Table, table: Table, scope: Scope, span: str) -> pa.Table:
-    """The rows of a span of the scope; all where it is empty."""
+    """The rows of a span of the scope; all rows if the span has no name."""
     return inside(part, getattr(scope, span), str(table.time_column)) if span else part
 
 
 class Runner(Protocol):
-    """What runs judgements. It keeps what it has narrowed and judged until the rebuild ends."""
+    """A runner of judgements. It keeps narrowed inputs and outputs until the rebuild ends."""
 
     def has(self, table: Table) -> bool:
         """Whether the lake has a table."""
 
     def narrow(self, narrowings: Sequence[Narrowing], values: Values) -> None:
-        """Narrow tables and outputs; each is read once, for all that is made of it."""
+        """Narrow tables and outputs. Each is read once, for all of its narrowings."""
 
     def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
-        """Run judgements with a key, which do not read one another. Their inputs are narrowed."""
+        """Run judgements with a key that do not read one another. Their inputs are narrowed already."""
 
     def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
-        """Run judgements without a key, which do not need one another. Gives: the value of each, by its name."""
+        """Run judgements without a key that do not need one another, and give the value of each by its name."""
 
     def tables(self, sources: Mapping[str, Source], values: Values) -> Iterator[tuple[str, pa.Table]]:
-        """All rows of each source that outputs are made of."""
+        """All rows of each source, by the name of its table. A source is an output, or a union of outputs."""
 
 
-def rebuild(runner: Runner, scope: Scope, wanted: Iterable[str] = WANTED) -> Iterator[tuple[Table, pa.Table]]:
-    """Run every judgement that wanted tables rest on.
+def rebuild(runner: Runner, scope: Scope, names: Iterable[str] = ALL_TABLES) -> Iterator[tuple[Table, pa.Table]]:
+    """Run every judgement that tables rest on.
 
     Args:
-        runner: What runs them.
+        runner: Runs them.
         scope: What the run is about.
-        wanted: Full names of tables. Nothing is judged for others.
+        names: Full names of tables. Nothing is judged for others.
 
     Yields:
-        Each wanted table with its rows of the window; but those of which the lake holds no input.
+        Each of these tables with its rows of the window. A table whose input the lake does not have is left out.
     """
-    published = {name: PUBLISHED[name] for name in wanted}
+    published = {name: PUBLISHED[name] for name in names}
     order = check_published(published, published)
     available = _available(runner, order)
     values = run_judgements(runner, scope, order)
@@ -108,20 +108,20 @@ def rebuild(runner: Runner, scope: Scope, wanted: Iterable[str] = WANTED) -> Ite
 
 
 def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> Values:
-    """Run judgements, each after those that it reads; all that can run together at once.
+    """Run judgements, each after those that it reads. Those that can run together run at once.
 
-    A judgement of which the lake holds no input is not run.
+    A judgement whose input the lake does not have is not run.
 
     Returns:
-        The value of each judgement without a key, by its name; None of one that was not run.
+        The value of each judgement without a key, by its name; None for one that was not run.
     """
     values: dict[str, Any] = {SCOPE: scope}
     available = _available(runner, order)
     pending = [n for judgement in order if judgement in available for n in _narrowings(runner, available, judgement)]
     judged: list[Judgement] = []
-    done, last = 0, time.monotonic()
-    for together in _levels(order):
-        ready = [j for j in together if j in available]
+    count, last = 0, time.monotonic()
+    for level in _levels(order):
+        ready = [j for j in level if j in available]
         if any(n.judgement in ready for n in pending):
             due = [n for n in pending if n.can_run(values, judged)]
             runner.narrow(due, values)
@@ -130,19 +130,19 @@ def run_judgements(runner: Runner, scope: Scope, order: Sequence[Judgement]) -> 
         if keyed:
             runner.judge(keyed, values)
             judged += keyed
-        keyless = [j for j in together if not j.key]
+        keyless = [j for j in level if not j.key]
         values |= dict.fromkeys((j.name for j in keyless), None)
         if any(j in available for j in keyless):
             values |= runner.evaluate([j for j in keyless if j in available], values)
-        done += len(ready)
+        count += len(ready)
         if time.monotonic() - last >= progress.INTERVAL_S:
             last = time.monotonic()
-            progress.say(f"{done} of {len(available)} judgements are made")
+            progress.say(f"{count} of {len(available)} judgements are made")
     return values
 
 
 def is_available(runner: Runner, available: Collection[Judgement], source: Source) -> bool:
-    """Whether the lake has what the first of the tables holds that a source is made of."""
+    """Whether the lake has the first of the tables that a source is made of."""
     if source.sources:
         return is_available(runner, available, source.sources[0])
     return (

@@ -35,7 +35,7 @@ Parts = Mapping[str, Sequence[pa.Table]]
 """The parts of each input of a judgement."""
 
 Values = Mapping[str, Any]
-"""What judgements without a key gave, and the scope, by name."""
+"""The results of judgements without a key, and the scope, by name."""
 
 BY_TIMES = frozenset(
     {
@@ -43,7 +43,7 @@ BY_TIMES = frozenset(
         *("gold.truncations", "gold.rebalances"),
     }
 )
-"""Tables whose verdicts compare the times of lines. An incident is as sure as what it consists of."""
+"""Tables whose verdicts compare the times of lines. An incident is as sure as its parts."""
 
 _SEPARATOR = "\x1f"
 
@@ -53,33 +53,33 @@ def evaluate(judgement: Judgement, parts: Parts, values: Values) -> Any:
     inputs = {name: _input(judgement, name, parts.get(name, ()), values) for name in judgement.reads}
     classes = inputs_of(judgement.function)
     arguments = {name: _rows(table, cls) if (cls := classes[name]) else table for name, table in inputs.items()}
-    return judgement.function(**arguments, **_named(judgement.function, values))
+    return judgement.function(**arguments, **_arguments(judgement.function, values))
 
 
 def judge(judgement: Judgement, parts: Parts, values: Values) -> dict[str, pa.Table]:
     """The outputs of a judgement for all keys whose rows the parts hold.
 
-    The rows of a huge key live until its function returns: the garbage collector need not look at them again and again.
+    The rows of a huge key live until its function returns, so the garbage collector does not visit them meanwhile.
     """
     inputs = {name: _input(judgement, name, parts.get(name, ()), values) for name in judgement.reads}
-    named = _named(judgement.function, values)
+    arguments = _arguments(judgement.function, values)
     outputs: dict[str, list[Any]] = {name: [] for name in outputs_of(judgement.function)}
     gc.freeze()
     try:
         for rows in _by_key(judgement, inputs):
-            result = judgement.function(**rows, **named)
-            for name, own in outputs.items():
-                own += getattr(result, name)
+            result = judgement.function(**rows, **arguments)
+            for name, output in outputs.items():
+                output += getattr(result, name)
     finally:
         gc.unfreeze()
     classes = outputs_of(judgement.function)
-    return {name: _output(own, classes[name], values) for name, own in outputs.items()}
+    return {name: _output(output, classes[name], values) for name, output in outputs.items()}
 
 
 def narrow(functions: Sequence[Narrow], table: pa.Table, values: Values) -> pa.Table:
-    """Apply functions to a part of a table, one after the other."""
+    """Apply functions to a part of a table, one after another."""
     for function in functions:
-        table = function(table, **_named(function, values))
+        table = function(table, **_arguments(function, values))
     return table
 
 
@@ -87,7 +87,7 @@ def leaf_schema(leaf: Source) -> pa.Schema:
     """The columns of a table of the lake, or of an output of a judgement."""
     cls = leaf.row_class
     if cls is None:
-        raise ValueError(f"{leaf.table or leaf.output} has no rows that are declared.")
+        raise ValueError(f"{leaf.table or leaf.output} has no declared rows.")
     return arrow_schema(cls.TABLE)
 
 
@@ -97,27 +97,27 @@ def in_buckets(table: pa.Table, key: Sequence[str], count: int) -> Iterator[tupl
         if table.num_rows:
             yield 0, table
         return
-    words = pc.binary_join_element_wise(
+    keys = pc.binary_join_element_wise(
         *(pc.fill_null(table[name].cast(pa.string()), "") for name in key), _SEPARATOR
     ).combine_chunks()
-    coded = words.dictionary_encode()
-    buckets = np.array([zlib.crc32(word.encode()) % count for word in coded.dictionary.to_pylist()], np.int64)
+    coded = keys.dictionary_encode()
+    buckets = np.array([zlib.crc32(text.encode()) % count for text in coded.dictionary.to_pylist()], np.int64)
     of_rows = buckets[coded.indices.to_numpy(zero_copy_only=False)] if len(coded) else np.array([], np.int64)
     for bucket in np.unique(of_rows).tolist():
         yield bucket, table.filter(pa.array(of_rows == bucket))
 
 
 def key_of(judgement: Judgement) -> tuple[str, ...]:
-    """The columns that tell the keys of a judgement apart: all rows are of one cluster."""
+    """The key of a judgement without the cluster: all rows are of one."""
     return tuple(name for name in judgement.key if name != "cluster")
 
 
-def _named(function: Any, values: Values) -> dict[str, Any]:
+def _arguments(function: Any, values: Values) -> dict[str, Any]:
     return {name: values[name] for name in values_of(function)}
 
 
 def _input(judgement: Judgement, name: str, parts: Sequence[pa.Table], values: Values) -> pa.Table:
-    """All rows of an input, with all columns that a function may ask for."""
+    """All rows of an input, with all columns of its class."""
     source, cls = judgement.reads[name], inputs_of(judgement.function)[name]
     if not parts:
         leaf, functions = next(source.leaves())
@@ -150,7 +150,7 @@ def _rows(table: pa.Table, cls: type[Row] | None) -> list[Any]:
 
 
 def _output(rows: Sequence[Row], cls: type[Row], values: Values) -> pa.Table:
-    """Rows as a table. A verdict is at most as sure as the clocks by which its lines were written."""
+    """Rows as a table. A verdict is at most as sure as the clocks that wrote its lines."""
     schema = arrow_schema(cls.TABLE)
     if (clocks := values[SCOPE].clocks) and cls.TABLE.full_name in BY_TIMES:
         rows = [_by_clocks(row, clocks) for row in rows]

@@ -1,1 +1,1 @@
-"""What the step ingest is made of: files become records, and records events. Any engine spreads the work."""
+"""The parts of the step ingest: files become records, and records events. Any engine spreads the work."""

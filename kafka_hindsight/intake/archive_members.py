@@ -1,4 +1,4 @@
-"""Archives of tar, packed or not: the files that they hold, each read where it lies."""
+"""Archives of tar, packed or not: their files, each read where it lies."""
 
 from __future__ import annotations
 
@@ -28,26 +28,28 @@ _SCHEMA = pa.schema(
 
 
 def members(engine: Engine, archives: Sequence[Found]) -> Mapping[Found, list[Found]]:
-    """What archives hold, each file with the archive's name as its folder, in the order in which it lies there.
+    """The files of archives, each with the archive's name as its folder, in the order of the archive.
 
-    Edge case: an archive that breaks off is an entry itself, with the reason; of a name that is there twice the last
-    one counts, as it does for tar.
+    An archive that breaks off is an entry itself, with the reason. If a name is there twice, the last one counts, as it
+    does for tar.
     """
     units = [Unit(archive.uri, (0, archive.size), {"archive": n}) for n, archive in enumerate(archives)]
     rows = pa.Table.from_batches(engine.spread(units, members_in, _SCHEMA), _SCHEMA).to_pylist()
-    held: dict[Found, dict[str, Found]] = {archive: {} for archive in archives}
+    by_archive: dict[Found, dict[str, Found]] = {archive: {} for archive in archives}
     for row in sorted(rows, key=lambda row: (row["archive"], row["begin"])):
         archive = archives[row["archive"]]
         entry = _entry(archive, row)
-        held[archive].pop(entry.name, None)
-        held[archive][entry.name] = entry
-    return {archive: [*entries.values()] or [archive._replace(why_not=_EMPTY)] for archive, entries in held.items()}
+        by_archive[archive].pop(entry.name, None)
+        by_archive[archive][entry.name] = entry
+    return {
+        archive: [*entries.values()] or [archive._replace(why_not=_EMPTY)] for archive, entries in by_archive.items()
+    }
 
 
-def members_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    """What a worker finds in an archive, a row for each file."""
-    for name, begin, size, millis, why_not in walk(held):
-        row = {"archive": told["archive"], "name": name, "begin": begin, "size": size, "millis": millis}
+def members_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+    """Walk through an archive, and give a row for each file."""
+    for name, begin, size, millis, why_not in walk(content):
+        row = {"archive": arguments["archive"], "name": name, "begin": begin, "size": size, "millis": millis}
         yield pa.RecordBatch.from_pylist([{**row, "why_not": why_not}], _SCHEMA)
 
 
@@ -55,6 +57,6 @@ def _entry(archive: Found, row: Any) -> Found:
     if not row["name"]:
         return archive._replace(why_not=row["why_not"])
     name, uri = f"{archive.name}/{row['name']}", f"{archive.uri}!/{row['name']}"
-    there = Archive(archive.uri, archive.size, row["begin"])
+    place_in_archive = Archive(archive.uri, archive.size, row["begin"])
     size = row["size"] if is_packed(archive.uri) else min(row["size"], archive.size - row["begin"])
-    return Found(name, uri, size, of_millis(row["millis"]), row["why_not"], there)
+    return Found(name, uri, size, of_millis(row["millis"]), row["why_not"], place_in_archive)

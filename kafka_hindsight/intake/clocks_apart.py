@@ -1,8 +1,8 @@
-"""Clocks that are wrong: what the steps in files mean for a run, and what leader epochs show of two brokers' clocks.
+"""Wrong clocks: the meaning of steps in files, and the clocks of two brokers, compared by leader epochs.
 
-Two brokers name a leader epoch when each of them has heard of it. A broker that stands still names it late, and so
-does one that starts: a delay looks like a clock that is ahead, and ends. A clock is ahead where a leader is later than
-a follower in several minutes by the same time, and hardly a minute between them shows both together.
+Two brokers name a leader epoch when each of them has heard of it. A broker that stands still, or starts, names it late:
+such a delay looks like a clock that is ahead, but it ends. A clock is ahead if a leader is later than a follower by the
+same time in several minutes, and hardly any minute between them shows both together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog.codes import ClockMeaning, Origin
 from kafka_hindsight.catalog.rows.structs import ClockStep
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.engine.work import Engine, narrowed
+from kafka_hindsight.engine.work import Engine, narrow_rows
 from kafka_hindsight.lake.arrow_types import INSTANT
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
@@ -37,32 +37,31 @@ _MINUTE = 60_000_000
 """Microseconds of a minute."""
 
 _NEAR = 60
-"""Seconds by which what a leader and a follower say may differ from whole quarters."""
+"""Seconds by which the distance of a leader and a follower may differ from whole quarters."""
 
 _FACTS, _ACTS = 5, 3
-"""Leader epochs, and minutes in which they began, that are more than a broker that was away once."""
+"""Leader epochs, and minutes in which they began: fewer may come from a broker that was away once."""
 
 _LATE_ACTS = 2
-"""Minutes in which a leader was later than its followers: one that stood still when it was elected is so once."""
+"""Minutes in which a leader was later than its followers: one that stood still at its election is late only once."""
 
 _SKEW = CLOCK_SKEW.total_seconds()
 _TOGETHER = _SKEW / 2
-"""Seconds by which clocks that agree differ, and by which the same distance of two clocks differs from time to time."""
+"""Seconds by which clocks that agree differ, and by which the distance of two clocks varies."""
 
 _SHARE = 0.9
 _SHOWN = 3
 _EPOCH = ("topic", "partition", "leader_epoch")
 
 Distances = Mapping[tuple[int, int], Sequence[tuple[float, int]]]
-"""By leader and follower, for each leader epoch: how many seconds after the leader the follower named it, and in which
-minute."""
+"""By leader and follower, for each leader epoch: the seconds by which the follower named it later, and the minute."""
 
 Writer = Callable[[str], int | None]
-"""The broker that wrote a log, where it is known."""
+"""The broker that wrote a log; None if it is not known."""
 
 
 class Finding(NamedTuple):
-    """A clock that is wrong, and a sentence about it; no sentence where another one stands for several."""
+    """A wrong clock, and a sentence about it; the sentence is empty if another finding's covers it."""
 
     error: ClockError
     sentence: str
@@ -78,11 +77,11 @@ _NAMINGS = pa.schema(
 
 
 def distances(engine: Engine, store: Store, part: Part) -> Distances:
-    """What two brokers wrote about the same leader epochs, in a part of silver.events."""
+    """Compare the instants at which two brokers named the same leader epochs, in a part of silver.events."""
     epochs = defaultdict[tuple[Any, ...], tuple[dict[int, int], dict[int, int]]](lambda: ({}, {}))
-    read = narrowed(engine, store, EVENTS, part, _NAMINGS.names, _namings, _NAMINGS)
-    columns = (read[name].to_pylist() for name in (*_EPOCH, "kind", "broker"))
-    for *epoch, kind, broker, at in zip(*columns, read["happened_at"].cast(pa.int64()).to_pylist(), strict=True):
+    namings = narrow_rows(engine, store, EVENTS, part, _NAMINGS.names, _namings, _NAMINGS)
+    columns = (namings[name].to_pylist() for name in (*_EPOCH, "kind", "broker"))
+    for *epoch, kind, broker, at in zip(*columns, namings["happened_at"].cast(pa.int64()).to_pylist(), strict=True):
         by_broker = epochs[tuple(epoch)][kind != "leader_started"]
         by_broker[broker] = min(at, by_broker.get(broker, at))
     pairs = defaultdict[tuple[int, int], list[tuple[float, int]]](list)
@@ -100,7 +99,7 @@ def _namings(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def ahead(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[Finding]:
-    """The brokers whose clocks are seconds or minutes ahead of others'. Takes: the logs that each broker wrote."""
+    """The brokers whose clocks are seconds or minutes ahead of others'; `sources` are the logs of each broker."""
     by_leader = defaultdict[int, dict[int, Mapping[int, Sequence[float]]]](dict)
     for (leader, follower), facts in pairs.items():
         if late := _late_minutes(facts, pairs.get((follower, leader), ())):
@@ -113,9 +112,9 @@ def _late_minutes(
 ) -> Mapping[int, Sequence[float]]:
     """The minutes in which a leader is later than a follower by the same time, with the seconds of each epoch.
 
-    Takes: the epochs that it leads, and those that the other one leads.
-    Edge case: a follower that starts is late by any time. Epochs that both name together, or that the other one leads
-        and names later, show that the leader was delayed before.
+    `leads` are the epochs that it leads, `follows` those that the other one leads. A follower that starts is late by
+    any time. Epochs that both name together, or that the other one leads and names later, show that the leader was
+    delayed before.
     """
     ahead = [(-seconds, minute) for seconds, minute in leads]
     late = grouped([fact for fact in ahead if _SKEW <= fact[0] < _QUARTER / 2], lambda fact: fact[1])
@@ -150,7 +149,7 @@ def _ahead(
 
 
 def apart(pairs: Distances, sources: Mapping[int, frozenset[str]]) -> list[Finding]:
-    """The pairs of brokers whose clocks lie whole quarters of an hour apart, the first of them by name."""
+    """The pairs of brokers whose clocks are whole quarters of an hour apart; the first have sentences of their own."""
     facts = defaultdict[tuple[int, int], list[tuple[int | None, int]]](list)
     for (leader, follower), own in pairs.items():
         sign = 1 if leader < follower else -1
@@ -190,7 +189,7 @@ def _apart(
 
 
 def in_files(files: Sequence[FileFacts], writer: Writer) -> list[Finding]:
-    """What the steps of files' clocks mean, one sentence for each meaning and length. Takes: who wrote each log."""
+    """The meaning of the steps in files' clocks, one sentence for each; `writer` gives the broker of a log."""
     by_meaning = defaultdict[ClockMeaning, list[tuple[FileFacts, ClockStep]]](list)
     steps_of = ((f, step) for f in files for step in f.steps if step is not f.open_hour)
     for file, step in [*steps_of, *_skips(files)]:
@@ -213,7 +212,7 @@ def _writers(file: FileFacts, writer: Writer) -> frozenset[int]:
 
 
 def _open_hours(files: Sequence[FileFacts], writer: Writer) -> Iterator[Finding]:
-    """The files of which it is not known whether they begin in the first or the second time of an hour."""
+    """The files that begin in the first or the second time of an hour, without a sign which of them it is."""
     own = [f for f in files if f.open_hour]
     names = words.listed(sorted(f.file.name for f in own), _SHOWN)
     sentence = (

@@ -1,8 +1,8 @@
-"""The ledger: which files were read to their end, and what they hold, so that none is read twice."""
+"""The ledger: the files that were read to their end, with facts about them, so that none is read twice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,50 +22,49 @@ from kafka_hindsight.shared.grouping import grouped
 
 @dataclass(frozen=True)
 class Ledger:
-    """What a lake knows of the files that were listed: facts and the cluster of the known; fingerprints of the rest."""
+    """Listed files in the ledger: the facts and the cluster of those that it has, the fingerprints of the others."""
 
-    known: Mapping[LogFile, FileFacts]
+    facts: Mapping[LogFile, FileFacts]
     clusters: Mapping[LogFile, str]
     marks: Mapping[LogFile, str]
 
-    def vanished(self, listed: Iterable[LogFile]) -> set[str]:
-        """The sources of files that could not be opened to look them up."""
-        return {f.source for f in listed if f not in self.known and f not in self.marks}
+    def vanished(self, files: Iterable[LogFile]) -> set[str]:
+        """The sources of files that could not be opened for a fingerprint."""
+        return {f.source for f in files if f not in self.facts and f not in self.marks}
 
 
-def consult(store: Store, files: Iterable[LogFile], cluster: str | None) -> Ledger:
-    """Finds files in the ledger: by name, size and time without opening them, else by their fingerprint.
+def consult(store: Store, files: Collection[LogFile], cluster: str | None) -> Ledger:
+    """Look files up in the ledger of a cluster, or of all clusters for None.
 
-    Takes: the cluster's name where it is given; else files of any cluster are found.
+    A file with the same name, size and time is not opened; others are looked up by their fingerprint.
     """
-    listed = list(files)
-    rows = _rows(store, listed, cluster)
-    found = {f: row for f in listed for row in rows.get(_kind(f), ()) if _is_same(row, f)}
-    marks = fingerprints([f for f in listed if f not in found])
-    found |= {f: row for f, mark in marks.items() for row in rows.get(_kind(f), ()) if row["fingerprint"] == mark}
+    rows = _rows(store, files, cluster)
+    entries = {f: row for f in files for row in rows.get(_kind(f), ()) if _is_same(row, f)}
+    marks = fingerprints([f for f in files if f not in entries])
+    entries |= {f: row for f, mark in marks.items() for row in rows.get(_kind(f), ()) if row["fingerprint"] == mark}
     return Ledger(
-        known={f: _facts(f, row) for f, row in found.items()},
-        clusters={f: row["cluster"] for f, row in found.items()},
+        facts={f: _facts(f, row) for f, row in entries.items()},
+        clusters={f: row["cluster"] for f, row in entries.items()},
         marks=marks,
     )
 
 
 def enter(store: Store, cluster: str, facts: Iterable[FileFacts], marks: Mapping[LogFile, str], at: datetime) -> None:
-    """Adds files that were read to their end. Their records must be in the lake by then."""
+    """Add files that were read to their end. Their records must be in the lake already."""
     rows = [_row(fact, marks[fact.file], cluster, at) for fact in facts]
-    once = {tuple(row[k] for k in LOG_FILES.key): row for row in rows}
+    by_key = {tuple(row[k] for k in LOG_FILES.key): row for row in rows}
     store.create(LOG_FILES)
-    if once:
-        store.append_new(LOG_FILES, table_of(once.values(), LOG_FILES))
+    if by_key:
+        store.append_new(LOG_FILES, table_of(by_key.values(), LOG_FILES))
 
 
-def _rows(store: Store, files: list[LogFile], cluster: str | None) -> dict[tuple[Any, ...], list[Any]]:
-    held = cluster_rows(store, LOG_FILES, cluster)
-    is_wanted = pc.and_(
-        pc.is_in(held["size_bytes"], pa.array({f.size for f in files}, pa.int64())),
-        pc.is_in(held["read_as"], pa.array({read_as(f) for f in files}, pa.string())),
+def _rows(store: Store, files: Collection[LogFile], cluster: str | None) -> dict[tuple[Any, ...], list[Any]]:
+    ledger = cluster_rows(store, LOG_FILES, cluster)
+    is_candidate = pc.and_(
+        pc.is_in(ledger["size_bytes"], pa.array({f.size for f in files}, pa.int64())),
+        pc.is_in(ledger["read_as"], pa.array({read_as(f) for f in files}, pa.string())),
     )
-    rows = held.filter(is_wanted).to_pylist()
+    rows = ledger.filter(is_candidate).to_pylist()
     return grouped(rows, lambda row: tuple(row[c] for c in ("origin", "source", "zone", "read_as", "size_bytes")))
 
 

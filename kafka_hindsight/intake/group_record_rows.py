@@ -10,7 +10,7 @@ import pyarrow as pa
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS
 from kafka_hindsight.catalog.model import Scalar
 from kafka_hindsight.intake.json_lines import Line, fields_of, reader_of, refused, value_of
-from kafka_hindsight.intake.lake_rows import once, table_of
+from kafka_hindsight.intake.lake_rows import first_rows, table_of
 
 SOURCE = "__consumer_offsets"
 
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 
 class ReadRecord(NamedTuple):
-    """A landed line and the columns that it has; `sentence` says why it is not a record, where it is none."""
+    """A landed line and its columns; `sentence` says why it is not a record, if it is not one."""
 
     line: Line
     columns: Row
@@ -30,7 +30,7 @@ class ReadRecord(NamedTuple):
 
 
 def read_record(line: Line) -> ReadRecord:
-    """What a line holds."""
+    """Read the record in a line."""
     try:
         value = value_of(line.text)
     except ValueError:
@@ -48,9 +48,9 @@ def rows_of(records: Iterable[ReadRecord], cluster: str) -> pa.Table:
         for record in records
         if record.sentence is None
     )
-    return once(table_of(rows, GROUP_RECORDS), GROUP_RECORDS.key)
+    return first_rows(table_of(rows, GROUP_RECORDS), GROUP_RECORDS.key)
 
 
 def quarantined(records: Iterable[ReadRecord], cluster: str) -> list[Row]:
-    """The records that could not be decoded, and lines that are none: rows of quality.quarantine."""
+    """Records that could not be decoded, and other lines: rows of quality.quarantine."""
     return refused([(r.line.text, r.sentence) for r in records if r.sentence is not None], cluster, SOURCE)

@@ -1,4 +1,4 @@
-"""Files of JSON lines as others write them: each line with the types that are declared for it."""
+"""Files of JSON lines as other programs write them, read with the declared types."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?", re.ASCII)
 
 
 class Line(NamedTuple):
-    """A line, and the file that it landed in; None where it was brought."""
+    """A line, and the file in which it landed; None for a line of SNAPSHOTS."""
 
     text: str
     landed_as: str | None = None
 
 
-def lines_in(held: Bytes) -> Iterator[str]:
-    """The lines of a file that hold something, as far as it can be unpacked."""
-    at, rest = 0, b""
-    while data := held.between(at, at + CHUNK):
+def lines_in(content: Bytes) -> Iterator[str]:
+    """The lines of a file that are not blank, as far as it can be unpacked."""
+    at, tail = 0, b""
+    while data := content.between(at, at + CHUNK):
         at += len(data)
-        *whole, rest = (rest + data).split(b"\n")
-        yield from _filled(whole)
-    yield from _filled([rest])
+        *lines, tail = (tail + data).split(b"\n")
+        yield from _filled(lines)
+    yield from _filled([tail])
 
 
 def _filled(lines: Sequence[bytes]) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _filled(lines: Sequence[bytes]) -> Iterator[str]:
 
 
 def value_of(text: str) -> Any:
-    """The JSON value of a line; numbers that are not whole stay text. Raises: ValueError where it is not JSON."""
+    """The JSON value of a line; numbers that are not whole stay text. Raises: ValueError if it is not JSON."""
     try:
         return json.loads(text, parse_float=str, parse_constant=_refused)
     except RecursionError as deep:
@@ -52,9 +52,9 @@ def _refused(name: str) -> Any:
 
 
 def fields_of(value: Any, columns: Sequence[Column]) -> dict[str, Any]:
-    """The columns that a value has as a JSON object: null what is missing, or of another type."""
-    held = value if isinstance(value, dict) else {}
-    return {name: read(held.get(name)) for name, read in _fields(tuple(columns))}
+    """The columns of a JSON object; null if one is missing or of another type."""
+    fields = value if isinstance(value, dict) else {}
+    return {name: reader(fields.get(name)) for name, reader in _fields(tuple(columns))}
 
 
 @cache
@@ -63,7 +63,7 @@ def _fields(columns: tuple[Column, ...]) -> list[tuple[str, Callable[[Any], Any]
 
 
 def reader_of(kind: Kind) -> Callable[[Any], Any]:
-    """What makes of a JSON value one of a type: null where it is of another one. Text takes whatever stands there."""
+    """The function that reads a JSON value of a type, and gives null for another type. Text takes any value."""
     match kind:
         case Scalar.STRING:
             return _text
@@ -80,11 +80,11 @@ def reader_of(kind: Kind) -> Callable[[Any], Any]:
             item = reader_of(kind.item)
             return lambda value: [item(each) for each in value] if isinstance(value, list) else None
     fields = _fields(kind.COLUMNS)
-    return lambda value: {name: read(value.get(name)) for name, read in fields} if isinstance(value, dict) else None
+    return lambda value: {name: reader(value.get(name)) for name, reader in fields} if isinstance(value, dict) else None
 
 
 def whole_number(text: str | None, kind: Scalar) -> int | None:
-    """The number that a text is; None where it is none of that type."""
+    """The number in a text; None if it is not a number of that type."""
     try:
         number = int(text or "")
     except ValueError:
@@ -93,7 +93,7 @@ def whole_number(text: str | None, kind: Scalar) -> int | None:
 
 
 def instant_in(value: Any) -> datetime | None:
-    """The instant that a text names as ISO 8601 writes it, of UTC where it names no zone; None where it names none."""
+    """The instant in a text of ISO 8601, in UTC if it names no zone; None if it is not an instant."""
     if not isinstance(value, str) or not _DATED.fullmatch(value.strip()):
         return None
     try:
@@ -104,10 +104,9 @@ def instant_in(value: Any) -> datetime | None:
 
 
 def refused(lines: Sequence[tuple[str, str]], cluster: str, source: str) -> list[dict[str, Any]]:
-    """Rows of quality.quarantine for lines that are not what they should be, each once.
+    """Rows of quality.quarantine for broken lines, each with a sentence that says why; equal lines once.
 
-    Takes: each line, and the sentence that says why.
-    Edge case: without an instant, so that no later run over the same window takes them away.
+    They have no instant, so that no later run over the same window removes them.
     """
     rows = {
         row_id(cluster, source, text): {

@@ -15,7 +15,7 @@ from kafka_hindsight.lake.store import Store
 
 
 def cluster_rows(store: Store, table: Table, cluster: str | None, columns: Sequence[str] | None = None) -> pa.Table:
-    """A cluster's rows, or all where none is named; none where the table is not there."""
+    """A cluster's rows, or all rows for None; no rows if the table is not there."""
     if store.has(table):
         return store.read(table, None if cluster is None else Part(cluster), columns)
     schema = arrow_schema(table)
@@ -23,13 +23,13 @@ def cluster_rows(store: Store, table: Table, cluster: str | None, columns: Seque
 
 
 def table_of(rows: Iterable[Mapping[str, Any]], table: Table) -> pa.Table:
-    """Plain rows as a table with its columns and types; what a row lacks is null."""
-    held = list(rows)
-    columns = [pa.array([row.get(f.name) for row in held], f.type) for f in arrow_schema(table)]
+    """Plain rows as a table with its columns and types; a column that a row lacks is null."""
+    plain_rows = list(rows)
+    columns = [pa.array([row.get(f.name) for row in plain_rows], f.type) for f in arrow_schema(table)]
     return pa.Table.from_arrays(columns, schema=arrow_schema(table))
 
 
-def once(rows: pa.Table, key: Sequence[str]) -> pa.Table:
+def first_rows(rows: pa.Table, key: Sequence[str]) -> pa.Table:
     """The first row of each key."""
     numbered = rows.select(key).append_column("nth", pa.array(np.arange(len(rows))))
     first = numbered.group_by(list(key), use_threads=False).aggregate([("nth", "min")])
@@ -37,7 +37,7 @@ def once(rows: pa.Table, key: Sequence[str]) -> pa.Table:
 
 
 def shaped(rows: pa.Table, table: Table, **constants: Any) -> pa.Table:
-    """Rows with the columns of a table, in their order and types. Takes: columns that are the same for all rows."""
+    """Rows with the columns of a table, in their order and types; `constants` are the same in all rows."""
     schema = arrow_schema(table)
     columns = [
         pa.repeat(pa.scalar(constants[f.name], f.type), len(rows)) if f.name in constants else rows[f.name].cast(f.type)

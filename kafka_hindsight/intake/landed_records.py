@@ -1,4 +1,4 @@
-"""Records of groups that have landed in the lake and were not taken yet."""
+"""Records of groups that have landed in the lake and are not in bronze yet."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from kafka_hindsight.lake.store import Store
 
 
 def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> list[ReadRecord]:
-    """What has landed for a cluster since the last run; nothing where nothing has.
-
-    Takes: the names under which the cluster's records land.
-    """
-    landed = landing.landed_of(store.lake, landing.GROUP_RECORDS, names)
+    """The records that landed for a cluster, under any of its names, since the last run."""
+    landed = landing.list_landed_of(store.lake, landing.GROUP_RECORDS, names)
     if landed:
-        held = cluster_rows(store, GROUP_RECORDS, cluster, ("run_landed_as",))
-        landed -= set(held["run_landed_as"].unique().to_pylist())
+        rows = cluster_rows(store, GROUP_RECORDS, cluster, ("run_landed_as",))
+        landed -= set(rows["run_landed_as"].unique().to_pylist())
     return [
         read_record(line) for line in lines_of_landed(landing.landing_folder(store.lake, landing.GROUP_RECORDS), landed)
     ]

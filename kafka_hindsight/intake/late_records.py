@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,21 +12,20 @@ from kafka_hindsight.shared.windows import Window
 
 @dataclass(frozen=True)
 class Published:
-    """A window of a cluster, and when the run began that published it last."""
+    """A window of a cluster, and when the run that published it last began."""
 
     window: Window
     at: datetime
 
 
-def earlier_windows(published: Iterable[Published], own: Window) -> list[Published]:
+def earlier_windows(published: Sequence[Published], own: Window) -> list[Published]:
     """The windows that began before a run's own and ended at most a week before it, oldest first.
 
-    Those that lie within the run's own, or within a later published one, are not among them: it answers for them.
+    A window within the run's own, or within one that was published later, is left out: the larger one covers it.
     """
-    known = list(published)
-    near = [p for p in known if p.window.start < own.start and p.window.end > own.start - timedelta(days=LATE_DAYS)]
-    kept = [p for p in near if not any(_lies_in(p.window, other.window) and other.at >= p.at for other in known)]
-    return sorted(kept, key=lambda p: (p.window.start, p.window.end))
+    near = [p for p in published if p.window.start < own.start and p.window.end > own.start - timedelta(days=LATE_DAYS)]
+    largest = [p for p in near if not any(_lies_in(p.window, o.window) and o.at >= p.at for o in published)]
+    return sorted(largest, key=lambda p: (p.window.start, p.window.end))
 
 
 def _lies_in(window: Window, other: Window) -> bool:

@@ -19,17 +19,19 @@ LINES = ("lines_in", *COLUMN_OF.values())
 def cover(
     hours: Iterable[Hour], beginnings: Mapping[str, datetime | None], cluster: str, window: Window
 ) -> list[dict[str, Any]]:
-    """How many lines of each source became what, in one window: rows of quality.coverage.
+    """Count the lines of each source in one window, by what they became: rows of quality.coverage.
 
-    Takes: what `count_hours` gives, of all hours of a window that cuts them, and of what has no instant; the first
-        instant of each source that has records without one.
-    Keeps: lines_in = events + ignored + unparsed + quarantined.
-    Edge case: lines without an instant count where their source begins; those of a source without any, in every window.
+    lines_in = events + ignored + unparsed + quarantined. Lines without an instant count where their source begins;
+    those of a source without any instant count in every window.
+
+    `count_hours` gave the hours, cut at the window's edges. `beginnings` has the first instant of each source with
+    records without one.
     """
     inside = [h for h in hours if window.holds(h["hour_from"] or beginnings.get(h["source"]) or window.start)]
-    known = {"cluster": cluster, "window_from": window.start, "window_to": window.end}
+    constants = {"cluster": cluster, "window_from": window.start, "window_to": window.end}
     return [
-        {**known, "source": source, **_covered(own)} for source, own in grouped(inside, lambda h: h["source"]).items()
+        {**constants, "source": source, **_covered(of_source)}
+        for source, of_source in grouped(inside, lambda h: h["source"]).items()
     ]
 
 

@@ -1,4 +1,4 @@
-"""The files that are read, wherever they lie."""
+"""The files that a run reads, wherever they lie."""
 
 from __future__ import annotations
 
@@ -18,28 +18,32 @@ from kafka_hindsight.settings.config import is_source, masked
 from kafka_hindsight.shared.exits import BadInput
 
 
-def list_places(engine: Engine, places: Sequence[Place], glob: str | None, known: Members | None = None) -> Listing:
-    """Every file of these places. A file that two of them hold belongs to the last.
+def list_places(
+    engine: Engine, places: Sequence[Place], glob: str | None, archive_files: Members | None = None
+) -> Listing:
+    """List every file of these places. A file in two of them belongs to the last.
 
-    Takes: `known`, what archives were found to hold, which grows: to list a packed one is to unpack it.
-    Raises: BadInput with a sentence for each place that is missing, empty, or holds no log by its name.
+    `archive_files` has the files of archives that were listed before. New archives are added: listing one unpacks it.
+
+    Raises:
+        BadInput: A place is missing, empty, or has no log by its name; one sentence for each.
     """
     problems: list[str] = []
     listings: list[Listing] = []
     for place in places:
         try:
-            listings.append(_list(engine, place, glob, {} if known is None else known))
+            listings.append(_list(engine, place, glob, {} if archive_files is None else archive_files))
         except BadInput as problem:
             problems += problem.sentences
     if problems:
         raise BadInput(*problems)
-    found = _joined(listings)
-    if problems := [_shared(p) for p in places if p.origin not in {f.origin for f in found.files}]:
+    listing = _join_listings(listings)
+    if problems := [_shared(p) for p in places if p.origin not in {f.origin for f in listing.files}]:
         raise BadInput(*problems)
-    return found
+    return listing
 
 
-def _joined(listings: Sequence[Listing]) -> Listing:
+def _join_listings(listings: Sequence[Listing]) -> Listing:
     return Listing(
         tuple({f.uri: f for listing in listings for f in listing.files}.values()),
         tuple(name for listing in listings for name in listing.not_read),
@@ -54,48 +58,47 @@ def _shared(place: Place) -> str:
     )
 
 
-def _list(engine: Engine, place: Place, glob: str | None, known: Members) -> Listing:
-    """Every file below a place, in order of its name.
-
-    Raises: BadInput where the place is missing, is empty, or holds no file that is a log by its name.
-    """
-    lies_there = _unfolded(engine, sorted(_everything(place)), known)
-    found = [entry for entry in lies_there if not entry.why_not]
-    if not lies_there:
+def _list(engine: Engine, place: Place, glob: str | None, archive_files: Members) -> Listing:
+    """List every file below a place, in order of its name. Raises: BadInput, see `list_places`."""
+    entries = _with_archive_files(engine, sorted(_entries(place)), archive_files)
+    readable = [entry for entry in entries if not entry.why_not]
+    if not entries:
         raise BadInput(
             f"{place} and that folder is empty. "
             f"Needed: the {place.origin}s' log files. Check the path, and that the logs were copied there."
         )
     files = tuple(
         replace(_file(entry, place), source=source_of(entry.name), pattern=place.pattern)
-        for entry in found
+        for entry in readable
         if _is_chosen(entry, glob, place)
     )
-    metadata = tuple(_file(entry, place) for entry in found if named(entry.name) and not entry.archive)
+    metadata = tuple(_file(entry, place) for entry in readable if named(entry.name) and not entry.archive)
     if not files:
-        raise _no_log(place, lies_there, glob)
+        raise _no_log(place, entries, glob)
     names = {f.name for f in (*files, *metadata)}
-    return Listing(files, tuple(_not_read(entry) for entry in lies_there if entry.name not in names), metadata)
+    return Listing(files, tuple(_not_read(entry) for entry in entries if entry.name not in names), metadata)
 
 
-def _unfolded(engine: Engine, found: Sequence[Found], known: Members) -> list[Found]:
-    """What lies there, with what archives hold instead of these, in the order in which it is read."""
-    archives = [entry for entry in found if is_archive(entry.name) and not entry.why_not and entry not in known]
+def _with_archive_files(engine: Engine, entries: Sequence[Found], archive_files: Members) -> list[Found]:
+    """Replace archives by their files, in the order in which they are read."""
+    archives = [
+        entry for entry in entries if is_archive(entry.name) and not entry.why_not and entry not in archive_files
+    ]
     if archives:
-        known |= members(engine, archives)
-    return [each for entry in found for each in known.get(entry, [entry])]
+        archive_files |= members(engine, archives)
+    return [file for entry in entries for file in archive_files.get(entry, [entry])]
 
 
-def _no_log(place: Place, found: Sequence[Found], glob: str | None) -> BadInput:
-    some = ", ".join(_not_read(entry) for entry in found[:5])
+def _no_log(place: Place, entries: Sequence[Found], glob: str | None) -> BadInput:
+    some = ", ".join(_not_read(entry) for entry in entries[:5])
     return BadInput(
-        f"{place} and none of its {len(found)} files is a log by its name ({some}). "
+        f"{place} and none of its {len(entries)} files is a log by its name ({some}). "
         f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files in GLOB."
     )
 
 
 def _file(entry: Found, place: Place) -> LogFile:
-    """A file, of which the folder is the source."""
+    """An entry as a file whose source is its folder."""
     folder = entry.name.rpartition("/")[0]
     return LogFile(
         entry.uri,
@@ -109,20 +112,17 @@ def _file(entry: Found, place: Place) -> LogFile:
     )
 
 
-def _everything(place: Place) -> list[Found]:
-    """Everything that lies in the folders of a place. Raises: BadInput where nothing is in any of them."""
-    found = [_walk(place, folder) for folder in place.folders or (place.root,)]
-    there = [entries for entries in found if entries is not None]
-    if not there:
+def _entries(place: Place) -> list[Found]:
+    """Everything in the folders of a place. Raises: BadInput if none of the folders exists."""
+    by_folder = [_walk(place, folder) for folder in place.folders or (place.root,)]
+    existing = [entries for entries in by_folder if entries is not None]
+    if not existing:
         raise _nothing_in(place)
-    return [entry for entries in there for entry in entries]
+    return [entry for entries in existing for entry in entries]
 
 
 def _walk(place: Place, folder: str) -> list[Found] | None:
-    """Everything below a folder; None where it is not there.
-
-    Edge case: a folder below it that vanishes meanwhile makes us look again.
-    """
+    """Everything below a folder; None if it is not there. If a folder below it vanishes meanwhile, look again."""
     for _ in range(_LOOKS):
         try:
             return files_at(folder) if is_there(folder) else None
@@ -162,10 +162,10 @@ def _not_read(entry: Found) -> str:
         return f"{name} (cluster metadata within an archive: unpack it)"
     folder, _, file = name.rpartition("/")
     if GC_LOG_REGEX.fullmatch(file):
-        return f"{name} (what a JVM says about its garbage)"
+        return f"{name} (a log of the JVM's garbage collector)"
     if folder.rpartition("/")[2] == FOLDER:
-        return f"{name} (beside the metadata log, whose segments and snapshots say it all)"
-    return f"{name} (records of a partition, no lines)" if SEGMENT_REGEX.fullmatch(file) else name
+        return f"{name} (beside the metadata log: its segments and snapshots are enough)"
+    return f"{name} (a partition's records, not log lines)" if SEGMENT_REGEX.fullmatch(file) else name
 
 
 def _is_chosen(entry: Found, glob: str | None, place: Place) -> bool:
@@ -183,5 +183,5 @@ def _is_log(name: str, glob: str | None) -> bool:
 
 
 def _is_place_itself(name: str, uri: str, place: Place) -> bool:
-    """A file that the user names is read whatever its name, but for one that holds no lines."""
+    """Whether a file is the place itself: it is read whatever its name, unless it is a segment."""
     return "/" not in name and not SEGMENT_REGEX.fullmatch(name) and uri.rstrip("/").endswith(place.root.rstrip("/"))

@@ -1,4 +1,4 @@
-"""The files of `__cluster_metadata`: decoded where they lie, read on as they grow, each record kept once."""
+"""The files of `__cluster_metadata`: decoded where they lie and read on as they grow. Each record is kept once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.bronze import METADATA_FILES, METADATA_RECORDS
 from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import QUARANTINE
 from kafka_hindsight.engine.work import Engine
-from kafka_hindsight.intake.lake_rows import cluster_rows, once, shaped, table_of
+from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, shaped, table_of
 from kafka_hindsight.knowledge.metadata_log import Found, named, read_segment, read_snapshot
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
@@ -33,9 +33,9 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class MetadataLog:
-    """What a run took from the files of the metadata log, as rows of bronze.metadata_files.
+    """The files of the metadata log that a run read, as rows of bronze.metadata_files.
 
-    `torn`: those at rest that break off within a batch; `closed`: the names of those that could not be opened.
+    `torn` are those at rest that break off within a batch; `closed` are the names of those that could not be opened.
     """
 
     files: tuple[Row, ...] = ()
@@ -43,7 +43,7 @@ class MetadataLog:
     closed: tuple[str, ...] = ()
 
     def sentences(self) -> list[str]:
-        """What a person should know, a sentence each."""
+        """Warnings for a person, a sentence each."""
         closed = (
             f"{file} cannot be opened: it has vanished, or this user may not read it. Needed: the right to read it;"
             " Kafka gives snapshots mode 0400. Copy it as Kafka's user, then audit again."
@@ -51,18 +51,18 @@ class MetadataLog:
         )
         return [*(sentence for row in self.broken("") for sentence in row["sentences"]), *closed]
 
-    def said(self) -> str:
-        """What was read, in a sentence."""
+    def summary(self) -> str:
+        """The files and records that were read, in a sentence."""
         records = sum(f["record_count"] for f in self.files if f["is_kept"])
         skipped = sum(f["skipped_count"] for f in self.files if f["is_kept"])
-        return f"{len(self.files)} files of the metadata log: {records:,} records of use, {skipped:,} of none"
+        return f"{len(self.files)} files of the metadata log: {records:,} records kept, {skipped:,} of no use"
 
     def broken(self, cluster: str) -> list[Row]:
-        """Rows of quality.quarantine: what could not be decoded, and batches that break off in files at rest."""
-        told = [(f["file"], sentence) for f in self.files for sentence in f["errors"]]
-        told += [
+        """Rows of quality.quarantine: parts that could not be decoded, and batches that break off in files at rest."""
+        problems = [(f["file"], sentence) for f in self.files for sentence in f["errors"]]
+        problems += [
             (f["file"], f"It breaks off within a batch: {f['size_bytes'] - f['read_bytes']} bytes are left after byte"
-             f" {f['read_bytes']}. What was whole is kept, and read on from there when the file has grown.")
+             f" {f['read_bytes']}. Whole batches are kept. A later run reads on from there when the file has grown.")
             for f in self.torn
         ]  # fmt: skip
         return [
@@ -75,38 +75,38 @@ class MetadataLog:
                 "row": file,
                 "sentences": [f"{file}: {sentence}"],
             }
-            for file, sentence in told
+            for file, sentence in problems
         ]
 
 
 def keep_metadata(
     engine: Engine, store: Store, files: Sequence[LogFile], cluster: str, run_at: datetime, read_to_end: bool
 ) -> MetadataLog:
-    """Adds to bronze what these files hold beyond what it knows of them.
+    """Add the records of these files that bronze does not have yet.
 
-    Keeps: the records first, then what the ledger may know: a crash in between makes us read again, which adds nothing.
+    Records are written first, then the ledger. After a crash in between they are read again, which adds nothing.
     """
     store.create(METADATA_RECORDS, METADATA_FILES)
-    known = _known(store, cluster)
-    fresh = [f for f in files if not _is_read(f, known.get(f.name))]
+    ledger = _ledger_rows(store, cluster)
+    fresh = [f for f in files if not _is_read(f, ledger.get(f.name))]
     if not fresh:
         return MetadataLog()
-    read = _decoded(engine, fresh, known)
-    facts = [fact for fact in read["fact"].to_pylist() if fact]
-    rows = [{**f, "cluster": cluster, "run_collected_at": run_at} for f in _judged(facts, known)]
-    store.append_new(METADATA_RECORDS, _once(read, cluster, [r["file"] for r in rows if r["is_kept"]]))
-    done = list(_settled(rows, [*known.values(), *facts]))
-    store.append_new(METADATA_FILES, table_of(done, METADATA_FILES))
+    decoded = _decoded(engine, fresh, ledger)
+    facts = [fact for fact in decoded["fact"].to_pylist() if fact]
+    rows = [{**f, "cluster": cluster, "run_collected_at": run_at} for f in _with_is_kept(facts, ledger)]
+    store.append_new(METADATA_RECORDS, _records(decoded, cluster, [r["file"] for r in rows if r["is_kept"]]))
+    settled = list(_settled(rows, [*ledger.values(), *facts]))
+    store.append_new(METADATA_FILES, table_of(settled, METADATA_FILES))
     growing = {f.name for f in fresh if not read_to_end and is_young(f.modified_at, run_at)}
     closed = {f.name for f in fresh} - {r["file"] for r in rows}
     return MetadataLog(tuple(rows), tuple(_torn(rows, growing)), tuple(sorted(closed)))
 
 
-def _judged(facts: Sequence[Row], known: Mapping[str, Row]) -> Iterator[Row]:
-    """What was found out about files, with whether the records of each are kept."""
-    needed = needed_snapshots([*known.values(), *facts])
+def _with_is_kept(facts: Sequence[Row], ledger: Mapping[str, Row]) -> Iterator[Row]:
+    """Facts of files, each with whether its records are kept."""
+    names = needed_snapshots([*ledger.values(), *facts])
     for fact in sorted(facts, key=lambda f: f["file"]):
-        yield {**fact, "is_kept": not fact["is_snapshot"] or fact["file"] in needed}
+        yield {**fact, "is_kept": not fact["is_snapshot"] or fact["file"] in names}
 
 
 def _torn(rows: Iterable[Row], growing: Collection[str]) -> Iterator[Row]:
@@ -115,32 +115,32 @@ def _torn(rows: Iterable[Row], growing: Collection[str]) -> Iterator[Row]:
     return (r for r in broken_off if r["file"] not in growing)
 
 
-def _known(store: Store, cluster: str) -> dict[str, Row]:
-    """The newest row of the ledger for each file."""
-    held = cluster_rows(store, METADATA_FILES, cluster).to_pylist()
-    return {r["file"]: r for r in sorted(held, key=lambda r: (r["run_collected_at"], r["read_bytes"]))}
+def _ledger_rows(store: Store, cluster: str) -> dict[str, Row]:
+    """The newest row of the ledger for each file, by its name."""
+    rows = cluster_rows(store, METADATA_FILES, cluster).to_pylist()
+    return {r["file"]: r for r in sorted(rows, key=lambda r: (r["run_collected_at"], r["read_bytes"]))}
 
 
 def _is_read(file: LogFile, row: Row | None) -> bool:
-    """Whether nothing was written since. Edge case: a batch that was not whole is looked at again."""
+    """Whether nothing was written since. A file with a batch that was not whole is read again."""
     return (
         row is not None and row["size_bytes"] == file.size and (row["read_bytes"] == file.size or bool(row["errors"]))
     )
 
 
 def needed_snapshots(rows: Iterable[Row]) -> set[str]:
-    """The snapshots without which the log says too little: the earliest within each stretch that does not begin at 0.
+    """The snapshots that the log needs: the earliest in each stretch of it that does not begin at offset 0.
 
-    Edge case: one that was kept before serves its stretch for ever.
+    A stretch whose snapshot is kept already needs no other one.
     """
-    known = list(rows)
-    snapshots = [r for r in known if r["is_snapshot"] and r["read_bytes"]]
-    found: set[str] = set()
-    for start, end in spans_of(_segments(known)):
+    files = list(rows)
+    snapshots = [r for r in files if r["is_snapshot"] and r["read_bytes"]]
+    names: set[str] = set()
+    for start, end in spans_of(_segments(files)):
         within = [s for s in snapshots if start <= s["next_offset"] <= end]
         if start and within and not any(s.get("is_kept") for s in within):
-            found.add(min(within, key=lambda s: (s["next_offset"], s["file"]))["file"])
-    return found
+            names.add(min(within, key=lambda s: (s["next_offset"], s["file"]))["file"])
+    return names
 
 
 def _segments(files: Iterable[Row]) -> list[tuple[int, int]]:
@@ -148,12 +148,12 @@ def _segments(files: Iterable[Row]) -> list[tuple[int, int]]:
 
 
 def _settled(rows: Iterable[Row], files: Sequence[Row]) -> Iterator[Row]:
-    """The files that need no second look before they grow."""
+    """The files that are not read again before they grow."""
     return (r for r in rows if r["is_kept"] or r["errors"] or _reaches(r, files))
 
 
 def _reaches(snapshot: Row, rows: Iterable[Row]) -> bool:
-    """Whether a stretch of the log holds the end of a snapshot: else it is looked at again when one does."""
+    """Whether a stretch of the log covers the end of a snapshot. If not, a later run reads it again."""
     return any(start <= snapshot["next_offset"] <= end for start, end in spans_of(_segments(rows)))
 
 
@@ -162,26 +162,26 @@ _OF_RECORD = pa.struct([("file", pa.string()), *(f.with_nullable(True) for f in 
 _DECODED = pa.schema([("fact", _OF_FILE), ("record", _OF_RECORD)])
 
 
-def _decoded(engine: Engine, files: Sequence[LogFile], known: Mapping[str, Row]) -> pa.Table:
-    """The files decoded where they are read: for each one `fact`, and a `record` for each record.
+def _decoded(engine: Engine, files: Sequence[LogFile], ledger: Mapping[str, Row]) -> pa.Table:
+    """Decode files where they are read: one `fact` for each file, and a `record` for each record.
 
-    Edge case: a file that cannot be opened gives nothing. A task holds a whole file in memory; KRaft cuts segments at
-    1 GiB (metadata.log.segment.bytes).
+    A file that cannot be opened gives nothing. A task has a whole file in memory; KRaft rolls segments at 1 GiB
+    (metadata.log.segment.bytes).
     """
     units = [
-        Unit(f.uri, (0, f.size), {"file": f.name, "source": f.source, **_begin(known.get(f.name))}, is_raw=True)
+        Unit(f.uri, (0, f.size), {"file": f.name, "source": f.source, **_begin(ledger.get(f.name))}, is_raw=True)
         for f in files
     ]
     return pa.Table.from_batches(engine.spread(units, _batches, _DECODED), _DECODED)
 
 
-def _batches(task: Row, held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    if content := held.between(0, task["reads_to"]):
-        yield from pa.Table.from_pylist(list(_rows(task, content)), schema=_DECODED).to_batches()
+def _batches(arguments: Row, content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+    if data := content.between(0, arguments["reads_to"]):
+        yield from pa.Table.from_pylist(list(_rows(arguments, data)), schema=_DECODED).to_batches()
 
 
 def _begin(row: Row | None) -> Row:
-    """Where a file is read on."""
+    """The point in a file from which to read on."""
     if row is None or row["is_snapshot"]:
         return _NEW
     return {
@@ -192,39 +192,43 @@ def _begin(row: Row | None) -> Row:
     }
 
 
-def _rows(task: Row, data: bytes) -> Iterator[Row]:
-    name = named(task["file"])
+def _rows(arguments: Row, data: bytes) -> Iterator[Row]:
+    name = named(arguments["file"])
     assert name is not None
-    if zlib.crc32(data[: task["start"]]) != task["prefix_crc"]:
-        task = {**task, **_NEW}
-    first = name.offset if task["start_offset"] < 0 else task["start_offset"]
-    found = (
-        read_snapshot(data, name) if name.is_snapshot else read_segment(data, first, task["start"], task["last_epoch"])
+    if zlib.crc32(data[: arguments["start"]]) != arguments["prefix_crc"]:
+        arguments = {**arguments, **_NEW}
+    first = name.offset if arguments["start_offset"] < 0 else arguments["start_offset"]
+    decoded = (
+        read_snapshot(data, name)
+        if name.is_snapshot
+        else read_segment(data, first, arguments["start"], arguments["last_epoch"])
     )
-    yield {"fact": {**_fact(found, data, name.is_snapshot), "file": task["file"], "first_offset": name.offset}}
-    for row in found.rows:
+    yield {"fact": {**_fact(decoded, data, name.is_snapshot), "file": arguments["file"], "first_offset": name.offset}}
+    for row in decoded.rows:
         at = of_millis(row["written_at"])
-        yield {"record": {**row, "written_at": at, "source": task["source"], "file": task["file"]}}
+        yield {"record": {**row, "written_at": at, "source": arguments["source"], "file": arguments["file"]}}
 
 
-def _fact(found: Found, data: bytes, is_snapshot: bool) -> Row:
+def _fact(decoded: Found, data: bytes, is_snapshot: bool) -> Row:
     return {
         "is_snapshot": is_snapshot,
         "size_bytes": len(data),
-        "read_bytes": found.end,
-        "prefix_crc": zlib.crc32(data[: found.end]),
-        "next_offset": found.next_offset,
-        "last_epoch": found.last_epoch,
-        "record_count": len(found.rows),
-        "skipped_count": found.skipped.total(),
-        "skipped": [{"record_type": kind, "count": n} for kind, n in sorted(found.skipped.items())],
-        "errors": list(found.wrong),
+        "read_bytes": decoded.end,
+        "prefix_crc": zlib.crc32(data[: decoded.end]),
+        "next_offset": decoded.next_offset,
+        "last_epoch": decoded.last_epoch,
+        "record_count": len(decoded.rows),
+        "skipped_count": decoded.skipped.total(),
+        "skipped": [{"record_type": kind, "count": n} for kind, n in sorted(decoded.skipped.items())],
+        "errors": list(decoded.wrong),
     }
 
 
-def _once(read: pa.Table, cluster: str, files: Sequence[str]) -> pa.Table:
-    """The records of these files, each once: of several copies that of the first source."""
-    chunks = (chunk.drop_null() for chunk in read["record"].chunks)
-    found = pa.Table.from_batches([pa.RecordBatch.from_struct_array(chunk) for chunk in chunks], pa.schema(_OF_RECORD))
-    kept = found.filter(pc.is_in(found["file"], pa.array(files, pa.string()))).sort_by("source")
-    return shaped(once(kept, METADATA_RECORDS.key[1:]), METADATA_RECORDS, cluster=cluster)
+def _records(decoded: pa.Table, cluster: str, files: Sequence[str]) -> pa.Table:
+    """The records of these files, each once: of several copies the one of the first source."""
+    chunks = (chunk.drop_null() for chunk in decoded["record"].chunks)
+    records = pa.Table.from_batches(
+        [pa.RecordBatch.from_struct_array(chunk) for chunk in chunks], pa.schema(_OF_RECORD)
+    )
+    of_files = records.filter(pc.is_in(records["file"], pa.array(files, pa.string()))).sort_by("source")
+    return shaped(first_rows(of_files, METADATA_RECORDS.key[1:]), METADATA_RECORDS, cluster=cluster)

@@ -18,15 +18,15 @@ from kafka_hindsight.lake.arrow_types import INSTANT, arrow_schema
 from kafka_hindsight.logs.arrays import NO_INSTANT, Flags, Ints
 
 FIXED = ("place", "order", "twin")
-"""What is known better of a record when all that are like it were looked at; order is below 0 where it is dropped."""
+"""Numbers of a record that depend on all records like it; order is below 0 for a record that is dropped."""
 
 _DROPPED = -1
 _HASHED = sha256().digest_size
 _BRONZE = arrow_schema(LOG_RECORDS)
 
 
-class OfRange(NamedTuple):
-    """What is known of a range: its unit, and of its file the source, the rank and the lane."""
+class RangeInfo(NamedTuple):
+    """A range's unit, and the source, the rank and the lane of its file."""
 
     unit: int
     source: str
@@ -37,14 +37,13 @@ class OfRange(NamedTuple):
 def bronze_rows(
     records: pa.RecordBatch, cluster: str, origin: str, source: str, layouts: Sequence[str], run_at: datetime
 ) -> pa.RecordBatch:
-    """Records as bronze.log_records holds them.
+    """Records of `cutting.cut` as rows of bronze.log_records.
 
-    Takes: what `cutting.cut` gives; what all records of a file have in common, and the names of its layouts.
-    Keeps: a record's id is that of catalog.ids.row_id of cluster, source, text and twin.
+    A record's id is catalog.ids.row_id of cluster, source, text and twin.
     """
     sources = _sources(source, records.column("part"))
     numbers = records.column("layout").cast(pa.int64())
-    known = {
+    new_columns = {
         "line_id": _ids(cluster, sources.to_pylist(), records.column("text"), records.column("twin").to_pylist()),
         "cluster": pa.repeat(cluster, len(records)),
         "origin": pa.repeat(origin, len(records)),
@@ -52,47 +51,52 @@ def bronze_rows(
         "layout": pa.array(layouts, pa.string()).take(pc.if_else(pc.less(numbers, 0), None, numbers)),
         "run_collected_at": pa.repeat(pa.scalar(run_at, INSTANT), len(records)),
     }
-    told = dict(zip(records.schema.names, records.columns, strict=True)) | known
-    return pa.record_batch([told[f.name] for f in _BRONZE], _BRONZE)
+    columns = dict(zip(records.schema.names, records.columns, strict=True)) | new_columns
+    return pa.record_batch([columns[f.name] for f in _BRONZE], _BRONZE)
 
 
 def _sources(source: str | pa.Array, parts: pa.Array) -> pa.Array:
-    """The source of each record: its file's, and within a wrapped file who wrote its line."""
+    """The source of each record: its file's, and in a wrapped file also the writer of its line."""
     return pc.coalesce(pc.binary_join_element_wise(source, parts, WITHIN), source)
 
 
 def _ids(cluster: str, sources: Sequence[str], texts: pa.Array, twins: Sequence[int]) -> pa.Array:
-    begun = {source: sha256(f"{cluster}\x1f{source}\x1f".encode()) for source in set(sources)}
-    ends = [b"\x1f%d" % twin for twin in range(max(twins, default=0) + 1)]
+    prefixes = {source: sha256(f"{cluster}\x1f{source}\x1f".encode()) for source in set(sources)}
+    suffixes = [b"\x1f%d" % twin for twin in range(max(twins, default=0) + 1)]
     hashes = []
     for source, text, twin in zip(sources, texts.cast(pa.binary()).to_pylist(), twins, strict=True):
-        hashed = begun[source].copy()
-        hashed.update(text + ends[twin])
-        hashes.append(hashed.digest())
+        digest = prefixes[source].copy()
+        digest.update(text + suffixes[twin])
+        hashes.append(digest.digest())
     halves = np.frombuffer(b"".join(hashes), np.uint8).reshape(-1, _HASHED)[:, : DIGITS // 2]
     offsets = np.arange(len(texts) + 1, dtype=np.int32) * DIGITS
     return pa.StringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer(halves.tobytes().hex().encode()))
 
 
-def settle(gathered: pa.Table, known: Sequence[OfRange], held: pa.Table) -> dict[int, Ints]:
-    """Which of records of equal instants are kept, and the rank of those among the records of their log and instant.
+def settle(gathered: pa.Table, infos: Sequence[RangeInfo], in_lake: pa.Table) -> dict[int, Ints]:
+    """Decide which records of equal instants stay, and rank them within their log and instant.
 
-    Takes: range, part, place, happened_at (microseconds) and likeness (a hash) of records; what is known of ranges, by
-        their numbers; source, at and likeness of the records that the lake holds of these instants.
-    Gives: by unit the FIXED numbers of its records one after another, by place.
-    Keeps: ids and order are the same however the lines are split over files and the files over units. Of identical
-        records of overlapping files one is left, and none that the lake holds.
+    Ids and order are the same however lines are split over files and files over units. Of identical records in
+    overlapping files one stays, and none that the lake has.
+
+    Args:
+        gathered: range, part, place, happened_at (microseconds) and likeness (a hash) of records.
+        infos: The ranges, by their numbers.
+        in_lake: source, at and likeness of the lake's records at these instants.
+
+    Returns:
+        By unit the FIXED numbers of its records, one record after another, by place.
     """
     ranges, place, likeness = (gathered[name].to_numpy() for name in ("range", "place", "likeness"))
     at = pc.fill_null(gathered["happened_at"], NO_INSTANT).to_numpy()
-    unit, rank, lane = (np.array([getattr(each, name) for each in known])[ranges] for name in ("unit", "rank", "lane"))
-    of_files = pa.array([each.source for each in known], pa.string()).take(gathered["range"].combine_chunks())
+    unit, rank, lane = (np.array([getattr(info, name) for info in infos])[ranges] for name in ("unit", "rank", "lane"))
+    of_files = pa.array([info.source for info in infos], pa.string()).take(gathered["range"].combine_chunks())
     sources = _sources(of_files, gathered["part"].combine_chunks())
-    source, of_lake = _numbers(sources, held["source"])
+    source, of_lake = _numbers(sources, in_lake["source"])
     twin = _numbered((source, at, likeness, lane), (rank, place))
     is_first = _numbered((source, at, likeness, twin), (rank,)) == 0
     nth = _running((source, at), (rank, place), is_first) - 1
-    lake = (of_lake, held["at"].to_numpy(), held["likeness"].to_numpy())
+    lake = (of_lake, in_lake["at"].to_numpy(), in_lake["likeness"].to_numpy())
     is_kept = is_first & (twin >= _counts((source, at, likeness), lake))
     fixed = np.stack([place, np.where(is_kept, nth, _DROPPED), twin], axis=1)
     by_unit = np.lexsort((place, unit))
@@ -102,13 +106,13 @@ def settle(gathered: pa.Table, known: Sequence[OfRange], held: pa.Table) -> dict
 
 
 def _numbers(ours: pa.Array, theirs: pa.ChunkedArray) -> tuple[Ints, Ints]:
-    """Texts of both as numbers, the same for equal ones."""
+    """Texts of both as numbers, the same for equal texts."""
     both = pa.concat_arrays([ours, *theirs.chunks]).dictionary_encode().indices.to_numpy().astype(np.int64)
     return both[: len(ours)], both[len(ours) :]
 
 
 def _begins(order: Ints, keys: Sequence[Ints]) -> Flags:
-    """Where in an order another key begins."""
+    """Whether another key begins at each place of an order."""
     is_next: Flags = np.zeros(len(order), bool)
     is_next[:1] = True
     for key in keys:
@@ -122,22 +126,22 @@ def _numbered(keys: Sequence[Ints], by: Sequence[Ints]) -> Ints:
 
 
 def _running(keys: Sequence[Ints], by: Sequence[Ints], is_counted: Flags) -> Ints:
-    """How many of the records of a key are counted, up to each one of them."""
+    """Count the records of a key, up to each one of them."""
     order = np.lexsort((*reversed(by), *reversed(keys)))
     counts = np.cumsum(is_counted[order])
     begins = np.flatnonzero(_begins(order, keys))
     before: Ints = (counts - is_counted[order])[begins]
-    found = np.empty(len(order), np.int64)
-    found[order] = counts - np.repeat(before, np.diff(begins, append=len(order)))
-    return found
+    running = np.empty(len(order), np.int64)
+    running[order] = counts - np.repeat(before, np.diff(begins, append=len(order)))
+    return running
 
 
 def _counts(ours: Sequence[Ints], theirs: Sequence[Ints]) -> Ints:
-    """How many of theirs have the key of each of ours."""
+    """Count, for each of ours, those of theirs with the same key."""
     count = len(ours[0])
     both = [np.concatenate(pair) for pair in zip(ours, theirs, strict=True)]
     order = np.lexsort(both)
     group = np.cumsum(_begins(order, both)) - 1
-    found = np.empty(len(order), np.int64)
-    found[order] = np.bincount(group, weights=order >= count)[group]
-    return found[:count]
+    counts = np.empty(len(order), np.int64)
+    counts[order] = np.bincount(group, weights=order >= count)[group]
+    return counts[:count]

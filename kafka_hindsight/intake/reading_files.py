@@ -1,4 +1,4 @@
-"""Readings of the cluster: a file that the user gives, and what has landed in the lake; looked at before writing."""
+"""Readings of the cluster: those of SNAPSHOTS, and those that landed in the lake; read before anything is written."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.json_lines import Line, lines_in
 from kafka_hindsight.intake.lake_rows import cluster_rows
 from kafka_hindsight.intake.snapshot_rows import ReadLine
-from kafka_hindsight.lake.landing import SNAPSHOTS, is_there, landed_of, landing_folder
+from kafka_hindsight.lake.landing import SNAPSHOTS, is_there, landing_folder, list_landed_of
 from kafka_hindsight.lake.parts import Span
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import open_bytes
 from kafka_hindsight.logs.found_files import Found, files_at
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.shared.words import counted
 
 
 @dataclass(frozen=True)
 class Readings:
-    """The lines of files taken apart, and what they say as a whole; instants are null where there is no reading."""
+    """The lines of files of readings, and their totals; instants are null if there is no reading."""
 
     lines: tuple[ReadLine, ...]
     count: int
@@ -38,49 +39,51 @@ class Readings:
 
     @property
     def span(self) -> Span | None:
-        """The first and the last instant; None where there is no reading."""
+        """The first and the last instant; None if there is no reading."""
         return (self.first_at, self.last_at) if self.first_at and self.last_at else None
 
     def of_cluster(self, ids: Collection[str]) -> Readings:
-        """The same, without the readings that name another cluster. Takes: the ids of ours."""
-        return _counted(snapshots.only_of(self.lines, ids), self.breaks_off)
+        """The same, without readings that name a cluster with none of these ids."""
+        return _readings_of(snapshots.only_of(self.lines, ids), self.breaks_off)
 
     def warnings(self) -> list[str]:
-        """What a person should know about them, a sentence each."""
-        said = (
-            (self.broken, "Lines of SNAPSHOTS that are not a reading of a cluster: {}. quality.quarantine says why."),
-            (self.errors, "Readings in SNAPSHOTS that failed as a whole: {}. Nothing is concluded from them."),
+        """Warnings for a person, a sentence each."""
+        sentences = (
+            (self.broken, f"{counted(self.broken, 'line')} of SNAPSHOTS could not be read: see quality.quarantine."),
+            (self.errors, f"{counted(self.errors, 'reading')} in SNAPSHOTS failed as a whole: nothing is concluded."),
             (
                 self.breaks_off,
-                "A file of SNAPSHOTS cannot be unpacked to its end: what stands before the break is kept. "
+                "A file of SNAPSHOTS cannot be unpacked to its end. The readings before the break are kept. "
                 "Needed: the whole file. Copy it again from where it was written, then audit again.",
             ),
         )
-        return [sentence.format(count) for count, sentence in said if count]
+        return [sentence for count, sentence in sentences if count]
 
 
 def read_readings(place: str | None) -> Readings:
-    """Reads a JSON-lines file, or all files of a folder; no place gives no readings.
+    """Read a JSON-lines file, or all files of a folder; no readings for None.
 
-    Raises: BadInput where nothing is there.
-    Edge case: a compressed file that breaks off is read up to the break. Files whose names begin with a dot or an
-        underscore are being written.
+    A compressed file that breaks off is read up to the break. Files whose names begin with a dot or an underscore are
+    still being written, and left out.
+
+    Raises:
+        BadInput: Nothing is there.
     """
     if place is None:
-        return _looked_at([])
+        return _read_lines([])
     lines, breaks_off = list[Line](), False
     for file in _files(place):
-        held = open_bytes(file.uri, file.size)
+        content = open_bytes(file.uri, file.size)
         try:
-            lines += map(Line, lines_in(held))
-            breaks_off |= held.damage is not None
+            lines += map(Line, lines_in(content))
+            breaks_off |= content.damage is not None
         finally:
-            held.close()
-    return _looked_at(lines, breaks_off)
+            content.close()
+    return _read_lines(lines, breaks_off)
 
 
 def _files(place: str) -> list[Found]:
-    """The files at a place. Raises: BadInput where nothing is there."""
+    """The files at a place. Raises: BadInput if nothing is there."""
     try:
         if is_there(place):
             return [f for f in files_at(place) if not f.why_not and _is_meant(f, place)]
@@ -94,60 +97,59 @@ def _files(place: str) -> list[Found]:
 
 
 def _is_meant(file: Found, place: str) -> bool:
-    """Whether a file is the one that the user names, or lies in the folder itself and is not being written."""
+    """Whether a file is the place itself, or lies directly in it and is not being written."""
     is_place_itself = file.uri.rstrip("/").endswith(place.rstrip("/"))
     return is_place_itself or ("/" not in file.name and not file.name.startswith((".", "_")))
 
 
 def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings | None:
-    """Reads what has landed for a cluster and was not taken yet; None where there is nothing.
+    """Read what landed for a cluster, under any of its names, and is not in bronze yet; None if there is nothing.
 
-    Takes: the names under which the cluster's readings land.
-    Edge case: one that failed is read again, since a retry may have put a better one in its place.
+    A reading that failed is read again, since a retry may have put a better one in its place.
     """
-    landed = landed_of(store.lake, SNAPSHOTS, names)
+    landed = list_landed_of(store.lake, SNAPSHOTS, names)
     if landed:
-        held = cluster_rows(store, bronze.SNAPSHOT_READINGS, cluster, ("run_landed_as", "error"))
-        landed -= set(held.filter(pc.is_null(held["error"]))["run_landed_as"].to_pylist())
-    return _looked_at(lines_of_landed(landing_folder(store.lake, SNAPSHOTS), landed)) if landed else None
+        rows = cluster_rows(store, bronze.SNAPSHOT_READINGS, cluster, ("run_landed_as", "error"))
+        landed -= set(rows.filter(pc.is_null(rows["error"]))["run_landed_as"].to_pylist())
+    return _read_lines(lines_of_landed(landing_folder(store.lake, SNAPSHOTS), landed)) if landed else None
 
 
 def lines_of_landed(folder: str, names: Iterable[str]) -> list[Line]:
     """The lines of files that have landed."""
-    found = list[Line]()
+    lines = list[Line]()
     for name in sorted(names):
-        held = open_bytes(f"{folder}/{name}", 0)
+        content = open_bytes(f"{folder}/{name}", 0)
         try:
-            found += (Line(text, name) for text in lines_in(held))
+            lines += (Line(text, name) for text in lines_in(content))
         finally:
-            held.close()
-    return found
+            content.close()
+    return lines
 
 
-def _looked_at(lines: Iterable[Line], breaks_off: bool = False) -> Readings:
-    read = [snapshots.read_line(line) for line in lines]
-    found = _counted(read, breaks_off)
-    ours = _named_by_most(read) if len(found.cluster_ids) > 1 else None
-    return found.of_cluster([ours]) if ours else found
+def _read_lines(lines: Iterable[Line], breaks_off: bool = False) -> Readings:
+    parsed = [snapshots.read_line(line) for line in lines]
+    readings = _readings_of(parsed, breaks_off)
+    ours = _majority_id(parsed) if len(readings.cluster_ids) > 1 else None
+    return readings.of_cluster([ours]) if ours else readings
 
 
-def _counted(read: Sequence[ReadLine], breaks_off: bool) -> Readings:
-    instants = [line.at for line in read if line.at]
+def _readings_of(lines: Sequence[ReadLine], breaks_off: bool) -> Readings:
+    instants = [line.at for line in lines if line.at]
     return Readings(
-        lines=tuple(read),
+        lines=tuple(lines),
         count=len(instants),
-        broken=len(read) - len(instants),
-        errors=sum(line.has_failed for line in read),
+        broken=len(lines) - len(instants),
+        errors=sum(line.has_failed for line in lines),
         first_at=min(instants, default=None),
         last_at=max(instants, default=None),
-        cluster_ids=frozenset(line.cluster_id for line in read if line.at and line.cluster_id is not None),
+        cluster_ids=frozenset(line.cluster_id for line in lines if line.at and line.cluster_id is not None),
         breaks_off=breaks_off,
     )
 
 
-def _named_by_most(read: Iterable[ReadLine]) -> str | None:
-    """The cluster id that three quarters of the readings name, of those that name one; None where none does."""
-    counts = Counter(line.cluster_id for line in read if line.at and line.cluster_id is not None)
+def _majority_id(lines: Iterable[ReadLine]) -> str | None:
+    """The cluster id of three quarters of the readings that name one; None if no id has so many."""
+    counts = Counter(line.cluster_id for line in lines if line.at and line.cluster_id is not None)
     return next((name for name, count in counts.items() if 4 * count >= 3 * counts.total()), None)
 
 

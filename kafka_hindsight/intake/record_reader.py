@@ -1,7 +1,7 @@
-"""Records out of files, in their second reading: each range is cut where it lies, and goes from there into bronze.
+"""Records of files, which are read a second time: a worker cuts each range where it lies, and writes it to bronze.
 
-Where ranges of one log cover the same instants, or the lake holds records of these, places and hashes of those records
-alone are gathered and numbered; their text never moves.
+If ranges of one log cover the same instants, or the lake has records of these, only places and hashes of those records
+are gathered and numbered; their text never moves.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import bronze
-from kafka_hindsight.engine.work import Engine, Work, narrowed
+from kafka_hindsight.engine.work import Engine, Work, narrow_rows
 from kafka_hindsight.intake import ranked_records as ranked
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.knowledge.pattern_layouts import inside
@@ -37,7 +37,7 @@ from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import of_micros, past
 
 _LAKE = -1
-"""Stands for what the lake holds, among the numbers of ranges."""
+"""Stands for the lake's records among the numbers of ranges."""
 
 _CHANGED = "was replaced while it was read: file number"
 
@@ -46,8 +46,8 @@ _CHANGED = "was replaced while it was read: file number"
 class Reading:
     """Files with their pieces and turns, by number.
 
-    `new` are those whose records are wanted; the others have instants in common with them, and their records are in
-    the lake. `ends` is where files end, if before their end; `copies` where wrapped lines were kept.
+    `new` are those whose records are read; the others share instants with them, and their records are in the lake.
+    `ends` has the places before which to stop; `copies` is the folder of unwrapped lines.
     """
 
     files: Mapping[int, LogFile]
@@ -59,7 +59,7 @@ class Reading:
 
 
 class Records(NamedTuple):
-    """What is read of files, and what makes rows of bronze.log_records of it."""
+    """Units of files, and the work that makes rows of bronze.log_records of them."""
 
     units: Sequence[Unit]
     work: Work
@@ -75,7 +75,7 @@ class _Placed:
 
 
 def records_of(engine: Engine, store: Store, cluster: str, reading: Reading, run_at: datetime) -> Records | None:
-    """What reads the records of files, each once, as bronze.log_records holds them; None where there is none."""
+    """The records of files, each once, as rows of bronze.log_records; None if there are none."""
     units, placed = _units(reading)
     if not units:
         return None
@@ -86,22 +86,22 @@ def records_of(engine: Engine, store: Store, cluster: str, reading: Reading, run
 
 
 def changed_file(failure: Exception) -> int | None:
-    """The file that was found to be another one than before, if a job failed for that."""
-    _, found, number = str(failure).partition(_CHANGED)
-    return int(number.split()[0]) if found else None
+    """The file that was replaced while it was read, if a job failed for that."""
+    _, marker, number = str(failure).partition(_CHANGED)
+    return int(number.split()[0]) if marker else None
 
 
 def _units(reading: Reading) -> tuple[list[Unit], list[_Placed]]:
-    """The units of the wanted files, and all ranges; those of other files belong to units that are not read."""
+    """The units of the new files, and all ranges; those of other files belong to units that are not read."""
     files, pieces, new = reading.files, reading.pieces, reading.new
-    told = {n: ranges_of(pieces[n], reading.ends.get(n)) for n in files}
+    ranges_of_files = {n: ranges_of(pieces[n], reading.ends.get(n)) for n in files}
     units: list[Unit] = []
     placed: list[_Placed] = []
     count = 0
-    for n, ranges in sorted(told.items(), key=lambda f: f[0] not in new):
+    for n, ranges in sorted(ranges_of_files.items(), key=lambda f: f[0] not in new):
         whole = files[n].is_packed or any(p.is_wrapped for p in pieces[n])
         for group in ([ranges] if ranges else []) if whole else [[r] for r in ranges]:
-            numbered = [_Placed(len(placed) + i, held, count) for i, held in enumerate(group)]
+            numbered = [_Placed(len(placed) + i, each, count) for i, each in enumerate(group)]
             placed += numbered
             count += 1
             units += [_unit(files[n], pieces[n], numbered, reading.copies)] if n in new else []
@@ -111,78 +111,78 @@ def _units(reading: Reading) -> tuple[list[Unit], list[_Placed]]:
 def _unit(
     file: LogFile,
     pieces: Sequence[Piece],
-    held: Sequence[_Placed],
+    placed: Sequence[_Placed],
     copies: str,
     contest: Mapping[int, Contest] | None = None,
 ) -> Unit:
-    """What one worker reads of a file. Takes: its pieces as they were seen; the ranges."""
+    """A unit of a file: these of its ranges."""
     first_piece = pieces[0]
-    told = [
+    ranges = [
         {
             "number": p.number,
             "range": asdict(p.range),
             "contest": asdict(contest[p.number]) if contest and p.number in contest else None,
         }
-        for p in held
+        for p in placed
     ]
-    first, last = held[0].range, held[-1].range
+    first, last = placed[0].range, placed[-1].range
     part = (0, file.size) if first_piece.is_wrapped else (first.begin, last.begin + last.size)
-    how = {
+    way = {
         "layouts": first_piece.layouts,
         "form": asdict(first_piece.form) if first_piece.form else None,
         "pattern": file.pattern,
     }
-    how |= {"origin": file.origin, "source": file.source, "copy": file.copy_in(copies)}
+    way |= {"origin": file.origin, "source": file.source, "copy": file.copy_in(copies)}
     size = None if file.is_packed else file.size
     steps = [asdict(step) for piece in pieces for step in piece.steps]
-    return file.unit(part, {"zone": file.zone, "size": size, "steps": steps, **how, "ranges": told})
+    return file.unit(part, {"zone": file.zone, "size": size, "steps": steps, **way, "ranges": ranges})
 
 
-def _opened(told: Mapping[str, Any], held: Bytes) -> tuple[Bytes, Way]:
-    """The bytes of a unit, of a wrapped file those that the first reading kept; and how they are read."""
-    if not told["form"]:
-        return held, Way(tuple(told["layouts"]))
-    copy, sources = copied(told["copy"])
-    return copy, Way(tuple(told["layouts"]), sources)
+def _open_unit(arguments: Mapping[str, Any], content: Bytes) -> tuple[Bytes, Way]:
+    """The bytes of a unit, or the unwrapped ones of a wrapped file, and the way to read them."""
+    if not arguments["form"]:
+        return content, Way(tuple(arguments["layouts"]))
+    copy, sources = copied(arguments["copy"])
+    return copy, Way(tuple(arguments["layouts"]), sources)
 
 
-def _read(told: Mapping[str, Any], held: Bytes) -> Iterator[tuple[int, Range, bytes, Contest | None]]:
-    """The ranges of a unit and their bytes. Raises: RuntimeError where they are not those that were seen before."""
-    for each in told["ranges"]:
-        placed = Range(**{**each["range"], "times": Times(**each["range"]["times"])})
-        data = held.between(placed.begin, placed.begin + placed.size)
+def _ranges_in(arguments: Mapping[str, Any], content: Bytes) -> Iterator[tuple[int, Range, bytes, Contest | None]]:
+    """The ranges of a unit and their bytes. Raises: RuntimeError if those have changed since the survey."""
+    for entry in arguments["ranges"]:
+        placed = Range(**{**entry["range"], "times": Times(**entry["range"]["times"])})
+        data = content.between(placed.begin, placed.begin + placed.size)
         if len(data) < placed.size or mark_of(data, 0) != placed.mark:
             raise RuntimeError(f"A file {_CHANGED} {placed.file} .")
-        yield each["number"], placed, data, Contest(**each["contest"]) if each["contest"] else None
+        yield entry["number"], placed, data, Contest(**entry["contest"]) if entry["contest"] else None
 
 
-def records_in(told: Mapping[str, Any], held: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
-    """What a worker cuts out of a unit, a batch for each range."""
-    clock = Clock(told["zone"], told["steps"])
-    held, way = _opened(told, held)
+def records_in(arguments: Mapping[str, Any], content: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
+    """Cut the records out of a unit, a batch for each range."""
+    clock = Clock(arguments["zone"], arguments["steps"])
+    content, way = _open_unit(arguments, content)
     fixes = None if numbers is None else numbers.reshape(-1, len(ranked.FIXED))
-    for _, placed, data, _ in _read(told, held):
-        own = None
+    for _, placed, data, _ in _ranges_in(arguments, content):
+        fixed = None
         if fixes is not None:
             low, high = np.searchsorted(fixes[:, 0], (placed.begin, placed.begin + placed.size))
-            own = dict(zip(ranked.FIXED, fixes[low:high].T, strict=True))
-        yield cut(data, placed, clock, own, way)
+            fixed = dict(zip(ranked.FIXED, fixes[low:high].T, strict=True))
+        yield cut(data, placed, clock, fixed, way)
 
 
 def _rows_in(
-    told: Mapping[str, Any], held: Bytes, numbers: Any, cluster: str, run_at: datetime
+    arguments: Mapping[str, Any], content: Bytes, numbers: Any, cluster: str, run_at: datetime
 ) -> Iterator[pa.RecordBatch]:
-    """What a worker cuts out of a unit, as rows of bronze.log_records."""
-    envelopes = Form.of(told["form"]).envelopes if told["form"] else ()
-    layouts = [inside(envelopes, name) for name in told["layouts"]]
-    for records in records_in(told, held, numbers):
-        yield ranked.bronze_rows(records, cluster, told["origin"], told["source"], layouts, run_at)
+    """Cut the records out of a unit, as rows of bronze.log_records."""
+    envelopes = Form.of(arguments["form"]).envelopes if arguments["form"] else ()
+    layouts = [inside(envelopes, name) for name in arguments["layouts"]]
+    for records in records_in(arguments, content, numbers):
+        yield ranked.bronze_rows(records, cluster, arguments["origin"], arguments["source"], layouts, run_at)
 
 
-def _gather(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    clock = Clock(told["zone"], told["steps"])
-    held, way = _opened(told, held)
-    for number, placed, data, contest in _read(told, held):
+def _gather(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+    clock = Clock(arguments["zone"], arguments["steps"])
+    content, way = _open_unit(arguments, content)
+    for number, placed, data, contest in _ranges_in(arguments, content):
         if contest:
             yield contested(data, number, placed, clock, contest, way)
 
@@ -190,35 +190,35 @@ def _gather(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordB
 def _contests(
     engine: Engine, store: Store, cluster: str, files: Mapping[int, LogFile], placed: Sequence[_Placed]
 ) -> dict[int, Contest]:
-    """Which ranges share instants with others of their log, or with what the lake holds of it."""
+    """The ranges that share instants with others of their log, or with its records in the lake."""
     spans: dict[str, dict[int, Times]] = {}
     for p in placed:
         spans.setdefault(files[p.range.file].source, {})[p.number] = p.range.times
-    for source, times in _held_times(engine, store, cluster, spans).items():
+    for source, times in _times_in_lake(engine, store, cluster, spans).items():
         spans[source][_LAKE] = times
-    found = {n: contest for each in spans.values() for n, contest in contests(each).items()}
-    found.pop(_LAKE, None)
-    return found
+    by_number = {n: contest for of_log in spans.values() for n, contest in contests(of_log).items()}
+    by_number.pop(_LAKE, None)
+    return by_number
 
 
 _TIMES = pa.schema([("source", pa.string()), *((name, pa.int64()) for name in ("first", "last", "timeless"))])
 _ALIKE = pa.schema([("source", pa.string()), *((name, pa.int64()) for name in ("at", "likeness"))])
 
 
-def _held_times(
+def _times_in_lake(
     engine: Engine, store: Store, cluster: str, spans: Mapping[str, Mapping[int, Times]]
 ) -> dict[str, Times]:
-    """The instants of these logs that the lake holds, between the first and the last of the ranges."""
+    """The instants of these logs in the lake, between the first and the last of the ranges."""
     if not store.has(bronze.LOG_RECORDS):
         return {}
     near = sum((t for times in spans.values() for t in times.values()), NO_TIMES)
     narrow = partial(_times_in, sources=frozenset(spans))
     columns = ("cluster", "source", "happened_at")
-    held = narrowed(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _TIMES)
-    found: dict[str, Times] = {}
-    for source, *times in zip(*(held[name].to_pylist() for name in _TIMES.names), strict=True):
-        found[source] = found.get(source, NO_TIMES) + Times(*times)
-    return found
+    rows = narrow_rows(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _TIMES)
+    by_source: dict[str, Times] = {}
+    for source, *times in zip(*(rows[name].to_pylist() for name in _TIMES.names), strict=True):
+        by_source[source] = by_source.get(source, NO_TIMES) + Times(*times)
+    return by_source
 
 
 def _part(cluster: str, near: Times) -> Part:
@@ -230,11 +230,13 @@ def _part(cluster: str, near: Times) -> Part:
 def _times_in(batches: Iterable[pa.RecordBatch], sources: frozenset[str]) -> Iterator[pa.RecordBatch]:
     """The instants of the records of some logs, by log."""
     for rows in batches:
-        own = _of_logs(rows, sources)
-        at = own["happened_at"].cast(pa.int64())
-        told = pa.table({"source": _log_of(own["source"]), "at": at, "is_timeless": pc.is_null(at).cast(pa.int64())})
+        of_logs = _of_logs(rows, sources)
+        at = of_logs["happened_at"].cast(pa.int64())
+        columns = pa.table(
+            {"source": _log_of(of_logs["source"]), "at": at, "is_timeless": pc.is_null(at).cast(pa.int64())}
+        )
         counts = [("at", "min"), ("at", "max"), ("is_timeless", "sum")]
-        times = told.group_by("source", use_threads=False).aggregate(counts)
+        times = columns.group_by("source", use_threads=False).aggregate(counts)
         first = pc.fill_null(times["at_min"], NO_TIMES.first)
         last = pc.fill_null(times["at_max"], NO_TIMES.last)
         yield from pa.table([times["source"], first, last, times["is_timeless_sum"]], schema=_TIMES).to_batches()
@@ -245,7 +247,7 @@ def _of_logs(rows: pa.RecordBatch, sources: frozenset[str]) -> pa.RecordBatch:
 
 
 def _log_of(sources: pa.Array) -> pa.Array:
-    """The log of a file, without who wrote a line within it."""
+    """The log of each source, without the writer of a line in a wrapped file."""
     return pc.list_element(pc.split_pattern(sources, WITHIN, max_splits=1), 0)
 
 
@@ -257,46 +259,46 @@ def _fixes(
     placed: Sequence[_Placed],
     contest: Mapping[int, Contest],
 ) -> dict[int, Ints]:
-    """What is known better of contested records when all of them are looked at: numbers for each unit."""
+    """Compare all contested records, and give the `ranked.FIXED` numbers for each unit."""
     files, pieces, turns = reading.files, reading.pieces, reading.turns
-    units = grouped(placed, lambda p: p.unit)
-    wanted = [held for held in units.values() if any(p.number in contest for p in held)]
-    read = [_unit(files[n], pieces[n], held, reading.copies, contest) for held in wanted for n in [held[0].range.file]]
-    known = [
-        ranked.OfRange(p.unit, files[n].source, turns[n].rank, turns[n].lane) for p in placed for n in [p.range.file]
+    by_unit = grouped(placed, lambda p: p.unit)
+    groups = [group for group in by_unit.values() if any(p.number in contest for p in group)]
+    units = [_unit(files[n], pieces[n], g, reading.copies, contest) for g in groups for n in [g[0].range.file]]
+    infos = [
+        ranked.RangeInfo(p.unit, files[n].source, turns[n].rank, turns[n].lane) for p in placed for n in [p.range.file]
     ]
-    gathered = pa.Table.from_batches(engine.spread(read, _gather, CONTESTED), CONTESTED)
-    held = _held_alike(engine, store, cluster, _by_log(known, contest))
-    return ranked.settle(gathered, known, held)
+    gathered = pa.Table.from_batches(engine.spread(units, _gather, CONTESTED), CONTESTED)
+    in_lake = _alike_in_lake(engine, store, cluster, _by_log(infos, contest))
+    return ranked.settle(gathered, infos, in_lake)
 
 
-def _by_log(known: Sequence[ranked.OfRange], contest: Mapping[int, Contest]) -> dict[str, Contest]:
+def _by_log(infos: Sequence[ranked.RangeInfo], contest: Mapping[int, Contest]) -> dict[str, Contest]:
     """The instants that ranges of each log share with others, from the first to the last."""
-    found: dict[str, Contest] = {}
+    by_source: dict[str, Contest] = {}
     for n, each in contest.items():
-        source = known[n].source
-        own = found.get(source, each)
-        is_timeless = own.is_timeless or each.is_timeless
-        found[source] = Contest(min(own.first, each.first), max(own.last, each.last), is_timeless)
-    return found
+        source = infos[n].source
+        merged = by_source.get(source, each)
+        is_timeless = merged.is_timeless or each.is_timeless
+        by_source[source] = Contest(min(merged.first, each.first), max(merged.last, each.last), is_timeless)
+    return by_source
 
 
-def _held_alike(engine: Engine, store: Store, cluster: str, wanted: Mapping[str, Contest]) -> pa.Table:
-    """Source, instant and hash of the records of logs that the lake holds at these instants."""
+def _alike_in_lake(engine: Engine, store: Store, cluster: str, contest_of: Mapping[str, Contest]) -> pa.Table:
+    """Source, instant and hash of the lake's records of logs at these instants."""
     if not store.has(bronze.LOG_RECORDS):
         return _ALIKE.empty_table()
-    near = sum((Times(c.first, c.last) for c in wanted.values()), NO_TIMES)
-    narrow, columns = partial(_alike_in, wanted=wanted), ("cluster", "source", "happened_at", "text")
-    return narrowed(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _ALIKE)
+    near = sum((Times(c.first, c.last) for c in contest_of.values()), NO_TIMES)
+    narrow, columns = partial(_alike_in, contest_of=contest_of), ("cluster", "source", "happened_at", "text")
+    return narrow_rows(engine, store, bronze.LOG_RECORDS, _part(cluster, near), columns, narrow, _ALIKE)
 
 
-def _alike_in(batches: Iterable[pa.RecordBatch], wanted: Mapping[str, Contest]) -> Iterator[pa.RecordBatch]:
+def _alike_in(batches: Iterable[pa.RecordBatch], contest_of: Mapping[str, Contest]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        rows = _of_logs(batch, frozenset(wanted))
+        rows = _of_logs(batch, frozenset(contest_of))
         at = pc.fill_null(rows["happened_at"].cast(pa.int64()), NO_INSTANT).to_numpy(zero_copy_only=False)
-        which = [wanted[log] for log in _log_of(rows["source"]).to_pylist()]
-        first, last = (np.array([getattr(c, name) for c in which], np.int64) for name in ("first", "last"))
-        is_wanted = np.where(at == NO_INSTANT, [c.is_timeless for c in which], (first <= at) & (at <= last))
+        contests = [contest_of[log] for log in _log_of(rows["source"]).to_pylist()]
+        first, last = (np.array([getattr(c, name) for c in contests], np.int64) for name in ("first", "last"))
+        is_wanted = np.where(at == NO_INSTANT, [c.is_timeless for c in contests], (first <= at) & (at <= last))
         alike = rows.filter(pa.array(is_wanted.astype(bool)))
         likeness = likeness_of(alike["text"].cast(pa.binary()))
         yield pa.record_batch([alike["source"], pa.array(at[is_wanted.astype(bool)]), likeness], _ALIKE)

@@ -1,4 +1,4 @@
-"""Readings of the cluster become snapshot rows: JSON lines, one reading each, as a cron job or a drill writes them."""
+"""Readings of the cluster become snapshot rows. A file has a reading as JSON in each line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.model import Scalar, Table
 from kafka_hindsight.catalog.readings import Reading
 from kafka_hindsight.intake.json_lines import Line, fields_of, instant_in, reader_of, refused, value_of, whole_number
-from kafka_hindsight.intake.lake_rows import once, table_of
+from kafka_hindsight.intake.lake_rows import first_rows, table_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 
 _PARTS = ("cluster_id", "controller", "brokers", "topics", "end_offsets", "groups")
@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class ReadLine:
-    """A line of a file of readings: `at` is null where it is not a reading, and `sentence` says why."""
+    """A line of a file of readings: `at` is null if it is not a reading, and `sentence` says why."""
 
     line: Line
     at: datetime | None
@@ -44,18 +44,18 @@ class ReadLine:
 
 
 def read_line(line: Line) -> ReadLine:
-    """What a line is."""
+    """Read a line as far as all readings need it."""
     try:
-        held = value_of(line.text)
+        value = value_of(line.text)
     except ValueError:
         return ReadLine(line, None, sentence=_NO_JSON)
-    said = held if isinstance(held, dict) else {}
-    at, cluster_id = instant_in(said.get("at")), reader_of(Scalar.STRING)(said.get("cluster_id"))
-    return ReadLine(line, at, cluster_id, said.get("error") is not None, "" if at else _NO_INSTANT)
+    reading = value if isinstance(value, dict) else {}
+    at, cluster_id = instant_in(reading.get("at")), reader_of(Scalar.STRING)(reading.get("cluster_id"))
+    return ReadLine(line, at, cluster_id, reading.get("error") is not None, "" if at else _NO_INSTANT)
 
 
 def only_of(lines: Iterable[ReadLine], ids: Collection[str]) -> list[ReadLine]:
-    """The same lines, of which those that name another cluster are not readings of this one. Takes: its ids."""
+    """The same lines; one that names a cluster with none of these ids is not a reading."""
     return [_foreign(line) if line.at and line.cluster_id not in (None, *ids) else line for line in lines]
 
 
@@ -65,15 +65,15 @@ def _foreign(line: ReadLine) -> ReadLine:
 
 def quarantined(lines: Iterable[ReadLine], cluster: str, source: str) -> list[Row]:
     """The lines that are not a reading: rows of quality.quarantine."""
-    return refused([(read.line.text, read.sentence) for read in lines if read.at is None], cluster, source)
+    return refused([(line.line.text, line.sentence) for line in lines if line.at is None], cluster, source)
 
 
 def readings(lines: Iterable[ReadLine]) -> list[ReadLine]:
-    """The readings, one for each instant; of two the one that holds more."""
+    """The readings, one for each instant; of two the longer one."""
     fullest: dict[datetime, ReadLine] = {}
-    for read in lines:
-        if read.at and _fullness(read) < _fullness(fullest.setdefault(read.at, read)):
-            fullest[read.at] = read
+    for line in lines:
+        if line.at and _fullness(line) < _fullness(fullest.setdefault(line.at, line)):
+            fullest[line.at] = line
     return [fullest[at] for at in sorted(fullest)]
 
 
@@ -90,84 +90,91 @@ def in_chunks(lines: Iterable[ReadLine]) -> Iterator[list[ReadLine]]:
         yield chunk
 
 
-def _fullness(read: ReadLine) -> tuple[int, str]:
-    return -len(read.line.text), read.line.text
+def _fullness(line: ReadLine) -> tuple[int, str]:
+    return -len(line.line.text), line.line.text
 
 
 def tables_of(lines: Sequence[ReadLine], cluster: str) -> dict[Table, pa.Table]:
-    """The rows of readings, by table, each once; what has no key is left out."""
+    """The rows of readings, by table, each once; without rows that lack their key."""
     parts: dict[Table, list[pa.Table]] = {table: [] for table in TABLES}
     for begin in range(0, len(lines), _TOGETHER):
-        held = [_said(read, cluster) for read in lines[begin : begin + _TOGETHER]]
-        known = [{name: said[name] for name in _OF_READING} for said in held]
+        batch = [_reading_of(line, cluster) for line in lines[begin : begin + _TOGETHER]]
+        keys = [{name: reading[name] for name in _OF_READING} for reading in batch]
         for table, rows_of in TABLES.items():
-            rows = (row | of_all for said, of_all in zip(held, known, strict=True) for row in rows_of(said))
+            rows = (row | key for reading, key in zip(batch, keys, strict=True) for row in rows_of(reading))
             own_key = [k for k in table.key if k not in _OF_READING]
             parts[table].append(table_of((row for row in rows if None not in map(row.get, own_key)), table))
-    return {t: once(pa.concat_tables([arrow_schema(t).empty_table(), *rows]), t.key) for t, rows in parts.items()}
+    return {t: first_rows(pa.concat_tables([arrow_schema(t).empty_table(), *rows]), t.key) for t, rows in parts.items()}
 
 
-def _said(read: ReadLine, cluster: str) -> Row:
-    """What a reading holds, what its rows have in common, and the end offset and leader epoch of each partition."""
-    said = fields_of(value_of(read.line.text), Reading.COLUMNS)
-    known = {"cluster": cluster, "snapshot_id": row_id(cluster, read.at), "snapshot_at": read.at}
-    return {**said, **known, "landed_as": read.line.landed_as, "ends": _ends(said)}
+def _reading_of(line: ReadLine, cluster: str) -> Row:
+    """The fields of a reading, the key that its rows share, and the end offset and leader epoch of each partition."""
+    reading = fields_of(value_of(line.line.text), Reading.COLUMNS)
+    key = {"cluster": cluster, "snapshot_id": row_id(cluster, line.at), "snapshot_at": line.at}
+    return {**reading, **key, "landed_as": line.line.landed_as, "ends": _ends(reading)}
 
 
-def _ends(said: Row) -> dict[tuple[str | None, int | None], tuple[int | None, int | None]]:
-    """The end offset and the leader epoch by topic and partition; null what is not known."""
-    found: dict[tuple[str | None, int | None], tuple[int | None, int | None]] = {}
-    for topic, partition, offset, epoch in (_parts(each, 4) for each in _each(said["end_offsets"])):
+def _ends(reading: Row) -> dict[tuple[str | None, int | None], tuple[int | None, int | None]]:
+    """The end offset and the leader epoch by topic and partition; null if not known."""
+    ends: dict[tuple[str | None, int | None], tuple[int | None, int | None]] = {}
+    for topic, partition, offset, epoch in (_parts(each, 4) for each in _each(reading["end_offsets"])):
         place = topic, whole_number(partition, Scalar.INT)
-        found.setdefault(place, (_known(whole_number(offset, Scalar.BIGINT)), _known(whole_number(epoch, Scalar.INT))))
-    return found
+        ends.setdefault(
+            place, (_not_negative(whole_number(offset, Scalar.BIGINT)), _not_negative(whole_number(epoch, Scalar.INT)))
+        )
+    return ends
 
 
-def _snapshot_readings(said: Row) -> Iterator[Row]:
-    absent = [part for part in _PARTS if said[part] is None]
-    missing = dict.fromkeys([*absent, *(m["part"] for m in _each(said["missing"]) if m["part"] is not None)])
-    own = {name: said[name] for name in ("cluster_id", "controller", "error")}
-    yield {**own, "missing": [*missing] or None, "reasons": said["missing"], "run_landed_as": said["landed_as"]}
+def _snapshot_readings(reading: Row) -> Iterator[Row]:
+    absent = [part for part in _PARTS if reading[part] is None]
+    missing = dict.fromkeys([*absent, *(m["part"] for m in _each(reading["missing"]) if m["part"] is not None)])
+    columns = {name: reading[name] for name in ("cluster_id", "controller", "error")}
+    yield {
+        **columns,
+        "missing": [*missing] or None,
+        "reasons": reading["missing"],
+        "run_landed_as": reading["landed_as"],
+    }
 
 
-def _brokers(said: Row) -> Iterator[Row]:
-    controller = None if said["controller"] == -1 else said["controller"]
-    for broker in _each(said["brokers"]):
+def _brokers(reading: Row) -> Iterator[Row]:
+    controller = None if reading["controller"] == -1 else reading["controller"]
+    for broker in _each(reading["brokers"]):
         is_controller = None if controller is None else broker["id"] == controller
         yield {**broker, "broker": broker["id"], "is_controller": is_controller}
 
 
-def _partitions(said: Row) -> Iterator[Row]:
-    for topic in _each(said["topics"]):
+def _partitions(reading: Row) -> Iterator[Row]:
+    for topic in _each(reading["topics"]):
         for partition in _each(topic["partitions"]):
-            offset, epoch = said["ends"].get((topic["topic"], partition["partition"]), (None, None))
+            offset, epoch = reading["ends"].get((topic["topic"], partition["partition"]), (None, None))
             yield {
                 **partition,
                 "topic": topic["topic"],
                 "is_internal": bool(topic["internal"]),
-                "leader": _known(partition["leader"]),
+                "leader": _not_negative(partition["leader"]),
                 "preferred_leader": next(iter(partition["replicas"] or ()), None),
                 "leader_epoch": epoch,
                 "end_offset": offset,
             }
 
 
-def _groups(said: Row) -> Iterator[Row]:
-    for group in _each(said["groups"]):
+def _groups(reading: Row) -> Iterator[Row]:
+    for group in _each(reading["groups"]):
         has_answered = group["error"] is None and group["members"] is not None
         yield {
             "group_id": group["group"],
-            "state": _word(group["state"]),
-            "type": _word(group["type"]),
+            "state": _lower_case(group["state"]),
+            "type": _lower_case(group["type"]),
             "assignor": group["assignor"] or None,
-            "coordinator": _known(group["coordinator"]),
+            "coordinator": _not_negative(group["coordinator"]),
             "member_count": len(group["members"]) if has_answered else None,
             "error": group["error"],
         }
 
 
-def _members(said: Row) -> Iterator[Row]:
-    for group in _each(said["groups"]):
+def _members(reading: Row) -> Iterator[Row]:
+    for group in _each(reading["groups"]):
         for member in _each(group["members"]):
             owned = None if member["assignment"] is None else [_partition(p) for p in member["assignment"]]
             instance = member["instance_id"] or None
@@ -179,11 +186,11 @@ def _partition(place: Sequence[str | None] | None) -> Row:
     return {"topic": topic, "partition": whole_number(partition, Scalar.INT)}
 
 
-def _offsets(said: Row) -> Iterator[Row]:
-    for group in _each(said["groups"]):
+def _offsets(reading: Row) -> Iterator[Row]:
+    for group in _each(reading["groups"]):
         for topic, number, offset in (_parts(each, 3) for each in _each(group["committed"])):
-            partition, committed = whole_number(number, Scalar.INT), _known(whole_number(offset, Scalar.BIGINT))
-            end, _ = said["ends"].get((topic, partition), (None, None))
+            partition, committed = whole_number(number, Scalar.INT), _not_negative(whole_number(offset, Scalar.BIGINT))
+            end, _ = reading["ends"].get((topic, partition), (None, None))
             yield {
                 "group_id": group["group"],
                 "topic": topic,
@@ -194,27 +201,27 @@ def _offsets(said: Row) -> Iterator[Row]:
             }
 
 
-def _configs(said: Row) -> Iterator[Row]:
-    for config in _each(said["configs"]):
+def _configs(reading: Row) -> Iterator[Row]:
+    for config in _each(reading["configs"]):
         kind = config["resource_type"]
         yield {**config, "resource_type": kind and kind.lower(), "value_source": config["source"]}
 
 
 def _each(items: Iterable[Any] | None) -> Iterator[Any]:
-    """What a list holds, without what is null in it."""
+    """The items of a list without nulls."""
     return (item for item in items or () if item is not None)
 
 
 def _parts(parts: Sequence[str | None] | None, count: int) -> list[str | None]:
-    """The first parts of a list, null those that it does not have."""
+    """The first items of a list, null beyond its end."""
     return [*(parts or ()), *[None] * count][:count]
 
 
-def _word(text: str | None) -> str | None:
+def _lower_case(text: str | None) -> str | None:
     return text.lower() if text else None
 
 
-def _known(number: int | None) -> int | None:
+def _not_negative(number: int | None) -> int | None:
     return None if number is None or number < 0 else number
 
 
@@ -227,4 +234,4 @@ TABLES: Mapping[Table, Callable[[Row], Iterator[Row]]] = {
     bronze.OFFSET_SNAPSHOTS: _offsets,
     bronze.CONFIG_SNAPSHOTS: _configs,
 }
-"""What a reading becomes, by table. The first one says which readings were taken, so it is written last."""
+"""The rows of a reading, by table. The first table lists the readings that are in bronze, so it is written last."""

@@ -1,10 +1,10 @@
-"""What the files hold, looked at once before anything is written: pieces, spans, and the cluster they name."""
+"""The survey of files before anything is written: their pieces, their spans, and the clusters that they name."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import accumulate, chain
@@ -49,40 +49,38 @@ _PIECES = pa.schema([("piece", pa.string())])
 def survey(
     engine: Engine, files: Mapping[int, LogFile], copies: str, again: Mapping[int, datetime] | None = None
 ) -> Survey:
-    """Reads every file once. Takes: the files by their numbers; where lines that were wrapped are kept.
+    """Read every file once. A file that vanished or shrank is left out; one that breaks off is read up to the break.
 
-    `again`: of files that begin in the second time of an hour that comes twice, an instant of the first.
+    A file of several pieces is read again if its beginning shows another layout than Kafka's. It is read again in one
+    go if its lines are wrapped, or its clock shows an hour twice or goes back between two pieces.
 
-    Gives: what could be read. A file that vanished or shrank is left out.
-    Edge case: a compressed file that breaks off is read up to the break. A file of several pieces is read again where
-        its beginning shows another layout than Kafka's, and in one go where its lines are wrapped or its clock shows
-        an hour twice or goes back between two pieces.
+    `copies` is the folder for unwrapped lines. `again` has, for each file that begins in the second time of an hour
+    that comes twice, an instant of the first time.
     """
-    turned = again or {}
-    found = _looked(engine, files, copies, again=turned, in_one_go=bool(turned))
+    again = again or {}
+    by_file = _look_at(engine, files, copies, again=again, in_one_go=bool(again))
     for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_goes_back, True)):
-        first_pieces = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
-        found |= _looked(
-            engine, {n: files[n] for n in first_pieces}, copies, first_pieces, in_one_go or bool(turned), turned
+        first_pieces = {n: pieces[0] for n, pieces in by_file.items() if len(pieces) > 1 and is_wanted(pieces)}
+        by_file |= _look_at(
+            engine, {n: files[n] for n in first_pieces}, copies, first_pieces, in_one_go or bool(again), again
         )
-    whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
-    return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
+    complete = {n: pieces for n, pieces in by_file.items() if all(p.is_there for p in pieces)}
+    return Survey(complete, {n: _fact(files[n], pieces) for n, pieces in complete.items()})
 
 
-def changed_sources(files: Iterable[LogFile], marks: Mapping[LogFile, str]) -> set[str]:
-    """The sources of those files that no longer are what they were listed as."""
-    listed = list(files)
-    now = fingerprints(listed)
-    return {f.source for f in listed if f not in now or now[f] != marks.get(f)}
+def changed_sources(files: Collection[LogFile], marks: Mapping[LogFile, str]) -> set[str]:
+    """The sources of files whose fingerprint is another one now."""
+    current = fingerprints(files)
+    return {f.source for f in files if f not in current or current[f] != marks.get(f)}
 
 
 def piece_size(most: int, total: int) -> int:
-    """How long pieces are: the more there is to read the longer, so that the driver can hold what is known of each."""
+    """The size of pieces: the more there is to read, the larger, so that facts about all fit the driver's memory."""
     return min(most, max(CHUNK, min(_MOST_BYTES, total // _MOST_PIECES)))
 
 
 def _is_wrapped(pieces: Sequence[Piece]) -> bool:
-    """Whether the beginning of a file shows that all of it has to be taken out of envelopes."""
+    """Whether the beginning of a file shows that all of its lines are in envelopes."""
     return pieces[0].is_wrapped and not pieces[-1].is_wrapped
 
 
@@ -91,7 +89,7 @@ def _is_of_another_layout(pieces: Sequence[Piece]) -> bool:
 
 
 def _goes_back(pieces: Sequence[Piece]) -> bool:
-    """Whether the clock of a file shows an hour twice, or goes back between two pieces by more than brokers' clocks may
+    """Whether the clock of a file shows an hour twice, or goes back between two pieces by more than brokers' clocks
     differ: less is not a step.
     """
     times = [p.before + p.after for p in pieces]
@@ -100,104 +98,107 @@ def _goes_back(pieces: Sequence[Piece]) -> bool:
     return (is_back or any(p.is_doubled for p in pieces)) and not pieces[0].is_wrapped
 
 
-def _looked(
+def _look_at(
     engine: Engine,
     files: Mapping[int, LogFile],
     copies: str,
-    seen: Mapping[int, Piece] | None = None,
+    first_pieces: Mapping[int, Piece] | None = None,
     in_one_go: bool = False,
     again: Mapping[int, datetime] | None = None,
 ) -> dict[int, tuple[Piece, ...]]:
-    """The pieces of files. Takes: the first piece of those that were looked at before, by which the others are read."""
-    known = seen or {}
+    """The pieces of files; `first_pieces` of those that are read again show how to read the others."""
     steps = {n: [asdict(hour_again(at))] for n, at in (again or {}).items()}
     size = piece_size(engine.piece, sum(f.size for f in files.values()))
     units = [
         unit
         for n, f in files.items()
-        for unit in _units(n, f, size, f.copy_in(copies), known.get(n), steps.get(n, []), in_one_go)
+        for unit in _units(n, f, size, f.copy_in(copies), (first_pieces or {}).get(n), steps.get(n, []), in_one_go)
     ]
     texts = (text for batch in engine.spread(units, pieces_in, _PIECES) for text in batch["piece"].to_pylist())
-    found: dict[int, list[Piece]] = {n: [] for n in files}
+    by_file: dict[int, list[Piece]] = {n: [] for n in files}
     for piece in (Piece.of(json.loads(text)) for text in texts):
-        found[piece.file].append(piece)
-    return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in found.items()}
+        by_file[piece.file].append(piece)
+    return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in by_file.items()}
 
 
 def _units(
-    number: int, file: LogFile, size: int, copy: str, seen: Piece | None, steps: Sequence[Any], in_one_go: bool
+    number: int, file: LogFile, size: int, copy: str, first_piece: Piece | None, steps: Sequence[Any], in_one_go: bool
 ) -> Iterator[Unit]:
-    told = {"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern, "copy": copy}
-    told |= {
-        "layouts": seen and seen.layouts,
-        "form": asdict(seen.form) if seen and seen.form else None,
+    arguments = {
+        **{"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern, "copy": copy},
+        "layouts": first_piece and first_piece.layouts,
+        "form": asdict(first_piece.form) if first_piece and first_piece.form else None,
         "steps": steps,
     }
     if file.is_packed:
-        yield file.unit((0, file.size), {**told, "from": 0, "until": None})
+        yield file.unit((0, file.size), {**arguments, "from": 0, "until": None})
         return
     for begin in range(0, file.size, file.size if in_one_go else size):
         until = file.size if in_one_go else min(begin + size, file.size)
         part = max(begin - 1, 0), min(until + REACH, file.size)
-        yield file.unit(part, {**told, "from": begin, "until": until})
+        yield file.unit(part, {**arguments, "from": begin, "until": until})
 
 
-def pieces_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
-    """What a worker finds in a unit, a row for each piece."""
-    found = list(_pieces_of(told, held))
-    if held.damage:
-        last = found.pop() if found else Piece(told["file"], 0, 0)
-        found.append(replace(last, damage=held.damage))
-    if not found and told["size"]:
-        found = [Piece(told["file"], 0, 0, is_there=False)]
-    yield pa.record_batch([pa.array([json.dumps(asdict(piece)) for piece in found], pa.string())], _PIECES)
+def pieces_in(arguments: Mapping[str, Any], content: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+    """Look at a unit, and give a row for each of its pieces."""
+    pieces = list(_pieces_of(arguments, content))
+    if content.damage:
+        last = pieces.pop() if pieces else Piece(arguments["file"], 0, 0)
+        pieces.append(replace(last, damage=content.damage))
+    if not pieces and arguments["size"]:
+        pieces = [Piece(arguments["file"], 0, 0, is_there=False)]
+    yield pa.record_batch([pa.array([json.dumps(asdict(piece)) for piece in pieces], pa.string())], _PIECES)
 
 
-def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
-    layouts, until = told["layouts"], told["until"]
-    form = Form.of(told["form"]) if told["form"] else None
-    size = None if until is None else told["size"]
-    if layouts is None and not told["from"]:
-        form = wrapped_as(held.between(0, CHUNK if size is None else min(CHUNK, size)), told["pattern"])
+def _pieces_of(arguments: Mapping[str, Any], content: Bytes) -> Iterator[Piece]:
+    layouts, until = arguments["layouts"], arguments["until"]
+    form = Form.of(arguments["form"]) if arguments["form"] else None
+    size = None if until is None else arguments["size"]
+    if layouts is None and not arguments["from"]:
+        form = wrapped_as(content.between(0, CHUNK if size is None else min(CHUNK, size)), arguments["pattern"])
         layouts = form.others
     if form is None or form.is_plain:
-        yield from _in_pieces(told, held, Way(tuple(layouts or PLAIN)))
+        yield from _in_pieces(arguments, content, Way(tuple(layouts or PLAIN)))
     elif until == size:
-        unwrapped = Unwrapped(held, size, form, told["pattern"], told["copy"])
-        way = Way(every_layout(told["pattern"]), unwrapped.sources)
-        for piece in _in_pieces({**told, "until": None}, unwrapped, way, form.is_newest_first):
+        unwrapped = Unwrapped(content, size, form, arguments["pattern"], arguments["copy"])
+        way = Way(every_layout(arguments["pattern"]), unwrapped.sources)
+        for piece in _in_pieces({**arguments, "until": None}, unwrapped, way, form.is_newest_first):
             yield replace(piece, form=form)
     else:
-        yield Piece(told["file"], 0, until, is_wrapped=True, form=form)
+        yield Piece(arguments["file"], 0, until, is_wrapped=True, form=form)
 
 
-def _in_pieces(told: Mapping[str, Any], held: Bytes, way: Way, is_turned: bool = False) -> Iterator[Piece]:
-    clock, begin, until = Clock(told["zone"], told["steps"], is_turned), told["from"], told["until"]
-    steps = tuple(Step(**step) for step in told["steps"])
+def _in_pieces(arguments: Mapping[str, Any], content: Bytes, way: Way, is_turned: bool = False) -> Iterator[Piece]:
+    clock, begin, until = Clock(arguments["zone"], arguments["steps"], is_turned), arguments["from"], arguments["until"]
+    steps = tuple(Step(**step) for step in arguments["steps"])
     while until is None or begin < until:
-        offset, end = max(begin - 1, 0), begin + told["piece"] if until is None else min(begin + told["piece"], until)
-        data = held.between(offset, end + REACH if until is None else min(end + REACH, told["size"]))
+        offset, end = max(begin - 1, 0), begin + arguments["piece"]
+        end = end if until is None else min(end, until)
+        data = content.between(offset, end + REACH if until is None else min(end + REACH, arguments["size"]))
         reached = offset + len(data)
         if until is None:
             end = min(end, reached)
             if end <= begin:
                 return
         elif reached < end:
-            yield Piece(told["file"], begin, end, is_there=False)
+            yield Piece(arguments["file"], begin, end, is_there=False)
             return
-        piece = look(data, told["file"], begin, end, clock, way)
-        misfit = misfit_of(sampled(data), told["pattern"]) if not begin and piece.first_at == NO_INSTANT else None
-        known = _known(piece, data, told["zone"], way)
-        yield replace(known, misfit=misfit, steps=known.steps if begin else (*steps, *known.steps))
+        piece = look(data, arguments["file"], begin, end, clock, way)
+        misfit = misfit_of(sampled(data), arguments["pattern"]) if not begin and piece.first_at == NO_INSTANT else None
+        piece = _with_facts(piece, data, arguments["zone"], way)
+        yield replace(piece, misfit=misfit, steps=piece.steps if begin else (*steps, *piece.steps))
         begin = end
 
 
-def _known(piece: Piece, data: bytes, zone: str, way: Way) -> Piece:
-    """A piece with what its lines say of who wrote them. Another layout than Kafka's was found by what Kafka says."""
+def _with_facts(piece: Piece, data: bytes, zone: str, way: Way) -> Piece:
+    """A piece with facts about the writer of its lines. Another layout than Kafka's shows a log of Kafka's too."""
     is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES) or piece.is_wrapped or piece.layouts != PLAIN
     until = piece.end - max(piece.begin - 1, 0)
     instants = grouped(_namings(data, until, zone, way), lambda naming: naming[0])
-    clusters = ((name, min(at for _, at in own), max(at for _, at in own), len(own)) for name, own in instants.items())
+    clusters = (
+        (name, min(at for _, at in of_cluster), max(at for _, at in of_cluster), len(of_cluster))
+        for name, of_cluster in instants.items()
+    )
     is_broker_log = is_of_broker(data)
     started = next(_starts(data, until, zone, way), None) if piece.is_doubled else None
     return replace(
@@ -210,7 +211,7 @@ def _known(piece: Piece, data: bytes, zone: str, way: Way) -> Piece:
 
 
 def _namings(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[str, int]]:
-    """The ids of clusters that lines name, each with the line's instant. Takes: where the next piece begins."""
+    """The ids of clusters that lines name, each with the line's instant. The next piece begins at `until`."""
     for whole in chain.from_iterable(_lines_with(literal, data, until) for literal in _NAMING):
         line = whole[FRAME if whole.startswith(MARK) else 0 :].decode(errors="replace")
         layout = layout_of(line, way.layouts)
@@ -229,7 +230,7 @@ def _starts(data: bytes, until: int, zone: str, way: Way) -> Iterator[tuple[int,
 
 
 def _lines_with(literal: bytes, data: bytes, until: int) -> Iterator[bytes]:
-    """The lines that hold some bytes. Takes: where the next piece begins."""
+    """The lines that hold some bytes. The next piece begins at `until`."""
     at = data.find(literal)
     while at >= 0:
         begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
@@ -265,7 +266,7 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
 
 
 def _open_hour(file: LogFile, pieces: Sequence[Piece], times: Times) -> Iterator[ClockStep]:
-    """The beginning of a file in an hour that comes twice, of which it shows one time alone."""
+    """The beginning of a file in an hour that comes twice, if the file shows only one of the two times."""
     if any(p.is_doubled for p in pieces) and not any(step.is_resolved for p in pieces for step in p.steps):
         first = of_micros(times.first)
         if comes_again(file.zone, first):
@@ -280,10 +281,12 @@ def _open_hour(file: LogFile, pieces: Sequence[Piece], times: Times) -> Iterator
 
 
 def _clusters(pieces: Sequence[Piece]) -> Iterator[ClusterNaming]:
-    for name, own in sorted(grouped((c for p in pieces for c in p.clusters), lambda c: c[0]).items()):
-        instants = [at for _, *both, _ in own for at in both if at != NO_INSTANT]
+    for name, of_cluster in sorted(grouped((c for p in pieces for c in p.clusters), lambda c: c[0]).items()):
+        instants = [at for _, *both, _ in of_cluster for at in both if at != NO_INSTANT]
         first, last = (instant(min(instants)), instant(max(instants))) if instants else (None, None)
-        yield ClusterNaming(cluster_id=name, first_at=first, last_at=last, line_count=sum(count for *_, count in own))
+        yield ClusterNaming(
+            cluster_id=name, first_at=first, last_at=last, line_count=sum(count for *_, count in of_cluster)
+        )
 
 
 def _clock_step(step: Step) -> ClockStep:

@@ -1,4 +1,4 @@
-"""What rows are, in one hash: equal for the same rows in any order, in any number of files."""
+"""One hash of rows: equal for the same rows in any order, in any number of files."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _ROWS = 64 * 1024
 def content_hash(rows: pa.Table, table: Table) -> str:
     """Hash the rows of a table, `run_` columns left out.
 
-    Edge case: rows that differ in lists or structs alone count in the order in which they come. A table's key
-    distinguishes its rows by other columns.
+    Rows that differ in lists or structs alone count in the order in which they come. A table's key distinguishes its
+    rows by other columns.
     """
     columns = table.content_columns
     key = [name for name in table.key if name in columns]
@@ -36,7 +36,7 @@ def content_hash(rows: pa.Table, table: Table) -> str:
 def _pieces(array: pa.Array) -> Iterator[memoryview]:
     """Give the bytes of a column: where it has values, how long these are, and the values.
 
-    What lies in memory under a null is left out.
+    Memory under a null is left out.
     """
     yield _fixed(array.is_valid().cast(pa.int8()))
     if pa.types.is_list(array.type):

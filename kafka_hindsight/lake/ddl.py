@@ -11,13 +11,13 @@ PROPERTIES = {"delta.enableDeletionVectors": "false"}
 def properties(table: Table) -> dict[str, str]:
     """Delta's properties of a table.
 
-    Keeps: gold carries its critical checks, a null result counts as kept. Statistics are kept of what windows are found
-    by, and of nothing else: they cost more than a small write.
+    Gold carries its critical checks, and a check that gives null counts as kept. Only the columns by which windows are
+    found have statistics: others would cost more than a small write.
     """
-    return {**PROPERTIES, "delta.dataSkippingStatsColumns": ",".join(found_by(table)), **_constraints(table)}
+    return {**PROPERTIES, "delta.dataSkippingStatsColumns": ",".join(window_columns(table)), **_constraints(table)}
 
 
-def found_by(table: Table) -> list[str]:
+def window_columns(table: Table) -> list[str]:
     """The columns by which a window of a table is found."""
     return [c for c in ("cluster", table.time_column) if c in table.column_names]
 

@@ -1,4 +1,4 @@
-"""What the names and the commits in a table's `_delta_log` say. No engine is asked."""
+"""Names and commits in a table's `_delta_log`, read without an engine."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from typing import Any
 FOLDER = "_delta_log"
 
 DELETES = "deletes"
-"""The parameter of a commit of delta-rs that takes rows away for good, and adds none. Spark has an operation for it."""
+"""The parameter of a commit of delta-rs that deletes rows and adds none. Spark has an operation for it."""
 
 _COMMIT = re.compile(r"(\d{20})[.](?:json|checkpoint[.][^#]+)")
 
 
 def newest_version(names: Iterable[str]) -> int | None:
-    """The newest version that a log names; None where it holds no commit: such a table counts as not created."""
-    return max((int(named[1]) for name in names if (named := _COMMIT.fullmatch(name))), default=None)
+    """The newest version in a log; None if it has no commit: such a table counts as not created."""
+    return max((int(match[1]) for name in names if (match := _COMMIT.fullmatch(name))), default=None)
 
 
 def user_metadata(commit: str) -> dict[str, Any]:
-    """What the writer of a commit said in it as a JSON object; nothing where it said none."""
+    """The userMetadata of a commit; empty if it has none that is a JSON object."""
     actions = (json.loads(line) for line in commit.splitlines())
-    said = next((a["commitInfo"].get("userMetadata") for a in actions if "commitInfo" in a), None)
+    text = next((a["commitInfo"].get("userMetadata") for a in actions if "commitInfo" in a), None)
     try:
-        told = json.loads(said or "{}")
+        metadata = json.loads(text or "{}")
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a file was being written when its writer ended; no commit names it.
+    """Whether a file was being written when its writer ended. No commit names it.
 
-    Edge case: Delta makes `_delta_log`, writes commit 0 as `.*.tmp` there, and renames it. A kill may leave each of
-    the two. delta-rs writes it as `*.json#1`. Source: object_store, LocalFileSystem, staged_upload_path.
+    Delta makes `_delta_log`, writes commit 0 as `.*.tmp` there, and renames it. A kill may leave either of the two.
+    delta-rs writes it as `*.json#1`. Source: object_store, LocalFileSystem, staged_upload_path.
     """
     return name.startswith(".") or "#" in name
 
 
 def commit_name(version: int) -> str:
-    """The file of a commit."""
+    """The name of a commit's file."""
     return f"{version:020d}.json"
 
 
@@ -52,7 +52,7 @@ def is_cut(commit: str) -> bool:
 
 
 def info(commit: str) -> Mapping[str, Any]:
-    """What a commit says of itself, as far as that can be read."""
+    """The commitInfo of a commit, if that can be read; else empty."""
     actions = [json.loads(line) for line in commit.splitlines() if _is_action(line)]
     return next((a["commitInfo"] for a in actions if a.get("commitInfo")), {})
 

@@ -1,4 +1,4 @@
-"""Files wherever a lake or logs lie, and where live readings land, one file each. No JVM, no Spark."""
+"""Files wherever a lake or logs lie, and the folders in which live readings land, one file each. No JVM, no Spark."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GROUP_RECORDS = "group_records"
 
 _LONGEST = 120
 _STAMP = "%Y%m%dT%H%M%SZ"
-"""How an instant stands in a file's name."""
+"""The format of an instant in a file's name."""
 
 _LANDED = {
     SNAPSHOTS: re.compile(r"(?P<cluster>.+)-\d{8}T\d{6}Z\.jsonl"),
@@ -42,19 +42,19 @@ def landing_folder(lake: str, kind: str) -> str:
 
 
 def landed_name(cluster: str, at: datetime) -> str:
-    """The name of the file for one cluster and instant: the same whenever it is asked for."""
+    """The name of the file for one cluster and instant: always the same."""
     return f"{landed_stem(cluster, at)}.jsonl"
 
 
 def landed_stem(cluster: str, at: datetime) -> str:
-    """How the name of everything begins that lands for one cluster at one instant."""
+    """The beginning of the name of each file that lands for one cluster at one instant."""
     return f"{safe_name(cluster)}-{at.astimezone(UTC):{_STAMP}}"
 
 
 def safe_name(text: str) -> str:
     """A cluster's name as part of a file's name: no two names become one, and none leads out of the folder.
 
-    Edge case: Spark passes over files whose names begin with a dot or an underscore, and a cluster id may.
+    Spark passes over files whose names begin with a dot or an underscore, and a cluster id may begin so.
     """
     safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else _escaped(c) for c in text)
     if safe[:1] in "._-":
@@ -65,27 +65,29 @@ def safe_name(text: str) -> str:
 
 
 def newest_landed(lake: str) -> dict[str, str]:
-    """The newest reading of each cluster: its safe name, and where its file lies."""
+    """The file of the newest reading of each cluster, by the cluster's safe name."""
     folder = landing_folder(lake, SNAPSHOTS)
-    found = {m["cluster"]: name for name in list_landed(lake, SNAPSHOTS) if (m := _LANDED[SNAPSHOTS].fullmatch(name))}
-    return {cluster: f"{folder}/{name}" for cluster, name in found.items()}
+    names = {m["cluster"]: name for name in list_landed(lake, SNAPSHOTS) if (m := _LANDED[SNAPSHOTS].fullmatch(name))}
+    return {cluster: f"{folder}/{name}" for cluster, name in names.items()}
 
 
-def landed_of(lake: str, kind: str, clusters: Iterable[str]) -> set[str]:
-    """The names of the files of a kind that hold something of clusters, by the names they landed under."""
-    wanted = {safe_name(cluster) for cluster in clusters}
-    return {n for n in list_landed(lake, kind) if (m := _LANDED[kind].fullmatch(n)) and m["cluster"] in wanted}
+def list_landed_of(lake: str, kind: str, clusters: Iterable[str]) -> set[str]:
+    """The names of the files of a kind that landed under one of these names of clusters."""
+    safe_names = {safe_name(cluster) for cluster in clusters}
+    return {
+        n for n in list_landed(lake, kind) if (match := _LANDED[kind].fullmatch(n)) and match["cluster"] in safe_names
+    }
 
 
 def list_landed(lake: str, kind: str) -> list[str]:
-    """The names of the files of a kind, oldest first within a cluster; none where nothing has landed yet."""
+    """The names of the files of a kind, oldest first within a cluster; none if nothing has landed yet."""
     names = names_in(landing_folder(lake, kind))
     return sorted(n for n in names if n.endswith(".jsonl") and not n.startswith("."))
 
 
 def names_in(place: str) -> list[str]:
-    """The names of what lies in a folder; none where there is no such folder."""
-    system, folder = _opened(place)
+    """The names of files and folders in a folder; none if there is no such folder."""
+    system, folder = _resolve(place)
     if system is None:
         return [p.name for p in Path(folder).iterdir()] if Path(folder).is_dir() else []
     from pyarrow.fs import FileSelector
@@ -95,15 +97,15 @@ def names_in(place: str) -> list[str]:
 
 def files_below(place: str) -> list[str]:
     """The files in a folder and in the folders below it, as paths from there."""
-    system, folder = _opened(place)
+    system, folder = _resolve(place)
     if system is None:
         return [str(p.relative_to(folder)) for p in Path(folder).rglob("*") if not p.is_dir()]
     return [path for path, _ in stored_below(place)]
 
 
 def remove(place: str) -> None:
-    """Removes a file, or a folder with all that it holds; nothing where there is none."""
-    system, path = _opened(place)
+    """Remove a file, or a folder with all that it holds, if it is there."""
+    system, path = _resolve(place)
     if system is None:
         shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink(missing_ok=True)
     elif system.get_file_info(path).type.name == "Directory":
@@ -113,14 +115,14 @@ def remove(place: str) -> None:
 
 
 def landed_at(name: str) -> datetime | None:
-    """The instant in a landed file's name."""
-    found = re.search(r"-(\d{8}T\d{6}Z)(?:-[0-9a-f]{16})?\.jsonl$", name)
-    return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC) if found else None
+    """The instant in a landed file's name; None if it has none."""
+    match = re.search(r"-(\d{8}T\d{6}Z)(?:-[0-9a-f]{16})?\.jsonl$", name)
+    return datetime.strptime(match[1], _STAMP).replace(tzinfo=UTC) if match else None
 
 
 def remove_landed(lake: str, kind: str, names: Iterable[str]) -> None:
-    """Removes files of a kind."""
-    system, folder = _opened(landing_folder(lake, kind))
+    """Remove files of a kind."""
+    system, folder = _resolve(landing_folder(lake, kind))
     for name in names:
         if system is None:
             Path(folder, name).unlink(missing_ok=True)
@@ -130,60 +132,60 @@ def remove_landed(lake: str, kind: str, names: Iterable[str]) -> None:
 
 def is_there(place: str) -> bool:
     """Whether a file or a folder lies at a place."""
-    system, path = _opened(place)
+    system, path = _resolve(place)
     return Path(path).exists() if system is None else system.get_file_info(path).type.name != "NotFound"
 
 
 def stored_below(place: str) -> list[tuple[str, Any]]:
-    """The files in a folder of a store and below it: the path from there, and what pyarrow says of each.
+    """The files in a folder of a store and below it: the path from there, and pyarrow's FileInfo.
 
-    Edge case: the path of the file itself is empty.
+    If the place is a file itself, its path is empty.
     """
     from pyarrow.fs import FileSelector, FileType
 
-    system, path = _opened(place)
+    system, path = _resolve(place)
     itself = system.get_file_info(path)
     below = FileSelector(path, allow_not_found=True, recursive=True)
-    found = [itself] if itself.type == FileType.File else system.get_file_info(below)
-    return [(f.path.removeprefix(path).lstrip("/"), f) for f in found if f.type == FileType.File]
+    entries = [itself] if itself.type == FileType.File else system.get_file_info(below)
+    return [(f.path.removeprefix(path).lstrip("/"), f) for f in entries if f.type == FileType.File]
 
 
 @contextmanager
 def packing(place: str) -> Iterator[Any]:
-    """A file of zstd to be written part after part. It is there when the block ends, whole, for this user alone."""
+    """Open a file of zstd to write part after part. It appears whole when the block ends, for this user alone."""
     import pyarrow as pa
 
-    system, path = _opened(place)
+    system, path = _resolve(place)
     if system is not None:
         with system.open_output_stream(path, compression="zstd") as packed:
             yield packed
         return
-    coming = f"{path}.{os.getpid()}"
+    temporary = f"{path}.{os.getpid()}"
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     try:
-        private = os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+        private = os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
         with open(private, "wb") as file, pa.CompressedOutputStream(file, "zstd") as packed:
             yield packed
-        Path(coming).replace(path)
+        Path(temporary).replace(path)
     finally:
-        Path(coming).unlink(missing_ok=True)
+        Path(temporary).unlink(missing_ok=True)
 
 
 def open_file(place: str) -> Any:
-    """A file of pyarrow's, to be read in any order. Raises: OSError."""
+    """Open a file of pyarrow's for reads at any position. Raises: OSError."""
     import pyarrow as pa
 
-    system, path = _opened(place)
+    system, path = _resolve(place)
     return pa.OSFile(path) if system is None else system.open_input_file(path)
 
 
 def read_json(place: str) -> Any:
-    """The JSON value of one file; None where there is no such file."""
+    """The JSON value of one file; None if there is no such file."""
     return json.loads(read_text(place)) if is_there(place) else None
 
 
 def write_json(place: str, value: Any) -> None:
-    """Writes a value as JSON; what was there is replaced."""
+    """Write a value as JSON, in place of what was there."""
     write_atomically(place, json.dumps(value, indent=1, default=str))
 
 
@@ -193,8 +195,8 @@ def read_text(place: str) -> str:
 
 
 def read_bytes(place: str) -> bytes:
-    """What one file holds. Raises: FileNotFoundError."""
-    system, path = _opened(place)
+    """The bytes of one file. Raises: FileNotFoundError."""
+    system, path = _resolve(place)
     if system is None:
         return Path(path).read_bytes()
     with system.open_input_stream(path) as stream:
@@ -202,59 +204,59 @@ def read_bytes(place: str) -> bytes:
 
 
 def write_atomically(place: str, content: str | bytes) -> None:
-    """Writes a file so that whoever lists the folder sees it whole or not at all; what was there is replaced."""
+    """Write a file, in place of what was there, so that a reader sees it whole or not at all."""
     data = content.encode() if isinstance(content, str) else content
-    system, path = _opened(place)
+    system, path = _resolve(place)
     if system is None:
-        with _coming(path, data) as file:
+        with _temporary_file(path, data) as file:
             file.replace(path)
     elif place.partition(":")[0] in _RENAMING:
         folder, _, name = path.rpartition("/")
-        coming = f"{folder}/.{name}.{os.getpid()}"
+        temporary = f"{folder}/.{name}.{os.getpid()}"
         system.create_dir(folder, recursive=True)
-        _put(system, coming, data)
+        _write_stream(system, temporary, data)
         if system.get_file_info(path).is_file:  # HDFS renames onto nothing
             system.delete_file(path)
-        system.move(coming, path)
+        system.move(temporary, path)
     else:
-        _put(system, path, data)
+        _write_stream(system, path, data)
 
 
 def write_new(place: str, text: str) -> None:
-    """Writes a file as `write_atomically` does, where there is none; what is there stays as it is.
+    """Write a file as `write_atomically` does, if there is none yet.
 
-    Edge case: of two that write one file of a store at once, the last one wins. A lake there has one writer.
+    If two write one file of a store at once, the last one wins. A lake there has one writer.
     """
-    system, path = _opened(place)
+    system, path = _resolve(place)
     if system is None:
-        with _coming(path, text.encode()) as file, suppress(FileExistsError):
+        with _temporary_file(path, text.encode()) as file, suppress(FileExistsError):
             os.link(file, path)
     elif not is_there(place):
         write_atomically(place, text)
 
 
 @contextmanager
-def _coming(path: str, data: bytes) -> Iterator[Path]:
-    """A file of this machine that holds the bytes, beside where it is wanted; what is left of it goes."""
-    coming = Path(path).with_name(f".{Path(path).name}.{os.getpid()}")
-    coming.parent.mkdir(parents=True, exist_ok=True)
+def _temporary_file(path: str, data: bytes) -> Iterator[Path]:
+    """Write the bytes into a file beside its place on this machine, and remove it if it is not moved there."""
+    temporary = Path(path).with_name(f".{Path(path).name}.{os.getpid()}")
+    temporary.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with coming.open("wb") as file:
+        with temporary.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        yield coming
+        yield temporary
     finally:
-        coming.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
-def _put(system: Any, path: str, data: bytes) -> None:
+def _write_stream(system: Any, path: str, data: bytes) -> None:
     with system.open_output_stream(path) as stream:
         stream.write(data)
 
 
-def _opened(place: str) -> tuple[Any, str]:
-    """The file system of a place and the path in it; None for this machine's own."""
+def _resolve(place: str) -> tuple[Any, str]:
+    """The file system of a place, None for this machine's own, and the path in it."""
     if not is_uri(place):
         return None, os.path.abspath(os.path.expanduser(place))
     scheme, _, rest = place.partition(":")
@@ -264,29 +266,29 @@ def _opened(place: str) -> tuple[Any, str]:
     try:
         system, root = _store(f"{_SCHEMES.get(scheme, scheme)}://{store}/")
     except ValueError as refusal:
-        raise _unopened(place, refusal, "a folder, or a URI of s3a, gs, abfs or hdfs. Check it.") from None
+        raise _refusal_to_open(place, refusal, "a folder, or a URI of s3a, gs, abfs or hdfs. Check it.") from None
     except OSError as refusal:
         if not str(refusal).startswith("Unable to load lib"):
             raise
-        needed = (
+        needs = (
             "JAVA_HOME, HADOOP_HOME, and CLASSPATH as `hadoop classpath --glob` gives it. Set them where readings land."
         )
-        raise _unopened(place, refusal, needed) from None
+        raise _refusal_to_open(place, refusal, needs) from None
     return system, f"{root.rstrip('/')}/{path.strip('/')}".rstrip("/")
 
 
 @cache
 def _store(uri: str) -> tuple[Any, str]:
-    """A store, and what its paths begin with. Edge case: names of objects are not decoded, as Hadoop does not."""
+    """A store, and the beginning of its paths. Names of objects are not decoded: Hadoop does not decode them either."""
     from pyarrow.fs import FileSystem
 
-    found: tuple[Any, str] = FileSystem.from_uri(uri)
-    return found
+    system_and_root: tuple[Any, str] = FileSystem.from_uri(uri)
+    return system_and_root
 
 
-def _unopened(place: str, refusal: Exception, needed: str) -> BadInput:
-    said = masked(str(refusal)).splitlines()[0]
-    return BadInput(f"{masked(place)} cannot be opened: {said}. Needed: {needed}")
+def _refusal_to_open(place: str, refusal: Exception, needs: str) -> BadInput:
+    reason = masked(str(refusal)).splitlines()[0]
+    return BadInput(f"{masked(place)} cannot be opened: {reason}. Needed: {needs}")
 
 
 def _escaped(character: str) -> str:

@@ -1,4 +1,4 @@
-"""One run at a time on a lake: whoever comes second waits a while."""
+"""One run at a time on a lake: a second one waits a while."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ _LOOK_EVERY = 0.5
 
 
 @contextmanager
-def held(lake: str, name: str, run_id: str, patience: timedelta = timedelta(0)) -> Iterator[None]:
-    """Holds a lock of a lake while the block runs. It is free when its process dies; behind a URI a minute later.
+def hold_lock(lake: str, name: str, run_id: str, patience: timedelta = timedelta(0)) -> Iterator[None]:
+    """Hold a lock of a lake while the block runs; `patience` is how long to wait for another run to end.
 
-    Takes: `patience`, how long to wait for another run to end.
-    Raises: LakeBusy, naming the holder; BadInput where the lake cannot be written.
+    A process that dies frees the lock; behind a URI a minute later.
+
+    Raises:
+        LakeBusy: Another run, which is named, has not ended in time.
+        BadInput: The lake cannot be written.
     """
     holder = {
         "run_id": run_id,
@@ -35,7 +38,7 @@ def held(lake: str, name: str, run_id: str, patience: timedelta = timedelta(0)) 
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     if is_uri(lake):
-        with object_lock.held(lake, name, holder, Waiting(lake, patience)):
+        with object_lock.hold_lock(lake, name, holder, Waiting(lake, patience)):
             yield
         return
     folder = Path(lake) / "locks"
@@ -62,11 +65,11 @@ def _take(file: IO[str], path: Path, waiting: Waiting) -> None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except OSError:
-            waiting.goes_on(_told_in(path))
+            waiting.go_on(_holder_in(path))
         time.sleep(_LOOK_EVERY)
 
 
-def _told_in(path: Path) -> Any:
+def _holder_in(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

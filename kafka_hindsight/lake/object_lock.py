@@ -1,7 +1,7 @@
-"""The lock of a lake in an object store: an object that is replaced by who saw its last version alone.
+"""The lock of a lake in an object store: an object that only a writer who knows its newest version may replace.
 
-Stores compare an object's ETag when they write (If-Match, If-None-Match), so of two that take a lock one gets it. The
-holder writes its object again and again. Where that ends the holder is dead, and whoever waits takes its place.
+A store compares an object's ETag when it writes (If-Match, If-None-Match), so only one of two takers gets the lock. The
+holder writes its object again and again. A holder that stops doing so is dead, and the next run takes its place.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RENEWED_EVERY = 15.0
 """Seconds between two signs of life of a holder."""
 
 DEAD_AFTER = 60.0
-"""Seconds without a sign of life after which a holder is dead, by the clock of whoever waits."""
+"""Seconds without a sign of life after which a holder is dead, by the clock of the run that waits."""
 
 _SCHEMES = ("s3://", "s3a://", "gs://", "abfs://", "abfss://")
 """Stores that compare when they write. HDFS has no ETags: there one Airflow with one active run guards a lake."""
@@ -40,13 +40,14 @@ _TAKEN = (AlreadyExistsError, PreconditionError)
 
 
 @contextmanager
-def held(lake: str, name: str, holder: Mapping[str, Any], waiting: Waiting) -> Iterator[None]:
-    """Holds a lock while the block runs.
+def hold_lock(lake: str, name: str, holder: Mapping[str, Any], waiting: Waiting) -> Iterator[None]:
+    """Hold a lock while the block runs.
 
-    Takes: what the object says of its holder; how long to wait for another one.
-    Raises: LakeBusy; BadInput where the store cannot be written.
-    Edge case: a process that stood still may find that another one has the lock. Then it ends at once, as a kill would
-        end it.
+    A process that stood still may find that another one has the lock. Then it ends at once, as a kill would end it.
+
+    Raises:
+        LakeBusy: Another run has not ended in time.
+        BadInput: The store cannot be written.
     """
     if not lake.startswith(_SCHEMES):
         yield
@@ -60,19 +61,19 @@ def held(lake: str, name: str, holder: Mapping[str, Any], waiting: Waiting) -> I
             f"The lake {masked(lake)} cannot be written: {masked(str(refusal)).splitlines()[0]}. Needed: a store that "
             "this machine reaches, and the right to write there. Check LAKE and the credentials in the environment."
         ) from refusal
-    ended = threading.Event()
-    alive = threading.Thread(target=lock.live, args=(ended,), daemon=True)
-    alive.start()
+    stop = threading.Event()
+    renewal = threading.Thread(target=lock.keep_alive, args=(stop,), daemon=True)
+    renewal.start()
     try:
         yield
     finally:
-        ended.set()
-        alive.join()
+        stop.set()
+        renewal.join()
         lock.free()
 
 
 class _Lock:
-    """An object that says who holds the lock, and the version of it that was seen last."""
+    """An object that names the holder of the lock, and the newest version of it that was read."""
 
     def __init__(self, store: Any, name: str, holder: Mapping[str, Any]) -> None:
         self.store, self.name, self.holder = store, name, {**holder}
@@ -80,41 +81,41 @@ class _Lock:
         self.signs = 0
 
     def take(self, waiting: Waiting) -> None:
-        """Waits until the lock is ours. Raises: LakeBusy where a holder lives and patience is at its end."""
+        """Wait until the lock is ours. Raises: LakeBusy if a holder lives and patience is at its end."""
         while True:
-            self._see_free(waiting)
+            self._wait_until_free(waiting)
             with suppress(*_TAKEN):
                 self._sign()
                 return
 
-    def live(self, ended: threading.Event) -> None:
-        """Gives signs of life until the block has ended."""
-        signed = time.monotonic()
-        while not ended.wait(RENEWED_EVERY):
+    def keep_alive(self, stop: threading.Event) -> None:
+        """Give signs of life until the block has ended."""
+        signed_at = time.monotonic()
+        while not stop.wait(RENEWED_EVERY):
             try:
                 self._sign()
-                signed = time.monotonic()
+                signed_at = time.monotonic()
             except _TAKEN:
                 if not self._is_ours():
                     self._give_up()
             except (BaseError, OSError):
-                if time.monotonic() - signed >= DEAD_AFTER - RENEWED_EVERY:
+                if time.monotonic() - signed_at >= DEAD_AFTER - RENEWED_EVERY:
                     self._give_up()
 
     def free(self) -> None:
-        """Leaves the lock to others. Edge case: where the store does not answer, they wait until we count as dead."""
+        """Free the lock. If the store does not answer, others wait until we count as dead."""
         with suppress(BaseError, OSError):
             self._write(_FREE)
 
-    def _see_free(self, waiting: Waiting) -> None:
-        """Returns when the lock is free, or when its holder has given no sign of life for long enough."""
-        told, self.version = self._read()
+    def _wait_until_free(self, waiting: Waiting) -> None:
+        """Wait until the lock is free, or its holder counts as dead."""
+        holder, self.version = self._read_holder()
         seen_at, lives = time.monotonic(), False
-        while told != _FREE and time.monotonic() - seen_at < DEAD_AFTER:
+        while holder != _FREE and time.monotonic() - seen_at < DEAD_AFTER:
             if lives:
-                waiting.goes_on(told)
+                waiting.go_on(holder)
             time.sleep(_LOOK_EVERY)
-            told, version = self._read()
+            holder, version = self._read_holder()
             if version != self.version:
                 self.version, seen_at, lives = version, time.monotonic(), True
 
@@ -123,9 +124,9 @@ class _Lock:
         self._write({**self.holder, "signs": self.signs})
 
     def _is_ours(self) -> bool:
-        """Whether the object is our own, as when the answer to our last write was lost."""
-        told, version = self._read()
-        if {**told, "signs": None} != {**self.holder, "signs": None}:
+        """Whether the object is our own, as it is when the answer to our last write was lost."""
+        holder, version = self._read_holder()
+        if {**holder, "signs": None} != {**self.holder, "signs": None}:
             return False
         self.version = version
         return True
@@ -134,16 +135,16 @@ class _Lock:
         print(f"Another run has taken the lock {self.name}: this one ends.", file=sys.stderr, flush=True)
         os._exit(FAULT)
 
-    def _read(self) -> tuple[Mapping[str, Any], str | None]:
+    def _read_holder(self) -> tuple[Mapping[str, Any], str | None]:
         try:
-            found = obstore.get(self.store, self.name)
+            answer = obstore.get(self.store, self.name)
         except FileNotFoundError:
             return _FREE, None
         try:
-            return json.loads(bytes(found.bytes())), found.meta["e_tag"]
+            return json.loads(bytes(answer.bytes())), answer.meta["e_tag"]
         except ValueError:
-            return {"run_id": None}, found.meta["e_tag"]
+            return {"run_id": None}, answer.meta["e_tag"]
 
-    def _write(self, told: Mapping[str, Any]) -> None:
+    def _write(self, holder: Mapping[str, Any]) -> None:
         mode: Any = {"e_tag": self.version} if self.version else "create"
-        self.version = obstore.put(self.store, self.name, json.dumps(told).encode(), mode=mode)["e_tag"]
+        self.version = obstore.put(self.store, self.name, json.dumps(holder).encode(), mode=mode)["e_tag"]

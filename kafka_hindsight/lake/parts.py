@@ -1,4 +1,4 @@
-"""Which rows of a table are meant, and which of its files may have them.
+"""Parts of a table, and which of its files may have their rows.
 
 Source: PROTOCOL.md of Delta Lake, Per-file Statistics.
 """
@@ -39,7 +39,7 @@ class File:
     def span(self, column: str) -> Span | None:
         """Give the span of a column's instants, its end left out; None where the statistics do not show it.
 
-        Edge case: a broken line may name a year that Python does not have.
+        A broken line may name a year that Python does not have.
         """
         try:
             bounds = self.bounds(column)
@@ -79,7 +79,7 @@ class Part:
         return tuple(filter(None, names))
 
     def may_be_in(self, file: File) -> bool:
-        """Say whether a file may have one of the rows."""
+        """Whether a file may have one of the rows."""
         clusters = file.bounds("cluster")
         if self.cluster is not None and clusters and not clusters[0] <= self.cluster <= clusters[1]:
             return False
@@ -89,7 +89,7 @@ class Part:
         return span is not None and (instants is None or (instants[0] < span[1] and span[0] < instants[1]))
 
     def holds(self, rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
-        """Say of each row whether it is of the part."""
+        """Whether each row is of the part."""
         laws = [pc.equal(rows[name], pa.scalar(value, rows[name].type)) for name, value in self.values]
         if self.cluster is not None:
             laws.append(pc.equal(rows["cluster"], self.cluster))
@@ -106,7 +106,7 @@ class Part:
         return rows if pc.all(is_wanted).as_py() else rows.filter(is_wanted)
 
     def is_all_of(self, file: File) -> bool:
-        """Say whether the statistics of a file prove that all of its rows are of the part."""
+        """Whether the statistics of a file prove that all of its rows are of the part."""
         if self.values or file.bounds("cluster") != (self.cluster, self.cluster) or file.nulls("cluster") != 0:
             return False
         if not self.time:

@@ -1,4 +1,4 @@
-"""How a step ended: a small file in its run's folder of the lake, from the step to whoever started it."""
+"""How a step ended: a small file in its run's folder of the lake, from the step to the process that started it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka_hindsight.lake import landing
 from kafka_hindsight.shared.exits import BadInput
 
 _OUT_OF_REACH = (OSError, BadInput, ImportError)
-"""What opening a lake raises in a process that cannot reach it."""
+"""Errors of opening a lake in a process that cannot reach it."""
 
 
 @dataclass(frozen=True)
@@ -24,20 +24,20 @@ class Result:
 
 
 def leave_result(lake: str, run_id: str, step: str, result: Result) -> None:
-    """Writes the result of a step. The step's end does not depend on it: a lake out of reach gets none."""
+    """Write the result of a step. The step's end does not depend on it: a lake out of reach gets none."""
     with suppress(*_OUT_OF_REACH):
         landing.write_atomically(_place(lake, run_id, step), json.dumps(asdict(result), indent=1))
 
 
 def read_result(lake: str, run_id: str, step: str) -> Result | None:
-    """The result that a step left; None where there is none, and where this process cannot reach the lake."""
+    """The result that a step left; None if there is none, or this process cannot reach the lake."""
     with suppress(*_OUT_OF_REACH):
         return Result(**json.loads(landing.read_text(_place(lake, run_id, step))))
     return None
 
 
 def forget_result(lake: str, run_id: str, step: str) -> None:
-    """Removes what an earlier try of the step left."""
+    """Remove the result of an earlier try of the step."""
     with suppress(*_OUT_OF_REACH):
         landing.remove(_place(lake, run_id, step))
 

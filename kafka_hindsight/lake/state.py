@@ -29,7 +29,7 @@ _OTHER_LAKE = (
 
 
 def require_version(lake: str) -> None:
-    """Look at the version that a lake keeps; one that keeps none passes.
+    """Check the version that a lake keeps; one that keeps none passes.
 
     Raises:
         BadInput: The lake has another version than this code, or its file is damaged.
@@ -58,19 +58,19 @@ def claim_version(lake: str) -> None:
     names = set(names_in(lake))
     if FILE in names:
         return
-    if found := sorted(names & {table.layer for table in TABLES}):
+    if layers := sorted(names & {table.layer for table in TABLES}):
         raise BadInput(
-            f"The lake {masked(lake)} has tables in {', '.join(found)} and no {FILE}. Needed: a lake of this Hindsight,"
-            f" or an empty folder.{_OTHER_LAKE}"
+            f"The lake {masked(lake)} has tables in {', '.join(layers)} and no {FILE}. Needed: a lake of this"
+            f" Hindsight, or an empty folder.{_OTHER_LAKE}"
         )
     write_atomically(f"{lake.rstrip('/')}/{FILE}", json.dumps({"version": LAKE_VERSION}))
 
 
 def require_whole(lake: str) -> None:
-    """Look at the newest commit of each table.
+    """Check that the newest commit of each table is whole.
 
-    Edge case: power that fails can leave a commit short or empty. An engine takes an empty one for a commit without
-    rows. An object store shows a file when it is whole.
+    A power failure can leave a commit short or empty. An engine takes an empty one for a commit without rows. An object
+    store shows a file when it is whole.
 
     Raises:
         BadInput: A commit is cut short; one sentence for each.
@@ -83,7 +83,7 @@ def require_whole(lake: str) -> None:
 
 
 def is_cut_short(lake: str, table: Table, version: int) -> bool:
-    """Say whether a commit is not whole; Delta removes old ones behind a checkpoint, which count as whole."""
+    """Whether a commit is not whole. One that Delta has removed behind a checkpoint counts as whole."""
     with suppress(FileNotFoundError):
         place = f"{lake}/{table.layer}/{table.name}/{delta_log.FOLDER}/{delta_log.commit_name(version)}"
         return delta_log.is_cut(read_bytes(place).decode(errors="replace"))

@@ -32,7 +32,7 @@ _AT_ONCE = 200_000
 """Rows that are read at once where all of them might not fit into memory."""
 
 Rows: TypeAlias = "pa.Table | Sequence[File]"
-"""Rows to write, or the files of `write_files` that have them already."""
+"""Rows to write, or files of `write_files` that have them already."""
 
 _STAGED = "rows.parquet"
 
@@ -61,7 +61,7 @@ class Store:
         at_once(*(partial(self._create, table) for table in tables if not self.has(table)))
 
     def has(self, table: Table) -> bool:
-        """Say whether a table has been created: a folder without a commit is not a table."""
+        """Whether a table has been created: a folder without a commit is not a table."""
         return self._version(table) is not None
 
     def version(self, table: Table) -> int:
@@ -73,7 +73,7 @@ class Store:
 
     def files(self, table: Table, part: Part | None = None) -> list[File]:
         """List the files that may have rows of a part; all files for None."""
-        return files_of(self._opened(table), table, part)
+        return files_of(self._open(table), table, part)
 
     def read(self, table: Table, part: Part | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Read the rows of a part of a table.
@@ -86,7 +86,7 @@ class Store:
         return self._rows(table, self.files(table, part), part, columns)
 
     def read_in_parts(self, table: Table, part: Part) -> Iterator[pa.Table]:
-        """Read the rows of a part, so many at once that they take little memory."""
+        """Read the rows of a part, a piece at a time, to take little memory."""
         batches = list[pa.RecordBatch]()
         for batch in chain.from_iterable(read_file(self.path(table), f, part, table) for f in self.files(table, part)):
             batches.append(batch)
@@ -101,7 +101,7 @@ class Store:
         return self.read(table, part_of(table, cluster, window))
 
     def read_staging(self, table: Table) -> pa.Table:
-        """Read what the last rebuild staged for a table."""
+        """Read the rows that the last rebuild staged for a table."""
         folder, schema = self._staging(table), without_laws(table)
         names = sorted(name for name in landing.names_in(folder) if name.endswith(".parquet"))
         batches = (b.cast(schema) for name in names for b in read_file(folder, File(name, 0, {}), None, table))
@@ -110,10 +110,10 @@ class Store:
     def append(self, table: Table, rows: Rows) -> None:
         """Add rows, of which the table has none yet, whatever other writers do meanwhile.
 
-        Edge case: delta-rs tries again behind what others have added, not behind what they have removed. A file that is
-        added twice counts once.
+        delta-rs tries again after commits that added files, not after those that removed some. A file that is added
+        twice counts once.
         """
-        added = self._written(table, _conformed(table, rows))
+        added = self._write_files(table, _conformed(table, rows))
         for tries_left in reversed(range(_TRIES)):
             try:
                 return commit(self._to_write(table), added, retries=_TRIES)
@@ -132,13 +132,13 @@ class Store:
         delta, rows = self._to_write(table), _conformed(table, rows)
         part = _around(table, rows, span)
         keys = self._rows(table, files_of(delta, table, part), part, table.key)
-        commit(delta, self._written(table, without_keys(rows, keys, table.key)))
+        commit(delta, self._write_files(table, without_keys(rows, keys, table.key)))
 
     def replace_window(self, table: Table, rows: Rows, cluster: str, window: Window) -> None:
         """Put rows in the place of a cluster's rows of a window, in one commit.
 
-        Edge case: rows without an instant lie in no window. They follow from their record alone, whatever is known of
-        Kafka, so none is ever taken away and the new ones are added.
+        Rows without an instant lie in no window. They depend on their record alone, not on what is known of Kafka, so
+        none is ever removed and new ones are added.
 
         Raises:
             ValueError: A row lies outside of the window, or the table is not cut into windows.
@@ -150,9 +150,9 @@ class Store:
         self._replace(delta, table, rows, part)
 
     def renew_window(self, table: Table, rows: pa.Table, cluster: str, window: Window) -> None:
-        """Put rows in the place of a cluster's rows of a window, where those are others.
+        """Put rows in the place of a cluster's rows of a window, if those differ.
 
-        The one commit says what the window holds then. For tables whose rows all have an instant. Rows that differ in
+        The one commit records the window's new content. For tables whose rows all have an instant. Rows that differ in
         `run_` columns alone stay.
 
         Raises:
@@ -162,21 +162,21 @@ class Store:
         subject = {"cluster": cluster, "window": [window.start.isoformat(), window.end.isoformat()]}
         part, content = part_of(table, cluster, window), content_hash(rows, table)
         if self._content(delta, table, part, subject) != content:
-            says = json.dumps({**subject, "row_count": len(rows), "content_hash": content})
-            self._replace(delta, table, rows, part, {"userMetadata": says})
+            metadata = json.dumps({**subject, "row_count": len(rows), "content_hash": content})
+            self._replace(delta, table, rows, part, {"userMetadata": metadata})
 
     def replace_rows_of_run(self, table: Table, rows: pa.Table, cluster: str, window: Window, run_id: str) -> None:
-        """Put rows in the place of those that the run wrote for the window before, in one commit.
+        """Put rows in the place of the run's own earlier rows for the window, in one commit.
 
-        For the tables that keep what every run did: they name their window in `window_from` and `window_to`.
+        For the tables that keep an account of every run: they name their window in `window_from` and `window_to`.
         """
         values = (("run_id", run_id), ("window_from", window.start), ("window_to", window.end))
         self._replace(self._to_write(table), table, _conformed(table, rows), Part(cluster, values=values))
 
     def write_staging(self, table: Table, rows: pa.Table) -> None:
-        """Put rows where a table is staged: names and types only, so that a bad row can be named.
+        """Stage the rows of a table: with names and types only, so that a bad row can be named.
 
-        Edge case: plain Parquet without a commit: a staged table has one reader and no history.
+        A staged table is plain Parquet without a commit: it has one reader and no history.
         """
         folder, sink = self._staging(table), pa.BufferOutputStream()
         pq.write_table(conform(rows, table, without_laws(table)), sink, compression="zstd", store_schema=False)
@@ -185,20 +185,20 @@ class Store:
             landing.remove(f"{folder}/{other}")
 
     def restore(self, table: Table, version: int) -> None:
-        """Give a table the rows back that it had in a version, in a commit of its own."""
-        self._opened(table).restore(version)
+        """Give a table back the rows that it had in a version, in a commit of its own."""
+        self._open(table).restore(version)
 
     def delete_before(self, table: Table, column: str, oldest: datetime) -> int:
-        """Take away the rows whose instant lies before another, and count them. Rows without an instant stay."""
+        """Delete the rows whose instant is before `oldest`, and count them. Rows without an instant stay."""
         delta, part = self._to_write(table), Part(None, column, (_FIRST, oldest))
         count = len(self._rows(table, files_of(delta, table, part), part, [column]))
-        says = {delta_log.DELETES: f"{column} < {oldest.isoformat()}"}
-        self._replace(delta, table, (), part, {"operationParameters": says})
+        parameters = {delta_log.DELETES: f"{column} < {oldest.isoformat()}"}
+        self._replace(delta, table, (), part, {"operationParameters": parameters})
         return count
 
     def put_in_order(self, table: Table) -> None:
-        """Make many small files few, and remove files that no version of the last week has (Delta's default)."""
-        delta = self._opened(table)
+        """Compact small files, and remove files that no version of the last week has (Delta's default)."""
+        delta = self._open(table)
         if len(files_of(delta, table, None)) > 1:
             delta.optimize.compact()
         delta.vacuum(dry_run=False, full=True)
@@ -220,20 +220,20 @@ class Store:
     def _version(self, table: Table) -> int | None:
         return delta_log.newest_version(landing.names_in(self._log(table)))
 
-    def _opened(self, table: Table) -> DeltaTable:
+    def _open(self, table: Table) -> DeltaTable:
         self.version(table)
         return DeltaTable(self.path(table))
 
     def _to_write(self, table: Table) -> DeltaTable:
-        """Open a table. One that is older than a column gains it; its rows have nothing there."""
-        delta = self._opened(table)
+        """Open a table. One that is older than a column gains it, null in its rows."""
+        delta = self._open(table)
         names = {field.name for field in delta.schema().fields}
         if new := [field for field in delta_schema(table).fields if field.name not in names]:
             delta.alter.add_columns(new)
         return delta
 
     def _create(self, table: Table) -> None:
-        """Write a table's first commit. A creation that was cut short leaves temporary files alone behind."""
+        """Write a table's first commit. A creation that was cut short leaves only temporary files behind."""
         path = self.path(table)
         names = (name.rpartition("/")[2] for name in landing.files_below(path))
         stray = next((name for name in names if not delta_log.is_temporary(name)), None)
@@ -250,11 +250,11 @@ class Store:
     ) -> pa.Table:
         """Read the rows of a part that are in these files."""
         schema = arrow_schema(table)
-        wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns])
+        result_schema = schema if columns is None else pa.schema([schema.field(name) for name in columns])
         batches = (read_file(self.path(table), file, part, table, columns) for file in files)
-        return pa.Table.from_batches(chain.from_iterable(batches), wanted)
+        return pa.Table.from_batches(chain.from_iterable(batches), result_schema)
 
-    def _written(self, table: Table, rows: Rows) -> Sequence[File]:
+    def _write_files(self, table: Table, rows: Rows) -> Sequence[File]:
         if not isinstance(rows, pa.Table):
             return rows
         return write_files(self.path(table), table, rows.to_batches())
@@ -262,17 +262,17 @@ class Store:
     def _replace(
         self, delta: DeltaTable, table: Table, rows: Rows, part: Part, info: Mapping[str, Any] | None = None
     ) -> None:
-        """Put rows in the place of those of a part, which they are of themselves. Other rows of its files stay."""
+        """Put rows of a part in the place of its old ones. Other rows of its files stay."""
         if not _is_within(rows, part):
             raise ValueError(f"A row for {table.full_name} lies outside of what is replaced: {part}.")
         near = files_of(delta, table, part)
         removed = [f for f in near if part.is_all_of(f) or len(self._rows(table, [f], part, part.columns))]
         others = chain.from_iterable(self._others(table, file, part) for file in removed if not part.is_all_of(file))
-        added = [*self._written(table, rows), *write_files(self.path(table), table, others)]
+        added = [*self._write_files(table, rows), *write_files(self.path(table), table, others)]
         commit(delta, added, removed, info)
 
     def _with_timeless(self, delta: DeltaTable, table: Table, rows: Rows, timeless: Part) -> pa.Table:
-        """Give the rows, and those without an instant that the table has beside them."""
+        """Give the rows, and the table's other rows without an instant."""
         new = rows if isinstance(rows, pa.Table) else self._rows(table, rows)
         old = self._rows(table, files_of(delta, table, timeless), timeless)
         return pa.concat_tables([new, without_keys(old, new, table.key)])
@@ -283,17 +283,17 @@ class Store:
             yield batch.filter(pc.invert(part.holds(batch)))
 
     def _content(self, delta: DeltaTable, table: Table, part: Part, subject: Mapping[str, Any]) -> str:
-        """Hash the rows of a window. Where the newest commit is about that window, it says the hash."""
+        """Hash the rows of a window. If the newest commit is about that window, it has the hash."""
         with suppress(FileNotFoundError):
             newest = landing.read_text(f"{self._log(table)}/{delta_log.commit_name(delta.version())}")
-            says = delta_log.user_metadata(newest)
-            if "content_hash" in says and subject.items() <= says.items():
-                return str(says["content_hash"])
+            metadata = delta_log.user_metadata(newest)
+            if "content_hash" in metadata and subject.items() <= metadata.items():
+                return str(metadata["content_hash"])
         return content_hash(self._rows(table, files_of(delta, table, part), part), table)
 
 
 def part_of(table: Table, cluster: str, window: Window) -> Part:
-    """Give the part that a cluster's rows of a window are.
+    """Give the part of a cluster's rows of a window.
 
     Raises:
         ValueError: The table is not cut into windows.
@@ -304,15 +304,15 @@ def part_of(table: Table, cluster: str, window: Window) -> Part:
 
 
 def without_laws(table: Table) -> pa.Schema:
-    """Give the columns of a table, of which each may be null."""
+    """Give the columns of a table, each of which may be null."""
     return pa.schema([field.with_nullable(True) for field in arrow_schema(table)])
 
 
 def without_keys(rows: pa.Table, others: pa.Table, key: Sequence[str]) -> pa.Table:
     """Keep the rows whose key none of the others has, in their order."""
     numbered = rows.select(key).append_column("", pa.array(range(len(rows)), pa.int64()))
-    kept = numbered.join(others.select(key), list(key), join_type="left anti")[""]
-    return rows.take(kept.sort())
+    positions = numbered.join(others.select(key), list(key), join_type="left anti")[""]
+    return rows.take(positions.sort())
 
 
 def _conformed(table: Table, rows: Rows) -> Rows:
@@ -320,10 +320,9 @@ def _conformed(table: Table, rows: Rows) -> Rows:
 
 
 def _around(table: Table, rows: pa.Table, span: Span | None) -> Part | None:
-    """Give the rows of a table that may have the key of one of these; None where all may.
+    """Give the part of a table that may have the key of one of these rows; None if all of it may.
 
-    Edge case: a row without an instant may have one of these keys too. A broken line may name a year that Python does
-    not have.
+    A row without an instant may have one of these keys too. A broken line may name a year that Python does not have.
     """
     if table.time_column is None:
         return None

@@ -1,6 +1,6 @@
-"""Files of tables: rows of Arrow become Parquet with the statistics by which windows are found, and Parquet rows.
+"""Files of tables: Arrow to Parquet, with the statistics by which windows are found, and back.
 
-A commit names a file later. A file that no commit ever names goes when the table is put in order.
+A commit names a file later. A file that no commit ever names is removed when the table is put in order.
 
 Source: PROTOCOL.md of Delta Lake, Per-file Statistics.
 """
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.ddl import found_by
+from kafka_hindsight.lake.ddl import window_columns
 from kafka_hindsight.lake.landing import open_file, write_atomically
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.shared.instants import of_micros
@@ -42,22 +42,22 @@ def write_files(folder: str, table: Table, batches: Iterable[pa.RecordBatch]) ->
         batches: Its rows, with its columns in their order.
 
     Raises:
-        ValueError: A row has nothing in a column that is never null.
+        ValueError: A row has no value in a column that is never null.
     """
     return list(files_written(table, batches, folder))
 
 
 def files_written(table: Table, batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[File]:
-    """Write rows as `write_files` does, and give each file as soon as it is in its place."""
-    file: _Open | None = None
+    """Write rows as `write_files` does, and give each file as soon as it is written."""
+    file: _OpenFile | None = None
     for rows in _groups(batches, arrow_schema(table)):
-        file = file or _Open(rows.schema, found_by(table))
+        file = file or _OpenFile(rows.schema, window_columns(table))
         file.writer.write_table(rows, row_group_size=len(rows))
         if file.sink.tell() >= _FILE:
-            yield file.closed(folder)
+            yield file.close(folder)
             file = None
     if file:
-        yield file.closed(folder)
+        yield file.close(folder)
 
 
 def read_file(
@@ -68,7 +68,7 @@ def read_file(
     columns: Sequence[str] | None = None,
     share: tuple[int, int] = (0, 1),
 ) -> Iterator[pa.RecordBatch]:
-    """Read the rows of a part that a file has. A file that is older than a column has nothing there.
+    """Read the rows of a part that are in a file. A column that is newer than the file is null.
 
     Args:
         folder: Where the table lies.
@@ -76,61 +76,61 @@ def read_file(
         part: Which rows; None: all.
         table: The table.
         columns: The columns to give, in this order; None: all.
-        share: Which of how many shares of the file's row groups.
+        share: Which share of the file's row groups, and of how many.
 
     Raises:
         OSError: The file is not there, or not whole.
     """
     schema = arrow_schema(table)
     names = tuple(schema.names if columns is None else columns)
-    needed = {*names, *(part.columns if part else ())}
-    parquet = pq.ParquetFile(_opened(folder, file, table), coerce_int96_timestamp_unit="us", pre_buffer=True)
-    stored = [name for name in schema.names if name in needed and name in parquet.schema_arrow.names]
+    columns_read = {*names, *(part.columns if part else ())}
+    parquet = pq.ParquetFile(_open_file(folder, file, table), coerce_int96_timestamp_unit="us", pre_buffer=True)
+    stored = [name for name in schema.names if name in columns_read and name in parquet.schema_arrow.names]
     begin, end = (parquet.num_row_groups * n // share[1] for n in (share[0], share[0] + 1))
     for batch in parquet.iter_batches(_BATCH, row_groups=list(range(begin, end)), columns=stored):
-        completed = _completed(batch, pa.schema([field for field in schema if field.name in needed]))
+        completed = _completed(batch, pa.schema([field for field in schema if field.name in columns_read]))
         rows = part.of(completed) if part else completed
         if len(rows):
             yield rows.select(names)
 
 
 def conform(rows: pa.Table, table: Table, schema: pa.Schema) -> pa.Table:
-    """Give rows exactly the columns of a table, in their order and types.
+    """Give rows exactly a table's columns, in their order and types.
 
     Args:
         rows: Rows, their columns in any order.
         table: The table.
-        schema: Its columns, with or without the law that some are never null.
+        schema: The table's columns, with or without NOT NULL.
 
     Raises:
-        ValueError: A column is missing or is not the table's, each of which is named; or a row has nothing in a column
+        ValueError: Columns are missing or are not the table's; the error names them. Or a row has no value in a column
             that is never null.
     """
     missing = [n for n in table.column_names if n not in rows.column_names]
     extra = [n for n in rows.column_names if n not in table.column_names]
     if missing or extra:
         raise ValueError(
-            f"{table.full_name} was given other columns than it has: missing {missing or 'none'}, "
+            f"Rows for {table.full_name} have other columns than it: missing {missing or 'none'}, "
             f"not declared {extra or 'none'}. Needed: {', '.join(table.column_names)}."
         )
     if empty := [f.name for f in schema if not f.nullable and rows[f.name].null_count]:
         raise ValueError(
-            f"{table.full_name} was given rows without a value in {', '.join(empty)}. Needed: a value in each row."
+            f"Rows for {table.full_name} have no value in {', '.join(empty)}. Needed: a value in each row."
         )
     return rows.select(table.column_names).cast(schema)
 
 
-def _opened(folder: str, file: File, table: Table) -> Any:
+def _open_file(folder: str, file: File, table: Table) -> Any:
     size = 0
     with suppress(FileNotFoundError):
-        opened = open_file(f"{folder}/{file.path}")
-        size = opened.size()
+        stored = open_file(f"{folder}/{file.path}")
+        size = stored.size()
     if size < file.size:
         raise OSError(
             f"{file.path} of {table.full_name} has {size} of the {file.size} bytes that its commit names. Needed: every"
             " file of the lake. `hindsight doctor --lake` names those that are damaged or missing."
         )
-    return opened
+    return stored
 
 
 def _completed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -140,7 +140,7 @@ def _completed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Give the batches in row groups, those without a row left out."""
+    """Join batches into row groups, without empty ones."""
     group: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
@@ -153,17 +153,17 @@ def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa
         yield pa.Table.from_batches(group)
 
 
-class _Open:
+class _OpenFile:
     """A file that is being written."""
 
     def __init__(self, schema: pa.Schema, described: list[str]) -> None:
-        self.described, self.sink = described, io.BytesIO()
+        self.columns_described, self.sink = described, io.BytesIO()
         self.writer = pq.ParquetWriter(
             self.sink, schema, compression="zstd", write_statistics=described, store_schema=False
         )
 
-    def closed(self, folder: str) -> File:
-        """Put the file in its place."""
+    def close(self, folder: str) -> File:
+        """Write the file into its folder."""
         self.writer.close()
         name, content = f"part-{uuid4()}.zstd.parquet", self.sink.getvalue()
         write_atomically(f"{folder}/{name}", content)
@@ -172,7 +172,7 @@ class _Open:
     def _stats(self) -> dict[str, Any]:
         footer = pq.read_metadata(self.sink)
         stats: dict[str, Any] = {"numRecords": footer.num_rows, "minValues": {}, "maxValues": {}, "nullCount": {}}
-        for name in self.described:
+        for name in self.columns_described:
             at = footer.schema.names.index(name)
             of_groups = [footer.row_group(n).column(at).statistics for n in range(footer.num_row_groups)]
             stats["nullCount"][name] = sum(s.null_count for s in of_groups)

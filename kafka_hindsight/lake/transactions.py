@@ -1,7 +1,7 @@
 """One table at one version: the files that it names, and the commit of delta-rs that follows.
 
-Files are Arrow's: delta-rs's own writer cannot ask CHECKs such as `size(evidence) > 0`. They are laws that are asked
-before a publication.
+Arrow writes the files: delta-rs's own writer cannot evaluate CHECKs such as `size(evidence) > 0`. Validation evaluates
+them before a publication.
 
 Source: PROTOCOL.md of Delta Lake, Actions.
 """
@@ -22,7 +22,7 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.ddl import found_by, properties
+from kafka_hindsight.lake.ddl import properties, window_columns
 from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.settings.config import masked
 
@@ -41,7 +41,7 @@ class TableChanged(RuntimeError):
 def first_commit(table: Table) -> str:
     """Give the text of a table's first commit, as Spark's CREATE TABLE writes it.
 
-    Edge case: delta-rs creates tables too, and leaves the protocol at a version whose writers ask no CHECK.
+    delta-rs creates tables too, but with a version of the protocol whose writers evaluate no CHECK.
     """
     now, configuration = time.time_ns() // 1_000_000, properties(table)
     has_checks = any(key.startswith("delta.constraints.") for key in configuration)
@@ -80,7 +80,7 @@ def files_of(delta: DeltaTable, table: Table, part: Part | None) -> list[File]:
     adds = pa.RecordBatchReader.from_stream(delta.get_add_actions(flatten=True)).read_all()
     texts = (_as_texts(column).to_pylist() for column in adds.columns)
     rows = (dict(zip(adds.column_names, row, strict=True)) for row in zip(*texts, strict=True))
-    files = (File(add["path"], add["size_bytes"], _stats(add, found_by(table))) for add in rows)
+    files = (File(add["path"], add["size_bytes"], _stats(add, window_columns(table))) for add in rows)
     return [file for file in files if part is None or part.may_be_in(file)]
 
 
@@ -96,9 +96,9 @@ def commit(
     Args:
         delta: The table, as it was opened.
         added: Files that lie in its folder.
-        removed: Files that it has.
-        info: What the commit says of itself beside that.
-        retries: How often the commit is tried again behind commits that only added files.
+        removed: Files that it names.
+        info: More fields of its commitInfo.
+        retries: How often to try again after a commit of another writer that only added files.
 
     Raises:
         TableChanged: Another writer has changed the table since it was opened.
@@ -125,7 +125,7 @@ def commit(
 def _stats_text(file: File) -> str:
     """Write the statistics of a file as Delta keeps them.
 
-    Edge case: delta-rs reads an escaped character above U+1FFFF as another one, so none is escaped. Source: arrow-json,
+    delta-rs reads an escaped character above U+1FFFF as another one, so none is escaped. Source: arrow-json,
     TapeDecoder.
     """
     return json.dumps(file.stats, ensure_ascii=False)
@@ -136,5 +136,5 @@ def _stats(add: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, 
 
 
 def _as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Give instants as texts: to make them values of Python, Arrow loads pandas."""
+    """Give instants as texts: to turn them into values of Python, Arrow would load pandas."""
     return pc.strftime(column, "%Y-%m-%dT%H:%M:%S+00:00") if pa.types.is_timestamp(column.type) else column

@@ -15,22 +15,22 @@ class LakeBusy(RuntimeError):
 
 
 class Waiting:
-    """How long one waits for a lake that another run holds."""
+    """A wait for a lake that another run holds, as long as patience lasts."""
 
     def __init__(self, lake: str, patience: timedelta) -> None:
         self.lake = lake
         self.patience = patience
         self.began = time.monotonic()
-        self.is_told = False
+        self.is_reported = False
 
-    def goes_on(self, holder: Any) -> None:
-        """Takes: what the holder says of itself. Raises: LakeBusy where patience is at its end."""
-        said = _who_holds(holder, self.lake)
+    def go_on(self, holder: Any) -> None:
+        """Report the holder once. Raises: LakeBusy if patience is at its end."""
+        sentence = _who_holds(holder, self.lake)
         if time.monotonic() - self.began >= self.patience.total_seconds():
-            raise LakeBusy(f"{said} One run at a time: wait until it ends, or give another LAKE.")
-        if not self.is_told:
-            progress.say(f"{said} Waiting until it ends")
-            self.is_told = True
+            raise LakeBusy(f"{sentence} One run at a time: wait until it ends, or give another LAKE.")
+        if not self.is_reported:
+            progress.say(f"{sentence} Waiting until it ends")
+            self.is_reported = True
 
 
 def _who_holds(holder: Any, lake: str) -> str:

@@ -42,17 +42,15 @@ _BUCKET = 4 * 1024 * 1024
 _TASK = 32 * 1024 * 1024
 """Bytes of Parquet that one task reads: they hold some 240 MB of logs."""
 
-
 _SHARE = 4 * 1024 * 1024
 """Bytes of a file for which a share of its own pays."""
-
 
 _Frame = tuple[set[str], DataFrame]
 """The names of judgements, and packed inputs or outputs of theirs."""
 
 
 class Share(NamedTuple):
-    """Some row groups of a file of a table, and which rows to read: the folder, which share, and of how many."""
+    """Some row groups of a file of a table, and which of their rows to read: share `nth` of `shares`."""
 
     table: str
     folder: str
@@ -66,7 +64,7 @@ class Share(NamedTuple):
         """About how many bytes of Parquet it has."""
         return self.file.size // self.shares
 
-    def read(self) -> Iterator[pa.Table]:
+    def batches(self) -> Iterator[pa.Table]:
         """The rows, a batch at a time."""
         share = (self.nth, self.shares)
         for batch in read_file(self.folder, self.file, self.part, BY_NAME[self.table], share=share):
@@ -74,7 +72,7 @@ class Share(NamedTuple):
 
 
 class SparkRunner:
-    """Runs a rebuild over a lake, in the workers of a session. A context manager: at its end what it kept is freed."""
+    """A runner of rebuilds over a lake, in the workers of a session: a context manager that frees its frames."""
 
     def __init__(self, spark: SparkSession, store: Store) -> None:
         self._spark, self._store, self._until_end = spark, store, ExitStack()
@@ -96,19 +94,19 @@ class SparkRunner:
         """See Runner."""
         scope: Scope = values[SCOPE]
         of_tables = [n for n in narrowings if n.leaf.table]
-        own = grouped(of_tables, lambda n: n.leaf.table)
-        shares = [s for name, of_table in own.items() for s in self._shares(BY_NAME[name], of_table, scope)]
+        by_table = grouped(of_tables, lambda n: n.leaf.table)
+        shares = [s for name, of_table in by_table.items() for s in self._shares(BY_NAME[name], of_table, scope)]
         self._buckets = self._buckets or max(self._cores, -(-sum(s.size for s in shares) // _BUCKET))
         if shares:
             work = partial(_narrow_shares, narrowings=of_tables, values=values, count=self._buckets)
             names = {n.judgement.name for n in of_tables}
-            self._narrowed.append((names, self._kept(_spread(self._spark, _in_tasks(shares, self._cores), work))))
+            self._narrowed.append((names, self._persist(_spread(self._spark, _in_tasks(shares, self._cores), work))))
         of_outputs = [n for n in narrowings if n.leaf.judgement is not None]
         outputs = {(n.leaf.judgement.name, n.leaf.output) for n in of_outputs if n.leaf.judgement}
         work = partial(_narrow_outputs, narrowings=of_outputs, values=values, count=self._buckets)
         names = {n.judgement.name for n in of_outputs}
         for rows in self._with(self._judged, outputs):
-            self._narrowed.append((names, self._kept(rows.mapInArrow(work, _SCHEMA))))
+            self._narrowed.append((names, self._persist(rows.mapInArrow(work, _SCHEMA))))
 
     def judge(self, judgements: Sequence[Judgement], values: Values) -> None:
         """See Runner."""
@@ -121,7 +119,7 @@ class SparkRunner:
             return _judge_bucket(table, by_name, values)
 
         rows = reduce(DataFrame.union, frames).groupBy("judgement", "bucket").applyInArrow(work, _SCHEMA)
-        self._judged.append(({*by_name}, self._kept(rows)))
+        self._judged.append(({*by_name}, self._persist(rows)))
 
     def evaluate(self, judgements: Sequence[Judgement], values: Values) -> dict[str, Any]:
         """See Runner."""
@@ -141,30 +139,29 @@ class SparkRunner:
             for row in frame.collect():
                 packed[row["judgement"], row["name"]].append(row["rows"])
         for name, source in sources.items():
-            made = [leaf_schema(next(source.leaves())[0]).empty_table()]
+            tables = [leaf_schema(next(source.leaves())[0]).empty_table()]
             for leaf, functions in source.leaves():
                 if leaf.judgement is not None:
                     parts = (
                         completed(_unpacked(p), leaf_schema(leaf)) for p in packed[leaf.judgement.name, leaf.output]
                     )
-                    made += (narrow(functions, part, values) for part in parts)
-            yield name, pa.concat_tables(made, promote_options="permissive")
+                    tables += (narrow(functions, part, values) for part in parts)
+            yield name, pa.concat_tables(tables, promote_options="permissive")
 
     def _of(self, names: Collection[str]) -> list[DataFrame]:
-        """What was narrowed for judgements of these names."""
-        return [f.where(F.col("judgement").isin([*names])) for own, f in self._narrowed if not own.isdisjoint(names)]
+        """The narrowed inputs of judgements of these names."""
+        return [f.where(F.col("judgement").isin([*names])) for of, f in self._narrowed if not of.isdisjoint(names)]
 
     def _with(self, frames: Sequence[_Frame], outputs: Collection[tuple[str, str]]) -> list[DataFrame]:
-        """These outputs of what was judged."""
+        """These outputs, in frames of judgements that have run."""
         names = {judgement for judgement, _ in outputs}
-        wanted = [F.struct(F.lit(judgement), F.lit(output)) for judgement, output in sorted(outputs)]
-        return [f.where(F.struct("judgement", "name").isin(wanted)) for own, f in frames if not own.isdisjoint(names)]
+        keys = [F.struct(F.lit(judgement), F.lit(output)) for judgement, output in sorted(outputs)]
+        return [f.where(F.struct("judgement", "name").isin(keys)) for of, f in frames if not of.isdisjoint(names)]
 
-    def _kept(self, frame: DataFrame) -> DataFrame:
-        """A frame that is computed once."""
-        kept = frame.persist()
-        self._until_end.callback(kept.unpersist)
-        return kept
+    def _persist(self, frame: DataFrame) -> DataFrame:
+        """Persist a frame until the end, so that it is computed once."""
+        self._until_end.callback(frame.persist().unpersist)
+        return frame
 
     def _shares(self, table: Table, narrowings: Sequence[Narrowing], scope: Scope) -> Iterator[Share]:
         part = part_read(narrowings, table, scope)
@@ -192,7 +189,7 @@ def _run(
 
 
 def _in_tasks(shares: Sequence[Share], cores: int) -> list[list[Share]]:
-    """Shares of files in tasks of about one size, as many as there are cores at least."""
+    """Shares of files in tasks of about one size; one for each core at least."""
     most = max(1, min(_TASK, sum(s.size for s in shares) // cores))
     tasks: list[list[Share]] = [[]]
     size = 0
@@ -208,24 +205,24 @@ def _in_tasks(shares: Sequence[Share], cores: int) -> list[list[Share]]:
 def _narrow_shares(
     shares: Sequence[Share], narrowings: Sequence[Narrowing], values: Values, count: int
 ) -> Iterator[pa.RecordBatch]:
-    """What a worker makes of files: each is read once, for all that is made of it."""
+    """Narrow shares of files. Each is read once, for all of its narrowings."""
     scope: Scope = values[SCOPE]
-    of_tables = grouped(narrowings, lambda n: n.leaf.table)
+    by_table = grouped(narrowings, lambda n: n.leaf.table)
     for share in shares:
-        for part in share.read():
-            own = of_tables[share.table]
-            spans = {s: within(part, BY_NAME[share.table], scope, s) for s in {n.leaf.span for n in own}}
-            for narrowing in own:
+        for part in share.batches():
+            of_table = by_table[share.table]
+            spans = {s: within(part, BY_NAME[share.table], scope, s) for s in {n.leaf.span for n in of_table}}
+            for narrowing in of_table:
                 yield from _narrowed(narrowing, spans[narrowing.leaf.span], values, count)
 
 
 def _narrow_outputs(
     batches: Iterable[pa.RecordBatch], narrowings: Sequence[Narrowing], values: Values, count: int
 ) -> Iterator[pa.RecordBatch]:
-    of_outputs = grouped(narrowings, lambda n: (n.leaf.judgement and n.leaf.judgement.name, n.leaf.output))
+    by_output = grouped(narrowings, lambda n: (n.leaf.judgement and n.leaf.judgement.name, n.leaf.output))
     for batch in batches:
         for row in batch.to_pylist():
-            for narrowing in of_outputs[row["judgement"], row["name"]]:
+            for narrowing in by_output[row["judgement"], row["name"]]:
                 rows = completed(_unpacked(row["rows"]), leaf_schema(narrowing.leaf))
                 yield from _narrowed(narrowing, rows, values, count)
 
@@ -236,8 +233,8 @@ def _narrowed(narrowing: Narrowing, part: pa.Table, values: Values, count: int) 
     judgement, name = narrowing.judgement, narrowing.parameter
     rows = narrow(narrowing.functions, part, values)
     is_table = inputs_of(judgement.function)[name] is None
-    for bucket, own in in_buckets(rows, key_of(judgement), count):
-        yield _row(judgement.name, bucket, name, _packed(own, keep=own.column_names if is_table else ()))
+    for bucket, of_bucket in in_buckets(rows, key_of(judgement), count):
+        yield _row(judgement.name, bucket, name, _packed(of_bucket, keep=of_bucket.column_names if is_table else ()))
 
 
 def _judge_bucket(table: pa.Table, judgements: Mapping[str, Judgement], values: Values) -> pa.Table:
@@ -248,7 +245,7 @@ def _judge_bucket(table: pa.Table, judgements: Mapping[str, Judgement], values: 
             parts[name].append(_unpacked(rows.as_buffer()))
     bucket = table["bucket"][0].as_py()
     outputs = judge(judgement, parts, values)
-    rows = [_row(judgement.name, bucket, name, _packed(own)) for name, own in outputs.items() if own.num_rows]
+    rows = [_row(judgement.name, bucket, name, _packed(output)) for name, output in outputs.items() if output.num_rows]
     return pa.Table.from_batches(rows, _PACKED)
 
 

@@ -25,10 +25,10 @@ _SHIPPED: dict[str, TemporaryDirectory[str]] = {}
 """The folder in which the archive of an application lies."""
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""The variable by which spark-submit names its JVM to Python. That JVM has our settings, out of a file."""
+"""The variable by which spark-submit names its JVM to Python. That JVM has read our settings from a file."""
 
-_ASKED_FOR_OFTEN = ("org.apache.spark.sql.functions", "org.apache.spark.api.python.PythonUtils")
-"""What PySpark asks for by a short name with each column: Java else looks for it in each jar, package by package."""
+_FREQUENT_CLASSES = ("org.apache.spark.sql.functions", "org.apache.spark.api.python.PythonUtils")
+"""Classes that PySpark looks up by a short name for each column. Without an import Java searches every jar for them."""
 
 _TASKS = "spark.sql.shuffle.partitions"
 
@@ -38,13 +38,13 @@ _FOR_PACKED_ROWS = {
 }
 
 
-def start(name: str, master: str | None = None, also: Mapping[str, str] | None = None) -> SparkSession:
-    """A session with Delta, in UTC. Under spark-submit the master is already chosen and `master` is left out.
+def start(name: str, master: str | None = None, overrides: Mapping[str, str] | None = None) -> SparkSession:
+    """Start a session with Delta, in UTC; `overrides` are settings that replace ours.
 
-    Takes: what is set whatever our settings say.
+    Under spark-submit the master is chosen already, so leave `master` out.
     """
     is_submitted = _SUBMITTED in os.environ
-    settings = {**({} if is_submitted else launch.configuration()), **(also or {})}
+    settings = {**({} if is_submitted else launch.configuration()), **(overrides or {})}
     builder = SparkSession.builder.appName(name)
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -54,7 +54,7 @@ def start(name: str, master: str | None = None, also: Mapping[str, str] | None =
         builder = builder.master(master)
     spark = builder.getOrCreate()
     context: Any = spark.sparkContext
-    for name in _ASKED_FOR_OFTEN:
+    for name in _FREQUENT_CLASSES:
         java_import(context._jvm, name)
     if not spark.sparkContext.master.startswith("local["):
         _ship(spark)
@@ -62,35 +62,35 @@ def start(name: str, master: str | None = None, also: Mapping[str, str] | None =
 
 
 def _start_java(settings: Mapping[str, str]) -> None:
-    """Starts the JVM of this process, where it has none. Source: PySpark's launch_gateway.
+    """Start the JVM of this process, if it has none. Source: PySpark's launch_gateway.
 
-    Edge case: PySpark would hand all settings to spark-submit as arguments, and other users see those.
+    PySpark would hand all settings to spark-submit as arguments, and other users of the machine see those.
     """
-    of_process: Any = SparkContext
+    spark_context: Any = SparkContext
     file = shlex.quote(str(launch.properties_file(settings)))
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--properties-file {file} pyspark-shell"
     try:
-        of_process._ensure_initialized()
+        spark_context._ensure_initialized()
     finally:
         del os.environ["PYSPARK_SUBMIT_ARGS"]
 
 
 def running() -> SparkSession | None:
-    """The session of this process, where there is one."""
+    """The session of this process; None if it has none."""
     return SparkSession.getActiveSession()
 
 
 def stop() -> None:
-    """Stops the session of this process, where there is one."""
+    """Stop the session of this process, if it has one."""
     if spark := running():
         spark.stop()
 
 
 def _ship(spark: SparkSession) -> None:
-    """Sends our own code to the executors: a worker elsewhere imports what it runs. It is sent once an application.
+    """Send our own code to the executors, once for each application: a worker elsewhere imports it.
 
-    Edge case: executors fetch the archive from the driver while the application lives, so its folder lives as long as
-    this process.
+    Executors fetch the archive from the driver while the application lives, so its folder lives as long as this
+    process.
     """
     context = spark.sparkContext
     if context.applicationId in _SHIPPED:
@@ -106,9 +106,9 @@ def _ship(spark: SparkSession) -> None:
 
 @contextmanager
 def for_packed_rows(spark: SparkSession) -> Iterator[None]:
-    """Settings for few rows of many bytes, while the block runs: small batches, and a task for each partition.
+    """Set Spark up for few rows of many bytes while the block runs: small batches, and a task for each partition.
 
-    Adaptive plans would join partitions of few bytes, behind which is all the work.
+    Adaptive plans would merge partitions of few bytes, although each stands for much work.
     """
     tasks = max(int(str(spark.conf.get(_TASKS))), 2 * spark.sparkContext.defaultParallelism)
     with _set(spark, {**_FOR_PACKED_ROWS, _TASKS: str(tasks)}):

@@ -1,4 +1,4 @@
-"""How far a long stage of Spark is, in the words of a step that waits for it."""
+"""The progress of Spark's running stages, for the terminal that waits for a step."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ def reported(spark: SparkSession) -> Iterator[None]:
 
     Source: SparkStatusTracker. It sees the stages of every thread of the application.
     """
-    ended = Event()
-    watcher = Thread(target=_watch, args=(spark.sparkContext.statusTracker(), ended), daemon=True)
+    stop = Event()
+    watcher = Thread(target=_watch, args=(spark.sparkContext.statusTracker(), stop), daemon=True)
     watcher.start()
     try:
         yield
     finally:
-        ended.set()
+        stop.set()
         watcher.join()
 
 
-def _watch(tracker: Any, ended: Event) -> None:
+def _watch(tracker: Any, stop: Event) -> None:
     began = dict[int, float]()
     with contextlib.suppress(Exception):  # Java may end while it is asked
-        while not ended.wait(progress.INTERVAL_S):
+        while not stop.wait(progress.INTERVAL_S):
             for number in tracker.getActiveStageIds():
                 stage = tracker.getStageInfo(number)
                 elapsed = time.monotonic() - began.setdefault(number, time.monotonic())
                 if stage and stage.numCompletedTasks and elapsed:
-                    left = progress.time_left(elapsed, stage.numCompletedTasks / stage.numTasks)
-                    progress.say(f"{stage.numCompletedTasks} of {stage.numTasks} tasks of this stage are done; {left}")
+                    remaining = progress.time_left(elapsed, stage.numCompletedTasks / stage.numTasks)
+                    progress.say(
+                        f"{stage.numCompletedTasks} of {stage.numTasks} tasks of this stage are done; {remaining}"
+                    )

@@ -85,12 +85,12 @@ def test_what_is_known_is_not_read_again_whatever_its_name(tmp_path: Path, capsy
     aged(tmp_path, 20, LOG)
     second = run(tmp_path, NEXT)
     told = capsys.readouterr().out
-    assert "3 files of cluster prod, 3 of them to be read" in told
-    assert "4 files of cluster prod, 1 of them to be read" in told
+    assert "Cluster prod has 3 files, 3 of them new" in told
+    assert "Cluster prod has 4 files, 1 of them new" in told
     assert (first.span[0], second.span[1] - first.span[1]) == (second.span[0], timedelta(minutes=31))
     assert texts(tmp_path) == words(*LINES, resigned(1, "02:00:00,000"))
     run(tmp_path, cluster="another")
-    assert "4 files of cluster another, 4 of them to be read" in capsys.readouterr().out
+    assert "Cluster another has 4 files, 4 of them new" in capsys.readouterr().out
 
 
 def test_the_last_record_of_a_growing_file_waits_for_the_next_head_or_ten_minutes(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_log_that_changes_as_often_as_it_is_read_is_left_to_the_next_run(tmp_p
     assert (texts(tmp_path), texts(tmp_path, OTHER)) == ([], words(LINES[0]))
     (tmp_path / "logs" / OTHER).unlink()
     lay(tmp_path / "logs", {LOG: "".join(LINES)})
-    with pytest.raises(InputKeepsChanging, match=f"The files of {LOG} vanished or changed"):
+    with pytest.raises(InputKeepsChanging, match=f"The files of {LOG} changed or vanished"):
         run(tmp_path, hook=replace)
     lay(tmp_path / "logs", {LOG: "".join(LINES)})
     assert not run(tmp_path, NEXT + timedelta(days=365)).unsettled
@@ -205,7 +205,7 @@ def test_what_a_jvm_says_about_its_garbage_is_not_read_and_said_so(tmp_path: Pat
     garbage = ("broker-1/kafkaServer-gc.log", "broker-1/kafkaServer-gc.log.0.current")
     lay(tmp_path / "logs", {LOG: LINES[0], **dict.fromkeys(garbage, "[0.004s][info][gc] Using G1\n")})
     done = run(tmp_path, read_to_end=True)
-    assert set(done.not_read) == {f"{name} (what a JVM says about its garbage)" for name in garbage}
+    assert set(done.not_read) == {f"{name} (a log of the JVM's garbage collector)" for name in garbage}
     assert [fact.file.name for fact in done.facts] == [LOG]
 
 

@@ -177,8 +177,8 @@ def test_a_cluster_that_nothing_names_is_called_after_its_folder_with_a_warning(
     [
         ("mine", "one", "two", "name 2 clusters: one and two"),
         (None, "", "one two", "name 2 clusters: one and two"),
-        ("prod", "two", "", "knows the cluster one as prod, and the input is of two"),
-        ("test", "", "one", "knows the cluster by-broker as test, and the input is of one"),
+        ("prod", "two", "", "has the cluster one under the name prod, and the input is of two"),
+        ("test", "", "one", "has the cluster by-broker under the name test, and the input is of one"),
     ],
 )
 def test_a_second_cluster_under_one_name_is_refused(

@@ -236,7 +236,7 @@ def test_a_copy_with_other_line_ends_is_recognised_and_named() -> None:
     assert [e["source"] for e in events_of(lines)] == [logs[1]] * 2
     picks = pa.Table.from_batches(picked(lines.packed, 0, np.arange(lines.count), lines.brokers), PICKED)
     (sentence,) = repeats_among(picks).copies(lines.hours)
-    assert sentence.startswith("broker-9/server.log holds 2 events that another log of the same broker holds too")
+    assert sentence.startswith("broker-9/server.log has 2 events that another log of the same broker has too")
 
 
 def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells() -> None:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.engine.local_runner import LocalRunner
-from kafka_hindsight.engine.rebuild import WANTED, rebuild
+from kafka_hindsight.engine.rebuild import ALL_TABLES, rebuild
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.spark.runner import SparkRunner
@@ -49,7 +49,7 @@ def test_spark_makes_the_rows_that_one_process_makes(
     here = contents(rebuild(LocalRunner(store), scope))
     with SparkRunner(spark, store) as runner:
         assert contents(rebuild(runner, scope)) == here
-    assert here.keys() == {*WANTED} - {*without}
+    assert here.keys() == {*ALL_TABLES} - {*without}
     assert {"gold.broker_outages", "gold.rebalances", "gold.failovers", "gold.unavailability", "gold.findings"} <= {
         name for name, rows in here.items() if rows
     }

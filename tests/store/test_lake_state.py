@@ -72,7 +72,7 @@ def test_a_publication_that_ended_half_way_is_taken_back(lake: Path, capsys: pyt
     add(lake, "gold.findings")
     assert "gold.findings hold rows" in (note(str(lake), newest_versions(str(lake))) or "")
     assert taken_back(lake) == {"gold.findings"}
-    assert "gold.findings gets its rows of before back" in capsys.readouterr().out
+    assert "restoring the rows that gold.findings had before it" in capsys.readouterr().out
     assert held(lake) == before
     (newest,) = DeltaTable(str(lake / "gold/findings")).history(1)
     assert newest["operation"] == "RESTORE"

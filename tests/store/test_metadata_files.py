@@ -68,8 +68,8 @@ def test_the_metadata_log_is_decoded_once_and_read_on(night: Path) -> None:
     assert len(files) == 3 and said["metadata_files"] == 4
     # What is beside the log is listed as what it is, and no byte of it became a line.
     assert [n.partition(" (")[2] for n in said["files_not_read"]] == [
-        "records of a partition, no lines)",
-        "beside the metadata log, whose segments and snapshots say it all)",
+        "a partition's records, not log lines)",
+        "beside the metadata log: its segments and snapshots are enough)",
     ]
     assert not [r for r in rows(store, quality.COVERAGE) if FOLDER in r["source"] or "orders" in r["source"]]
     (torn,) = [r for r in rows(store, quality.QUARANTINE) if FOLDER in r["source"]]

@@ -195,7 +195,7 @@ def test_a_rebalance_that_ends_before_it_starts_is_refused_and_gold_is_as_it_was
 
     assert exit_code(refusal.value) == REFUSED
     headline, breach = refusal.value.sentences
-    assert "Nothing was published, gold is as it was: 1 critical expectation is broken" in headline
+    assert "Nothing was published, and gold is as it was: 1 critical expectation is broken" in headline
     assert "gold.rebalances: 1 row breaks ends_after_start" in breach
     assert "rebalance_id='r-666', group_id='payments'" in breach
     assert few.versions() == before
@@ -265,7 +265,7 @@ def test_what_changed_is_written_what_is_doubtful_is_told_and_what_has_no_eviden
     (doubt,) = (s for s in summary["warnings"] if "gold.findings" not in s)
     assert "gold.failovers: 1 row breaks outage_known" in doubt
     assert [r["outage_id"] for r in few.rows(gold.FAILOVERS)] == ["lost"]
-    assert any("1 row of gold.findings broke 1 law of ours" in s for s in summary["warnings"])
+    assert any("1 row of gold.findings broke 1 law of its table" in s for s in summary["warnings"])
     assert {r["finding_id"] for r in few.rows(gold.FINDINGS) if r["cluster"] == "prod"} >= {"f-0", "f-1", "f-2", "f-3"}
     assert "f-4" not in {r["finding_id"] for r in few.rows(gold.FINDINGS)}
     (kept,) = few.rows(quality.WITHHELD_ROWS)

@@ -68,7 +68,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(lake_store.Store, "write_staging", dies)
-        patched.setattr(rebuild, "rebuild", partial(rebuild.rebuild, wanted=("gold.ownership", "gold.lag_verdicts")))
+        patched.setattr(rebuild, "rebuild", partial(rebuild.rebuild, names=("gold.ownership", "gold.lag_verdicts")))
         with pytest.raises(MemoryError), _claimed(None, PUBLISH, given, {"ingest": said}):
             raise AssertionError("a part of staging was to be published")
         assert owner(store) is None, "what a kill leaves in staging belongs to no run"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_hindsight.engine.local import LocalEngine
-from kafka_hindsight.engine.work import Engine, worked
+from kafka_hindsight.engine.work import Engine, run_units
 from kafka_hindsight.intake.file_scan import NOTHING, Pass, scan_files
 from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.lake.store import Store
@@ -31,7 +31,7 @@ def collected(root: Path | str, zone: str = "UTC", origin: str = "broker", engin
     """The records of a folder, by source, instant and rank."""
     found = passed(root, zone, origin, engine)
     records = found.records(engine, Store(NO_LAKE), "prod", RUN_AT, NOTHING)
-    rows = [row for batch in worked(*records) for row in batch.to_pylist()] if records else []
+    rows = [row for batch in run_units(*records) for row in batch.to_pylist()] if records else []
     return sorted(rows, key=lambda r: (r["source"], r["happened_at"] is not None, r["happened_at"], r["order"]))
 
 

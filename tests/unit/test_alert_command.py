@@ -20,7 +20,7 @@ from apprise.plugins.email.base import NotifyEmail
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.cli import alert
 from kafka_hindsight.lake import landing
-from kafka_hindsight.lake.lock import held
+from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.settings.files import FILE_VARIABLE
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
@@ -354,7 +354,7 @@ def test_an_event_waits_for_no_other_look(
     lake: str, pager: Box, mail: Box, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(alert, "PATIENCE", timedelta(0))
-    with held(lake, "alerts", "another"):
+    with hold_lock(lake, "alerts", "another"):
         look(lake, pager, mail, event=FAILED, code=FAULT)
     assert titles(pager) == [FAILED_TITLE]
     assert "is in use by run another" in capsys.readouterr().err
@@ -364,7 +364,7 @@ def test_a_look_without_an_event_that_finds_another_one_at_work_says_so_and_send
     lake: str, pager: Box, mail: Box, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(alert, "PATIENCE", timedelta(0))
-    with held(lake, "alerts", "another"):
+    with hold_lock(lake, "alerts", "another"):
         assert look(lake, pager, mail, code=FAULT) == []
     assert titles(pager) == []
     assert len(capsys.readouterr().err.splitlines()) == 1

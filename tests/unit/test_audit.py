@@ -11,7 +11,7 @@ from kafka_hindsight.catalog.steps import STEPS
 from kafka_hindsight.cli import audit
 from kafka_hindsight.cli.follow import Screen
 from kafka_hindsight.kafka.connection import Connection
-from kafka_hindsight.lake.lock import held
+from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.shared.exits import BadInput
 
 
@@ -71,7 +71,7 @@ def test_a_live_cluster_that_cannot_be_read_is_a_warning_beside_its_logs(
 ) -> None:
     settings = audit.requested({"LOGS": str(tmp_path), "LAKE": str(tmp_path / "lake")}, {})
     nowhere = {"bootstrap.servers": "127.0.0.1:1", "default.api.timeout.ms": 1000, **setting}
-    with held(settings.lake, "audit", "another"):
+    with hold_lock(settings.lake, "audit", "another"):
         assert audit.audit(settings, Connection.of("prod", nowhere)) == 1
     told, warning, busy = capsys.readouterr().err.splitlines()
     assert reason in told

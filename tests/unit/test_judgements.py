@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, Finding
-from kafka_hindsight.engine.rebuild import WANTED
+from kafka_hindsight.engine.rebuild import ALL_TABLES
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import (
     Judgement,
@@ -67,10 +67,10 @@ FINDINGS = Judgement("findings", judge_findings, ("cluster",), {"outages": OUTAG
 
 
 def test_every_table_of_gold_is_published_by_one_judgement() -> None:
-    names = [j.name for j in check_published(PUBLISHED, WANTED)]
+    names = [j.name for j in check_published(PUBLISHED, ALL_TABLES)]
     assert len(set(names)) == len(names)
     assert names.index("brokers") < names.index("facts") < names.index("partitions") < names.index("cluster")
-    assert set(PUBLISHED) == set(WANTED)
+    assert set(PUBLISHED) == set(ALL_TABLES)
 
 
 def test_a_signature_says_what_is_read_and_what_is_given() -> None:

@@ -298,7 +298,7 @@ def test_a_row_without_what_is_never_null_is_refused_and_staging_takes_it(store:
     store.create(table)
     store.write_staging(table, nameless)
     assert store.read_staging(table)["group_id"].to_pylist() == [None]
-    with pytest.raises(ValueError, match=r"gold\.rebalances was given rows without a value in group_id"):
+    with pytest.raises(ValueError, match=r"Rows for gold\.rebalances have no value in group_id"):
         store.replace_window(table, nameless, "cluster", WINDOW)
     with pytest.raises(ValueError, match="group_id"):
         write_files(folder(store, table), table, nameless.to_batches())

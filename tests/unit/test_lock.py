@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.lake.lock import held
+from kafka_hindsight.lake.lock import hold_lock
 from kafka_hindsight.lake.waiting import LakeBusy
 from kafka_hindsight.shared.exits import BadInput
 
 HOLDER = """
 import sys, time
-from kafka_hindsight.lake.lock import held
-with held(sys.argv[1], "step", "run-of-another"):
+from kafka_hindsight.lake.lock import hold_lock
+with hold_lock(sys.argv[1], "step", "run-of-another"):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -30,12 +30,12 @@ def test_a_second_run_is_told_who_holds_the_lake_and_gets_it_when_the_holder_die
         assert other.stdout is not None
         other.stdout.readline()
         with pytest.raises(LakeBusy, match=rf"run-of-another \(process {other.pid} on ") as refusal:
-            held(str(tmp_path), "step", "mine").__enter__()
+            hold_lock(str(tmp_path), "step", "mine").__enter__()
         assert str(tmp_path) in str(refusal.value)
     finally:
         other.kill()
         other.wait()
-    with held(str(tmp_path), "step", "mine"):
+    with hold_lock(str(tmp_path), "step", "mine"):
         assert "mine" in (tmp_path / "locks" / "step").read_text()
 
 
@@ -45,7 +45,7 @@ def test_whoever_has_patience_is_told_who_holds_the_lake_and_gets_it_when_that_o
     taken, ended = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with held(str(tmp_path), "step", "the-hourly-one"):
+        with hold_lock(str(tmp_path), "step", "the-hourly-one"):
             taken.set()
             time.sleep(0.7)
             ended.set()
@@ -53,7 +53,7 @@ def test_whoever_has_patience_is_told_who_holds_the_lake_and_gets_it_when_that_o
     other = threading.Thread(target=hold)
     other.start()
     taken.wait()
-    with held(str(tmp_path), "step", "the-nightly-one", timedelta(minutes=1)):
+    with hold_lock(str(tmp_path), "step", "the-nightly-one", timedelta(minutes=1)):
         assert ended.is_set()
     other.join()
     assert capsys.readouterr().out.count("in use by run the-hourly-one") == 1
@@ -62,12 +62,15 @@ def test_whoever_has_patience_is_told_who_holds_the_lake_and_gets_it_when_that_o
 def test_patience_ends(tmp_path: Path) -> None:
     began = time.monotonic()
     patience = timedelta(seconds=0.6)
-    with held(str(tmp_path), "step", "one"), pytest.raises(LakeBusy, match="wait until it ends, or give another LAKE"):
-        held(str(tmp_path), "step", "two", patience).__enter__()
+    with (
+        hold_lock(str(tmp_path), "step", "one"),
+        pytest.raises(LakeBusy, match="wait until it ends, or give another LAKE"),
+    ):
+        hold_lock(str(tmp_path), "step", "two", patience).__enter__()
     assert time.monotonic() - began >= patience.total_seconds()
 
 
 def test_a_lake_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match="cannot be written"), held(str(tmp_path / "file"), "step", "mine"):
+    with pytest.raises(BadInput, match="cannot be written"), hold_lock(str(tmp_path / "file"), "step", "mine"):
         pass

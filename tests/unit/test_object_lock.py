@@ -13,7 +13,7 @@ import pytest
 from obstore.store import MemoryStore
 
 from kafka_hindsight.lake import object_lock
-from kafka_hindsight.lake.object_lock import held
+from kafka_hindsight.lake.object_lock import hold_lock
 from kafka_hindsight.lake.waiting import LakeBusy, Waiting
 from kafka_hindsight.shared.exits import BadInput
 
@@ -44,15 +44,15 @@ def told(store: MemoryStore) -> Any:
 
 def test_a_lock_names_its_holder_and_is_free_again(store: MemoryStore) -> None:
     for name in ("one", "two"):
-        with held(LAKE, "step", run(name), waiting()):
+        with hold_lock(LAKE, "step", run(name), waiting()):
             assert told(store)["run_id"] == name
         assert told(store) == {}
 
 
 def test_who_comes_second_is_told_who_holds_it(store: MemoryStore) -> None:
     said = r"in use by run one \(process 7 on worker-1, since 2026-11-22T01:00:00\+00:00\). One run at a time"
-    second = held(LAKE, "step", run("two"), waiting())
-    with held(LAKE, "step", run("one"), waiting()), pytest.raises(LakeBusy, match=said), second:
+    second = hold_lock(LAKE, "step", run("two"), waiting())
+    with hold_lock(LAKE, "step", run("one"), waiting()), pytest.raises(LakeBusy, match=said), second:
         raise AssertionError("two runs hold the lock")
 
 
@@ -60,11 +60,11 @@ def test_who_waits_gets_it_when_it_is_free(store: MemoryStore) -> None:
     order: list[str] = []
 
     def second() -> None:
-        with held(LAKE, "step", run("two"), waiting(60)):
+        with hold_lock(LAKE, "step", run("two"), waiting(60)):
             order.append("two begins")
 
     other = threading.Thread(target=second)
-    with held(LAKE, "step", run("one"), waiting()):
+    with hold_lock(LAKE, "step", run("one"), waiting()):
         other.start()
         time.sleep(0.5)
         order.append("one ends")
@@ -74,12 +74,12 @@ def test_who_waits_gets_it_when_it_is_free(store: MemoryStore) -> None:
 
 def test_a_holder_that_gives_no_sign_of_life_is_replaced(store: MemoryStore) -> None:
     obstore.put(store, "step", json.dumps({**run("killed"), "signs": 3}).encode())
-    with held(LAKE, "step", run("two"), waiting()):
+    with hold_lock(LAKE, "step", run("two"), waiting()):
         assert told(store)["run_id"] == "two"
 
 
 def test_a_long_run_keeps_its_lock(store: MemoryStore) -> None:
-    with held(LAKE, "step", run("one"), waiting()):
+    with hold_lock(LAKE, "step", run("one"), waiting()):
         time.sleep(1.5)
         assert told(store)["run_id"] == "one" and told(store)["signs"] > 5
 
@@ -87,7 +87,7 @@ def test_a_long_run_keeps_its_lock(store: MemoryStore) -> None:
 def test_who_stood_still_and_lost_the_lock_ends_at_once(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = threading.Event()
     monkeypatch.setattr(object_lock._Lock, "_give_up", lambda _: ended.set())
-    with held(LAKE, "step", run("one"), waiting()):
+    with hold_lock(LAKE, "step", run("one"), waiting()):
         obstore.put(store, "step", json.dumps({**run("two"), "signs": 1}).encode())
         assert ended.wait(5)
     assert told(store)["run_id"] == "two", "the other one's lock is not set free"
@@ -98,7 +98,7 @@ def test_of_many_one_holds_it(store: MemoryStore) -> None:
 
     def work(n: int) -> None:
         nonlocal inside, most
-        with held(LAKE, "step", run(str(n)), waiting(60)):
+        with hold_lock(LAKE, "step", run(str(n)), waiting(60)):
             inside += 1
             most = max(most, inside)
             time.sleep(0.05)
@@ -119,6 +119,6 @@ def test_a_store_that_does_not_answer_is_one_sentence(monkeypatch: pytest.Monkey
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "verysecret")
     monkeypatch.setattr(object_lock, "_RETRIES", {"max_retries": 0, "retry_timeout": timedelta(seconds=1)})
     said = f"The lake {LAKE} cannot be written: .*Needed: a store"
-    with pytest.raises(BadInput, match=said) as refused, held(LAKE, "step", run("one"), waiting()):
+    with pytest.raises(BadInput, match=said) as refused, hold_lock(LAKE, "step", run("one"), waiting()):
         raise AssertionError("nothing was there")
     assert "verysecret" not in str(refused.value)

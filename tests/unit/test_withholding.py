@@ -40,7 +40,7 @@ def test_the_rows_are_kept_with_the_laws_that_they_break() -> None:
     assert [s.partition(":")[0] for s in row["sentences"]] == ["evidence_quoted"]
     assert '"finding_id":"bad-0"' in row["row"]
     assert (left.misleads, left.sentences[0].partition(" broke ")[0]) == ((), "1 row of gold.findings")
-    assert [v["severity"] for v in left.published().verdicts] == ["warning"] * 3
+    assert [v["severity"] for v in left.with_warnings().verdicts] == ["warning"] * 3
     run = {"run_id": "r", "cluster": "prod", "window_from": AT, "window_to": AT, "run_withheld_at": AT}
     (kept,) = pyarrow.Table.from_pylist([{**run, **row}], schema(WITHHELD_ROWS)).to_pylist()
     assert kept == {**run, **row}
