@@ -279,8 +279,11 @@ def _named(event: Event, active: Collection[int] = ()) -> tuple[int, ...]:
 
 
 def _not_listed(event: Event, active: Collection[int]) -> list[int]:
-    """The active brokers that a newly elected ZooKeeper controller does not find."""
-    return sorted(set(active) - set(_named(event)))
+    """The active brokers that a newly elected ZooKeeper controller does not find.
+
+    Edge case: until 1.0 a broker that starts is the controller before it registers.
+    """
+    return sorted(set(active) - {*_named(event), event.broker})
 
 
 def _in_set(begins: str) -> Brokers:

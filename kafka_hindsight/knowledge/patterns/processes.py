@@ -1,4 +1,4 @@
-"""How the start of a broker fails, and how its process ends, by its own lines (Kafka 1.0-4.3)."""
+"""How the start of a broker fails, and how its process ends, by its own lines (Kafka 0.10-4.3)."""
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
@@ -45,7 +45,7 @@ PATTERNS = (
         pattern_id="process.start_failed",
         kind=Kind.BROKER_START_FAILED,
         loggers=("kafka.server.KafkaServer", "kafka.server.BrokerServer", "kafka.server.ControllerServer"),
-        regex=r"^(?:\[\w+ id=\d+\] )?Fatal error during (?P<detail>KafkaServer|broker|controller) startup\. Prepare to shutdown"
+        regex=r"^(?:\[\w+ id=\d+\] |\[Kafka Server \d+\], )?Fatal error during (?P<detail>KafkaServer|broker|controller) startup\. Prepare to shutdown"
         + _CAUSE,
         reads_trace=True,
         versions="1.0-4.3",
@@ -55,9 +55,10 @@ PATTERNS = (
         pattern_id="process.start_aborted",
         kind=Kind.BROKER_START_FAILED,
         loggers=("kafka.Kafka$", "kafka.server.KafkaServerStartable"),
-        regex=r"^(?P<detail>Exiting Kafka)(?:\.| due to fatal exception(?: during startup\.)?)" + _CAUSE,
+        regex=r"^(?P<detail>Exiting Kafka|Fatal error during KafkaServerStartable startup)"
+        r"(?:\.| due to fatal exception(?: during startup\.)?)(?: Prepare to shutdown)?" + _CAUSE,
         reads_trace=True,
-        versions="1.0-4.3",
+        versions="0.10-4.3",
         source="core/src/main/scala/kafka/Kafka.scala main; KafkaServerStartable.scala startup (until 2.7)",
     ),
     Pattern(
@@ -83,7 +84,7 @@ PATTERNS = (
         kind=Kind.PROCESS_SIGNALLED,
         loggers=("org.apache.kafka.common.utils.LoggingSignalHandler", "kafka.Kafka$"),
         regex=r"^Terminating process due to signal (?P<detail>\w+)$",
-        versions="1.0-4.3",
+        versions="0.10-4.3",
         source="clients/src/main/java/org/apache/kafka/common/utils/LoggingSignalHandler.java; kafka/Kafka.scala in 1.0",
     ),
     Pattern(
