@@ -25,6 +25,13 @@ PATTERNS = (
         source=f"{_SOURCE} elect, incrementControllerEpoch",
     ),
     _line(
+        pattern_id="zookeeper.controller_won",
+        kind=Kind.CONTROLLER_ELECTED,
+        regex=r"(?P<node>\d+) successfully elected as the controller$",
+        versions="1.0-2.0",
+        source=f"{_SOURCE} elect: the line with the epoch follows",
+    ),
+    _line(
         pattern_id="zookeeper.controller_known",
         kind=Kind.CONTROLLER_KNOWN,
         regex=r"Broker (?P<node>\d+) (?:has been elected as the controller, so stopping the election process\.|was elected as controller instead of broker \d+)$",
@@ -57,13 +64,6 @@ PATTERNS = (
         source=f"{_SOURCE} processBrokerChange",
     ),
     _line(
-        pattern_id="zookeeper.broker_failed",
-        kind=Kind.BROKER_FAILED,
-        regex=r"Broker failure callback for (?P<nodes>[\d,]+)$",
-        versions="1.1-3.9",
-        source=f"{_SOURCE} onBrokerFailure",
-    ),
-    _line(
         pattern_id="zookeeper.broker_listener_fired",
         kind=Kind.BROKERS_CHANGED,
         loggers=("kafka.controller.ReplicaStateMachine$BrokerChangeListener",),
@@ -71,6 +71,13 @@ PATTERNS = (
         regex=_CHANGED,
         versions="0.10",
         source="core/src/main/scala/kafka/controller/ReplicaStateMachine.scala BrokerChangeListener",
+    ),
+    _line(
+        pattern_id="zookeeper.broker_failed",
+        kind=Kind.BROKER_FAILED,
+        regex=r"Broker failure callback for (?P<nodes>[\d,]+)$",
+        versions="1.1-3.9",
+        source=f"{_SOURCE} onBrokerFailure",
     ),
     _line(
         pattern_id="zookeeper.broker_came",
