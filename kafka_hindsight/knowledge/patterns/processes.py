@@ -34,6 +34,14 @@ PATTERNS = (
         source=_LOADS_LOGS,
     ),
     Pattern(
+        pattern_id="process.logs_recovered",
+        kind=Kind.LOGS_UNCLEAN,
+        loggers=_LOG_MANAGER,
+        regex=r"^Loaded \d+ logs in \d+ms \(unclean log dirs = (?P<detail>.+)\)$",
+        versions="3.0-4.3",
+        source=f"{_LOADS_LOGS}: where it is over, of the directories without a clean shutdown file",
+    ),
+    Pattern(
         pattern_id="process.segment_recovering",
         kind=Kind.LOGS_UNCLEAN,
         loggers=("kafka.log.Log",),
@@ -48,7 +56,7 @@ PATTERNS = (
         regex=r"^(?:\[\w+ id=\d+\] |\[Kafka Server \d+\], )?Fatal error during (?P<detail>KafkaServer|broker|controller) startup\. Prepare to shutdown"
         + _CAUSE,
         reads_trace=True,
-        versions="1.0-4.3",
+        versions="0.10-4.3",
         source=f"{_SERVERS}/KafkaServer.scala, BrokerServer.scala, ControllerServer.scala (until 3.4) startup",
     ),
     Pattern(
@@ -84,7 +92,7 @@ PATTERNS = (
         kind=Kind.PROCESS_SIGNALLED,
         loggers=("org.apache.kafka.common.utils.LoggingSignalHandler", "kafka.Kafka$"),
         regex=r"^Terminating process due to signal (?P<detail>\w+)$",
-        versions="0.10-4.3",
+        versions="1.0-4.3",
         source="clients/src/main/java/org/apache/kafka/common/utils/LoggingSignalHandler.java; kafka/Kafka.scala in 1.0",
     ),
     Pattern(
