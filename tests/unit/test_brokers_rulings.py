@@ -84,7 +84,10 @@ ELECTED = row(
     pattern_id="zookeeper.controller_elected", source="broker-3/controller.log",
 )  # fmt: skip
 
+FAILS = own("broker_start_failed", "03:00:31", text="Exiting Kafka", error="joptsimple.UnrecognizedOptionException: D")
+
 MADE_OUTAGES = {
+    "idle, and a start failed": ([SERVED, STARTED, FAILS], []),
     "snapshots alone": ([], SNAPSHOTS),
     "snapshots beside the lines of crash-2.8": (lines("crash-2.8"), SNAPSHOTS),
     "fenced while it led nothing": (fenced("broker_fenced_idle", heard(1)), []),

@@ -192,6 +192,12 @@ def new_process(absence: Absence) -> Proof | None:
     )
 
 
+def only_failed_starts(absence: Absence) -> Proof | None:
+    """Nothing shows the absence but starts that failed before they opened the log directories."""
+    is_shown = absence.up_at or absence.detected_at or _found_by_next(absence)
+    return proof_if(absence.failures and not is_shown)
+
+
 def came_back(absence: Absence) -> Proof | None:
     """The broker served again."""
     return proof_if(absence.up_at)
@@ -303,6 +309,14 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         cases=("made: hours lost before its start", "crash-2.8 broker 1"),
     ),
     Certain(
+    Unknown(
+        OutageKind.UNKNOWN,
+        "Broker {broker} was started and could not start; no line shows whether its process before had ended.",
+        proof=(only_failed_starts,),
+        source="KafkaServer.startup, BrokerServer.startup: what fails before it locks the log directories does not meet"
+        " a process that lives",
+        cases=("made: idle, and a start failed", "crash-2.8 broker 1"),
+    ),
         OutageKind.CRASH,
         "Broker {broker} ended without a shutdown, and a new process took its place.",
         proof=(new_process, ends_shown),
