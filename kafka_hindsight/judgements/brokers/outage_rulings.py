@@ -214,8 +214,9 @@ def start_would_show(absence: Absence) -> Proof | None:
 
 
 def logs_reach_on(absence: Absence) -> Proof | None:
-    """The logs of the time since then are at hand."""
-    return proof_if(absence.shows_end)
+    """The logs of the time since then are at hand; those before too, where a list alone shows it."""
+    is_unlisted = any(e.kind == Kind.BROKERS_LISTED for e in absence.lines)
+    return proof_if(absence.shows_end and (absence.shows_start or not is_unlisted))
 
 
 def silent_for_long(absence: Absence) -> Proof | None:
@@ -308,7 +309,6 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         source="KafkaServer.startup, BrokerServer.startup: a start follows a shutdown in order or a crash",
         cases=("made: hours lost before its start", "crash-2.8 broker 1"),
     ),
-    Certain(
     Unknown(
         OutageKind.UNKNOWN,
         "Broker {broker} was started and could not start; no line shows whether its process before had ended.",
@@ -317,6 +317,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         " a process that lives",
         cases=("made: idle, and a start failed", "crash-2.8 broker 1"),
     ),
+    Certain(
         OutageKind.CRASH,
         "Broker {broker} ended without a shutdown, and a new process took its place.",
         proof=(new_process, ends_shown),
