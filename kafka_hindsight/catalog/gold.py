@@ -23,6 +23,7 @@ PARTITION_RISKS = rows.PartitionRisk.TABLE
 REBALANCES = rows.Rebalance.TABLE
 REMEDIES = rows.Remedy.TABLE
 ROLLING_RESTARTS = rows.RollingRestart.TABLE
+SECOND_STARTS = rows.SecondStart.TABLE
 TRUNCATIONS = rows.Truncation.TABLE
 UNAVAILABILITY = rows.Unavailability.TABLE
 

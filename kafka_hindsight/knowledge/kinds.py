@@ -140,7 +140,7 @@ class Kind(StrEnum):
     ZOOKEEPER_SESSION_EXPIRED = auto(), _BROKER, "The ZooKeeper session of the broker expired"
     LOG_DIR_FAILED = auto(), _BROKER, "A log directory failed: [node], [nodes], [members (its partitions)], detail"
     BROKER_HALTED = auto(), _BROKER, "The broker halts because of a failed log directory: detail"
-    BROKER_CONFIGURED = auto(), _BROKER, "The settings of a broker at its start and after each change: detail (name = value, one a line)"
+    BROKER_CONFIGURED = auto(), _BROKER, "The settings of a broker at its start and after each change: detail (name = value, one a line), [node (its id)]"
     CLUSTER_NAMED = auto(), _BROKER, "The line names the cluster id: detail"
 
     # --- clients ---------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ BROKER_PREFIXES = (
     r"GroupMetadataManager brokerId=",
     r"Partition [A-Za-z0-9._-]+ broker=",
     r"(?:Broker|Controller|QuorumController|KafkaServer|BrokerServer|ControllerServer|SharedServer) id=",
-    r"Controller ",
+    r"(?:BrokerChangeListener on )?Controller |Kafka Server ",
     r"(?:RaftManager|BrokerLifecycleManager|BrokerHeartbeatManager|BrokerMetadataPublisher) (?:nodeId|id)=",
     r"(?:MetadataLoader|SnapshotGenerator|ControllerRegistrationManager|FeaturesPublisher) id=",
     r"(?:ReplicaStateMachine|PartitionStateMachine|ControllerEventThread) controllerId=",

@@ -15,7 +15,7 @@ from lab.drill.score import read_gold
 from lab.truth.audits import audit
 from lab.truth.folders import NotFetched, fetch, text_of
 from lab.truth.labels import LABELS, Truth, read_truth
-from lab.truth.score import BLAMES, EXACT, Answer, Calm, answers, calms
+from lab.truth.score import BLAMES, EXACT, SECOND_STARTS, Answer, Calm, answers, calms
 from lab.truth.tables import as_text, misses, section
 
 
@@ -53,7 +53,7 @@ def _scored(truth: Truth) -> tuple[list[Answer], list[Calm]] | None:
         return None
     lake, output = audit(truth, folder)
     why = " ".join(output.split())[-300:]
-    tables = read_gold(str(lake), BLAMES)
+    tables = read_gold(str(lake), (*BLAMES, SECOND_STARTS))
     own = answers(truth, tables, texts, why or "no row")
     print(f"{truth.name}: {sum(a.outcome == EXACT for a in own)} of {len(own)} exact. {why}", flush=True)
     return own, calms(truth, tables)

@@ -18,6 +18,9 @@ _REACH = timedelta(seconds=30)
 BLAMES = {v.split(".")[0]: v.split(".")[1] for v in VERDICTS if v not in ("broker_outages.start_failure",)}
 """Table → the column that names a cause: a row in a quiet time that has one there other than unknown is invented."""
 
+SECOND_STARTS = "second_starts"
+"""The table of starts that failed beside a broker that served: none was an outage."""
+
 EXACT, WEAKER, WRONG, MISSED = "exact", "weaker", "wrong", "missed"
 SURE = (Confidence.CERTAIN, Confidence.LIKELY)
 
@@ -74,7 +77,7 @@ def _answer(truth: Truth, label: Label, tables: Tables, texts: Mapping[Line, str
         right=label.right,
         outcome=MISSED,
     )
-    row = _row(label, tables.get(label.table, ()))
+    row = _row(label, tables)
     if row is None or row.get(label.column) is None:
         return replace(about, says=_nearest(label, tables.get(label.table, ())) or why)
     code, confidence = str(row[label.column]), str(row["confidence"])
@@ -85,11 +88,14 @@ def _answer(truth: Truth, label: Label, tables: Tables, texts: Mapping[Line, str
     return replace(about, outcome=outcome, code=code, confidence=confidence, is_path_right=path, says=says)
 
 
-def _row(label: Label, rows: Iterable[Row]) -> Row | None:
-    """The nearest row of that subject; of a failed start the outage in which it was."""
+def _row(label: Label, tables: Tables) -> Row | None:
+    """The nearest row of that subject; of a failed start that start beside a live broker, or the outage of it."""
     column = TIME_COLUMNS.get(label.table, "started_at")
-    own = [row for row in rows if label.is_of(row)]
+    own = [row for row in tables.get(label.table, ()) if label.is_of(row)]
     if label.column == "start_failure":
+        beside = [row for row in tables.get(SECOND_STARTS, ()) if label.is_of(row)]
+        if second := next((r for r in beside if abs(r["happened_at"] - label.at) <= _REACH), None):
+            return second
         slack = REACH["broker_outages"]
         around = [r for r in own if r[column] - slack <= label.at and (r["up_at"] is None or label.at <= r["up_at"])]
         return max(around, key=lambda r: r[column], default=None)

@@ -140,7 +140,8 @@ def test_every_captured_line_is_read_as_the_plain_reader_reads_it() -> None:
             assert fate.get(n, "ignored") == plain.reading.fate, text
             assert plain.reading.fate in ("ignored", "unparsed"), text
         else:
-            told = {**event, "broker": event["broker"] or broker_of_folder(SOURCE)}
+            writer = event["broker"]
+            told = {**event, "broker": broker_of_folder(SOURCE) if writer is None else writer}
             names = ["kind", "pattern_id", "broker", *FIELDS]
             assert {k: given[n][k] for k in names} == {k: told[k] for k in names}, text
 

@@ -84,7 +84,10 @@ ELECTED = row(
     pattern_id="zookeeper.controller_elected", source="broker-3/controller.log",
 )  # fmt: skip
 
+FAILS = own("broker_start_failed", "03:00:31", text="Exiting Kafka", error="joptsimple.UnrecognizedOptionException: D")
+
 MADE_OUTAGES = {
+    "idle, and a start failed": ([SERVED, STARTED, FAILS], []),
     "snapshots alone": ([], SNAPSHOTS),
     "snapshots beside the lines of crash-2.8": (lines("crash-2.8"), SNAPSHOTS),
     "fenced while it led nothing": (fenced("broker_fenced_idle", heard(1)), []),
@@ -171,6 +174,10 @@ MADE_CHANGES = {
     "quorum-4.3, controllers 2 and 1 were down": (lines("quorum-4.3"), [*BOTH_DOWN]),
     "quorum-paused-4.3, controller 2 was paused": (lines("quorum-paused-4.3"), [PAUSED]),
     "unclean-4.1, controller 3 resigned alone": ([*lines("unclean-4.1"), RESIGNED], []),
+    "crash-2.8, all brokers were down": (
+        [replace(ELECTED, controller_epoch=5), replace(ELECTED, kind="brokers_listed", nodes="3", line_id="listed")],
+        [replace(DOWN, down_at=at("01:50:00"), up_at=at("01:53:01"))],
+    ),
     "crash-2.8, controller 3 followed": ([*lines("crash-2.8"), ELECTED], []),
     "crash-2.8, controller 2 resigned": ([*lines("crash-2.8"), said_by_2("controller_resigned"), ELECTED], []),
     "crash-2.8, controller 2 resigned while broker 1 was down": (

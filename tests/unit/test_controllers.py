@@ -83,6 +83,24 @@ def test_a_quorum_without_majority_makes_its_controller_resign() -> None:
     assert "renounced" in {q.line_id for q in change.evidence}
 
 
+def test_until_2_0_the_line_of_an_election_names_no_epoch() -> None:
+    """As 1.0 wrote it: the winner's next line has the epoch. The data was emptied before the second election."""
+    won = {"kind": "controller_elected", "broker": 0, "source": "controller.log"}
+    epochs = [
+        row(EVENTS, **won | {"happened_at": at(clock), "line_id": clock, "controller_epoch": epoch})
+        for clock, epoch in (("03:00:07", None), ("03:00:08", 1), ("04:00:07", None), ("04:00:08", 1))
+    ]
+    first, second = changes_of(epochs)
+    assert (first.cause, first.happened_at, second.cause, second.happened_at) == (
+        *("first", at("03:00:07")),
+        *("first", at("04:00:07")),
+    )
+    assert [[q.line_id for q in c.evidence] for c in (first, second)] == [
+        ["03:00:07", "03:00:08"],
+        ["04:00:07", "04:00:08"],
+    ]
+
+
 def test_the_cause_is_unknown_where_no_line_shows_it() -> None:
     [first, second] = changes_of(events("unclean-4.1"))
     assert (first.confidence, first.outage_id) == ("unknown", None), "the controller before is not in the excerpt"

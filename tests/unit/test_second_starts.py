@@ -77,6 +77,7 @@ def test_second_starts_are_one_finding_with_their_reason() -> None:
     observed = observe(in_order([own("group_emptied", "03:50:52.213"), *tried, *STOPS]), [], [], [])
     starts = second_starts_of("orders", lives_of(observed))
     assert [(s.broker, s.happened_at) for s in starts] == [(1, at("03:53:38.780")), (1, at("03:54:38.780"))]
+    assert {(s.start_failure, s.confidence) for s in starts} == {("directory_locked", "certain")}
     (finding,) = (f for f in judge_each(Facts("orders", second_starts=starts)) if f.rule_id == "broker_started_twice")
     assert finding.subject == "1" and "twice since" in finding.message and LOCKED in finding.message
     assert any("broker_start_failed" in q.line_id for q in finding.evidence)

@@ -91,3 +91,84 @@ def test_a_controller_that_has_just_started_does_not_know_since_when_a_broker_is
     [gone] = [a for a in absences if a.broker == 1]
     assert gone.kind == "crash" and gone.away_high_ms == 10_830_000
     assert (gone.down_at, gone.confidence) == (at("03:00:00") if starts else at("05:59:42"), "possible")
+
+
+def stops(clock: str, broker: int, ended: str) -> list[Event]:
+    """The lines of a shutdown, as 2.8 wrote them."""
+    began = [line(kind, clock, broker) for kind in ("broker_shutdown_started", "controlled_shutdown_started")]
+    return [*began, line("broker_stopped", ended, broker)]
+
+
+@pytest.mark.parametrize("last", ["03:00:00.548", "02:59:50.548"])
+def test_each_broker_whose_shutdown_begins_has_got_one_of_the_signals_before_it(last: str) -> None:
+    """As 2.8 wrote it when two brokers on one machine were stopped: each logs its signal, and no line names a broker.
+
+    Where both lines have one instant they are one record.
+    """
+    signals = [line("process_signalled", clock, broker=None) for clock in (last, "03:00:00.549")]
+    ends = [*stops("03:00:00.550", 1, "03:00:04"), *stops("03:00:00.550", 0, "03:00:20")]
+    served = line("leader_started", "02:50:00", broker=0)
+    zero, one = rebuilt(served, *signals, *ends)
+    quoted = [{q.line_id for q in outage.evidence} & {s.line_id for s in signals} for outage in (one, zero)]
+    newer, older = {signals[1].line_id}, {signals[0].line_id}
+    assert quoted == ([older, newer] if last == "03:00:00.548" else [newer, newer])
+
+
+def test_a_shutdown_seconds_after_another_ones_signal_has_its_own_reason() -> None:
+    signal = line("process_signalled", "03:00:00.549", broker=None)
+    ends = [*stops("03:00:00.550", 1, "03:00:04"), *stops("03:00:03", 0, "03:00:20")]
+    zero, one = rebuilt(line("leader_started", "02:50:00", broker=0), signal, *ends)
+    assert [signal.line_id in {q.line_id for q in outage.evidence} for outage in (one, zero)] == [True, False]
+
+
+def started(clock: str, broker: int) -> list[Event]:
+    """What a process of 0.10 writes first: its settings, then a line that names no broker."""
+    settings = line("broker_configured", f"{clock}.635", broker=None, node=broker)
+    return [settings, line("broker_starting", f"{clock}.663", broker=None)]
+
+
+def fails_early(clock: str, error: str) -> list[Event]:
+    """What a process writes that fails before it knows its id."""
+    fatal = line("broker_start_failed", clock, broker=None, text="Fatal error during KafkaServer startup.", error=error)
+    return [fatal, line("broker_shutdown_started", clock, None), line("broker_stopped", clock, None)]
+
+
+MISSES = "java.lang.NoClassDefFoundError: javax/xml/bind/DatatypeConverter"
+
+
+def test_a_start_is_of_the_broker_whose_settings_stand_before_it() -> None:
+    """As 0.10 wrote it on a Java that lacks a class, beside another broker: none of its lines names broker 2."""
+    served = [line("broker_started", "02:00:00", broker) for broker in (1, 2)]
+    ends = [*stops("03:00:00", 2, "03:00:04"), *stops("03:00:01", 1, "03:00:05")]
+    works = [line("broker_started", "03:20:00", broker) for broker in (2, 1)]
+    found = rebuilt(*served, *ends, *started("03:10:00", 2), *fails_early("03:10:00.798", MISSES), *works)
+    assert {o.broker: (o.failed_starts, o.start_failure) for o in found} == {1: (0, None), 2: (1, "exception")}
+    nameless = [line("broker_configured", "03:10:00.635", broker=None)]
+    late = [*nameless, *started("03:10:00", 2)[1:], *fails_early("03:10:00.798", MISSES)]
+    assert {o.failed_starts for o in rebuilt(*served, *ends, *late, *works)} == {0}
+
+
+def test_settings_that_stand_behind_a_start_do_not_name_the_next_one() -> None:
+    """As brokers from 1.1 on write them, two of which are started at once."""
+    served = [line("broker_started", "02:00:00", broker) for broker in (1, 2)]
+    ends = [*stops("03:00:00", 2, "03:00:04"), *stops("03:00:01", 1, "03:00:05")]
+    first, second = (line("broker_starting", f"03:10:0{n}", broker=None) for n in (0, 1))
+    behind = line("broker_configured", "03:10:00.900", broker=None, node=1)
+    works = [line("broker_started", "03:10:30", broker) for broker in (2, 1)]
+    found = rebuilt(*served, *ends, first, behind, second, *fails_early("03:10:02", MISSES), *works)
+    assert {o.broker: o.failed_starts for o in found} == {1: 0, 2: 0}
+
+
+def test_a_process_that_fails_early_beside_a_silent_broker_does_not_show_that_it_had_ended() -> None:
+    served = line("leader_started", "03:00:00", broker=1)
+    [outage] = rebuilt(served, *started("03:10:00", 1), *fails_early("03:10:00.798", MISSES))
+    assert (outage.kind, outage.failed_starts, outage.start_failure) == ("unknown", 1, "exception")
+    recovers = line("logs_unclean", "03:10:00.700", broker=1, text="Recovering 3 logs from /data")
+    [crash] = rebuilt(served, *started("03:10:00", 1), recovers, *fails_early("03:10:00.798", MISSES))
+    assert (crash.kind, crash.confidence) == ("crash", "certain")
+
+
+def test_a_controller_that_is_elected_before_it_registers_does_not_miss_itself() -> None:
+    """As 0.10 and 1.0 start: the controller lists the brokers, and then its broker registers."""
+    starts = [line("zookeeper_client_spoke", "01:59:59", broker=0), line("brokers_listed", "01:59:59.500", 0, nodes="")]
+    assert rebuilt(*starts) == []

@@ -93,6 +93,9 @@ def test_a_failed_start_belongs_to_the_outage_around_it() -> None:
     assert answer_to(failed, outage | {"start_failure": None}, table="broker_outages").outcome == "missed"
     over = {"start_failure": "id_taken", "up_at": AT - timedelta(hours=1)}
     assert answer_to(failed, outage | over, table="broker_outages").outcome == "missed"
+    beside = {"broker": 1, "happened_at": AT, "start_failure": "id_taken", **outage}
+    assert answer_to(failed, beside, table="second_starts").outcome == "exact"
+    assert answer_to(failed, beside | {"broker": 2}, table="second_starts").outcome == "missed"
 
 
 def test_who_is_blamed_in_a_quiet_time_is_invented() -> None:

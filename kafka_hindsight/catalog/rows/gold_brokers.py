@@ -61,6 +61,22 @@ class BrokerOutage(Row):
     )
 
 
+@table("gold.second_starts", key=("cluster", "broker", "happened_at"), time_column="happened_at")
+class SecondStart(Row):
+    """One process of a broker that was started while another one served, and failed: the broker was not away."""
+
+    cluster: ClusterName
+    broker: Annotated[int, "Broker id"]
+    happened_at: Annotated[datetime, "When it failed"]
+    start_failure: Annotated[StartFailure, "Why it failed"]
+    confidence: HowSure
+    explanation: Annotated[str, "Why, in words"]
+    knowledge_version: JudgedBy = None
+    evidence: Evidence
+
+    CHECKS = (HAS_EVIDENCE,)
+
+
 @table("gold.out_of_sync_periods", key=("out_of_sync_period_id",), time_column="started_at")
 class OutOfSyncPeriod(Row):
     """One broker out of ISRs that it belongs to, from its first shrink to its last return."""

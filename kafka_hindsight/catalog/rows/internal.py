@@ -5,7 +5,7 @@ from typing import Annotated
 
 from kafka_hindsight.catalog.codes import Intent, OutOfSyncKind
 from kafka_hindsight.catalog.row import Long, Millis, Records, Row, table
-from kafka_hindsight.catalog.rows.columns import ClusterName, Evidence
+from kafka_hindsight.catalog.rows.columns import ClusterName
 from kafka_hindsight.catalog.rows.structs import Quote
 
 
@@ -99,17 +99,6 @@ class IncidentLink(Row):
     part_id: Annotated[str, "The rebalance, the failover or the row of gold.unavailability"]
     incident_id: Annotated[str | None, "The incident that it belongs to; null where it belongs to none"] = None
     intent: Annotated[Intent | None, "The intent of a row of gold.unavailability; null for other parts"] = None
-
-
-@table("internal.second_starts", key=("cluster", "broker", "happened_at"))
-class SecondStart(Row):
-    """One process of a broker that was started while another one served, and failed."""
-
-    cluster: ClusterName
-    broker: Annotated[int, "Broker id"]
-    happened_at: Annotated[datetime, "When it failed"]
-    reason: Annotated[str, "Why, in words"]
-    evidence: Evidence
 
 
 @table("internal.log_spans", key=("cluster", "broker", "first_at"))

@@ -21,8 +21,8 @@ from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, timelines
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS
-from kafka_hindsight.shared.windows import Window, in_order
+from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
+from kafka_hindsight.shared.windows import Window, broker_ids, in_order
 
 _RESIGNED_BEFORE = timedelta(minutes=1)
 """A cluster has a new controller within this time of a resignation, unless its quorum has no majority."""
@@ -52,7 +52,7 @@ class ControllerCase:
     `before` is None where no line shows the controller before: on ZooKeeper also where epochs lie between.
     `outages` are those that lasted at the change, `lines` the former controller's own from when it became active until
     the change. `stood`: the lines with which nodes stand for election until this controller is elected, without a
-    pause between them.
+    pause between them. `listed`: the line in which a controller on ZooKeeper lists the brokers that it finds.
     """
 
     term: ControllerEpoch
@@ -60,6 +60,7 @@ class ControllerCase:
     outages: Sequence[BrokerOutage]
     lines: Sequence[Event]
     stood: Sequence[Event] = ()
+    listed: Event | None = None
 
     @property
     def happened_at(self) -> datetime:
@@ -149,6 +150,13 @@ class ControllerCase:
 def predecessor_unknown(case: ControllerCase) -> Proof | None:
     """No line shows the controller before."""
     return proof_if(case.before is None)
+
+
+def found_no_other(case: ControllerCase) -> Proof | None:
+    """The controller was itself away before, and finds no other broker registered."""
+    if case.listed is None or not any(o.broker == case.controller for o in case.outages):
+        return None
+    return proof_if({*(broker_ids(case.listed.nodes) or ())} <= {case.controller}, quote(case.listed))
 
 
 def first_epoch(case: ControllerCase) -> Proof | None:
@@ -265,6 +273,15 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         " KafkaZkClient.registerControllerAndIncrementControllerEpoch, QuorumState.initialize",
         cases=("crash-2.8 epoch 1", "unclean-2.8 epoch 2"),
     ),
+    Likely(
+        ControllerChangeCause.OUTAGE,
+        "Controller {controller} became active as it started: the controller before, which no line names, was down like"
+        " all other brokers.",
+        proof=(predecessor_unknown, found_no_other),
+        source="KafkaController.elect, once the controller's node in ZooKeeper is gone; its initializeControllerContext"
+        " lists the brokers whose sessions last",
+        cases=("made: crash-2.8, all brokers were down", "unclean-2.8 epoch 2"),
+    ),
     Unknown(
         ControllerChangeCause.UNKNOWN,
         "Controller {controller} became active; no line shows which controller was active before.",
@@ -340,7 +357,8 @@ def rebuild_controller_changes(
     """
     events = list(events)
     until = max((e.happened_at for e in events), default=LONG_AGO)
-    ordered = in_order(e for e in events if e.kind in (*CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE))
+    kinds = (*CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE, Kind.BROKERS_LISTED)
+    ordered = in_order(e for e in events if e.kind in kinds)
     return [_row(case) for case in _cases(ordered, outages, until) if window.holds(case.happened_at)]
 
 
@@ -357,12 +375,14 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
             if before and (skips or before.incarnation != term.incarnation):
                 before = None
             own = lines.get(before.controller) if before else None
+            lists = (e for e in ordered if e.kind == Kind.BROKERS_LISTED and e.broker == term.controller)
             yield ControllerCase(
                 term=term,
                 before=before,
                 outages=_absences_at(term.since, away, terms),
                 lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
                 stood=_until(term.since, stood, before.since if before else LONG_AGO),
+                listed=next((e for e in lists if term.since <= e.happened_at < (term.until or NEVER)), None),
             )
 
 

@@ -80,11 +80,26 @@ def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]
     """
     ordered = in_order(e for e in events if e.kind in CONTROLLER_KINDS)
     of_kind = grouped(ordered, lambda e: e.kind)
-    named = [e for e in ordered if e.kind in _NAMING]
+    named = _with_epochs([e for e in ordered if e.kind in _NAMING])
     by_zookeeper = _begun(filter(_is_zookeepers, named), 0)
     by_quorum = _begun(filterfalse(_is_zookeepers, named), by_zookeeper[-1].incarnation if by_zookeeper else 0)
     in_office = _in_office(by_quorum, of_kind.get("controller_waits", ()), by_zookeeper)
     return _with_ends([*by_zookeeper, *in_office], of_kind.get("controller_resigned", ()), named)
+
+
+def _with_epochs(named: Sequence[Event]) -> list[Event]:
+    """The lines that name controllers, each of an election without its epoch with the one that its winner logs next.
+
+    Source: KafkaController.elect until 2.0: it registers, and then raises the epoch.
+    """
+    epochs: dict[int | None, int | None] = {}
+    filled = []
+    for line in reversed(named):
+        is_won = line.kind == "controller_elected" and line.controller_epoch is None
+        if line.kind == "controller_elected" and not is_won:
+            epochs[line.broker] = line.controller_epoch
+        filled.append(replace(line, controller_epoch=epochs.pop(line.broker, None)) if is_won else line)
+    return filled[::-1]
 
 
 def _in_office(

@@ -279,8 +279,11 @@ def _named(event: Event, active: Collection[int] = ()) -> tuple[int, ...]:
 
 
 def _not_listed(event: Event, active: Collection[int]) -> list[int]:
-    """The active brokers that a newly elected ZooKeeper controller does not find."""
-    return sorted(set(active) - set(_named(event)))
+    """The active brokers that a newly elected ZooKeeper controller does not find.
+
+    Edge case: until 1.0 a broker that starts is the controller before it registers.
+    """
+    return sorted(set(active) - {*_named(event), event.broker})
 
 
 def _in_set(begins: str) -> Brokers:
@@ -359,7 +362,8 @@ SAME_START = timedelta(seconds=5)
 Source: BrokerServer.startup, in its handler of exceptions."""
 
 _AT_ONCE = timedelta(seconds=1)
-"""A broker that shuts down so soon after its start has failed to start. (0.3 s in a recorded night.) Our choice."""
+"""A broker that shuts down so soon after its start has failed to start (0.3 s in a recorded night), and so soon after a
+signal it may have got that one. Our choice."""
 
 SESSION = {False: timedelta(seconds=9), True: timedelta(seconds=18)}
 """How long the controller waits for a broker, by whether it learns of it through ZooKeeper.
@@ -371,12 +375,13 @@ _OF_A_START = (Kind.BROKER_STARTING, Kind.BROKER_START_FAILED, Kind.BROKER_SHUTD
 
 
 def with_writers(ordered: Iterable[Event]) -> list[Event]:
-    """The lines in order, those that name no broker as of the one that ended just before them and then goes on.
+    """The lines in order, those that name no broker as of the one that wrote them, where that is known.
 
-    Where several brokers write one log, a start that fails names none of them: between the end of one broker's process
-    and its next line it is that broker's, as no other one writes there.
+    Where several brokers write one log, neither a signal nor a start that fails names any of them. A start is of the
+    broker whose settings stand just before it; one between the end of a broker's process and its next line is that
+    broker's, as no other one writes there. Of signals, each broker whose shutdown begins has got one.
     """
-    lines = list(ordered)
+    lines = _with_signals(_with_settings(ordered))
     ended: dict[str, int] = {}
     unnamed: dict[str, list[int]] = defaultdict(list)
     for place, line in enumerate(lines):
@@ -389,6 +394,54 @@ def with_writers(ordered: Iterable[Event]) -> list[Event]:
                     lines[unnamed_place] = replace(lines[unnamed_place], broker=line.broker)
             if line.kind == Kind.BROKER_STOPPED:
                 ended[line.source] = line.broker
+    return lines
+
+
+def _with_settings(ordered: Iterable[Event]) -> Iterator[Event]:
+    """The lines in order, those of a start that names no broker as of the one whose settings stand just before it.
+
+    Source: until 1.0 Kafka.main logs KafkaConfig before KafkaServer.startup, later DynamicBrokerConfig.initialize does.
+    """
+    settings: dict[str, Event] = {}
+    started_at: dict[str, datetime] = {}
+    starting: dict[str, int | None] = {}
+    for line in ordered:
+        source, at = line.source, line.happened_at
+        if line.kind == Kind.BROKER_CONFIGURED and at - started_at.get(source, LONG_AGO) > SAME_START:
+            settings[source] = line
+        elif line.kind == Kind.BROKER_STARTING:
+            own = settings.pop(source, None)
+            started_at[source] = at
+            starting[source] = own.node if own and at - own.happened_at <= SAME_START else None
+        elif line.kind == Kind.BROKER_STARTED:
+            starting.pop(source, None)
+        writer = starting.get(source) if line.broker is None and line.kind in _OF_A_START else None
+        yield line if writer is None else replace(line, broker=writer)
+
+
+def _with_signals(ordered: Iterable[Event]) -> list[Event]:
+    """The lines in order, each signal that names no broker as of the next one whose shutdown begins in that log.
+
+    Edge case: like lines of one instant are one record, which then stands for the signal of each broker that ends.
+    Source: LoggingSignalHandler logs a signal before the hooks of the process run, KafkaServer.shutdown among them.
+    """
+    lines: list[Event] = []
+    signals: dict[str, list[int]] = defaultdict(list)
+    begun: dict[tuple[str, int], datetime] = {}
+    for line in ordered:
+        source, at = line.source, line.happened_at
+        if line.kind == Kind.PROCESS_SIGNALLED and line.broker is None:
+            signals[source].append(len(lines))
+        elif _OWN_SIGNALS.get(line.kind) is Signal.SHUTDOWN and line.broker is not None:
+            before, begun[source, line.broker] = begun.get((source, line.broker), LONG_AGO), at
+            soon = [n for n in signals[source] if at - lines[n].happened_at <= SAME_START]
+            unnamed = next((n for n in soon if lines[n].broker is None), None)
+            if at - before > SAME_START and unnamed is not None:
+                lines[unnamed] = replace(lines[unnamed], broker=line.broker)
+            elif at - before > SAME_START and soon and at - lines[soon[-1]].happened_at <= _AT_ONCE:
+                lines.append(replace(lines[soon[-1]], broker=line.broker))
+            signals[source] = soon
+        lines.append(line)
     return lines
 
 

@@ -192,6 +192,12 @@ def new_process(absence: Absence) -> Proof | None:
     )
 
 
+def only_failed_starts(absence: Absence) -> Proof | None:
+    """Nothing shows the absence but starts that failed before they opened the log directories."""
+    is_shown = absence.up_at or absence.detected_at or _found_by_next(absence)
+    return proof_if(absence.failures and not is_shown)
+
+
 def came_back(absence: Absence) -> Proof | None:
     """The broker served again."""
     return proof_if(absence.up_at)
@@ -208,8 +214,9 @@ def start_would_show(absence: Absence) -> Proof | None:
 
 
 def logs_reach_on(absence: Absence) -> Proof | None:
-    """The logs of the time since then are at hand."""
-    return proof_if(absence.shows_end)
+    """The logs of the time since then are at hand; those before too, where a list alone shows it."""
+    is_unlisted = any(e.kind == Kind.BROKERS_LISTED for e in absence.lines)
+    return proof_if(absence.shows_end and (absence.shows_start or not is_unlisted))
 
 
 def silent_for_long(absence: Absence) -> Proof | None:
@@ -301,6 +308,14 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         proof=(before_is_hidden,),
         source="KafkaServer.startup, BrokerServer.startup: a start follows a shutdown in order or a crash",
         cases=("made: hours lost before its start", "crash-2.8 broker 1"),
+    ),
+    Unknown(
+        OutageKind.UNKNOWN,
+        "Broker {broker} was started and could not start; no line shows whether its process before had ended.",
+        proof=(only_failed_starts,),
+        source="KafkaServer.startup, BrokerServer.startup: what fails before it locks the log directories does not meet"
+        " a process that lives",
+        cases=("made: idle, and a start failed", "crash-2.8 broker 1"),
     ),
     Certain(
         OutageKind.CRASH,

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, dropwhile, groupby, islice, pairwise, takewhile
 
-from kafka_hindsight.catalog.codes import Intent, OutageKind, StartFailure
+from kafka_hindsight.catalog.codes import Confidence, Intent, OutageKind, StartFailure
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile, Quote, SecondStart
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch, active_at
 from kafka_hindsight.judgements.brokers.liveness import (
@@ -70,7 +70,9 @@ def _second_start(cluster: str, broker: int, lines: Sequence[Event]) -> SecondSt
         cluster=cluster,
         broker=broker,
         happened_at=line.happened_at,
-        reason=f"{reason.reason}{f' ({line.error[:_QUOTED]})' if line.error else ''}",
+        start_failure=reason.code,
+        confidence=Confidence.CERTAIN if is_lock_held(line) else Confidence.LIKELY,
+        explanation=f"{reason.reason}{f' ({line.error[:_QUOTED]})' if line.error else ''}",
         evidence=evidence_of(map(quote, lines)),
     )
 

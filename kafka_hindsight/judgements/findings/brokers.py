@@ -287,7 +287,7 @@ def _renamed(facts: Facts) -> Iterator[Finding]:
 def _started_twice(facts: Facts) -> Iterator[Finding]:
     """One finding for each broker, however often a second process of it was started."""
     for broker, starts in sorted(grouped(facts.second_starts, lambda s: s.broker).items()):
-        reasons = listed(list(dict.fromkeys(s.reason for s in starts)), _NAMED)
+        reasons = listed(list(dict.fromkeys(s.explanation for s in starts)), _NAMED)
         instants = [s.happened_at for s in starts]
         details = f"{times(len(starts))} since {instant(instants[0])}, and that start failed: {reasons}"
         yield finding_of(facts, "broker_started_twice", str(broker), instants, quotes_of(starts), details=details)

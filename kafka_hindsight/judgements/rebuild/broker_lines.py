@@ -27,7 +27,13 @@ from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.arrow_tables import FIRST, among, as_scalar, distinct, ends, repeated, with_columns
 from kafka_hindsight.shared.windows import broker_ids
 
-BROKER_KINDS = frozenset({*PRESENCE_KINDS, *CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE, *TOPIC_CHANGE_KINDS})
+BROKER_KINDS = frozenset({
+    *PRESENCE_KINDS,
+    *CONTROLLER_KINDS,
+    *WHY_CONTROLLERS_CHANGE,
+    *TOPIC_CHANGE_KINDS,
+    Kind.BROKER_CONFIGURED,
+})  # fmt: skip
 
 _QUOTED = ("line_id", "cluster", "origin", "source", "happened_at", "order", "broker", "kind", "pattern_id", "text")
 """All that is read of a line that only shows a sign of life."""

@@ -29,6 +29,12 @@ PATTERNS = (
         source=f"{_KRAFT_SOURCE} startup",
     ),
     _line_of_kraft(
+        pattern_id="kraft.broker_leaves",
+        kind=Kind.BROKER_SHUTDOWN_STARTED,
+        regex="Transition from STARTED to SHUTTING_DOWN$",
+        source=f"{_KRAFT_SOURCE} maybeChangeStatus: the first line of a shutdown",
+    ),
+    _line_of_kraft(
         pattern_id="kraft.broker_shutdown_started",
         kind=Kind.BROKER_SHUTDOWN_STARTED,
         regex="shutting down$",

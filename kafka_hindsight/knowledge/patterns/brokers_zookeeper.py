@@ -1,4 +1,4 @@
-"""The life of a broker under ZooKeeper, by its own lines (Kafka 1.0-3.9)."""
+"""The life of a broker under ZooKeeper, by its own lines (Kafka 0.10-3.9)."""
 
 from functools import partial
 
@@ -6,12 +6,13 @@ from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 
 _ZOOKEEPER_LOGGERS = ("kafka.server.KafkaServer",)
-_ZOOKEEPER = r"^\[KafkaServer id=\d+\] "
+# Until 0.11: [Kafka Server 1], started
+_ZOOKEEPER = r"^\[Kafka ?Server (?:id=)?\d+\],? "
 # A broker that fails before it knows its id writes no head.
-_ZOOKEEPER_START = r"^(?:\[KafkaServer id=\d+\] )?"
+_ZOOKEEPER_START = r"^(?:\[Kafka ?Server (?:id=)?\d+\],? )?"
 _ZOOKEEPER_SOURCE = "core/src/main/scala/kafka/server/KafkaServer.scala"
-_line = partial(Pattern, loggers=_ZOOKEEPER_LOGGERS, head=_ZOOKEEPER, versions="1.0-3.9")
-_line_of_start = partial(Pattern, loggers=_ZOOKEEPER_LOGGERS, head=_ZOOKEEPER_START, versions="1.0-3.9")
+_line = partial(Pattern, loggers=_ZOOKEEPER_LOGGERS, head=_ZOOKEEPER, versions="0.10-3.9")
+_line_of_start = partial(Pattern, loggers=_ZOOKEEPER_LOGGERS, head=_ZOOKEEPER_START, versions="0.10-3.9")
 
 
 PATTERNS = (
@@ -60,10 +61,10 @@ PATTERNS = (
     Pattern(
         pattern_id="zookeeper.broker_registered",
         kind=Kind.BROKER_REGISTERED,
-        loggers=("kafka.zk.KafkaZkClient",),
+        loggers=("kafka.zk.KafkaZkClient", "kafka.utils.ZkUtils"),
         regex=r"^Registered broker (?P<node>\d+) at path \S+ with addresses: .*?(?:, czxid \(broker epoch\): (?P<detail>\d+))?$",
-        versions="1.1-3.9",
-        source="core/src/main/scala/kafka/zk/KafkaZkClient.scala registerBroker",
+        versions="0.10-3.9",
+        source="core/src/main/scala/kafka/zk/KafkaZkClient.scala registerBroker; kafka/utils/ZkUtils.scala until 1.0",
     ),
     Pattern(
         pattern_id="zookeeper.controller_thread_started",

@@ -1,4 +1,4 @@
-"""The active controller of a ZooKeeper cluster, and the brokers that it sees (Kafka 1.0-3.9)."""
+"""The active controller of a ZooKeeper cluster, and the brokers that it sees (Kafka 0.10-3.9)."""
 
 from functools import partial
 
@@ -6,9 +6,14 @@ from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 
 _LOGGERS = ("kafka.controller.KafkaController",)
-_HEAD = r"^\[Controller id=\d+\] "
+# Until 0.11: [Controller 1]: Broker 1 ...
+_HEAD = r"^\[Controller (?:id=)?\d+\]:? "
 _SOURCE = "core/src/main/scala/kafka/controller/KafkaController.scala"
-_line = partial(Pattern, loggers=_LOGGERS, head=_HEAD, versions="1.0-3.9")
+_CHANGED = (
+    r"Newly added brokers: (?P<detail>[\d,]*, deleted brokers: [\d,]*,(?: bounced brokers: [\d,]*,)?"
+    r" all live brokers: [\d,]*)$"
+)
+_line = partial(Pattern, loggers=_LOGGERS, head=_HEAD, versions="0.10-3.9")
 
 
 PATTERNS = (
@@ -16,8 +21,15 @@ PATTERNS = (
         pattern_id="zookeeper.controller_elected",
         kind=Kind.CONTROLLER_ELECTED,
         # Until 2.0 a line of its own follows the election.
-        regex=r"(?:(?P<node>\d+) successfully elected as the controller\. )?(?:Epoch incremented|Incremented epoch) to (?P<controller_epoch>\d+)(?: and .*)?$",
+        regex=r"(?:(?P<node>\d+) successfully elected as the controller\. )?(?:Epoch incremented|(?:Controller \d+ i|I)ncremented epoch) to (?P<controller_epoch>\d+)(?: and .*)?$",
         source=f"{_SOURCE} elect, incrementControllerEpoch",
+    ),
+    _line(
+        pattern_id="zookeeper.controller_won",
+        kind=Kind.CONTROLLER_ELECTED,
+        regex=r"(?P<node>\d+) successfully elected as the controller$",
+        versions="1.0-2.0",
+        source=f"{_SOURCE} elect: the line with the epoch follows",
     ),
     _line(
         pattern_id="zookeeper.controller_known",
@@ -36,7 +48,7 @@ PATTERNS = (
     _line(
         pattern_id="zookeeper.controller_resigned",
         kind=Kind.CONTROLLER_RESIGNED,
-        regex=r"Resigned$",
+        regex=r"(?:Broker \d+ r|R)esigned(?: as the controller)?$",
         source=f"{_SOURCE} onControllerResignation",
     ),
     _line(
@@ -48,8 +60,17 @@ PATTERNS = (
     _line(
         pattern_id="zookeeper.brokers_changed",
         kind=Kind.BROKERS_CHANGED,
-        regex=r"Newly added brokers: (?P<detail>[\d,]*, deleted brokers: [\d,]*,(?: bounced brokers: [\d,]*,)? all live brokers: [\d,]*)$",
+        regex=_CHANGED,
         source=f"{_SOURCE} processBrokerChange",
+    ),
+    _line(
+        pattern_id="zookeeper.broker_listener_fired",
+        kind=Kind.BROKERS_CHANGED,
+        loggers=("kafka.controller.ReplicaStateMachine$BrokerChangeListener",),
+        head=r"^\[BrokerChangeListener on Controller \d+\]: ",
+        regex=_CHANGED,
+        versions="0.10",
+        source="core/src/main/scala/kafka/controller/ReplicaStateMachine.scala BrokerChangeListener",
     ),
     _line(
         pattern_id="zookeeper.broker_failed",

@@ -1,4 +1,4 @@
-"""How the start of a broker fails, and how its process ends, by its own lines (Kafka 1.0-4.3)."""
+"""How the start of a broker fails, and how its process ends, by its own lines (Kafka 0.10-4.3)."""
 
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
@@ -34,6 +34,14 @@ PATTERNS = (
         source=_LOADS_LOGS,
     ),
     Pattern(
+        pattern_id="process.logs_recovered",
+        kind=Kind.LOGS_UNCLEAN,
+        loggers=_LOG_MANAGER,
+        regex=r"^Loaded \d+ logs in \d+ms \(unclean log dirs = (?P<detail>.+)\)$",
+        versions="3.0-4.3",
+        source=f"{_LOADS_LOGS}: where it is over, of the directories without a clean shutdown file",
+    ),
+    Pattern(
         pattern_id="process.segment_recovering",
         kind=Kind.LOGS_UNCLEAN,
         loggers=("kafka.log.Log",),
@@ -45,19 +53,20 @@ PATTERNS = (
         pattern_id="process.start_failed",
         kind=Kind.BROKER_START_FAILED,
         loggers=("kafka.server.KafkaServer", "kafka.server.BrokerServer", "kafka.server.ControllerServer"),
-        regex=r"^(?:\[\w+ id=\d+\] )?Fatal error during (?P<detail>KafkaServer|broker|controller) startup\. Prepare to shutdown"
+        regex=r"^(?:\[\w+ id=\d+\] |\[Kafka Server \d+\], )?Fatal error during (?P<detail>KafkaServer|broker|controller) startup\. Prepare to shutdown"
         + _CAUSE,
         reads_trace=True,
-        versions="1.0-4.3",
+        versions="0.10-4.3",
         source=f"{_SERVERS}/KafkaServer.scala, BrokerServer.scala, ControllerServer.scala (until 3.4) startup",
     ),
     Pattern(
         pattern_id="process.start_aborted",
         kind=Kind.BROKER_START_FAILED,
         loggers=("kafka.Kafka$", "kafka.server.KafkaServerStartable"),
-        regex=r"^(?P<detail>Exiting Kafka)(?:\.| due to fatal exception(?: during startup\.)?)" + _CAUSE,
+        regex=r"^(?P<detail>Exiting Kafka|Fatal error during KafkaServerStartable startup)"
+        r"(?:\.| due to fatal exception(?: during startup\.)?)(?: Prepare to shutdown)?" + _CAUSE,
         reads_trace=True,
-        versions="1.0-4.3",
+        versions="0.10-4.3",
         source="core/src/main/scala/kafka/Kafka.scala main; KafkaServerStartable.scala startup (until 2.7)",
     ),
     Pattern(

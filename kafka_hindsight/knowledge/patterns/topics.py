@@ -1,6 +1,6 @@
 """Settings of brokers and topics, also those that change; topics that are created, extended and deleted."""
 
-from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS
+from kafka_hindsight.knowledge.broker_settings import AUTO_REBALANCE, BROKER_SETTINGS
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.model import Pattern
 from kafka_hindsight.knowledge.patterns.fragments import QUORUM_HEAD, TOPIC_PARTITION
@@ -18,7 +18,9 @@ _PACKAGE = "metadata/src/main/java/org/apache/kafka/controller"
 _TOPIC = r"(?P<topic>[\w.-]+)"
 
 _WANTED = "".join(
-    rf"(?:.*?\n\t(?P<detail_{i}>{name.replace('.', '[.]')} = [^\r\n]*))?" for i, name in enumerate(BROKER_SETTINGS, 1)
+    rf"(?:.*?\n\t(?P<detail_{i}>{name.replace('.', '[.]')} = [^\r\n]*))?"
+    + (r"(?:.*?\n\tbroker[.]id = (?P<node>\d+))?" if name == AUTO_REBALANCE else "")
+    for i, name in enumerate(BROKER_SETTINGS, 1)
 )
 """One setting a line, in alphabetical order; a version that lacks one leaves its line empty."""
 
@@ -29,7 +31,7 @@ PATTERNS = (
         kind=Kind.BROKER_CONFIGURED,
         loggers=_VALUES_LOGGERS,
         regex=rf"^KafkaConfig values: ?{_WANTED}.*$",
-        versions="2.0-4.3",
+        versions="0.10-4.3",
         source="core/src/main/scala/kafka/server/KafkaConfig.scala; clients/src/main/java/org/apache/kafka/common/config/AbstractConfig.java logAll",
     ),
     Pattern(
