@@ -80,12 +80,12 @@ class Commands:
         reached = dict(position or {})
         for log, command in self.commands.items():
             ties = Ties(reached.get(log))
-            for lines in _printed(log, command, ties, period):
+            for lines in _output_lines(log, command, ties, period):
                 reached[log] = ties.position
                 yield Batch(lines, dict(reached))
 
 
-def _printed(log: str, command: Sequence[str], ties: Ties, period: Period) -> Iterator[list[Line]]:
+def _output_lines(log: str, command: Sequence[str], ties: Ties, period: Period) -> Iterator[list[Line]]:
     since = _instant(ties.at) if ties.at else period.since
     arguments = [word.replace(SINCE, f"{since:%Y-%m-%dT%H:%M:%SZ}") for word in command]
     try:
@@ -97,14 +97,14 @@ def _printed(log: str, command: Sequence[str], ties: Ties, period: Period) -> It
     with process:
         assert process.stdout
         try:
-            yield from batched(ties.new(_stamped(log, process.stdout)), _AT_ONCE)
+            yield from batched(ties.new(_with_instants(log, process.stdout)), _AT_ONCE)
             if code := process.wait():
                 raise SourceFails(f"The command for {log} ended with code {code}. Its messages on stderr say why.")
         finally:
             process.kill()
 
 
-def _stamped(log: str, printed: Iterable[bytes]) -> Iterator[tuple[str, Line]]:
+def _with_instants(log: str, printed: Iterable[bytes]) -> Iterator[tuple[str, Line]]:
     """Lines with their instants. A line without one, as of a stack trace, has that of the line before."""
     at = None
     for text in (line.rstrip(b"\r\n") for line in printed):
