@@ -38,7 +38,7 @@ def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
 
 def _problems_of(lake: str, table: Table, version: int) -> Iterator[str]:
     if state.is_cut_short(lake, table, version):
-        yield f"has an incomplete newest commit, version {version}."
+        yield f"has a newest commit, version {version}, that is cut short."
     if (published := publication.listed_version(lake, table)) is not None and published > version:
         yield f"was published in version {published}; its newest version is {version}."
     try:
