@@ -1,6 +1,6 @@
-"""Builds what is missing: both environments, Delta's jars, Airflow's own tables, the sample night.
+"""Build what is missing: both environments, Delta's jars, Airflow's own tables, the sample night.
 
-Standard library only: it needs Python 3.11 to 3.13, Java 17 and nothing else. What is there and current is left alone.
+Standard library only: it needs Python 3.11 to 3.13, Java 17 and nothing else. Current parts stay as they are.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SAMPLES = HOME / ".samples"
 
 
 class Part(NamedTuple):
-    """One thing to build: it is current while its stamp holds the fingerprint of what it is made from."""
+    """One thing to build. It is current while its stamp holds the fingerprint of its inputs."""
 
     name: str
     sentence: str
@@ -44,31 +44,31 @@ class Part(NamedTuple):
 
 
 def main() -> int:
-    """Builds every part that is missing or out of date. 0: all there; 2: something is missing on this machine."""
-    parser = argparse.ArgumentParser(description="Builds what is missing; what is there is left alone.")
-    parser.add_argument("--check", action="store_true", help="also the tools that tests and checks need")
-    parser.add_argument("--only", nargs="+", choices=[p.name for p in PARTS], help="these parts and no others")
-    given = parser.parse_args()
-    wanted = PARTS + CHECK_PARTS if given.check else tuple(p for p in PARTS if not given.only or p.name in given.only)
+    """Build every part that is missing or out of date. Return 0, or 2 if this machine lacks something."""
+    parser = argparse.ArgumentParser(description="Build what is missing. Current parts stay as they are.")
+    parser.add_argument("--check", action="store_true", help="also build the tools of tests and checks")
+    parser.add_argument("--only", nargs="+", choices=[p.name for p in PARTS], help="build only these parts")
+    options = parser.parse_args()
+    parts = (
+        PARTS + CHECK_PARTS if options.check else tuple(p for p in PARTS if not options.only or p.name in options.only)
+    )
     try:
         require_python()
         require_java()
-        missing = [p for p in wanted if not is_current(p)]
+        missing = [p for p in parts if not is_current(p)]
         if missing:
-            build(missing, wanted)
+            build(missing, parts)
     except CannotBuild as problem:
         print(f"\nSet-up stopped.\n{problem}", file=sys.stderr)
         return 2
     return 0
 
 
-def build(missing: list[Part], wanted: tuple[Part, ...]) -> None:
-    """Builds the missing parts in order, telling which and how far it is."""
+def build(missing: list[Part], parts: tuple[Part, ...]) -> None:
+    """Build the missing parts in order, and print the progress."""
     require_space()
     BUILD.mkdir(exist_ok=True)
-    print(
-        f"Setting up: {len(missing)} of {len(wanted)} parts are missing. This is done once; details go to {shown(LOG)}."
-    )
+    print(f"Setting up: {len(missing)} of {len(parts)} parts are missing. This happens once; details: {relative(LOG)}.")
     began = time.monotonic()
     for number, part in enumerate(missing, start=1):
         Ticker.label = f"  [{number}/{len(missing)}] {part.sentence}"
@@ -77,12 +77,12 @@ def build(missing: list[Part], wanted: tuple[Part, ...]) -> None:
         stamp_of(part).unlink(missing_ok=True)
         part.build()
         stamp_of(part).write_text(fingerprint(part))
-        Ticker.done()
+        Ticker.finish()
     print(f"Set-up is complete after {time.monotonic() - began:.0f} s.\n", flush=True)
 
 
 class Ticker:
-    """One line a part: what is done and for how long; on a terminal the seconds move."""
+    """The line of the part that is built, with its seconds, which are updated on a terminal."""
 
     label = ""
     began = 0.0
@@ -93,7 +93,7 @@ class Ticker:
             print(f"\r{cls.label} ... {time.monotonic() - cls.began:.0f} s", end="", flush=True)
 
     @classmethod
-    def done(cls) -> None:
+    def finish(cls) -> None:
         start = "\r" if sys.stdout.isatty() else ""
         print(f"{start}{cls.label} ... done in {time.monotonic() - cls.began:.0f} s", flush=True)
 
@@ -103,9 +103,9 @@ def stamp_of(part: Part) -> Path:
 
 
 def fingerprint(part: Part) -> str:
-    """What the part is made from, and where it lies: an environment that was moved does not work.
+    """A hash of the part's inputs and of its path: an environment that was moved does not work.
 
-    Edge case: a worktree whose environments are links to those of another checkout uses them as they are.
+    Links are followed: a worktree may use the environments of another checkout.
     """
     digest = hashlib.sha256(str(part.makes.resolve()).encode())
     for path in part.made_from:
@@ -118,15 +118,14 @@ def is_current(part: Part) -> bool:
     return part.makes.exists() and stamp.exists() and stamp.read_text() == fingerprint(part)
 
 
-def shown(path: Path) -> str:
+def relative(path: Path) -> str:
     return str(path.relative_to(HOME))
 
 
 def run(command: list[str], what_failed: str, **environment: str) -> None:
-    """Runs a program with its words in the log. Raises CannotBuild with its last words.
+    """Run a program with its output in the log. Raises: CannotBuild with its last lines.
 
-    Edge case: the bytecode of what it imports is kept, whatever the shell says: an environment without bytecode is
-    compiled again by each process that starts.
+    The program writes bytecode even if the shell's variables forbid it: otherwise each process compiles it again.
     """
     with LOG.open("ab") as log:
         log.write(f"\n$ {' '.join(command)}\n".encode())
@@ -152,7 +151,7 @@ def run(command: list[str], what_failed: str, **environment: str) -> None:
     if process.returncode:
         words = LOG.read_bytes()[start:].decode(errors="replace").strip().splitlines()[-6:]
         raise CannotBuild(
-            "\n".join([what_failed, "Its last words:", *(f"  {w}" for w in words), f"All of them: {shown(LOG)}"])
+            "\n".join([what_failed, "Its last lines:", *(f"  {w}" for w in words), f"All lines: {relative(LOG)}"])
         )
 
 
@@ -174,7 +173,7 @@ def build_installer() -> None:
             "-r",
             str(LOCKS / "uv.txt"),
         ],
-        "The installer could not be fetched. Needed: a way to a Python package index. "
+        "The installer could not be fetched. Needed: access to a Python package index. "
         "What to do: check the network, or set PIP_INDEX_URL.",
     )
 
@@ -197,7 +196,7 @@ def build_environment(environment: Path, *locks: str) -> None:
             str(LOCKS / "build.txt"),
             *(str(LOCKS / lock) for lock in locks),
         ],
-        f"{environment.name} could not be filled. Needed: a way to a Python package index. "
+        f"{environment.name} could not be filled. Needed: access to a Python package index. "
         "What to do: check the network, or set PIP_INDEX_URL, then start again: what was fetched is kept.",
         TMPDIR=str(BUILD),
         **index_settings(),
@@ -205,20 +204,20 @@ def build_environment(environment: Path, *locks: str) -> None:
 
 
 def is_here(environment: Path) -> bool:
-    """Whether the environment was made in this place: its scripts name it."""
+    """Whether the environment was created at this path, which its scripts name."""
     activate = environment / "bin" / "activate"
     return activate.exists() and str(environment.resolve()) in activate.read_text()
 
 
 def index_settings() -> dict[str, str]:
-    """pip's settings of indexes, in uv's words, so that one setting serves both."""
-    said = subprocess.run(
+    """pip's settings of indexes as variables of uv, so that one setting serves both."""
+    listing = subprocess.run(
         [str(BUILD / "uv" / "bin" / "python"), "-m", "pip", "config", "list"], capture_output=True, text=True
     ).stdout
-    pairs = dict(re.findall(r"^[^=]*\.([a-z-]+)='(.*)'$", said, flags=re.MULTILINE))
+    pairs = dict(re.findall(r"^[^=]*\.([a-z-]+)='(.*)'$", listing, flags=re.MULTILINE))
     in_uv = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "cert": "SSL_CERT_FILE"}
-    told = {in_uv[key]: value for key, value in pairs.items() if key in in_uv}
-    return {"UV_HTTP_TIMEOUT": "180", **{k: v for k, v in told.items() if k not in os.environ}}
+    settings = {in_uv[key]: value for key, value in pairs.items() if key in in_uv}
+    return {"UV_HTTP_TIMEOUT": "180", **{k: v for k, v in settings.items() if k not in os.environ}}
 
 
 def fetch_jars() -> None:

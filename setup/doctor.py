@@ -1,4 +1,4 @@
-"""What set-up needs of this machine and what it has built, as JSON for `hindsight doctor`.
+"""Check this machine and the parts of set-up, as JSON for `hindsight doctor`.
 
 Standard library only: it runs where set-up has not run yet.
 """
@@ -13,27 +13,27 @@ from collections.abc import Callable, Iterator
 
 from setup import build, needs
 
-Found = tuple[str, str, str]
-"""State, what was looked at, and what was found: as `hindsight doctor` prints it."""
+Check = tuple[str, str, str]
+"""State, subject and text, as `hindsight doctor` prints them."""
 
 
-def looked_at() -> Iterator[Found]:
-    """Python, room, and each part."""
+def checks() -> Iterator[Check]:
+    """Python, space on the disk, and each part of set-up."""
     yield _required("Python", needs.require_python, f"{platform.python_version()} ({sys.executable})")
-    yield _required("room", needs.require_space, f"{shutil.disk_usage(needs.HOME).free / 1e9:.1f} GB free")
+    yield _required("space", needs.require_space, f"{shutil.disk_usage(needs.HOME).free / 1e9:.1f} GB free")
     for part in build.PARTS:
         current = build.is_current(part)
         says = "built" if current else f"`make setup` builds it: {part.sentence}"
         yield "good" if current else "later", part.name, says
 
 
-def _required(what: str, require: Callable[[], None], found: str) -> Found:
+def _required(what: str, require: Callable[[], None], text: str) -> Check:
     try:
         require()
     except needs.CannotBuild as problem:
         return "missing", what, str(problem)
-    return "good", what, found
+    return "good", what, text
 
 
 if __name__ == "__main__":
-    print(json.dumps([*looked_at()]))
+    print(json.dumps([*checks()]))

@@ -1,4 +1,4 @@
-"""What set-up needs of this machine: Python, Java and space on the disk.
+"""Requirements of set-up: Python, Java and space on the disk.
 
 Standard library only.
 """
@@ -31,9 +31,9 @@ class CannotBuild(ValueError):
 
 def require_python() -> None:
     if not OLDEST <= sys.version_info[:2] <= NEWEST:
-        found = ".".join(map(str, sys.version_info[:3]))
+        version = ".".join(map(str, sys.version_info[:3]))
         raise CannotBuild(
-            f"Found: Python {found} ({sys.executable}). Needed: Python 3.11, 3.12 or 3.13, for which both "
+            f"Found: Python {version} ({sys.executable}). Needed: Python 3.11, 3.12 or 3.13, for which both "
             "environments are locked.\nWhat to do: install one of them with its venv module, on the PATH,\n"
             "or name it: make PYTHON=/path/to/python3.13 ..."
         )

@@ -1,7 +1,7 @@
-"""How many lines each room has, against a ceiling that only goes down: `python -m tools.count_code`.
+"""Count the lines of each room, and compare them with its ceiling: `python -m tools.count_code`.
 
-`--check` says which room is above its ceiling, and which verdict is written outside of a table of rulings. `--lower`
-writes today's counts into `tools/ceilings.json` where they are lower.
+`--check` prints the rooms above their ceiling, and the verdicts outside of a table of rulings. `--lower` writes today's
+counts into `tools/ceilings.json` if they are lower.
 """
 
 from __future__ import annotations
@@ -96,12 +96,12 @@ def _verdicts(text: str) -> Iterator[int]:
 
 
 def lowered(counts: Mapping[str, int], ceilings: Mapping[str, int]) -> dict[str, int]:
-    """The ceilings, none higher than before; one for each room that is there."""
+    """The ceilings, lowered to today's counts; one for each existing room."""
     return {room: min(lines, ceilings.get(room, lines)) for room, lines in sorted(counts.items())}
 
 
 def main(arguments: Sequence[str] | None = None, checkout: Path = Path(), ceilings_file: Path = CEILINGS) -> int:
-    """Prints the lines of each room and its ceiling. Gives: 0; 1 where `--check` has something to say."""
+    """Print the lines of each room and its ceiling. Return 0, or 1 if `--check` found a problem."""
     parser = argparse.ArgumentParser(prog="python -m tools.count_code", description="Lines by room.")
     parser.add_argument("--check", action="store_true", help="print only what is above its ceiling")
     parser.add_argument("--lower", action="store_true", help="lower the ceilings to today's counts")

@@ -1,9 +1,9 @@
-"""How our names and docstrings read: `python -m tools.count_names [--list] [PATH ...]`.
+"""Count names and docstrings that read badly: `python -m tools.count_names [--list] [PATH ...]`.
 
 It prints, for the library and the programs around it: variables, parameters, attributes, functions and classes that are
 bare participles, for each 1,000 that are bound; docstrings that begin with What, Of, Who or When, for each 1,000;
 causes that are compared by name outside of rulings and knowledge; file names that are there twice; lines of README.
-`--list` prints where each of them stands.
+`--list` prints the place of each.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ PARTICIPLE = re.compile(
     "|laid|led|left|listed|lost|made|meant|named|needed|opened|passed|put|read|said|seen|sent|shown|started|stated"
     "|stopped|taken|thrown|told|tried|wanted|written)_*"
 )
-"""Words that say what was done, and not what a name holds. A participle of Kafka's or Spark's own is not among them."""
+"""Words that say what was done instead of what a name holds; without participles that Kafka or Spark use."""
 
 _OPENINGS = ("What ", "Of ", "Who ", "When ")
 _FREE_OF_COMPARISONS = ("kafka_hindsight/knowledge", "kafka_hindsight/catalog")
-"""Where causes are declared."""
+"""Folders that declare causes."""
 
 _TWICE = ("__init__", "__main__")
 
 
 @dataclass
 class Count:
-    """What was counted: how many there are, and where those stand that do not read well."""
+    """A count: the total, and the places that read badly."""
 
     total: int = 0
     places: list[str] = field(default_factory=list)
 
     @property
     def per_thousand(self) -> float:
-        """Those that do not read well, for each 1,000."""
+        """The places that read badly, for each 1,000."""
         return 1000 * len(self.places) / self.total if self.total else 0.0
 
 
@@ -129,17 +129,17 @@ def python_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def main(arguments: Sequence[str] | None = None, checkout: Path = Path()) -> int:
-    """Print the counts, and with `--list` where each stands."""
+    """Print the counts, and with `--list` each place."""
     parser = argparse.ArgumentParser(prog="python -m tools.count_names", description="How our names read.")
     parser.add_argument("path", nargs="*", type=Path, help="files or folders; default: all programs")
     parser.add_argument("--list", action="store_true", help="print where each of them stands")
     options = parser.parse_args(arguments)
     paths = [(checkout / path) for path in options.path or PROGRAMS]
-    for title, counted in count(checkout, python_files(paths)).items():
+    for title, result in count(checkout, python_files(paths)).items():
         if options.list:
-            print("\n".join(counted.places))
-        rate = f", {counted.per_thousand:.1f} of 1,000" if counted.total else ""
-        print(f"{title}: {len(counted.places)}{rate}")
+            print("\n".join(result.places))
+        rate = f", {result.per_thousand:.1f} of 1,000" if result.total else ""
+        print(f"{title}: {len(result.places)}{rate}")
     print(f"lines of README.md: {len((checkout / 'README.md').read_text(encoding='utf-8').splitlines())}")
     return 0
 

@@ -90,22 +90,22 @@ class Statement:
     values: tuple[str, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
-        """The text as a page shows it."""
+        """The text, with <> for each value."""
         return self.text.replace(_HOLE, "<>")
 
     @property
     def letters(self) -> int:
-        """The letters of its own."""
+        """The number of letters outside of values."""
         return sum(c.isalpha() for c in self.text)
 
     @property
     def line(self) -> re.Pattern[str]:
-        """What matches each message that it prints, whatever stands before it in brackets."""
+        """A pattern that matches each message of the statement, with or without a head in brackets."""
         pieces = (r"\s+".join(map(re.escape, re.split(r"\s+", piece))) for piece in self.text.strip().split(_HOLE))
         return re.compile(rf"(?:{_HEAD.pattern})?" + ".*".join(pieces), re.DOTALL)
 
     def rendered(self) -> Iterator[str]:
-        """Messages that it prints, some hundreds at most."""
+        """Possible messages of the statement, some hundreds at most."""
         pieces = self.text.strip().split(_HOLE)
         for values in islice(product(*map(_values_of, self.values)), _MOST_RENDERED):
             yield "".join(map("".join, zip(pieces, (*values, ""), strict=True)))
@@ -117,7 +117,7 @@ def _values_of(name: str) -> tuple[str, ...]:
 
 
 def statements_of(name: str, source: str) -> Iterator[Statement]:
-    """The log statements of INFO and above in the source of a class, those that have words of their own."""
+    """The log statements of INFO and above in the source of a class, without those that have hardly any words."""
     extending = name if f"({name}.class)" in source else LOGS_AS.get(name, name)
     for call in _CALL.finditer(source):
         writer = STATE_CHANGES if "tateChange" in call["logger"] else extending
@@ -130,20 +130,20 @@ def statements_of(name: str, source: str) -> Iterator[Statement]:
 
 
 def _arguments(source: str, start: int) -> list[str]:
-    """The arguments of a call, from behind its opening parenthesis."""
-    depth, found, begin = 0, [], start
+    """The arguments of a call that starts after its opening parenthesis."""
+    depth, arguments, begin = 0, [], start
     for token in _TOKEN.finditer(source, start):
         if (token["comma"] or token["close"]) and depth == 0:
-            found.append(source[begin : token.start()])
+            arguments.append(source[begin : token.start()])
             begin = token.end()
         if token["close"] and depth == 0:
             break
         depth += bool(token["open"]) - bool(token["close"])
-    return found
+    return arguments
 
 
 def _pieces(arguments: list[str]) -> Iterator[tuple[str, bool]]:
-    """What the message is put together from: words, and the names of values, which are True. Values never touch."""
+    """The parts of a message: words (False) and names of values (True), never two values in a row."""
     if call := _FORMAT.match(arguments[0]):
         arguments = _arguments(arguments[0], call.end())
     after_value = False
@@ -169,7 +169,7 @@ def _all_pieces(message: str, names: list[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _of_literal(literal: str, names: list[str]) -> Iterator[tuple[str, bool]]:
-    """The words of a literal and the names of its values; a value that it does not name takes the next of the names."""
+    """The words of a literal and the names of its values; an unnamed value takes the next of `names`."""
     words = re.sub(r"\n\s*\|?", " ", literal.lstrip("sf").strip('"')).replace('\\"', '"')
     words, at = re.sub(r"\\[nt]", " ", words), 0
     for value in _VALUE.finditer(words):
@@ -181,21 +181,21 @@ def _of_literal(literal: str, names: list[str]) -> Iterator[tuple[str, bool]]:
 
 
 @cache
-def _known() -> Mapping[str, Sequence[str]]:
-    """The messages of the samples that are an event or noise, by the class that wrote them."""
-    found = defaultdict[str, list[str]](list)
+def _messages_by_class() -> Mapping[str, Sequence[str]]:
+    """The messages of the samples, by the class that logs them."""
+    messages = defaultdict[str, list[str]](list)
     for record in map(read_line, (c.record for c in captured() if c.shows)):
-        found[class_of(record.logger or "").removesuffix("$")].append(record.message)
-    return found
+        messages[class_of(record.logger or "").removesuffix("$")].append(record.message)
+    return messages
 
 
 def is_read(statement: Statement) -> bool:
-    """Whether a line of the statement is an event, or known to carry nothing."""
-    known = _known().get(statement.name.removesuffix("$"), ())
+    """Whether a line of the statement is an event or noise."""
+    messages = _messages_by_class().get(statement.name.removesuffix("$"), ())
     is_telling = not statement.values or statement.letters >= _FEWEST_TO_FIT
-    if is_telling and any(map(statement.line.fullmatch, known)):
+    if is_telling and any(map(statement.line.fullmatch, messages)):
         return True
-    heads = {"", _CONSUMER, *(m[0] for m in map(_HEAD.match, known) if m)}
+    heads = {"", _CONSUMER, *(m[0] for m in map(_HEAD.match, messages) if m)}
     logger = statement.name if statement.name == STATE_CHANGES else f"kafka.{statement.name}"
     lines = (f"{head}{message} ({logger})" for message in statement.rendered() for head in sorted(heads))
     fates = (read_line(f"[2026-11-22 10:00:00,000] INFO {line}").reading.fate for line in lines)
@@ -218,20 +218,28 @@ def sources_of(place: str) -> Iterator[tuple[str, str]]:
                 yield PurePosixPath(member.name).stem, file.read().decode()
 
 
-def page_of(found: Mapping[str, Set[Statement]], unread: Set[Statement]) -> str:
-    """docs/versions.md: what is read, by version and class, and each statement that is not.
+def page_of(by_version: Mapping[str, Set[Statement]], unread: Set[Statement]) -> str:
+    """The text of docs/versions.md: what is read, by version and class, and each statement that is not.
 
-    Takes: the statements by version, the oldest first; and those that are not read.
+    Args:
+        by_version: The statements by Kafka version, the oldest first.
+        unread: The statements that are not read.
     """
-    names = sorted({s.name for statements in found.values() for s in statements})
+    names = sorted({s.name for statements in by_version.values() for s in statements})
     shares = [
-        (version, str(len(all_)), str(len(all_ & unread)), _share(all_, unread)) for version, all_ in found.items()
+        (version, str(len(statements)), str(len(statements & unread)), _share(statements, unread))
+        for version, statements in by_version.items()
     ]
     rows = [
-        (code(name), *(_cell({s for s in all_ if s.name == name}, unread) for all_ in found.values())) for name in names
+        (code(name), *(_cell({s for s in statements if s.name == name}, unread) for statements in by_version.values()))
+        for name in names
     ]
     exceptions = [
-        (code(s.name), code(str(s)), ", ".join(version for version, all_ in found.items() if s in all_))
+        (
+            code(s.name),
+            code(str(s)),
+            ", ".join(version for version, statements in by_version.items() if s in statements),
+        )
         for s in _in_order(unread)
     ]
     parts = (
@@ -242,7 +250,7 @@ def page_of(found: Mapping[str, Set[Statement]], unread: Set[Statement]) -> str:
         as_table(("Kafka", "Statements", "Not read", "Share read"), shares),
         "## By class",
         "How many statements a class has in each version, and how many of them are read where not all are.",
-        as_table(("Class", *found), rows),
+        as_table(("Class", *by_version), rows),
         "## What is not read",
         as_table(("Class", "Statement", "Kafka"), exceptions) if exceptions else "Each statement is read.",
     )
@@ -254,8 +262,8 @@ def _share(statements: Set[Statement], unread: Set[Statement]) -> str:
 
 
 def _cell(statements: Set[Statement], unread: Set[Statement]) -> str:
-    lost = len(statements & unread)
-    return f"{len(statements) - lost} of {len(statements)}" if lost else str(len(statements) or "")
+    unread_count = len(statements & unread)
+    return f"{len(statements) - unread_count} of {len(statements)}" if unread_count else str(len(statements) or "")
 
 
 def _in_order(statements: Iterable[Statement]) -> list[Statement]:
@@ -263,23 +271,23 @@ def _in_order(statements: Iterable[Statement]) -> list[Statement]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints the share of each version, with `--list` what is not read, and writes the page with `--page`."""
+    """Print the figures of each version, with `--list` what is not read; write the page with `--page`."""
     parser = argparse.ArgumentParser(prog="python -m tools.kafka_statements", description="Statements that are read.")
     parser.add_argument("places", nargs="+", metavar="PLACE", help="REPOSITORY@TAG, or a folder of sources")
     parser.add_argument("--list", action="store_true", help="name what is not read")
     parser.add_argument("--page", type=Path, help="write docs/versions.md here")
-    given = parser.parse_args(arguments)
-    found = {
+    options = parser.parse_args(arguments)
+    statements = {
         re.split("[@/]", place)[-1]: {s for name, text in sources_of(place) for s in statements_of(name, text)}
-        for place in given.places
+        for place in options.places
     }
-    unread = frozenset(s for s in set().union(*found.values()) if not is_read(s))
-    for version, statements in found.items():
-        print(f"{version:10} {len(statements):4} statements, {len(statements & unread):3} not read")
-    for statement in _in_order(unread) if given.list else ():
+    unread = frozenset(s for s in set().union(*statements.values()) if not is_read(s))
+    for version, of_version in statements.items():
+        print(f"{version:10} {len(of_version):4} statements, {len(of_version & unread):3} not read")
+    for statement in _in_order(unread) if options.list else ():
         print(f"{statement.name}: {statement}")
-    if given.page:
-        given.page.write_text(page_of(found, unread), encoding="utf-8")
+    if options.page:
+        options.page.write_text(page_of(statements, unread), encoding="utf-8")
     return 0
 
 

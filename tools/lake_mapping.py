@@ -1,4 +1,4 @@
-"""What may differ between two lakes: renames, re-worded sentences, columns added or removed (since_28d0312.toml)."""
+"""Allowed differences of two lakes: renames, re-worded sentences, new or removed columns (since_28d0312.toml)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MappingError(Exception):
 
 @dataclass(frozen=True)
 class LakeMapping:
-    """One section of the TOML file in each field. Tables and columns have their new names, but for the left of `=`."""
+    """The sections of the TOML file. Tables and columns have their new names, except to the left of `=`."""
 
     tables: Names = field(default_factory=dict)
     columns: Mapping[str, Names] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class LakeMapping:
     left_out: Columns = field(default_factory=dict)
 
     def old_row(self, table: str, row: Row) -> Row:
-        """A row of the old lake with the names and codes of the new one. Takes: the new name of its table."""
+        """A row of the old lake with the names and codes of the new one. `table` is the new name of its table."""
         renames: dict[tuple[str, ...], dict[str, str]] = {}
         for old, new in _of(self.columns, table).items():
             *struct, name = old.split(".")
@@ -53,19 +53,19 @@ class LakeMapping:
     def old_columns(self, table: str, names: Iterable[str]) -> list[str]:
         """The columns of an old table by their new names, without those that are not compared."""
         renames = _of(self.columns, table)
-        return self._compared(table, (renames.get(n, n) for n in names), self.removed)
+        return self._without_left_out(table, (renames.get(n, n) for n in names), self.removed)
 
     def new_columns(self, table: str, names: Iterable[str]) -> list[str]:
         """The columns of a new table without those that are not compared."""
-        return self._compared(table, names, self.added)
+        return self._without_left_out(table, names, self.added)
 
     def comparable(self, table: str, row: Row, columns: Iterable[str], ids: Names) -> str:
-        """A row as text that is the same on both sides. Takes: `row` with new names; what stands for which id."""
+        """A row with new names as text that can be compared; `ids` has the replacement of each id."""
         row = {c: row[c] for c in columns}
-        for column in (c for s in (self.added, self.removed, self.left_out) for c in _listed(s, table) if "." in c):
+        for column in (c for s in (self.added, self.removed, self.left_out) for c in _columns_of(s, table) if "." in c):
             *struct, name = column.split(".")
             row = _at(row, struct, partial(_without, name))
-        for column in _listed(self.reworded, table):
+        for column in _columns_of(self.reworded, table):
             row = _at(row, column.split("."), lambda text: text and SENTENCE)
         return json.dumps(_replaced(row, ids) if ids else row, default=str, sort_keys=True, ensure_ascii=False)
 
@@ -81,47 +81,47 @@ class LakeMapping:
         """Whether `added`, `removed` or `left_out` names all columns of a table."""
         return ALL in section.get(table, ())
 
-    def _compared(self, table: str, names: Iterable[str], of_this_side: Columns) -> list[str]:
-        out = {*_listed(self.left_out, table), *_listed(of_this_side, table)}
+    def _without_left_out(self, table: str, names: Iterable[str], of_this_side: Columns) -> list[str]:
+        out = {*_columns_of(self.left_out, table), *_columns_of(of_this_side, table)}
         return [n for n in names if n not in out and not n.startswith(RUN_PREFIX)]
 
 
 def read_mapping(path: Path | None) -> LakeMapping:
-    """The mapping in a file; without one, nothing but `run_` columns is left out. Raises: MappingError."""
+    """The mapping in a file; without a file, only `run_` columns are left out. Raises: MappingError."""
     if path is None:
         return LakeMapping()
     try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        sections = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise MappingError(f"Found {path}, which cannot be read: {error}. Needed: a mapping in TOML.") from error
-    known = [f.name for f in fields(LakeMapping)]
-    if strange := sorted(said.keys() - known):
-        raise MappingError(f"Found in {path} the sections {', '.join(strange)}. Needed: {', '.join(known)}.")
+    names = [f.name for f in fields(LakeMapping)]
+    if strange := sorted(sections.keys() - names):
+        raise MappingError(f"Found in {path} the sections {', '.join(strange)}. Needed: {', '.join(names)}.")
     shapes = {"tables": str, "columns": dict, "values": dict, "added_rows": dict, "removed_rows": dict}
-    for name, section in said.items():
+    for name, section in sections.items():
         if wrong := [k for k, v in section.items() if not isinstance(v, shapes.get(name, list))]:
             raise MappingError(
                 f"Found in {path}, section {name}, another form for {', '.join(wrong)}. "
                 "Needed: the form that tools/since_28d0312.toml shows."
             )
-    return LakeMapping(**said)
+    return LakeMapping(**sections)
 
 
 def _has_value(values: Columns, row: Row) -> bool:
-    return any(row.get(column) in known for column, known in values.items())
+    return any(row.get(column) in codes for column, codes in values.items())
 
 
 def _of(section: Mapping[str, Mapping[str, Any]], table: str) -> dict[str, Any]:
     return {**section.get(ALL, {}), **section.get(table, {})}
 
 
-def _listed(section: Columns, table: str) -> Iterator[str]:
+def _columns_of(section: Columns, table: str) -> Iterator[str]:
     for name in (ALL, table):
         yield from section.get(name, ())
 
 
 def _at(value: Any, place: Sequence[str], change: Callable[[Any], Any]) -> Any:
-    """A value with what stands at a place changed, in each element of the lists on the way."""
+    """A value with the part at a path changed, in each element of lists on the way."""
     if isinstance(value, list):
         return [_at(v, place, change) for v in value]
     if not place:
@@ -140,7 +140,7 @@ def _without(name: str, parent: Any) -> Any:
 
 
 def _replaced(value: Any, by: Names) -> Any:
-    """A value with each text in it that has a replacement replaced."""
+    """A value with each of its texts replaced that has a replacement."""
     if isinstance(value, dict):
         return {k: _replaced(v, by) for k, v in value.items()}
     if isinstance(value, list):

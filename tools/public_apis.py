@@ -1,6 +1,6 @@
-"""Looks for private names of other packages: `python -m tools.public_apis`. A private name begins with one underscore.
+"""Find private names of other packages in our code: `python -m tools.public_apis`. They begin with one underscore.
 
-A name that our own code defines is ours. What is left belongs to another package, whose next version may drop it.
+A name that our own code defines is ours. Any other belongs to another package, whose next version may drop it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from kafka_hindsight.settings.home import HOME
 SCOPE = ("dags", "expectations", "kafka_hindsight", "lab", "plugins", "setup", "spark_jobs", "tests", "tools")
 
 _AROUND = ("lab/", "tests/")
-"""What lies around the product: a name that only it defines excuses none of the product's."""
+"""Code around the product: a name that only this code defines does not count as ours in the product."""
 
 DOCUMENTED = frozenset({"_exit", "_asdict", "_fields", "_make", "_replace", "_value_", "_name_"})
 """Names that Python's own documentation has."""
 
 PY4J = frozenset({"_jvm", "_jsc", "_jdf", "_jsparkSession", "_gateway"})
-"""How Java is reached through Spark's Python."""
+"""Attributes of PySpark that lead to Java."""
 
 ERRORS = frozenset(
     {
@@ -54,10 +54,10 @@ ALLOWED: Mapping[str, frozenset[str]] = {
 
 
 def main() -> int:
-    """Prints each private name of another package, and what is allowed for no file. Gives: 1 where it prints any."""
+    """Print each private name of another package, and each entry of ALLOWED without a file. Return 1 for any."""
     trees = {str(path.relative_to(HOME)): _tree(path) for name in SCOPE for path in sorted((HOME / name).rglob("*.py"))}
-    of_product = _counted(tree for file, tree in trees.items() if not file.startswith(_AROUND))
-    of_all = _counted(trees.values())
+    of_product = _count_names(tree for file, tree in trees.items() if not file.startswith(_AROUND))
+    of_all = _count_names(trees.values())
     lines = [f"{pattern} names no file. Remove it from ALLOWED." for pattern in ALLOWED if not list(HOME.glob(pattern))]
     for file, tree in trees.items():
         lines += foreign(file, tree, of_all if file.startswith(_AROUND) else of_product)
@@ -65,7 +65,7 @@ def main() -> int:
     return min(len(lines), 1)
 
 
-def _counted(trees: Iterable[ast.Module]) -> Counter[str]:
+def _count_names(trees: Iterable[ast.Module]) -> Counter[str]:
     return Counter(name for tree in trees for name in defined(tree))
 
 
@@ -86,9 +86,9 @@ def defined(tree: ast.Module) -> Iterator[str]:
 
 
 def foreign(file: str, tree: ast.Module, ours: Counter[str]) -> Iterator[str]:
-    """A line for each private name that a file takes from another package.
+    """A line for each private name that a file uses of another package.
 
-    Takes: how often our own code defines a name. A method that it defines once overrides none of ours.
+    `ours` counts how often our own code defines a name. A method that only this use defines overrides none of ours.
     """
     allowed = {name for pattern, names in ALLOWED.items() if fnmatch(file, pattern) for name in names}
     for line, name, overridden in _uses(tree):
@@ -98,7 +98,7 @@ def foreign(file: str, tree: ast.Module, ours: Counter[str]) -> Iterator[str]:
 
 
 def _uses(tree: ast.Module) -> Iterator[tuple[int, str, int]]:
-    """The names that a file takes from objects and modules: line, name, and how often this use itself defines it."""
+    """The names that a file uses of objects and modules: line, name, and how often this use itself defines it."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=ast.Name(id="self" | "cls")):

@@ -1,7 +1,7 @@
-"""Our English, checked: `python -m tools.style [PATH ...]` looks for the turns that docs/style.md does not allow.
+"""Check our English: `python -m tools.style [PATH ...]` finds the turns that docs/style.md does not allow.
 
 It reads pages, SQL comments, templates, and the strings and docstrings of Python code; without a path, all of the
-checkout. It prints `file:line: turn -> what to write`, and ends with 1 where it found one.
+checkout. It prints `file:line: turn -> what to write`, and ends with 1 if it found one.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 _COMMENT = re.compile(r"--.*$|/\*.*?\*/", re.MULTILINE | re.DOTALL)
 _TAG = re.compile(r"\{[{%#].*?[#%}]\}|<[^<>]*>", re.DOTALL)
 _QUOTING = ("head", "regex", "records", "loggers", "not_decided")
-"""Arguments that hold Kafka's own words, or the words of a captured case."""
+"""Arguments that quote Kafka or a captured case."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn that is not used, and what to write."""
+    """A turn that is not allowed, and what to write instead."""
 
-    found: re.Pattern[str]
+    pattern: re.Pattern[str]
     instead: str
 
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of text with the line at which it begins. Only some of its lines may be a reader's: others are blank."""
+    """A piece of text with the line at which it begins. Lines of code in it are blank."""
 
     line: int
     text: str
@@ -54,23 +54,20 @@ def turns(page: str) -> list[Turn]:
 
 
 def check(path: Path, not_used: Sequence[Turn]) -> Iterator[str]:
-    """One sentence for each turn in a file. Order: by line."""
-    found = sorted(
+    """A sentence for each turn in a file, by line."""
+    matches = sorted(
         (line, turn.instead, words)
         for text in texts(path)
         for turn in not_used
-        for line, words in _matches(text, turn.found)
+        for line, words in _matches(text, turn.pattern)
     )
     name = path.relative_to(HOME) if path.is_relative_to(HOME) else path
-    for line, instead, words in found:
+    for line, instead, words in matches:
         yield f'{name}:{line}: "{words}" -> {instead}'
 
 
 def texts(path: Path) -> Iterator[Text]:
-    """What a reader of a file reads as text.
-
-    Edge case: a string without a space is a name, and a string that quotes Kafka is not ours.
-    """
+    """The texts of a file. A string without a space is a name, and a string that quotes Kafka is not ours."""
     content = path.read_text(encoding="utf-8")
     match path.suffix:
         case ".py":
@@ -98,7 +95,7 @@ def _strings(tree: ast.AST) -> Iterator[Text]:
 
 
 def _text_of(node: ast.AST) -> str | None:
-    """The text of a string or an f-string; what stands in braces is left out."""
+    """The text of a string, or of an f-string with empty braces."""
     if isinstance(node, ast.JoinedStr):
         return "".join(str(v.value) if isinstance(v, ast.Constant) else "{}" for v in node.values)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -107,7 +104,7 @@ def _text_of(node: ast.AST) -> str | None:
 
 
 def _without(quoted: re.Pattern[str], text: str) -> str:
-    """A text without what is quoted in it. Keeps: its lines."""
+    """A text without its quotations, with the same line numbers."""
     return quoted.sub(lambda m: "`" + "\n" * m.group().count("\n"), text)
 
 
@@ -123,7 +120,7 @@ def _matches(text: Text, turn: re.Pattern[str]) -> Iterator[tuple[int, str]]:
 
 
 def files(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files of text in files and folders. Order: by path."""
+    """The text files in files and folders, by path."""
     for path in paths:
         if path.is_file():
             yield path
@@ -138,9 +135,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("path", nargs="*", type=Path, help="files or folders; default: all of the checkout")
     paths = parser.parse_args(arguments).path or [HOME / p for p in SCOPE]
     not_used = turns(RULES.read_text(encoding="utf-8"))
-    found = [sentence for path in files(paths) for sentence in check(path.resolve(), not_used)]
-    print("\n".join(found))
-    return 1 if found else 0
+    sentences = [sentence for path in files(paths) for sentence in check(path.resolve(), not_used)]
+    print("\n".join(sentences))
+    return 1 if sentences else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What the product is built from: bills of materials, licences, jars by their hashes, and known vulnerabilities.
+"""Check the parts of the product: bills of materials, licences, hashes of jars, and known vulnerabilities.
 
-`make supply` runs it. The bills lie in `.build/`, as CycloneDX in JSON. It ends with 1 where a jar is not the pinned
-one, where an advisory exists, and where the service that knows advisories did not answer.
+`make supply` runs it. The bills are in `.build/`, as CycloneDX in JSON. It ends with 1 if a jar has another hash, if
+there is an advisory, or if the service of advisories did not answer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def folders() -> dict[Path, Path]:
-    """The lock of each folder into which jars are fetched, by the folder."""
+    """The lock file of each folder of jars, by folder."""
     kafkas = {KAFKAS / lock.stem.removeprefix("kafka-"): lock for lock in LOCKS.glob("kafka-*.sha256")}
     product = {launch.jars(): launch.DELTA_LOCK}
     tests = {HOME / ".build" / "hadoop": LOCKS / "hadoop.sha256"}
@@ -45,50 +45,52 @@ def folders() -> dict[Path, Path]:
 
 
 def other_jars(locks: Mapping[Path, Path]) -> Iterator[str]:
-    """Sentences on jars that are not the pinned ones; says which folders were looked at."""
+    """A sentence for each jar without its pinned hash. Prints which folders were checked."""
     for folder, lock in sorted(locks.items()):
-        wanted = maven.locked(lock)
-        wrong = maven.differences(folder, wanted) if folder.exists() else []
-        said = "not fetched yet" if not folder.exists() else f"{len(wrong)} differ" if wrong else "as locked"
-        print(f"{lock.relative_to(HOME)}: {len(wanted)} jars, {said}")
-        yield from (f"{folder}: {sentence}" for sentence in wrong)
+        hashes = maven.locked(lock)
+        problems = maven.differences(folder, hashes) if folder.exists() else []
+        state = "not fetched yet" if not folder.exists() else f"{len(problems)} differ" if problems else "as locked"
+        print(f"{lock.relative_to(HOME)}: {len(hashes)} jars, {state}")
+        yield from (f"{folder}: {sentence}" for sentence in problems)
 
 
 def advisories(locks: Iterable[Path]) -> Iterator[str]:
-    """Sentences on packages with known vulnerabilities, and on locks that could not be audited."""
+    """A sentence for each package with a known vulnerability, and for each lock that could not be audited."""
     for lock in locks:
-        found = HOME / ".build" / f"{lock.stem}.audit.json"
-        found.unlink(missing_ok=True)
+        report = HOME / ".build" / f"{lock.stem}.audit.json"
+        report.unlink(missing_ok=True)
         tool = [str(TOOLS / "pip-audit"), "--strict", "--require-hashes", "--disable-pip", "--progress-spinner=off"]
-        done = subprocess.run([*tool, "-f", "json", "-o", str(found), "-r", str(lock)], capture_output=True, text=True)
-        if not found.exists():
-            words = "; ".join(said_last(done.stderr))
+        process = subprocess.run(
+            [*tool, "-f", "json", "-o", str(report), "-r", str(lock)], capture_output=True, text=True
+        )
+        if not report.exists():
+            words = "; ".join(error_lines(process.stderr))
             yield (
                 f"{lock.relative_to(HOME)} is not audited. Found: {words}. Needed: PyPI's advisories; a mirror may "
                 "not have them. What to do: run `make supply` where PyPI itself answers."
             )
             continue
-        packages = json.loads(found.read_text(encoding="utf-8"))["dependencies"]
+        packages = json.loads(report.read_text(encoding="utf-8"))["dependencies"]
         print(f"{lock.relative_to(HOME)}: {len(packages)} packages audited")
         yield from (f"{lock.relative_to(HOME)}: {sentence}" for sentence in vulnerable(packages))
 
 
-def said_last(text: str) -> list[str]:
-    """What pip-audit calls its errors; of a stack trace the last line."""
+def error_lines(text: str) -> list[str]:
+    """The error lines of pip-audit; of a stack trace the last line."""
     lines = text.strip().splitlines()
     return [line.split(":", 2)[2] for line in lines if line.startswith("ERROR:")] or lines[-1:]
 
 
 def vulnerable(packages: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """A sentence for each advisory in what pip-audit wrote."""
+    """A sentence for each advisory in a report of pip-audit."""
     for package in packages:
-        for known in package["vulns"]:
-            fixed = ", ".join(known["fix_versions"]) or "no version yet"
-            yield f"{package['name']} {package['version']} has {known['id']}; fixed in {fixed}."
+        for advisory in package["vulns"]:
+            fixed = ", ".join(advisory["fix_versions"]) or "no version yet"
+            yield f"{package['name']} {package['version']} has {advisory['id']}; fixed in {fixed}."
 
 
 def write_bill(name: str) -> Path:
-    """Writes the bill of materials of an environment, the same for the same packages; gives its place."""
+    """Write the bill of materials of an environment, the same for the same packages, and return its path."""
     bill = HOME / ".build" / f"{name}.cdx.json"
     python = HOME / f".venv-{name}" / "bin" / "python"
     words = [str(TOOLS / "cyclonedx-py"), "environment", "--output-reproducible", "--of", "JSON", "-o", str(bill)]
@@ -98,19 +100,19 @@ def write_bill(name: str) -> Path:
 
 def by_licence(components: Iterable[Mapping[str, Any]]) -> Mapping[str, list[str]]:
     """The packages of a bill with their versions, by the licences that they declare, in alphabetical order."""
-    found: dict[str, list[str]] = defaultdict(list)
+    packages: dict[str, list[str]] = defaultdict(list)
     for component in components:
-        found[licence_of(component)].append(f"{component['name']} {component['version']}")
-    return {licence: sorted(found[licence], key=str.lower) for licence in sorted(found, key=str.lower)}
+        packages[licence_of(component)].append(f"{component['name']} {component['version']}")
+    return {licence: sorted(packages[licence], key=str.lower) for licence in sorted(packages, key=str.lower)}
 
 
 def licence_of(component: Mapping[str, Any]) -> str:
-    """What a package says of its licence: an SPDX expression or id, else the name it gives."""
-    told = [
+    """The declared licence of a package: an SPDX expression or id, else a name."""
+    licences = [
         entry.get("expression") or entry["license"].get("id") or entry["license"]["name"]
         for entry in component.get("licenses", ())
     ]
-    return " and ".join(dict.fromkeys(told)) or NOT_DECLARED
+    return " and ".join(dict.fromkeys(licences)) or NOT_DECLARED
 
 
 if __name__ == "__main__":

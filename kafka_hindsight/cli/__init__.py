@@ -1,1 +1,1 @@
-"""What a person types: the verbs of `hindsight`."""
+"""The command line: the verbs of `hindsight`."""

@@ -1,4 +1,4 @@
-"""The verbs that ask a lake in SQL."""
+"""The verbs that query a lake in SQL."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ import typer
 
 from kafka_hindsight.cli.options import AsJson, Lake
 from kafka_hindsight.settings.home import LAKE
-from kafka_hindsight.sql import answers, named_queries
-from kafka_hindsight.sql import prompt as opened
+from kafka_hindsight.sql import answers, named_queries, prompt
 
 Format = Annotated[
     str,
     typer.Option(
         "--format",
-        help=f"how answers are printed: {', '.join(answers.FORMATS)}",
+        help=f"the format of answers: {', '.join(answers.FORMATS)}",
         autocompletion=lambda: answers.FORMATS,
     ),
 ]
 
 
-def _named() -> list[str]:
+def _query_names() -> list[str]:
     return sorted(path.stem for path in named_queries.FOLDER.glob("*.sql"))
 
 
@@ -30,18 +29,18 @@ def sql(
     query: Annotated[
         str | None,
         typer.Argument(
-            help="one query, or the name of one in queries/; without it a prompt opens", autocompletion=_named
+            help="a query, or the name of one in queries/; default: open a prompt", autocompletion=_query_names
         ),
     ] = None,
     lake: Lake = str(LAKE),
     form: Format = "table",
     as_json: AsJson = False,
 ) -> int:
-    """Answers one query, or opens the prompt."""
-    asked = query or os.environ.get("Q", "").strip() or None
-    return opened.main(lake, asked, "json" if as_json else form)
+    """Answer one query, or open the prompt."""
+    statement = query or os.environ.get("Q", "").strip() or None
+    return prompt.main(lake, statement, "json" if as_json else form)
 
 
 def tables(lake: Lake = str(LAKE), form: Format = "table", as_json: AsJson = False) -> int:
-    """Prints the tables of a lake."""
-    return opened.main(lake, ".tables", "json" if as_json else form)
+    """Print the tables of a lake."""
+    return prompt.main(lake, ".tables", "json" if as_json else form)

@@ -1,4 +1,4 @@
-"""One audit, followed in a terminal: through the embedded Airflow, or in one process where there is none."""
+"""`hindsight audit`: one audit, followed in a terminal, through the embedded Airflow or in one process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import typer
 
 from kafka_hindsight.catalog.steps import INGEST, STEPS, Step
 from kafka_hindsight.cli import snapshot
-from kafka_hindsight.cli.follow import Screen, follow, near, printable, start_alone, without_theirs
+from kafka_hindsight.cli.follow import Screen, clean_environment, follow, printable, relative, start_alone
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.connection import from_environment as from_variables
 from kafka_hindsight.lake.landing import read_json, read_text
@@ -51,14 +51,14 @@ _BY_HAND = {"read_to_end": True, "audits_others": True}
 
 
 def with_inputs(verb: Callable[..., int]) -> Callable[..., int]:
-    """A verb that has an option for each input of an audit, instead of its parameter `inputs`."""
+    """Give a verb an option for each input of an audit, in place of its parameter `inputs`."""
 
-    def acts(**given: Any) -> int:
-        inputs = {field: value for field in INPUTS if (value := given.pop(field))}
-        return verb(inputs=inputs, **given)
+    def acts(**arguments: Any) -> int:
+        inputs = {field: value for field in INPUTS if (value := arguments.pop(field))}
+        return verb(inputs=inputs, **arguments)
 
-    own = [p for name, p in inspect.signature(verb, eval_str=True).parameters.items() if name != "inputs"]
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*map(_input, INPUTS), *own)]
+    other_parameters = [p for name, p in inspect.signature(verb, eval_str=True).parameters.items() if name != "inputs"]
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*map(_input, INPUTS), *other_parameters)]
     acts.__annotations__ = {p.name: p.annotation for p in parameters}
     acts.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return acts
@@ -82,34 +82,35 @@ def command(
     as_json: AsSummary = False,
     bootstrap: Annotated[
         str | None,
-        typer.Option(metavar="BOOTSTRAP", help="brokers of a live cluster, host:port,host:port: also read it now"),
+        typer.Option(metavar="BOOTSTRAP", help="brokers of a live cluster to read too, host:port,host:port"),
     ] = None,
 ) -> int:
-    """Audits what the options and variables name."""
+    """Audit the inputs that options and variables name."""
     environment = {**os.environ, **({"BOOTSTRAP": bootstrap} if bootstrap else {})}
-    settings, live = requested(environment, inputs), live_cluster(environment)
+    settings, live = audit_settings(environment, inputs), live_cluster(environment)
     prepare_engine(settings)
-    return summed_up(as_json, settings, STEPS[-1], lambda: audit(settings, live))
+    return with_summary(as_json, settings, STEPS[-1], lambda: audit(settings, live))
 
 
-def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Settings:
-    """What the user asked for: options above variables; the sample night where no input is named.
+def audit_settings(environment: Mapping[str, str], options: Mapping[str, str]) -> Settings:
+    """The settings of an audit: options override variables; without an input it is the sample night.
 
-    Raises: BadInput with every problem at once.
+    Raises:
+        BadInput: Every problem, at once.
     """
-    said = {**from_environment(environment), **options}
+    values = {**from_environment(environment), **options}
     is_live = bool(environment.get("BOOTSTRAP", "").strip())
-    if is_live and not said.get("logs"):
+    if is_live and not values.get("logs"):
         raise BadInput(
-            "BOOTSTRAP is given and LOGS is not. Needed: the brokers' logs, from which an audit is made. "
-            "Give LOGS too, or take a reading alone with `hindsight snapshot --bootstrap ...`."
+            "BOOTSTRAP is set and LOGS is not. Needed: the brokers' logs, from which an audit is made. "
+            "Set LOGS too, or take a reading alone with `hindsight snapshot --bootstrap ...`."
         )
-    if SAMPLE.exists() and not any(said.get(name) for name in ("logs", "client_logs", "snapshots")):
+    if SAMPLE.exists() and not any(values.get(name) for name in ("logs", "client_logs", "snapshots")):
         sample = {"logs": SAMPLE / "logs", "client_logs": SAMPLE / "clients", "snapshots": SAMPLE / "snapshots.jsonl"}
-        said |= {name: str(path) for name, path in sample.items()}
+        values |= {name: str(path) for name, path in sample.items()}
     now = datetime.now(UTC)
-    own = {"run_id": now.strftime("%Y%m%dT%H%M%S.%fZ"), "run_at": now, "owners": owners()}
-    settings = Settings.of({"lake": str(LAKE), **said, **own})
+    run_values = {"run_id": now.strftime("%Y%m%dT%H%M%S.%fZ"), "run_at": now, "owners": owners()}
+    settings = Settings.of({"lake": str(LAKE), **values, **run_values})
     if problems := missing_inputs(settings):
         raise BadInput(*problems)
     return settings
@@ -129,7 +130,7 @@ def judge(logs: str | Path, lake: str | Path | None = None, **inputs: str) -> La
     if strange := sorted(inputs.keys() - set(INPUTS)):
         raise BadInput(f"An audit has no input {', '.join(strange)}. Its inputs are {', '.join(INPUTS)}.")
     place = str(lake or tempfile.mkdtemp(prefix="hindsight-"))
-    code = audit(requested({}, {**inputs, "logs": str(logs), "lake": place, "engine": "local"}))
+    code = audit(audit_settings({}, {**inputs, "logs": str(logs), "lake": place, "engine": "local"}))
     if code != DONE:
         raise BadInput(f"The audit of {masked(str(logs))} ended with exit code {code}. The sentences above say why.")
     from kafka_hindsight.sql.lake import open_lake
@@ -138,82 +139,82 @@ def judge(logs: str | Path, lake: str | Path | None = None, **inputs: str) -> La
 
 
 def live_cluster(environment: Mapping[str, str]) -> Connection | None:
-    """The cluster that is also read now: BOOTSTRAP, with the settings of KAFKA_CONFIG. Raises: BadInput."""
+    """The live cluster that is read too: BOOTSTRAP, with the settings of KAFKA_CONFIG. Raises: BadInput."""
     return from_variables(environment) if environment.get("BOOTSTRAP", "").strip() else None
 
 
 def audit(settings: Settings, live: Connection | None = None) -> int:
-    """Audits each cluster that the logs hold, or the one that CLUSTER names, and shows the progress of each.
+    """Audit each cluster in the logs, or the one that CLUSTER names, and show the progress of each.
 
-    Gives: the exit code of the first audit that failed, else DONE.
+    Returns:
+        The exit code of the first audit that failed, else DONE.
     """
     code = _audit(settings, live)
     ingested = read_json(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json") or {}
     others = ingested.get("other_clusters", []) if settings.cluster is None else []
-    for n, other in enumerate(others, start=2):
-        print(f"\nThe logs hold another cluster, {printable(other)}: {n} of {len(others) + 1}", flush=True)
-        own = {"cluster": other, "run_id": f"{settings.run_id}-{n}", "run_at": datetime.now(UTC)}
-        code = _audit(settings.model_copy(update=own)) or code
+    for number, other in enumerate(others, start=2):
+        print(f"\nThe logs hold another cluster, {printable(other)}: {number} of {len(others) + 1}", flush=True)
+        changes = {"cluster": other, "run_id": f"{settings.run_id}-{number}", "run_at": datetime.now(UTC)}
+        code = _audit(settings.model_copy(update=changes)) or code
     if others:
-        print(f"\nThe page of all {len(others) + 1} clusters: {near(settings.lake)}/report/{NEWEST}", flush=True)
+        print(f"\nThe page of all {len(others) + 1} clusters: {relative(settings.lake)}/report/{NEWEST}", flush=True)
     return code
 
 
 def _audit(settings: Settings, live: Connection | None = None) -> int:
-    """Reads the live cluster where one is named, then runs the steps once and shows their progress.
+    """Read the live cluster, if any, then run the steps once and show their progress.
 
-    The DAG runs them; where no Airflow is beside us, or the engine is local, one process does.
+    The DAG runs them; one process does if there is no Airflow beside us, or if the engine is local. If the live cluster
+    cannot be read, a warning says so and its logs are audited.
 
-    Gives: the exit code of the step that ended it. Where a cluster cannot be read, a sentence says so and its logs are
-    audited.
+    Returns:
+        The exit code of the step that ended the audit.
     """
     if live:
-        _read(live, settings)
+        _land_reading(live, settings)
     RUNS.mkdir(parents=True, exist_ok=True)
-    log, told = RUNS / f"{settings.run_id}.log", RUNS / f"{settings.run_id}.progress"
-    told.touch()
+    log, progress_file = RUNS / f"{settings.run_id}.log", RUNS / f"{settings.run_id}.progress"
+    progress_file.touch()
     try:
-        with hold_lock(settings.lake, "audit", settings.run_id), log.open("wb") as noise:
-            print(f"Auditing {masked(near(settings.logs))} into {masked(near(settings.lake))}", flush=True)
-            print(f"Everything that is said meanwhile goes to {near(str(log))}", flush=True)
+        with hold_lock(settings.lake, "audit", settings.run_id), log.open("wb") as output:
+            print(f"Auditing {masked(relative(settings.logs))} into {masked(relative(settings.lake))}", flush=True)
+            print(f"Log of this run: {relative(str(log))}", flush=True)
             screen = Screen()
-            said = {progress.FILE_VARIABLE: str(told), progress.LOG_VARIABLE: str(log)}
+            variables = {progress.FILE_VARIABLE: str(progress_file), progress.LOG_VARIABLE: str(log)}
             if embedded_airflow.PROGRAM.exists() and settings.engine != "local":
-                process = _start_airflow(settings, said, noise)
+                process = _start_airflow(settings, variables, output)
             else:
-                process = start_alone(launch.AUDIT, settings.model_copy(update=_BY_HAND), said, noise)
-            follow(process, told, screen)
+                process = start_alone(launch.AUDIT, settings.model_copy(update=_BY_HAND), variables, output)
+            follow(process, progress_file, screen)
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
         return FAULT
     return screen.verdict(log)
 
 
-def _read(live: Connection, settings: Settings) -> None:
-    """Lands a reading of now, where ingest finds it."""
+def _land_reading(live: Connection, settings: Settings) -> None:
+    """Land a reading of the live cluster, which ingest reads next."""
     try:
         code = snapshot.run(snapshot.Order(live, settings.lake, settings.run_at, settings.cluster))
     except BadInput as problem:
         print("\n".join(problem.sentences), file=sys.stderr)
         code = BAD_INPUT
     if code != DONE:
-        print(
-            "Warning: no reading of now was taken; the audit goes on with what LOGS tell.", file=sys.stderr, flush=True
-        )
+        print("Warning: the live cluster was not read. The audit goes on with LOGS.", file=sys.stderr, flush=True)
 
 
-def _start_airflow(settings: Settings, variables: Mapping[str, str], noise: IO[bytes]) -> subprocess.Popen[bytes]:
-    said = json.loads(settings.to_json())
+def _start_airflow(settings: Settings, variables: Mapping[str, str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+    values = json.loads(settings.to_json())
     conf = {
-        **{param_name(field): said[field] for field in INPUTS},
+        **{param_name(field): values[field] for field in INPUTS},
         "whole_input": settings.window_from is None,
         "read_to_end": True,
         "run_id": settings.run_id,
     }
     return subprocess.Popen(
         [str(embedded_airflow.PROGRAM), "dags", "test", DAG, settings.run_at.isoformat(), "--conf", json.dumps(conf)],
-        env={**without_theirs(), **embedded_airflow.environment(), **variables},
-        stdout=noise,
+        env={**clean_environment(), **embedded_airflow.environment(), **variables},
+        stdout=output,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
         start_new_session=True,
@@ -221,12 +222,12 @@ def _start_airflow(settings: Settings, variables: Mapping[str, str], noise: IO[b
     )
 
 
-def summed_up(as_json: bool, settings: Settings, step: Step, act: Callable[[], int]) -> int:
-    """Acts. Where JSON is asked for, stdout has the summary that the step left in the lake, and nothing else."""
+def with_summary(as_json: bool, settings: Settings, step: Step, act: Callable[[], int]) -> int:
+    """Run `act`. With `as_json`, stdout has only the summary that the step left in the lake."""
     if not as_json:
         return act()
     with redirect_stdout(sys.stderr):
         code = act()
-    said = json.loads(read_text(f"{settings.lake}/runs/{settings.run_id}/{step.name}.json")) if code == DONE else {}
-    print(json.dumps({"exit_code": code, "run_id": settings.run_id, **said}, indent=2))
+    summary = json.loads(read_text(f"{settings.lake}/runs/{settings.run_id}/{step.name}.json")) if code == DONE else {}
+    print(json.dumps({"exit_code": code, "run_id": settings.run_id, **summary}, indent=2))
     return code

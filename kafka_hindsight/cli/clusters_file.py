@@ -1,4 +1,4 @@
-"""hindsight.toml, checked whole before a schedule reads it, and its schema for editors."""
+"""`hindsight clusters`: check hindsight.toml before a schedule reads it, or print its schema for editors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMA_PAGE = "hindsight.schema.json"
 
 
 class _Schema(GenerateJsonSchema):
-    """TOML knows no null: a key is there or not."""
+    """A schema without null, which TOML does not have."""
 
     def nullable_schema(self, schema: Any) -> Any:
         return self.generate_inner(schema["schema"])
@@ -29,7 +29,7 @@ class _Schema(GenerateJsonSchema):
 
 
 def schema_text() -> str:
-    """The schema of the file, as JSON Schema, from its model."""
+    """The JSON Schema of the file, from its model."""
     schema = ClustersFile.model_json_schema(schema_generator=_Schema)
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
 
@@ -40,39 +40,39 @@ def command(
         Path | None, typer.Option(metavar="FILE", help="the file; default: the one that a schedule reads")
     ] = None,
 ) -> int:
-    """Prints what the file describes, or its schema."""
+    """Print a description of the file, or its schema."""
     print("\n".join(check(file)) + "\n" if action == "check" else schema_text(), end="")
     return DONE
 
 
-def check(named: Path | None = None) -> list[str]:
-    """What the file describes. Raises: BadInput with every problem of clusters and alerts at once."""
-    path = named.expanduser().absolute() if named else file_path()
+def check(file: Path | None = None) -> list[str]:
+    """Describe the file, in lines. Raises: BadInput with every problem of clusters and alerts at once."""
+    path = file.expanduser().absolute() if file else file_path()
     if path is None:
         raise BadInput("There is no hindsight.toml. Needed: the file of clusters. Name it, or set HINDSIGHT_CONFIG.")
-    given, problems = read_toml(path), list[str]()
-    described = [f"{path}: nothing is wrong."]
+    values, problems = read_toml(path), list[str]()
+    lines = [f"{path}: no problems."]
     for describe in (_clusters, _receivers):
         try:
-            described += describe(given, path)
+            lines += describe(values, path)
         except BadInput as problem:
             problems += problem.sentences
     if problems:
         raise BadInput(*problems)
-    return described
+    return lines
 
 
-def _clusters(given: dict[str, Any], path: Path) -> list[str]:
-    described = []
-    for c in clusters_of(given, path):
+def _clusters(values: dict[str, Any], path: Path) -> list[str]:
+    lines = []
+    for c in clusters_of(values, path):
         labels = f", labelled {', '.join(c.labels)}" if c.labels else ""
         logs = c.inputs.get("logs", "the variables HINDSIGHT_LOGS and so on")
-        described.append(f"  {c.name or 'one cluster'}: {masked(logs)} into {masked(c.lake)}{labels}")
-    return described
+        lines.append(f"  {c.name or 'one cluster'}: {masked(logs)} into {masked(c.lake)}{labels}")
+    return lines
 
 
-def _receivers(given: dict[str, Any], path: Path) -> list[str]:
+def _receivers(values: dict[str, Any], path: Path) -> list[str]:
     return [
         f"  alerts {r.name}: {', '.join(r.severities)}, to {r.connection} or {r.variable}"
-        for r in alerts_of(given, path).receivers
+        for r in alerts_of(values, path).receivers
     ]

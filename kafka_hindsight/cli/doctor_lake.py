@@ -1,7 +1,4 @@
-"""`hindsight doctor --lake`: what is not whole in a lake's tables.
-
-Prints what it finds as JSON: state, what, and what to do.
-"""
+"""`hindsight doctor --lake`: the problems of a lake's tables, as JSON: state, subject, and what to do."""
 
 from __future__ import annotations
 
@@ -19,29 +16,31 @@ from kafka_hindsight.shared.exits import sentences_of
 from kafka_hindsight.start import launch
 
 
-def main(named: str) -> None:
-    """Checks one lake, and prints what was found."""
+def main(place: str) -> None:
+    """Check one lake, and print the results."""
     launch.keep_private()
-    lake = named.rstrip("/") if is_uri(named) else os.path.abspath(named)
+    lake = place.rstrip("/") if is_uri(place) else os.path.abspath(place)
     state.require_version(lake)
-    print(json.dumps(list(_checked(lake))))
+    print(json.dumps(list(_checks(lake))))
 
 
-def _checked(lake: str) -> Iterator[tuple[str, str, str]]:
+def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
     newest = publication.newest_versions(lake)
     if note := publication.note(lake, newest):
         yield "missing", "publication", note
-    problems = [f"{t.full_name} {problem}" for t, version in newest.items() for problem in _of_table(lake, t, version)]
+    problems = [
+        f"{t.full_name} {problem}" for t, version in newest.items() for problem in _problems_of(lake, t, version)
+    ]
     yield from (("missing", "tables", f"{problem}\n{state.TO_DO}") for problem in problems)
     if not problems:
-        yield "good", "tables", f"{len(newest)} tables: all rows can be read, and what was published is there"
+        yield "good", "tables", f"{len(newest)} tables: all rows can be read, and every published version is there"
 
 
-def _of_table(lake: str, table: Table, version: int) -> Iterator[str]:
+def _problems_of(lake: str, table: Table, version: int) -> Iterator[str]:
     if state.is_cut_short(lake, table, version):
         yield f"has a newest commit, version {version}, that is cut short."
-    if (listed := publication.listed_version(lake, table)) is not None and listed > version:
-        yield f"was published in version {listed}; its newest version is {version}."
+    if (published := publication.listed_version(lake, table)) is not None and published > version:
+        yield f"was published in version {published}; its newest version is {version}."
     try:
         for _ in DeltaTable(f"{lake}/{table.layer}/{table.name}").to_pyarrow_dataset().to_batches():
             pass

@@ -1,4 +1,4 @@
-"""A terminal that follows a run: what its steps print, how it ended, and how it is stopped."""
+"""Follow a run in a terminal: print what its steps print, how it ended, and stop it on an interrupt."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _WIDEST = 300
 
 
 class Screen:
-    """What the terminal shows of a run, and what it knows about its end."""
+    """The terminal's view of a run. `subject` names the run in sentences."""
 
-    def __init__(self, steps: Sequence[Step] = STEPS, what: str = "the audit") -> None:
+    def __init__(self, steps: Sequence[Step] = STEPS, subject: str = "the audit") -> None:
         self.steps = steps
-        self.what = what
+        self.subject = subject
         self.began = time.monotonic()
-        self.ended: list[dict[str, Any]] = []
+        self.endings: list[dict[str, Any]] = []
 
     def show(self, entry: dict[str, Any]) -> None:
-        """One sentence that a step printed."""
+        """Show one entry of the progress file."""
         match entry["event"]:
             case "begins":
                 names = [s.name for s in self.steps]
@@ -48,42 +48,42 @@ class Screen:
             case "says":
                 self.line(f"      {entry['text']}")
             case "ends":
-                self.ended.append(entry)
+                self.endings.append(entry)
 
     def line(self, text: str) -> None:
-        """A line with the time since the start in front."""
+        """Print a line, with the time since the start in front."""
         minutes, seconds = divmod(int(time.monotonic() - self.began), 60)
         print(f"{minutes:3d}:{seconds:02d}  {printable(text)}", flush=True)
 
     def verdict(self, log: Path) -> int:
-        """The last words, and the exit code they mean. A night that was published is shown, whatever came after.
+        """Print how the run ended, and return the exit code. A published night is shown even if a later step failed.
 
-        Takes: the file of what the run said otherwise. Its end is shown where no step said why it ended.
+        `log` is the log of the run; its end is shown if no step reported an error.
         """
-        done = {e["step"]: e["summary"] for e in self.ended if e["exit_code"] == DONE}
-        failed = [e for e in self.ended if e["exit_code"] != DONE]
-        missing = [s.name for s in self.steps if s.name not in done]
+        summaries = {e["step"]: e["summary"] for e in self.endings if e["exit_code"] == DONE}
+        failed = [e for e in self.endings if e["exit_code"] != DONE]
+        missing = [s.name for s in self.steps if s.name not in summaries]
         if not missing:
             self.line("done\n" if not failed else "the night is published\n")
-            if words := done[self.steps[-1].name].get("terminal"):
+            if words := summaries[self.steps[-1].name].get("terminal"):
                 print(printable(words), flush=True)
         if failed:
             return self._failed(failed[0], log)
         if missing:
             self.line(
-                f"{self.what} ended before {missing[0]} was done, and no step said why. The last lines of its log:"
+                f"{self.subject} ended before the step {missing[0]} was done, without an error message. End of its log:"
             )
-            print(f"\n{_end_of(log)}\n  The details are in {near(str(log))}", file=sys.stderr)
+            print(f"\n{_end_of(log)}\n  The details are in {relative(str(log))}", file=sys.stderr)
             return FAULT
         return DONE
 
-    def _failed(self, ended: dict[str, Any], log: Path) -> int:
-        self.line(f"{ended['step']} ended {self.what}:")
-        for sentence in ended["sentences"]:
+    def _failed(self, ending: dict[str, Any], log: Path) -> int:
+        self.line(f"The step {ending['step']} ended {self.subject}:")
+        for sentence in ending["sentences"]:
             print(f"\n  {printable(sentence)}", file=sys.stderr)
-        if ended["exit_code"] != BAD_INPUT:
-            print(f"\n  The details are in {near(str(log))}", file=sys.stderr)
-        return int(ended["exit_code"])
+        if ending["exit_code"] != BAD_INPUT:
+            print(f"\n  The details are in {relative(str(log))}", file=sys.stderr)
+        return int(ending["exit_code"])
 
 
 def _end_of(log: Path) -> str:
@@ -92,21 +92,28 @@ def _end_of(log: Path) -> str:
 
 
 def printable(text: str) -> str:
-    """Text without the control characters that would move a terminal's cursor: logs are written by strangers."""
+    """Text without control characters, which could move a terminal's cursor: logs come from outside."""
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def start_alone(program: str, settings: Settings, said: Mapping[str, str], noise: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Starts one step, or a whole audit, without Airflow.
+def start_alone(
+    program: str, settings: Settings, variables: Mapping[str, str], output: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Start one step, or a whole audit, without Airflow.
 
-    Takes: the program as spark_jobs/run.py knows it; variables that it gets; where its words go.
-    Edge case: Spark makes a folder `spark-warehouse` where it is started: not in the folder where a user works.
+    It starts in the folder of runs, since Spark makes a folder `spark-warehouse` where it starts.
+
+    Args:
+        program: The step as spark_jobs/run.py names it, or `audit`.
+        settings: The settings of the run.
+        variables: Environment variables besides the user's own.
+        output: The file for stdout and stderr.
     """
     return subprocess.Popen(
         command_alone(program, settings),
-        env={**without_theirs(), **launch.environment(), **said},
+        env={**clean_environment(), **launch.environment(), **variables},
         stdin=subprocess.DEVNULL,
-        stdout=noise,
+        stdout=output,
         stderr=subprocess.STDOUT,
         start_new_session=True,
         cwd=RUNS,
@@ -114,7 +121,7 @@ def start_alone(program: str, settings: Settings, said: Mapping[str, str], noise
 
 
 def command_alone(program: str, settings: Settings) -> list[str]:
-    """The command that runs a step: of spark-submit where Spark does the work, else of Python alone.
+    """The command that runs a step: spark-submit if Spark does the work, else Python.
 
     Spark's master is HINDSIGHT_SPARK_CONF's, else this machine.
     """
@@ -125,13 +132,13 @@ def command_alone(program: str, settings: Settings) -> list[str]:
     return launch.submission(conf, program, "--settings", settings.to_json())
 
 
-def without_theirs() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
     """The user's variables, without those of another Airflow or Python."""
     return {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW__", "AIRFLOW_HOME", "PYTHON"))}
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Ends a program and the Spark that it started: they are a process group of their own."""
+    """End a program and the Spark that it started, which share a process group."""
     for signal_ in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal_)
@@ -139,29 +146,29 @@ def stop(process: subprocess.Popen[bytes]) -> None:
             process.wait(timeout=_PATIENCE)
 
 
-def follow(process: subprocess.Popen[bytes], told: Path, screen: Screen) -> None:
-    """Shows what the steps of a process print into a file, until the process ends; an interrupt ends the process."""
+def follow(process: subprocess.Popen[bytes], progress_file: Path, screen: Screen) -> None:
+    """Show the progress file of a process until the process ends. An interrupt ends the process."""
     try:
-        _show(process, told, screen)
+        _show(process, progress_file, screen)
     except BaseException:
         stop(process)
         raise
 
 
-def _show(process: subprocess.Popen[bytes], told: Path, screen: Screen) -> None:
-    with told.open(encoding="utf-8") as file:
-        rest = ""
+def _show(process: subprocess.Popen[bytes], progress_file: Path, screen: Screen) -> None:
+    with progress_file.open(encoding="utf-8") as file:
+        partial_line = ""
         while True:
-            over = process.poll() is not None
-            rest += file.read()
-            *lines, rest = rest.split("\n")
+            is_over = process.poll() is not None
+            partial_line += file.read()
+            *lines, partial_line = partial_line.split("\n")
             for line in lines:
                 screen.show(json.loads(line))
-            if over:
+            if is_over:
                 return
             time.sleep(_LOOK_EVERY)
 
 
-def near(place: str) -> str:
-    """A path as seen from the folder where we work, where it lies inside."""
+def relative(place: str) -> str:
+    """A path, relative to the working folder if it is inside."""
     return str(Path(place).relative_to(WORK)) if place.startswith(f"{WORK}/") else place

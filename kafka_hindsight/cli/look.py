@@ -1,4 +1,4 @@
-"""The verbs that look at a lake: the newest report, the nights, one row or one subject as a story."""
+"""The verbs that show results: reports, nights, all clusters, metrics, and one row or subject as a story."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ SUBJECT = (
 
 def report(
     lake: Lake = str(LAKE),
-    opened: Annotated[bool, typer.Option("--open", help="open it in the browser")] = False,
-    lists: Annotated[bool, typer.Option("--list", help="every night that was published, the newest first")] = False,
+    in_browser: Annotated[bool, typer.Option("--open", help="open it in the browser")] = False,
+    lists: Annotated[bool, typer.Option("--list", help="list every published night, the newest first")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Prints where the newest report lies, opens it, or lists the nights. Says on stderr what is not whole in the lake.
+    """Print the path of the newest report, open it, or list the nights. Unfinished publications are reported on stderr.
 
-    Raises: BadInput where there is none.
+    Raises:
+        BadInput: There is no report.
     """
     if lists:
         return _nights(lake, as_json)
     page = f"{lake.rstrip('/')}/report/{NEWEST}"
-    if is_uri(lake) and opened:
-        raise BadInput(f"{page} is behind a URI. Needed: a page on this machine. Copy it here and open the copy.")
+    if is_uri(lake) and in_browser:
+        raise BadInput(f"{page} is a URI. Needed: a page on this machine. Copy it here and open the copy.")
     if not is_uri(lake) and not Path(page).exists():
         raise BadInput(
             f"There is no report at {page}. Needed: a finished audit of that lake. Run `hindsight audit` first."
@@ -52,8 +53,8 @@ def report(
     if unfinished := note(lake, newest_versions(lake)):
         print(unfinished, file=sys.stderr)
     print(json.dumps({"report": page}) if as_json else page)
-    if opened and not webbrowser.open(Path(page).absolute().as_uri()):
-        raise BadInput("No browser could be started. Needed: one on this machine. Open the page that is named above.")
+    if in_browser and not webbrowser.open(Path(page).absolute().as_uri()):
+        raise BadInput("No browser could be started. Needed: one on this machine. Open the page above by hand.")
     return DONE
 
 
@@ -84,7 +85,7 @@ def _nights(lake: str, as_json: bool) -> int:
 
 def fleet(
     lake: Annotated[
-        str | None, typer.Option(envvar="LAKE", metavar="LAKE", help="the lake; default: all of the settings")
+        str | None, typer.Option(envvar="LAKE", metavar="LAKE", help="the lake; default: all lakes of the settings")
     ] = None,
     as_json: AsJson = False,
     html: Annotated[bool, typer.Option("--html", help="print the page")] = False,
@@ -96,44 +97,44 @@ def fleet(
         list[str] | None, typer.Option(metavar="CLUSTER", help="only this cluster; may be repeated")
     ] = None,
 ) -> int:
-    """Prints all clusters of a lake, or of all lakes of the settings, the worst first, and which were not audited."""
+    """Print all clusters of a lake, or of all lakes of the settings, the worst first, and which were not audited."""
     from kafka_hindsight.sql import answers
 
-    found = _fleet_of([lake] if lake else lakes(), link)
+    overview = _fleet_of([lake] if lake else lakes(), link)
     if cluster:
-        found = found.among(cluster)
+        overview = overview.among(cluster)
     if html:
-        print(render_html(fleet_page(found)))
+        print(render_html(fleet_page(overview)))
     elif as_json:
-        said = {"clusters": [n.as_dict() for n in found.newest], "not_audited": dict(late_clusters(found))}
-        print(json.dumps(answers.plain(said), indent=2))
+        summary = {"clusters": [n.as_dict() for n in overview.newest], "not_audited": dict(late_clusters(overview))}
+        print(json.dumps(answers.plain(summary), indent=2))
     else:
-        print("\n".join(fleet_lines(found)))
+        print("\n".join(fleet_lines(overview)))
     return DONE
 
 
 def _fleet_of(lakes: Sequence[str], link: str | None) -> Fleet:
-    """The clusters of lakes. A lake that cannot be read is named on stderr, and its clusters count as not audited."""
+    """The clusters of lakes. A lake that cannot be read is reported on stderr; its clusters count as not audited."""
     from kafka_hindsight.sql import fleet_rows
 
-    at, known = datetime.now(UTC), clusters()
+    at, declared = datetime.now(UTC), clusters()
     fleets = []
     for lake in lakes:
-        expected = [c.name for c in known if c.name and c.lake == lake]
+        names = [c.name for c in declared if c.name and c.lake == lake]
         place = lake if is_uri(lake) else Path(lake).absolute().as_uri()
         try:
-            fleet = fleet_rows.read_fleet(lake, at, expected)
+            fleet = fleet_rows.read_fleet(lake, at, names)
         except BadInput as problem:
             if len(lakes) == 1:
                 raise
             print(problem, file=sys.stderr)
-            fleet = Fleet.of((), (), at, expected)
+            fleet = Fleet.of((), (), at, names)
         fleets.append(fleet.linked(link or f"{place}/report/{{page}}"))
     return Fleet.joined(fleets, at)
 
 
 def metrics(lake: Lake = str(LAKE)) -> int:
-    """Prints the newest night of each cluster as OpenMetrics."""
+    """Print the newest night of each cluster as OpenMetrics."""
     from kafka_hindsight.sql import fleet_rows
 
     print(metrics_text(fleet_rows.read_fleet(lake, datetime.now(UTC)).nights), end="")
@@ -145,7 +146,7 @@ def explain(
     lake: Lake = str(LAKE),
     as_json: AsJson = False,
 ) -> int:
-    """Prints one row, group or partition as a story. Raises: BadInput where nothing of the lake is meant."""
+    """Print one row, group or partition as a story. Raises: BadInput if the lake has no such subject."""
     from kafka_hindsight.sql import answers
     from kafka_hindsight.sql.lake import open_lake
 

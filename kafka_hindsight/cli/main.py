@@ -1,4 +1,4 @@
-"""`hindsight`: the verbs of the product, with or without make. Each is loaded when it is used."""
+"""`hindsight`: the verbs of the product. The module of a verb is loaded when it is used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kafka_hindsight.start import launch
 
 
 class Verb(NamedTuple):
-    """Where a verb is, among the modules of this room, and what it does."""
+    """A verb: its module in this room, its function, and its line of help."""
 
     module: str
     function: str
@@ -29,37 +29,33 @@ class Verb(NamedTuple):
 
 VERBS = {
     "audit": Verb("audit", "command", "audit a night: the recorded one, or your own logs"),
-    **{step.name: Verb("step", "by_hand", f"by hand: {step.sentence[0].lower()}{step.sentence[1:]}") for step in STEPS},
-    "step": Verb("step", "become", "one step as a scheduler hands it over: what a container runs"),
-    "snapshot": Verb("snapshot", "command", "one reading of a live cluster, landed in the lake"),
-    "alert": Verb("alert", "command", "send the alerts that are due; each once"),
-    "sql": Verb("ask", "sql", "an SQL prompt over the lake, or the answer to one query"),
-    "tables": Verb("ask", "tables", "the tables of a lake: how many rows, the newest, what one row is"),
-    "explain": Verb("look", "explain", "one rebalance, failover or outage as a story with its lines"),
-    "fleet": Verb(
-        "look",
-        "fleet",
-        "all clusters, the worst first, and which were not audited",
-    ),
-    "metrics": Verb("look", "metrics", "the newest night of each cluster as OpenMetrics"),
-    "clusters": Verb("clusters_file", "command", "hindsight.toml: checked, or its JSON Schema"),
-    "doctor": Verb("main", "doctor", "what is missing here, in a lake, a cluster or logs"),
+    **{s.name: Verb("step", "by_hand", f"run one step: {s.sentence[0].lower()}{s.sentence[1:]}") for s in STEPS},
+    "step": Verb("step", "become", "run one step with settings as JSON, as a scheduler's container does"),
+    "snapshot": Verb("snapshot", "command", "take a reading of a live cluster and land it in the lake"),
+    "alert": Verb("alert", "command", "send the alerts that are due, each once"),
+    "sql": Verb("ask", "sql", "open an SQL prompt over the lake, or answer one query"),
+    "tables": Verb("ask", "tables", "list the tables of a lake: row counts, newest rows, and what one row is"),
+    "explain": Verb("look", "explain", "explain one row, group or partition, with its log lines"),
+    "fleet": Verb("look", "fleet", "list all clusters, the worst first, and which were not audited"),
+    "metrics": Verb("look", "metrics", "print the newest night of each cluster as OpenMetrics"),
+    "clusters": Verb("clusters_file", "command", "check hindsight.toml, or print its JSON Schema"),
+    "doctor": Verb("main", "doctor", "check this machine, a lake, a cluster or logs"),
     "report": Verb("look", "report", "print the path of the newest report, or a list of all nights"),
 }
 
-_REACH = "Check the place, the network to it and the rights of this user; then run the command again."
+_REACH = "Check the path, the network and the rights of this user, then run the command again."
 
 
 class Verbs(TyperGroup):
-    """The verbs by their names alone, until one is used."""
+    """The verbs, each loaded when it is used."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The verb that is used, loaded."""
+        """Load the verb that is used."""
         name, _, rest = super().resolve_command(ctx, args)
         return name, _loaded(name) if name else None, rest
 
     def invoke(self, ctx: Any) -> None:
-        """Runs one verb, and ends with its exit code."""
+        """Run one verb, and end with its exit code."""
         raise typer.Exit(self._run(ctx))
 
     def _run(self, ctx: Any) -> int:
@@ -71,7 +67,7 @@ class Verbs(TyperGroup):
             print("\n".join(problem.sentences), file=sys.stderr)
             return BAD_INPUT
         except BrokenPipeError:
-            # Whoever read the answer has seen enough; what is still buffered goes nowhere.
+            # The reader has closed the pipe: discard what is still buffered.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return DONE
         except OSError as fault:
@@ -84,19 +80,19 @@ class Verbs(TyperGroup):
 
 
 def doctor(ctx: typer.Context) -> int:
-    """The doctor reads its options by itself: it also runs where set-up has not installed Typer yet."""
+    """Run the doctor, which parses its own options: set-up may not have installed Typer yet."""
     from kafka_hindsight.cli import doctor as verb
 
     return verb.main(ctx.args)
 
 
 def _loaded(name: str) -> Any:
-    """The command of a verb."""
+    """Load the command of a verb."""
     verb = VERBS[name]
     function = getattr(importlib.import_module(f"kafka_hindsight.cli.{verb.module}"), verb.function)
-    passes_on = {"allow_extra_args": True, "ignore_unknown_options": True} if name == "doctor" else {}
+    extra_settings = {"allow_extra_args": True, "ignore_unknown_options": True} if name == "doctor" else {}
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name, help=verb.says, context_settings=passes_on, add_help_option=name != "doctor")(function)
+    app.command(name, help=verb.says, context_settings=extra_settings, add_help_option=name != "doctor")(function)
     return typer.main.get_command(app)
 
 
@@ -124,11 +120,11 @@ def _top(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")
     ] = False,
 ) -> None:
-    """What stands before the verb."""
+    """Options before the verb."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one verb. Exit codes: 0 done; 42 publication refused; 2 bad input or settings; else a fault."""
+    """Run one verb. Exit codes: 0 done; 42 publication refused; 2 bad input or settings; else a fault."""
     try:
         app(arguments, prog_name="hindsight")
     except SystemExit as end:

@@ -1,4 +1,4 @@
-"""Options that several verbs have."""
+"""Options of several verbs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kafka_hindsight.shared.exits import BadInput
 Lake = Annotated[
     str,
     typer.Option(
-        envvar="LAKE", metavar="LAKE", help="the lake; default: the one in the folder where we work", show_default=False
+        envvar="LAKE", metavar="LAKE", help="the lake; default: lake/ in the working folder", show_default=False
     ),
 ]
-At = Annotated[str | None, typer.Option(metavar="AT", help="the instant of the reading or the look; default: now")]
+At = Annotated[str | None, typer.Option(metavar="AT", help="the instant of the reading or of the alerts; default: now")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
 def instant(text: str | None) -> datetime:
-    """The instant that names a file; now where none is given. Raises: BadInput where it is not an instant."""
+    """The instant of AT, or now. Raises: BadInput if it is not an ISO instant."""
     if not text:
         return datetime.now(UTC)
     try:

@@ -1,4 +1,4 @@
-"""One reading of a live cluster: taken, landed in the lake, summed up in a few sentences."""
+"""`hindsight snapshot`: take one reading of a live cluster, land it in the lake, and print a summary."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def command(
     ] = None,
     connection: Annotated[
         str | None,
-        typer.Option(metavar="CONNECTION", help="- for a connection as JSON on stdin, which needs neither of the two"),
+        typer.Option(metavar="CONNECTION", help="-: read the connection from stdin as JSON, instead of both"),
     ] = None,
     cluster: Annotated[
         str | None,
@@ -45,24 +45,24 @@ def command(
     at: At = None,
     to: Annotated[
         str | None,
-        typer.Option(metavar="TO", help="a JSON-lines file to which the reading is added instead of landing"),
+        typer.Option(metavar="TO", help="append the reading to this JSON-lines file instead of landing it"),
     ] = None,
-    printed: Annotated[bool, typer.Option("--print", help="print the reading instead of landing it")] = False,
+    is_printed: Annotated[bool, typer.Option("--print", help="print the reading instead of landing it")] = False,
 ) -> int:
-    """Takes one reading. `at` names the landed file, so that a retry overwrites it."""
+    """Take one reading. `at` names the landed file, so that a retry overwrites it."""
     options = {"BOOTSTRAP": bootstrap, "KAFKA_CONFIG": config}
     environment = {**os.environ, **{name: value for name, value in options.items() if value}}
     if connection not in (None, "-"):
         raise BadInput(f"--connection is {connection!r}. Needed: -, and the connection on stdin: it holds secrets.")
-    named = connection_of(environment, sys.stdin if connection else None)
-    return run(Order(named, lake, instant(at), cluster, to, printed))
+    target = connection_of(environment, sys.stdin if connection else None)
+    return run(Order(target, lake, instant(at), cluster, to, is_printed))
 
 
 @dataclass(frozen=True)
 class Order:
-    """What to read, and where the reading goes: into the lake, else behind the lines of a file, else to stdout.
+    """The arguments of one reading, which lands in the lake, or is appended to a file, or is printed.
 
-    `at` is the instant that names the landed file: a retry for the same instant overwrites it.
+    `at` names the landed file: a retry for the same instant overwrites it.
     """
 
     connection: Connection
@@ -70,15 +70,15 @@ class Order:
     at: datetime
     cluster: str | None = None
     to_file: str | None = None
-    printed: bool = False
+    is_printed: bool = False
 
 
-def connection_of(environment: Mapping[str, str], given: TextIO | None = None) -> Connection:
-    """The connection on a stream, else the one that the environment names. Raises: BadInput where neither does."""
-    if given:
-        return from_json(given.readline())
-    if found := from_environment(environment):
-        return found
+def connection_of(environment: Mapping[str, str], stream: TextIO | None = None) -> Connection:
+    """The connection on a stream, else the one that the environment names. Raises: BadInput if there is none."""
+    if stream:
+        return from_json(stream.readline())
+    if connection := from_environment(environment):
+        return connection
     raise BadInput(
         "No cluster is named. Needed: BOOTSTRAP=host:port,host:port, or KAFKA_CONFIG with a client.properties file, "
         "or an Airflow connection. Set one of them."
@@ -86,14 +86,16 @@ def connection_of(environment: Mapping[str, str], given: TextIO | None = None) -
 
 
 def run(order: Order) -> int:
-    """Takes one reading and keeps it.
+    """Take one reading and write it. Stdout has the reading alone if it is printed, else the summary.
 
-    Gives: 0, partial or not; 1 where no broker answered, or where it could not be kept.
-    Keeps: stdout holds the reading alone where it is printed, else the summary.
-    Raises: BadInput where the settings are refused.
+    Returns:
+        0, even if parts are missing; 1 if no broker answered, or if the reading could not be written.
+
+    Raises:
+        BadInput: The settings are refused.
     """
     began = time.monotonic()
-    out = sys.stderr if order.printed else sys.stdout
+    out = sys.stderr if order.is_printed else sys.stdout
 
     def say(text: str) -> None:
         print(f"{time.monotonic() - began:5.1f} s  {visible(text)}", file=out, flush=True)
@@ -102,16 +104,15 @@ def run(order: Order) -> int:
     try:
         reading = kafka.take(order.connection, order.cluster, say)
     except kafka.Unreachable as silence:
-        if order.cluster and not (order.printed or order.to_file):
+        if order.cluster and not (order.is_printed or order.to_file):
             land_silence(order, order.cluster, str(silence))
         print(visible(str(silence)), file=sys.stderr)
         return FAULT
     try:
         keep(order, reading, say)
     except OSError as failure:
-        print(
-            f"The reading could not be kept: {visible(masked(str(failure)))}. Needed: room and rights.", file=sys.stderr
-        )
+        reason = visible(masked(str(failure)))
+        print(f"The reading could not be written: {reason}. Needed: free space and write access.", file=sys.stderr)
         return FAULT
     for sentence in kafka.summary(reading):
         say(sentence)
@@ -119,8 +120,8 @@ def run(order: Order) -> int:
 
 
 def keep(order: Order, reading: Mapping[str, Any], say: Callable[[str], None]) -> None:
-    """Puts a reading where it belongs; into the lake with the new records of groups."""
-    if order.printed:
+    """Write a reading where the order says; into the lake together with the new records of groups."""
+    if order.is_printed:
         print(json.dumps(reading), flush=True)
     elif order.to_file:
         with Path(order.to_file).expanduser().open("a", encoding="utf-8") as file:
@@ -129,26 +130,26 @@ def keep(order: Order, reading: Mapping[str, Any], say: Callable[[str], None]) -
     else:
         place = land(reading, order.lake, order.at, order.connection.name)
         say(f"Landed in {masked(place)}")
-        name = called(reading, order.connection.name)
+        name = cluster_name(reading, order.connection.name)
         for sentence in land_group_records(order.connection, order.lake, name, order.at, say).sentences():
             say(sentence)
 
 
-def land_silence(order: Order, cluster: str, why: str) -> None:
-    """Lands that a cluster did not answer at all, unless a reading has landed for that instant."""
+def land_silence(order: Order, cluster: str, reason: str) -> None:
+    """Land the fact that a cluster did not answer, unless a reading has landed for that instant."""
     if landing.landed_name(cluster, order.at) not in landing.list_landed(order.lake, landing.SNAPSHOTS):
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        land({"at": at, "cluster": cluster, "error": why}, order.lake, order.at, cluster)
+        land({"at": at, "cluster": cluster, "error": reason}, order.lake, order.at, cluster)
 
 
-def called(reading: Mapping[str, Any], otherwise: str) -> str:
-    """The name of a reading's cluster, else its id, else the name given."""
+def cluster_name(reading: Mapping[str, Any], otherwise: str) -> str:
+    """The name of a reading's cluster, else its id, else `otherwise`."""
     return str(reading.get("cluster") or reading.get("cluster_id") or otherwise)
 
 
 def land(reading: Mapping[str, Any], lake: str, at: datetime, otherwise: str) -> str:
-    """Lands a reading under the name of its cluster, else its id, else the name given. Gives: where it lies."""
-    name = called(reading, otherwise)
+    """Land a reading under the name of its cluster (see `cluster_name`), and return its path."""
+    name = cluster_name(reading, otherwise)
     place = f"{landing.landing_folder(lake, landing.SNAPSHOTS)}/{landing.landed_name(name, at)}"
     landing.write_atomically(place, json.dumps(reading) + "\n")
     return place

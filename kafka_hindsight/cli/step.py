@@ -1,4 +1,4 @@
-"""One step by hand, without Airflow: spark-submit, followed in a terminal."""
+"""Run one step by hand, without Airflow, followed in a terminal."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, Step
-from kafka_hindsight.cli.audit import AsSummary, requested, summed_up, with_inputs
-from kafka_hindsight.cli.follow import Screen, command_alone, follow, near, start_alone, without_theirs
+from kafka_hindsight.cli.audit import AsSummary, audit_settings, with_inputs, with_summary
+from kafka_hindsight.cli.follow import Screen, clean_environment, command_alone, follow, relative, start_alone
 from kafka_hindsight.lake.landing import read_text
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.settings.home import RUNS
@@ -27,7 +27,7 @@ from kafka_hindsight.start.first_use import prepare_engine
 
 _MB = 1_000_000
 _MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
-"""The unit in which a system says how much memory its largest process had."""
+"""The unit of ru_maxrss on this system, in bytes."""
 
 
 @with_inputs
@@ -39,26 +39,26 @@ def by_hand(
         str | None,
         typer.Option(
             metavar="RUN",
-            help="the run to go on with; default: the one that ingested last. A run that ingests has a new name by"
-            " default",
+            help="the run to continue; default: the one that ingested last, or a new run to ingest",
         ),
     ] = None,
 ) -> int:
-    """Runs the step that the verb names."""
+    """Run the step that the verb names."""
     step = BY_NAME[str(ctx.info_name)]
-    settings = asked(step, os.environ, inputs, run_id)
+    settings = settings_of_step(step, os.environ, inputs, run_id)
     prepare_engine(settings)
-    return summed_up(as_json, settings, step, lambda: run(step, settings))
+    return with_summary(as_json, settings, step, lambda: run(step, settings))
 
 
-def asked(
+def settings_of_step(
     step: Step, environment: Mapping[str, str], options: Mapping[str, str], run_id: str | None = None
 ) -> Settings:
-    """What the user asked for, as `audit` reads it. The run: the one named; else a new one to ingest, else the newest.
+    """The settings of a step, as for `audit`. Without a run id: a new run to ingest, else the newest run.
 
-    Raises: BadInput with every problem at once; where no run of the lake has ingested anything.
+    Raises:
+        BadInput: Every problem, at once; or no run of the lake has finished its ingest.
     """
-    settings = requested(environment, options)
+    settings = audit_settings(environment, options)
     if run_id is None and step is not INGEST:
         run_id = _newest_run(settings.lake, step)
     return settings.model_copy(update={"read_to_end": True, "run_id": run_id or settings.run_id})
@@ -69,24 +69,21 @@ def _newest_run(lake: str, step: Step) -> str:
         return str(json.loads(read_text(f"{lake}/runs/{NEWEST_RUN}"))["run_id"])
     except FileNotFoundError:
         raise BadInput(
-            f"The lake {masked(lake)} has no run whose ingest ended. Needed: one, before {step.name}. "
+            f"The lake {masked(lake)} has no run with a finished ingest. Needed: one, before {step.name}. "
             "Run `hindsight ingest` on that lake first, or name a run with --run-id."
         ) from None
 
 
 def run(step: Step, settings: Settings) -> int:
-    """Runs the step and shows its progress; its last line says how much, how fast, and with what.
-
-    Gives: the step's exit code.
-    """
+    """Run the step, show its progress and its figures, and return its exit code."""
     RUNS.mkdir(parents=True, exist_ok=True)
-    log, told = (RUNS / f"{settings.run_id}.{step.name}.{kind}" for kind in ("log", "progress"))
-    told.write_text("", encoding="utf-8")
-    print(f"Run {settings.run_id} of {masked(near(settings.lake))}; Spark's words go to {near(str(log))}", flush=True)
+    log, progress_file = (RUNS / f"{settings.run_id}.{step.name}.{kind}" for kind in ("log", "progress"))
+    progress_file.write_text("", encoding="utf-8")
+    print(f"Run {settings.run_id} into {masked(relative(settings.lake))}; log: {relative(str(log))}", flush=True)
     screen, began = Screen((step,), "the run"), time.monotonic()
-    with log.open("wb") as noise:
-        process = start_alone(step.name, settings, {progress.FILE_VARIABLE: str(told)}, noise)
-        follow(process, told, screen)
+    with log.open("wb") as output:
+        process = start_alone(step.name, settings, {progress.FILE_VARIABLE: str(progress_file)}, output)
+        follow(process, progress_file, screen)
     code = screen.verdict(log)
     if code == DONE:
         ingested = json.loads(read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))
@@ -98,23 +95,23 @@ def become(
     name: Annotated[str, typer.Argument(metavar="STEP", help="the step", autocompletion=lambda: [*BY_NAME])],
     settings: Annotated[str, typer.Option(metavar="JSON", help="its settings as JSON")],
 ) -> int:
-    """Becomes spark-submit with a step as a scheduler hands it over: its words, its exit code and its end are ours.
+    """Replace this process by the step's, with a scheduler's settings: its output, exit code and end are ours.
 
-    Edge case: in a container this user may write little else than the lake, and Spark makes a folder where it starts.
+    It starts in the temporary folder: Spark makes a folder where it starts, and a container may allow no other.
     """
     if name not in BY_NAME:
-        raise BadInput(f"The step {name!r} is not known. Needed: one of {', '.join(BY_NAME)}. Choose one.")
-    given = Settings.of(json.loads(settings))
-    prepare_engine(given)
+        raise BadInput(f"There is no step {name!r}. Needed: one of {', '.join(BY_NAME)}. Choose one.")
+    step_settings = Settings.of(json.loads(settings))
+    prepare_engine(step_settings)
     os.chdir(tempfile.gettempdir())
-    command = command_alone(name, given)
-    os.execve(command[0], command, {**without_theirs(), **launch.environment()})
+    command = command_alone(name, step_settings)
+    os.execve(command[0], command, {**clean_environment(), **launch.environment()})
 
 
 def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_rusage) -> str:
-    """The last line: the night's size as ingest counted it, the time of this step, and what its processes used.
+    """The figures of a step: the size of the input, its time, and the resources of its processes.
 
-    Edge case: an ingest of an earlier Hindsight did not count bytes.
+    An ingest of an earlier Hindsight did not count bytes.
     """
     size = ingested.get("input_bytes")
     megabytes, speed = (f"{size / _MB:,.1f} MB, ", f": {size / _MB / seconds:.1f} MB/s") if size else ("", "")

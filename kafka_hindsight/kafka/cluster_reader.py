@@ -1,8 +1,8 @@
 """The child process that asks a cluster: `python -m kafka_hindsight.kafka.cluster_reader`.
 
-Stdin: a connection, then questions, one JSON line each. Stdout: for each question any number of `tell` (an answer) and
-`missing` (why one is not there), then `done`; or `refused`, where the settings can never work. librdkafka's admin calls
-may abort this process while brokers go away; the parent keeps the answers until then.
+Stdin: a connection, then questions, one JSON line each. Stdout: for each question any number of lines `answer` and
+`missing` (why an answer is not there), then `done`; or `refused`, if the settings can never work. librdkafka's admin
+calls may abort this process while brokers go away: the parent keeps the answers that came before.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SET
 from kafka_hindsight.shared.exits import BadInput
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-"""What brokers call internal. Source: Topic.java, INTERNAL_TOPICS."""
+"""The internal topics of Kafka. Source: Topic.java, INTERNAL_TOPICS."""
 
 AUDITED = {
     "topic": frozenset(TOPIC_SETTINGS),
     "broker": frozenset(BROKER_SETTINGS) - {"auto.create.topics.enable", "broker.rack"}
     | {"group.initial.rebalance.delay.ms", "offsets.retention.minutes", "offsets.topic.num.partitions"},
 }
-"""Settings that are kept even where they are as Kafka ships them."""
+"""Settings that a reading keeps even if they have Kafka's default."""
 
 _OWN = {
     "topic": frozenset({ConfigSource.DYNAMIC_TOPIC_CONFIG}),
     "broker": frozenset(set(ConfigSource) - {ConfigSource.DEFAULT_CONFIG, ConfigSource.UNKNOWN_CONFIG}),
 }
-"""Where a value comes from that was set for this resource."""
+"""The sources of values that were set for this resource."""
 
 _REFUSING = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
-"""Errors of a connection that the next attempt meets again."""
+"""Connection errors that a retry would meet again."""
 
 _PATIENCE = 1.0
-"""How long another broker may still let us in after one has refused."""
+"""Seconds in which another broker may still accept us after one has refused."""
 
 _NAMED = 3
 Line = dict[str, Any]
 
 
 class Refused(Exception):
-    """The brokers do not let us in, or librdkafka cannot use the settings."""
+    """The brokers refuse us, or librdkafka cannot use the settings."""
 
 
 class Unanswered(Exception):
@@ -57,33 +57,33 @@ class Unanswered(Exception):
 
 
 def serve(open_asker: Callable[[Connection], Any]) -> None:
-    """Answers questions until stdin ends, each by the method of its name."""
+    """Answer questions until stdin ends, each by the method of its name."""
     try:
         connection = from_json(sys.stdin.readline())
     except BadInput as problem:
-        say({"refused": "\n".join(problem.sentences)})
+        write_line({"refused": "\n".join(problem.sentences)})
         return
     try:
         asker = open_asker(connection)
     except (KafkaException, TypeError, ValueError) as error:
         if isinstance(error, KafkaException) and error.args[0].code() != KafkaError._INVALID_ARG:
             raise
-        say({"refused": connection.masked(said(error))})
+        write_line({"refused": connection.masked(error_text(error))})
         return
     for question in map(json.loads, sys.stdin):
         answer: Callable[..., Iterator[Line]] = getattr(asker, question["ask"])
         try:
             for line in answer(question.get("of"), question["timeout"]):
-                say(line)
+                write_line(line)
         except Refused as error:
-            say({"refused": connection.masked(str(error))})
+            write_line({"refused": connection.masked(str(error))})
         except (KafkaException, Unanswered, TimeoutError) as error:
-            say({"missing": connection.masked(said(error))})
-        say({"done": True})
+            write_line({"missing": connection.masked(error_text(error))})
+        write_line({"done": True})
 
 
 class Asker:
-    """One admin client, and the errors that its connections met."""
+    """An admin client, and the errors of its connections."""
 
     def __init__(self, connection: Connection) -> None:
         self.errors: dict[str, KafkaError] = {}
@@ -92,20 +92,24 @@ class Asker:
         )
 
     def note(self, error: KafkaError) -> None:
-        """Keeps the last error of each connection."""
+        """Keep the last error of each connection."""
         self.errors[error.str().partition(": ")[0]] = error
 
     def topics(self, _: Any, timeout: float) -> Iterator[Line]:
         """Topics with leaders, replicas and ISR, the brokers, the controller, the cluster's id: from any broker.
 
-        Raises: Refused, Unanswered with what was tried.
+        Raises:
+            Refused: The brokers refuse us.
+            Unanswered: No broker answered.
         """
-        found = self._patiently(timeout)
+        metadata = self._metadata(timeout)
         yield {
-            "tell": {
-                "cluster_id": found.cluster_id,
-                "controller": found.controller_id,
-                "brokers": [{"id": b.id, "host": b.host, "port": b.port, "rack": None} for b in found.brokers.values()],
+            "answer": {
+                "cluster_id": metadata.cluster_id,
+                "controller": metadata.controller_id,
+                "brokers": [
+                    {"id": b.id, "host": b.host, "port": b.port, "rack": None} for b in metadata.brokers.values()
+                ],
                 "topics": [
                     {
                         "topic": topic.topic,
@@ -115,14 +119,14 @@ class Asker:
                             for p in sorted(topic.partitions.values(), key=lambda p: p.id)
                         ],
                     }
-                    for topic in sorted(found.topics.values(), key=lambda t: t.topic)
+                    for topic in sorted(metadata.topics.values(), key=lambda t: t.topic)
                 ],
             }
         }
-        yield from _missing((t.topic, KafkaException(t.error)) for t in found.topics.values() if t.error)
+        yield from _missing((t.topic, KafkaException(t.error)) for t in metadata.topics.values() if t.error)
 
-    def _patiently(self, timeout: float) -> Any:
-        """The metadata of the cluster. A failed authentication is reported at once: waiting does not help."""
+    def _metadata(self, timeout: float) -> Any:
+        """The metadata of the cluster. A failed authentication is reported without waiting for the time-out."""
         answer: Future[Any] = Future()
 
         def ask() -> None:
@@ -135,7 +139,7 @@ class Asker:
         refused_at = None
         while not answer.done():
             self.admin.poll(0.05)
-            refusals = [_words(e) for e in self.errors.values() if e.code() in _REFUSING]
+            refusals = [_message(e) for e in self.errors.values() if e.code() in _REFUSING]
             if refusals and refused_at is None:
                 refused_at = time.monotonic()
             if refused_at and time.monotonic() - refused_at > _PATIENCE and not answer.done():
@@ -143,59 +147,59 @@ class Asker:
         try:
             return answer.result()
         except KafkaException as error:
-            tried = sorted({_words(e) for e in self.errors.values() if e.code() != KafkaError._ALL_BROKERS_DOWN})
-            raise Unanswered("; ".join([said(error), *tried])) from error
+            reasons = sorted({_message(e) for e in self.errors.values() if e.code() != KafkaError._ALL_BROKERS_DOWN})
+            raise Unanswered("; ".join([error_text(error), *reasons])) from error
 
     def brokers(self, _: Any, timeout: float) -> Iterator[Line]:
         """The brokers with their racks, and the controller."""
-        found = self.admin.describe_cluster(request_timeout=timeout).result(timeout + 1)
+        cluster = self.admin.describe_cluster(request_timeout=timeout).result(timeout + 1)
         brokers = [
             {"id": n.id, "host": n.host, "port": n.port, "rack": n.rack or None}
-            for n in sorted(found.nodes, key=lambda n: n.id)
+            for n in sorted(cluster.nodes, key=lambda n: n.id)
         ]
-        controller = found.controller.id if found.controller else None
-        yield {"tell": {"cluster_id": found.cluster_id, "controller": controller, "brokers": brokers}}
+        controller = cluster.controller.id if cluster.controller else None
+        yield {"answer": {"cluster_id": cluster.cluster_id, "controller": controller, "brokers": brokers}}
 
     def end_offsets(self, partitions: list[tuple[str, int]], timeout: float) -> Iterator[Line]:
         """[topic, partition, end offset, leader epoch] of partitions that have a leader."""
-        asked = {TopicPartition(t, p): OffsetSpec.latest() for t, p in partitions}
+        specs = {TopicPartition(t, p): OffsetSpec.latest() for t, p in partitions}
         ends, wrong = [], []
-        for partition, answer in self._all(self.admin.list_offsets(asked, request_timeout=timeout), timeout):
+        for partition, answer in self._results(self.admin.list_offsets(specs, request_timeout=timeout), timeout):
             if isinstance(answer, BaseException):
                 wrong.append((f"{partition.topic}-{partition.partition}", answer))
-            elif answer.offset < 0:  # librdkafka's answer for a broker that gave none
+            elif answer.offset < 0:  # librdkafka's value for a broker that did not answer
                 wrong.append((f"{partition.topic}-{partition.partition}", TimeoutError("its leader did not answer")))
             else:
                 ends.append([partition.topic, partition.partition, answer.offset, answer.leader_epoch])
-        yield {"tell": sorted(ends)}
+        yield {"answer": sorted(ends)}
         yield from _missing(wrong)
 
     def groups(self, _: Any, timeout: float) -> Iterator[Line]:
-        """The names of all groups that consume, with type and state where the brokers tell them."""
-        found = self.admin.list_consumer_groups(request_timeout=timeout).result(timeout + 1)
-        yield {"tell": sorted(g.group_id for g in found.valid)}
-        yield from _missing(("a broker", e if isinstance(e, Exception) else KafkaException(e)) for e in found.errors)
+        """The names of all groups that consume."""
+        listing = self.admin.list_consumer_groups(request_timeout=timeout).result(timeout + 1)
+        yield {"answer": sorted(g.group_id for g in listing.valid)}
+        yield from _missing(("a broker", e if isinstance(e, Exception) else KafkaException(e)) for e in listing.errors)
 
     def members(self, groups: list[str], timeout: float) -> Iterator[Line]:
         """Each group with its state, coordinator and members, as soon as its coordinator has answered."""
-        asked = self.admin.describe_consumer_groups(groups, request_timeout=timeout)
-        for group, answer in self._all(asked, timeout):
-            failed = isinstance(answer, BaseException)
-            yield {"tell": {"group": group, "error": said(answer)} if failed else _group(answer)}
+        futures = self.admin.describe_consumer_groups(groups, request_timeout=timeout)
+        for group, answer in self._results(futures, timeout):
+            is_error = isinstance(answer, BaseException)
+            yield {"answer": {"group": group, "error": error_text(answer)} if is_error else _group(answer)}
 
     def committed(self, groups: list[str], timeout: float) -> Iterator[Line]:
         """Each group with its committed offsets, as soon as its coordinator has answered."""
-        asked: dict[str, Future[Any]] = {}
+        futures: dict[str, Future[Any]] = {}
         for group in groups:
             request = [ConsumerGroupTopicPartitions(group)]
-            asked |= self.admin.list_consumer_group_offsets(request, request_timeout=timeout)
+            futures |= self.admin.list_consumer_group_offsets(request, request_timeout=timeout)
         wrong = []
-        for group, answer in self._all(asked, timeout):
+        for group, answer in self._results(futures, timeout):
             if isinstance(answer, BaseException):
                 wrong.append((group, answer))
             else:
                 offsets = sorted([p.topic, p.partition, p.offset] for p in answer.topic_partitions)
-                yield {"tell": {"group": group, "committed": offsets}}
+                yield {"answer": {"group": group, "committed": offsets}}
         yield from _missing(wrong)
 
     def broker_configs(self, brokers: list[int], timeout: float) -> Iterator[Line]:
@@ -207,32 +211,32 @@ class Asker:
         yield from self._configs("topic", [[ConfigResource(ResourceType.TOPIC, t) for t in topics]], timeout)
 
     def _configs(self, kind: str, requests: list[list[ConfigResource]], timeout: float) -> Iterator[Line]:
-        asked: dict[ConfigResource, Future[Any]] = {}
+        futures: dict[ConfigResource, Future[Any]] = {}
         for request in requests:
-            asked |= self.admin.describe_configs(request, request_timeout=timeout)
-        kept, wrong = [], []
-        for resource, answer in self._all(asked, timeout):
+            futures |= self.admin.describe_configs(request, request_timeout=timeout)
+        configs, wrong = [], []
+        for resource, answer in self._results(futures, timeout):
             if isinstance(answer, BaseException):
                 wrong.append((f"{kind} {resource.name}", answer))
             else:
-                kept += [c for e in answer.values() if (c := _config(kind, resource.name, e))]
-        yield {"tell": sorted(kept, key=lambda c: (c["resource"], c["name"]))}
+                configs += [c for e in answer.values() if (c := _config(kind, resource.name, e))]
+        yield {"answer": sorted(configs, key=lambda c: (c["resource"], c["name"]))}
         yield from _missing(wrong)
 
-    def _all(self, asked: Mapping[Any, Future[Any]], timeout: float) -> Iterator[tuple[Any, Any]]:
-        """Each thing asked with its answer or its error, as they come; what never comes last."""
-        names = {id(future): name for name, future in asked.items()}
-        open_ = set(names)
+    def _results(self, futures: Mapping[Any, Future[Any]], timeout: float) -> Iterator[tuple[Any, Any]]:
+        """Each key with its result or its error, as they arrive; those that time out come last."""
+        names = {id(future): name for name, future in futures.items()}
+        unanswered = set(names)
         try:
-            for future in as_completed(asked.values(), timeout + 1):
-                open_.discard(id(future))
+            for future in as_completed(futures.values(), timeout + 1):
+                unanswered.discard(id(future))
                 yield names[id(future)], future.exception() or future.result()
         except TimeoutError:
             late = TimeoutError(f"no answer within {timeout:g} s")
-            yield from ((names[i], late) for i in open_)
+            yield from ((names[i], late) for i in unanswered)
 
 
-def _group(told: Any) -> Line:
+def _group(description: Any) -> Line:
     members = [
         {
             "member_id": m.member_id,
@@ -241,25 +245,25 @@ def _group(told: Any) -> Line:
             "instance_id": m.group_instance_id or None,
             "assignment": sorted([p.topic, p.partition] for p in m.assignment.topic_partitions),
         }
-        for m in sorted(told.members, key=lambda m: m.member_id)
+        for m in sorted(description.members, key=lambda m: m.member_id)
     ]
     return {
-        "group": told.group_id,
-        "state": _known(told.state.name),
-        "type": _known(told.type.name),
-        "assignor": told.partition_assignor or None,
-        "coordinator": told.coordinator.id if told.coordinator else None,
+        "group": description.group_id,
+        "state": _name_or_none(description.state.name),
+        "type": _name_or_none(description.type.name),
+        "assignor": description.partition_assignor or None,
+        "coordinator": description.coordinator.id if description.coordinator else None,
         "members": members,
     }
 
 
-def _known(name: str) -> str | None:
-    """Brokers before 3.8 tell no type, and every broker may have a state that librdkafka has no name for."""
+def _name_or_none(name: str) -> str | None:
+    """A name; None for UNKNOWN: brokers before 3.8 report no type, and librdkafka may not know a state."""
     return None if name == "UNKNOWN" else name
 
 
 def _config(kind: str, resource: str, entry: Any) -> Line | None:
-    """A setting that is kept: one that was set, or that an audit asks for. Never a sensitive value."""
+    """A setting, if it was set or an audit reads it; None otherwise. Sensitive values are left out."""
     source = ConfigSource(int(entry.source))
     if entry.name not in AUDITED[kind] and source not in _OWN[kind]:
         return None
@@ -268,28 +272,28 @@ def _config(kind: str, resource: str, entry: Any) -> Line | None:
 
 
 def _missing(wrong: Any) -> Iterator[Line]:
-    """One line for each reason, with how many things it holds for."""
+    """One line for each reason, with the names that it holds for."""
     by_reason: dict[str, list[str]] = {}
     for name, error in wrong:
-        by_reason.setdefault(said(error), []).append(name)
+        by_reason.setdefault(error_text(error), []).append(name)
     for reason, names in sorted(by_reason.items()):
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         yield {"missing": f"{', '.join(sorted(names)[:_NAMED])}{more}: {reason}"}
 
 
-def said(error: BaseException) -> str:
-    """An error in words: the name of its code, and what librdkafka or the broker says."""
+def error_text(error: BaseException) -> str:
+    """An error as text: the name of its code, and the message of librdkafka or the broker."""
     cause = error.args[0] if isinstance(error, KafkaException) and error.args else error
     return f"{cause.name()}: {cause.str()}" if isinstance(cause, KafkaError) else str(cause) or "no answer in time"
 
 
-def _words(error: KafkaError) -> str:
-    """What befell a connection, without librdkafka's count of milliseconds behind it."""
+def _message(error: KafkaError) -> str:
+    """The message of a connection's error, without librdkafka's milliseconds at its end."""
     return str(error.str()).partition(" (after ")[0]
 
 
-def say(line: Line) -> None:
-    """One line of the protocol, at once: this process may not live to say the next."""
+def write_line(line: Line) -> None:
+    """Write one line of the protocol and flush it: this process may abort before the next."""
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
 

@@ -1,4 +1,4 @@
-"""How one cluster is reached: bootstrap servers and librdkafka's settings, with their secrets masked."""
+"""The connection to a cluster: bootstrap servers and librdkafka's settings, with secrets masked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_hindsight.shared.exits import BadInput
 
 BOOTSTRAP = "bootstrap.servers"
 TIMEOUT = "default.api.timeout.ms"
-"""Java's name for the time that one call may take; librdkafka has none, so it is kept here."""
+"""Java's name for the time-out of one call; librdkafka has no such setting, so it is kept here."""
 
 DEFAULT_TIMEOUT_MS = 8_000
 _TIMEOUTS = range(1_000, 120_001)
@@ -21,7 +21,7 @@ _TIMEOUTS = range(1_000, 120_001)
 _OPEN = frozenset(
     {BOOTSTRAP, TIMEOUT, "client.id", "security.protocol", "sasl.mechanism", "sasl.mechanisms", "ssl.ca.location"}
 )
-"""Settings whose values may be shown. Every other one is a secret until someone says otherwise."""
+"""Settings whose values may be shown. Every other setting counts as a secret."""
 
 _PEM = "librdkafka reads PEM files (openssl and keytool convert)"
 JAVA_ONLY: Mapping[str, str] = {
@@ -36,17 +36,17 @@ JAVA_ONLY: Mapping[str, str] = {
     "ssl.keystore.certificate.chain": "Give ssl.certificate.pem instead, with the same text.",
     "ssl.keystore.key": "Give ssl.key.pem instead, with the same text.",
 }
-"""Spellings of Java clients that librdkafka does not know, and what to write instead."""
+"""Settings of Java clients that librdkafka does not know, and what to set instead."""
 
 _SERVER = re.compile(r"(?:[A-Za-z_]+://)?(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.%]+\])(?::(?P<port>\d{1,5}))?")
 _HIDDEN = "***"
 _SHORT = 3
-"""A secret of so few characters is not looked for in messages: it would blot out words."""
+"""A secret of so few characters is not masked in messages: it would mask parts of words."""
 
 
 @dataclass(frozen=True, repr=False)
 class Connection:
-    """The settings of one cluster. `name` is what messages call it."""
+    """The settings of one cluster. `name` is its name in messages."""
 
     name: str
     settings: Mapping[str, str]
@@ -54,62 +54,64 @@ class Connection:
 
     @classmethod
     def of(cls, name: str, settings: Mapping[str, Any]) -> Connection:
-        """A connection out of librdkafka's settings, as a file or an Airflow connection holds them.
+        """A connection from librdkafka's settings, as in a file or an Airflow connection.
 
-        Raises: BadInput with a sentence for each problem, none of which holds a secret.
+        Raises:
+            BadInput: A sentence for each problem, without secrets.
         """
-        said = {str(k).strip(): _text(v) for k, v in settings.items() if v is not None}
-        timeout = said.pop(TIMEOUT, str(DEFAULT_TIMEOUT_MS))
-        problems = _wrong_servers(name, said.get(BOOTSTRAP, ""))
+        values = {str(k).strip(): _text(v) for k, v in settings.items() if v is not None}
+        timeout = values.pop(TIMEOUT, str(DEFAULT_TIMEOUT_MS))
+        problems = _wrong_servers(name, values.get(BOOTSTRAP, ""))
         if not (timeout.isascii() and timeout.isdigit() and int(timeout) in _TIMEOUTS):
             first, last = _TIMEOUTS[0], _TIMEOUTS[-1]
             problems.append(f"{name} sets {TIMEOUT}={timeout}. Needed: milliseconds from {first} to {last}.")
         problems += [
             f"{name} sets {key}, which only Java's clients know. Needed: librdkafka's settings. {remedy}"
             for key, remedy in JAVA_ONLY.items()
-            if key in said
+            if key in values
         ]
         if problems:
             raise BadInput(*problems)
-        return cls(name, said, int(timeout))
+        return cls(name, values, int(timeout))
 
     def described(self) -> str:
-        """The settings for people to read, one a line, secrets masked."""
-        shown = {**self.settings, TIMEOUT: str(self.timeout_ms)}
-        return "\n".join(f"{key} = {value if key in _OPEN else _HIDDEN}" for key, value in sorted(shown.items()))
+        """The settings as text, one a line, secrets masked."""
+        values = {**self.settings, TIMEOUT: str(self.timeout_ms)}
+        return "\n".join(f"{key} = {value if key in _OPEN else _HIDDEN}" for key, value in sorted(values.items()))
 
     def __repr__(self) -> str:
         return f"Connection({self.name!r}, {self.settings.get(BOOTSTRAP)!r})"
 
     def masked(self, text: str) -> str:
-        """A message of someone else's without the secrets that it may quote."""
+        """A message without the secrets that it may quote."""
         secrets = {v for k, v in self.settings.items() if k not in _OPEN and len(v) > _SHORT}
         for secret in sorted(secrets, key=len, reverse=True):
             text = text.replace(secret, _HIDDEN)
         return text
 
     def to_json(self) -> str:
-        """For a child's stdin and nothing else: secrets and all."""
+        """The connection with its secrets, for the stdin of a child process only."""
         return json.dumps({"name": self.name, "settings": {**self.settings, TIMEOUT: str(self.timeout_ms)}})
 
 
 def from_json(text: str) -> Connection:
-    """What `to_json` wrote. Raises: BadInput where it is something else, without quoting it."""
+    """Read the text of `to_json`. Raises: BadInput if it is something else, without quoting it."""
     try:
-        said = json.loads(text)
-        return Connection.of(said["name"], said["settings"])
+        document = json.loads(text)
+        return Connection.of(document["name"], document["settings"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, BadInput):
             raise
         raise BadInput(
-            "What came on stdin is not a connection. Needed: JSON with name, and settings with bootstrap.servers."
+            "Stdin holds no connection. Needed: JSON with name, and settings with bootstrap.servers."
         ) from None
 
 
 def from_environment(environment: Mapping[str, str]) -> Connection | None:
-    """The connection that BOOTSTRAP and KAFKA_CONFIG name; BOOTSTRAP has the last word. None where neither is set.
+    """The connection that BOOTSTRAP and KAFKA_CONFIG name; BOOTSTRAP overrides. None if neither is set.
 
-    Raises: BadInput where the file cannot be read or holds what cannot be used.
+    Raises:
+        BadInput: The file cannot be read, or has settings that cannot be used.
     """
     bootstrap, file = (environment.get(name, "").strip() for name in ("BOOTSTRAP", "KAFKA_CONFIG"))
     if not bootstrap and not file:
@@ -119,7 +121,7 @@ def from_environment(environment: Mapping[str, str]) -> Connection | None:
 
 
 def properties_of(file: str) -> dict[str, str]:
-    """A client.properties file. Raises: BadInput where it cannot be read, or for lines without a value."""
+    """Read a client.properties file. Raises: BadInput if it cannot be read, or for lines without a value."""
     try:
         text = Path(file).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -127,32 +129,32 @@ def properties_of(file: str) -> dict[str, str]:
         raise BadInput(
             f"KAFKA_CONFIG names {file}, and it cannot be read: {why}. Needed: a file of key=value lines."
         ) from None
-    found, wrong = parsed(text)
+    settings, wrong = parsed(text)
     if wrong:
         raise BadInput(f"{file} has no key=value in line {', '.join(map(str, wrong))}. Needed: one setting a line.")
-    return found
+    return settings
 
 
 def parsed(text: str) -> tuple[dict[str, str], list[int]]:
-    """The settings of a properties file, and the numbers of the lines that hold none.
+    """The settings of a properties file, and the numbers of the lines that have none.
 
-    Edge case: a line that ends in a backslash goes on in the next one, as Java reads it.
+    A line that ends in a backslash goes on in the next one, as in Java.
     """
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     wrong: list[int] = []
     waiting = ""
     for number, line in enumerate(text.splitlines(), start=1):
-        whole = waiting + line.strip()
+        entry = waiting + line.strip()
         waiting = ""
-        if not whole or whole.startswith(("#", "!")):
+        if not entry or entry.startswith(("#", "!")):
             continue
-        if whole.endswith("\\"):
-            waiting = whole[:-1]
-        elif match := re.fullmatch(r"([^=:\s]+)\s*[=:]\s*(.*)", whole):
-            found[match[1]] = match[2]
+        if entry.endswith("\\"):
+            waiting = entry[:-1]
+        elif match := re.fullmatch(r"([^=:\s]+)\s*[=:]\s*(.*)", entry):
+            settings[match[1]] = match[2]
         else:
             wrong.append(number)
-    return found, wrong
+    return settings, wrong
 
 
 def _text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The records of `__consumer_offsets` that are new since the last reading, landed in the lake as JSON lines."""
+"""Land the new records of `__consumer_offsets` in the lake, as JSON lines."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from datetime import datetime
 from typing import Any
 
 from kafka_hindsight.kafka.connection import Connection
-from kafka_hindsight.kafka.snapshot import Answer, Reader, ReaderDied
+from kafka_hindsight.kafka.snapshot import Reader, ReaderDied, Reply
 from kafka_hindsight.lake import landing
 
 _READER = "kafka_hindsight.kafka.group_records_reader"
 _MOST_DEATHS = 3
 CALLS = 5
-"""A question waits so often for brokers, and at last for records: the child gives each its share of the time-out."""
+"""The number of waits in one question, for brokers and for records: each gets a share of the time-out."""
 
 _PATIENCE = 90.0
-"""How long one reading goes on, in seconds. A topic that was never read may hold more; the next reading goes on."""
+"""Seconds that one reading may take. The next reading goes on where this one stops."""
 
 _NOTHING_READ: Mapping[str, Any] = {"positions": {}, "ends": None, "topic_id": None, "is_done": False}
-Tell = Callable[[str], None]
+Say = Callable[[str], None]
 
 
 @dataclass
 class Landed:
-    """What one reading of the topic brought. `notes`: sentences about what a person should know."""
+    """The counts and files of one reading of the topic. `notes` are sentences for the user."""
 
     records: int = 0
     broken: int = 0
@@ -36,34 +36,37 @@ class Landed:
     notes: list[str] = field(default_factory=list)
 
     def sentences(self) -> list[str]:
-        """For people, a sentence each."""
+        """A summary, in sentences."""
         broken = [f"Records of groups that could not be decoded: {self.broken}"] if self.broken else []
         return [f"Records of groups since the last reading: {self.records:,}", *broken, *self.notes]
 
 
 def land_group_records(
-    connection: Connection, lake: str, cluster: str, at: datetime, say: Tell = lambda _: None
+    connection: Connection, lake: str, cluster: str, at: datetime, say: Say = lambda _: None
 ) -> Landed:
-    """Reads from the positions that the lake keeps to the end that the topic has now, and lands what is new.
+    """Read the topic from the positions in the lake to its present end, and land the new records.
 
-    Gives: what was landed, in `<LAKE>/landing/group_records/`: files of at most a few megabytes, and after each one
-        the positions that follow it.
-    Keeps: a reading that breaks off between the two reads the same again, and the place of a record makes it one; a
-        file that has landed is never written again.
-    Raises: BadInput where the settings are refused.
-    Edge case: a topic that is not there is no fault, nor is one that may not be read: a sentence says so.
+    Files of a few megabytes at most go to `<LAKE>/landing/group_records/`; after each one its positions are written. A
+    reading that ends in between reads the same records again: their partition and offset make them one. A landed file
+    is never written again. If the topic is missing or may not be read, a note says so.
+
+    Returns:
+        The counts, files and notes.
+
+    Raises:
+        BadInput: The settings are refused.
     """
     folder = landing.landing_folder(lake, landing.GROUP_RECORDS)
-    kept_in = f"{folder}/{landing.safe_name(cluster)}.positions.json"
-    state = kept = _positions(kept_in)
+    positions_file = f"{folder}/{landing.safe_name(cluster)}.positions.json"
+    state = stored = _positions(positions_file)
     landed, until = Landed(), time.monotonic() + _PATIENCE
     with Reader(connection, _READER) as reader:
         while not state["is_done"] and time.monotonic() < until:
-            answer = _ask(reader, state, connection.timeout_ms / 1000, landed)
-            found = _taken(answer, landed) if answer else None
-            if found is None:
+            reply = _ask(reader, state, connection.timeout_ms / 1000, landed)
+            batch = _rows_and_positions(reply, landed) if reply else None
+            if batch is None:
                 break
-            rows, following = found
+            rows, following = batch
             if rows:
                 _land(rows, f"{folder}/{landing.landed_stem(cluster, at)}", state, following, landed)
                 say(f"{landed.records:,} group records")
@@ -73,44 +76,44 @@ def land_group_records(
             state = following
             if not state["is_done"] and time.monotonic() > until:
                 landed.notes.append(f"__consumer_offsets holds more than {_PATIENCE:g} s could read: the rest follows.")
-            if (state["positions"], state["topic_id"]) != (kept["positions"], kept["topic_id"]):
+            if (state["positions"], state["topic_id"]) != (stored["positions"], stored["topic_id"]):
                 lasting = {name: state[name] for name in ("positions", "topic_id")}
-                landing.write_atomically(kept_in, json.dumps(lasting, sort_keys=True) + "\n")
-                kept = state
+                landing.write_atomically(positions_file, json.dumps(lasting, sort_keys=True) + "\n")
+                stored = state
     return landed
 
 
-def _ask(reader: Reader, state: Mapping[str, Any], timeout: float, landed: Landed) -> Answer | None:
+def _ask(reader: Reader, state: Mapping[str, Any], timeout: float, landed: Landed) -> Reply | None:
     while reader.deaths < _MOST_DEATHS:
         try:
-            return reader.ask("read", state, CALLS * timeout)
+            return reader.ask("records", state, CALLS * timeout)
         except ReaderDied as death:
             why = str(death)
     landed.notes.append(f"__consumer_offsets was not read to its end: {why}. The next reading goes on from there.")
     return None
 
 
-def _taken(answer: Answer, landed: Landed) -> tuple[list[dict[str, Any]], dict[str, Any]] | None:
-    """The rows of an answer, and the positions that follow them; None where it has none."""
-    denied = next((t["denied"] for t in answer.tells if "denied" in t), None)
+def _rows_and_positions(reply: Reply, landed: Landed) -> tuple[list[dict[str, Any]], dict[str, Any]] | None:
+    """The rows of a reply, and the positions after them; None if it has none."""
+    denied = next((t["denied"] for t in reply.answers if "denied" in t), None)
     if denied is not None:
         landed.notes.append(
             f"__consumer_offsets may not be read: {denied}. Needed: READ on that topic. Without it nothing shows the "
             "generation of an assignment, nor the time-outs of members."
         )
         return None
-    last = next((t for t in answer.tells if "next" in t), None)
+    last = next((t for t in reply.answers if "next" in t), None)
     if last is None:
-        landed.notes += [f"__consumer_offsets was not read: {why}" for why in answer.missing]
+        landed.notes += [f"__consumer_offsets was not read: {why}" for why in reply.missing]
         return None
     landed.notes += [f"__consumer_offsets: {note}" for note in last.get("notes", ()) if note not in landed.notes]
-    return [t for t in answer.tells if "record_offset" in t], last["next"]
+    return [t for t in reply.answers if "record_offset" in t], last["next"]
 
 
 def _land(
     rows: list[dict[str, Any]], name: str, before: Mapping[str, Any], after: Mapping[str, Any], landed: Landed
 ) -> None:
-    """Writes rows under a name that their first and last positions give; what is there already stays."""
+    """Write rows into a file named by their first and last positions, unless it exists."""
     span = json.dumps([before["positions"], after["positions"], after["topic_id"]], sort_keys=True)
     place = f"{name}-{hashlib.sha256(span.encode()).hexdigest()[:16]}.jsonl"
     landing.write_new(place, "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
@@ -120,9 +123,9 @@ def _land(
 
 
 def _positions(place: str) -> dict[str, Any]:
-    """What is kept; from the beginning where nothing is, or where it cannot be read."""
+    """The positions in the lake; the beginning if there are none, or if they cannot be read."""
     try:
-        said = json.loads(landing.read_text(place))
-        return {**_NOTHING_READ, "positions": dict(said["positions"]), "topic_id": said["topic_id"]}
+        document = json.loads(landing.read_text(place))
+        return {**_NOTHING_READ, "positions": dict(document["positions"]), "topic_id": document["topic_id"]}
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return dict(_NOTHING_READ)

@@ -1,4 +1,4 @@
-"""One reading of a cluster, put together from what a child process hands over."""
+"""One reading of a cluster, assembled from the answers of a child process."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ from kafka_hindsight.shared.exits import BadInput
 Reading = dict[str, Any]
 
 AT_ONCE = 500
-"""Groups, or topics, in one question: a coordinator can bear as many open requests."""
+"""Groups, or topics, in one question: a coordinator can take as many open requests."""
 
 _MOST_DEATHS = 6
 _GRACE = 3.0
-"""Beyond a question's time-out, before a child that says nothing is given up."""
+"""Seconds after a question's time-out before a silent child is ended."""
 
 _READER = "kafka_hindsight.kafka.cluster_reader"
 _HIDDEN_FROM_CHILD = ("AIRFLOW_CONN_", "AIRFLOW__")
 
 
 class Unreachable(RuntimeError):
-    """No broker answered. The text says what was tried; a retry may succeed."""
+    """No broker answered. The text lists the errors; a retry may succeed."""
 
 
 @dataclass
-class Answer:
-    """What one question brought: answers, and why others are not there."""
+class Reply:
+    """The answers to one question, and the reasons for missing ones."""
 
-    tells: list[Any] = field(default_factory=list)
+    answers: list[Any] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
 
 class ReaderDied(RuntimeError):
-    """The child ended, or was silent for too long. `answer` is what it had sent."""
+    """The child ended, or was silent for too long. `reply` is the part that it had sent."""
 
-    def __init__(self, why: str, answer: Answer) -> None:
+    def __init__(self, why: str, reply: Reply) -> None:
         super().__init__(why)
-        self.answer = answer
+        self.reply = reply
 
 
 class Reader:
-    """The child process, started again where it died. Secrets go through its stdin alone."""
+    """The child process, which is started again if it dies. It gets secrets only through its stdin."""
 
     def __init__(self, connection: Connection, module: str = _READER) -> None:
         self.connection = connection
@@ -70,33 +70,35 @@ class Reader:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
         self._end()
 
-    def ask(self, question: str, of: Any, timeout: float) -> Answer:
-        """Asks one question.
+    def ask(self, question: str, of: Any, timeout: float) -> Reply:
+        """Ask one question.
 
-        Raises: ReaderDied with what was answered before; BadInput where the settings are refused.
+        Raises:
+            ReaderDied: The child ended or was silent; with the answers before that.
+            BadInput: The settings are refused.
         """
         if self.process is None:
             self._start()
-        answer = Answer()
+        reply = Reply()
         try:
             self._send(json.dumps({"ask": question, "of": of, "timeout": timeout}))
             for line in self._lines(time.monotonic() + timeout + _GRACE):
-                if "tell" in line:
-                    answer.tells.append(line["tell"])
+                if "answer" in line:
+                    reply.answers.append(line["answer"])
                 elif "missing" in line:
-                    answer.missing.append(line["missing"])
+                    reply.missing.append(line["missing"])
                 elif "refused" in line:
                     raise BadInput(
                         f"{self.connection.name} was refused: {line['refused']}. Needed: settings that librdkafka and "
                         "the brokers accept. Correct them; a retry would find the same."
                     )
                 else:
-                    return answer
+                    return reply
         except (EOFError, OSError, TimeoutError) as end:
             why = str(end) if isinstance(end, TimeoutError) else self._last_words()
             self.deaths += 1
             self._end()
-            raise ReaderDied(why, answer) from None
+            raise ReaderDied(why, reply) from None
         raise AssertionError("lines end with an error or a return")
 
     def _start(self) -> None:
@@ -120,26 +122,26 @@ class Reader:
         self.process.stdin.flush()
 
     def _lines(self, until: float) -> Iterator[dict[str, Any]]:
-        """What the child says, line by line. Raises: EOFError where it ended, TimeoutError where it says nothing."""
+        """The child's lines. Raises: EOFError if it ended, TimeoutError if it is silent."""
         assert self.process and self.process.stdout
         pipe = self.process.stdout.fileno()
         while True:
-            *whole, self._rest = self._rest.split(b"\n")
-            yield from map(json.loads, whole)
+            *lines, self._rest = self._rest.split(b"\n")
+            yield from map(json.loads, lines)
             if not select.select([pipe], [], [], max(0, until - time.monotonic()))[0]:
                 raise TimeoutError("the reader said nothing in time and was ended")
-            read = os.read(pipe, 1 << 20)
-            if not read:
+            chunk = os.read(pipe, 1 << 20)
+            if not chunk:
                 raise EOFError
-            self._rest += read
+            self._rest += chunk
 
     def _last_words(self) -> str:
         assert self.process
         code = self.process.wait()
-        ended = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+        ending = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
         self._errors.seek(0)
         words = self._errors.read().decode(errors="replace").strip().splitlines()[-1:]
-        return self.connection.masked(": ".join([f"the reader ended {ended}", *words]))
+        return self.connection.masked(": ".join([f"the reader ended {ending}", *words]))
 
     def _end(self) -> None:
         if self.process is not None:
@@ -153,115 +155,122 @@ class Reader:
 
 
 def take(connection: Connection, cluster: str | None = None, say: Callable[[str], None] = lambda _: None) -> Reading:
-    """One reading of a cluster, as docs/design.md section 7 has it. What did not answer is under `missing`, with why.
+    """Take one reading of a cluster, in the form of docs/design.md, section 7. `missing` says what did not answer.
 
-    Takes: the name of the cluster in the lake, where it is known; who shows the progress.
-    Raises: Unreachable where no broker answers; BadInput where the settings are refused.
+    Args:
+        connection: The cluster.
+        cluster: Its name in the lake, if known.
+        say: Shows a sentence of progress.
+
+    Raises:
+        Unreachable: No broker answers.
+        BadInput: The settings are refused.
     """
     with Reader(connection) as reader:
-        return _Taking(reader, connection.timeout_ms / 1000, cluster, say).reading()
+        return _ReadingBuilder(reader, connection.timeout_ms / 1000, cluster, say).build()
 
 
-class _Taking:
-    """One reading as it grows."""
+class _ReadingBuilder:
+    """One reading, part by part."""
 
     def __init__(self, reader: Reader, timeout: float, cluster: str | None, say: Callable[[str], None]) -> None:
         self.reader, self.timeout, self.say = reader, timeout, say
-        self.found: Reading = {"at": datetime.now(UTC).isoformat(timespec="milliseconds")}
+        self.reading: Reading = {"at": datetime.now(UTC).isoformat(timespec="milliseconds")}
         if cluster:
-            self.found["cluster"] = cluster
+            self.reading["cluster"] = cluster
         self.missing: list[dict[str, str]] = []
 
-    def reading(self) -> Reading:
-        """Asks part by part; what a later part needs of an earlier one that did not answer is not asked."""
-        self._reach()
-        for tell in self._whole("brokers"):
-            self.found |= tell
-        topics = self.found["topics"]
-        led = [(t["topic"], p["partition"]) for t in topics for p in t["partitions"] if p["leader"] >= 0]
-        if offsets := self._whole("end_offsets", led):
-            self.found["end_offsets"] = offsets[0]
-        if listed := self._whole("groups"):
-            self.found["groups"] = self._groups(listed[0])
+    def build(self) -> Reading:
+        """Ask for each part. A part that needs an earlier one is not asked for if that did not answer."""
+        self._ask_topics()
+        for tell in self._ask("brokers"):
+            self.reading |= tell
+        topics = self.reading["topics"]
+        partitions = [(t["topic"], p["partition"]) for t in topics for p in t["partitions"] if p["leader"] >= 0]
+        if offsets := self._ask("end_offsets", partitions):
+            self.reading["end_offsets"] = offsets[0]
+        if groups := self._ask("groups"):
+            self.reading["groups"] = self._groups(groups[0])
         if configs := self._configs():
-            self.found["configs"] = configs
+            self.reading["configs"] = configs
         if self.missing:
-            self.found["missing"] = self.missing
-        return self.found
+            self.reading["missing"] = self.missing
+        return self.reading
 
     def _configs(self) -> list[Any]:
-        """The settings of brokers and topics, as far as they answered."""
-        answers = self._whole("broker_configs", [b["id"] for b in self.found["brokers"]], part="configs")
-        for some in _cut([t["topic"] for t in self.found["topics"]], AT_ONCE):
-            answers += self._whole("topic_configs", some, part="configs")
+        """The settings of the brokers and topics that answered."""
+        answers = self._ask("broker_configs", [b["id"] for b in self.reading["brokers"]], part="configs")
+        for topics in _cut([t["topic"] for t in self.reading["topics"]], AT_ONCE):
+            answers += self._ask("topic_configs", topics, part="configs")
         return list(chain.from_iterable(answers))
 
-    def _reach(self) -> None:
-        told = self._whole("topics")
-        if not told:
-            tried = "; ".join(m["reason"] for m in self.missing)
+    def _ask_topics(self) -> None:
+        answers = self._ask("topics")
+        if not answers:
+            reasons = "; ".join(m["reason"] for m in self.missing)
             raise Unreachable(
-                f"No broker of {self.reader.connection.name} answered within {self.timeout:g} s. Tried: {tried}. "
+                f"No broker of {self.reader.connection.name} answered within {self.timeout:g} s. Tried: {reasons}. "
                 "Needed: one broker that answers. Check the address, the security protocol, and that they run."
             )
-        self.found |= told[0]
-        partitions = sum(len(t["partitions"]) for t in told[0]["topics"])
-        self.say(f"{len(told[0]['brokers'])} brokers, {len(told[0]['topics'])} topics, {partitions:,} partitions")
+        self.reading |= answers[0]
+        partitions = sum(len(t["partitions"]) for t in answers[0]["topics"])
+        self.say(f"{len(answers[0]['brokers'])} brokers, {len(answers[0]['topics'])} topics, {partitions:,} partitions")
 
-    def _whole(self, question: str, of: Any = None, part: str | None = None) -> list[Any]:
-        """The answers to a question that is put as a whole, twice where the reader dies of it the first time."""
+    def _ask(self, question: str, of: Any = None, part: str | None = None) -> list[Any]:
+        """The answers to a question, which is asked again if the reader dies the first time."""
         why = ""
         for _ in range(2):
             if self.reader.deaths > _MOST_DEATHS:
                 break
             try:
-                answer = self.reader.ask(question, of, self.timeout)
+                reply = self.reader.ask(question, of, self.timeout)
             except ReaderDied as death:
                 why = str(death)
                 self.say(f"{part or question}: {why}")
                 continue
-            self._lack(part or question, answer.missing)
-            return answer.tells
-        self._lack(part or question, [why or f"not asked: the reader died {self.reader.deaths} times"])
+            self._add_missing(part or question, reply.missing)
+            return reply.answers
+        self._add_missing(part or question, [why or f"not asked: the reader died {self.reader.deaths} times"])
         return []
 
     def _groups(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Every group with its members and committed offsets; one that ended the reader has an error."""
+        """Every group with its members and committed offsets; a group that ended the reader has an error."""
         self.say(f"{len(names):,} groups")
-        described, died = self._each("members", names)
+        described, died = self._ask_in_pieces("members", names)
         described |= {name: {"group": name, "error": why} for name, why in died.items()}
-        committed, died = self._each("committed", names)
-        self._lack("committed", [f"{name}: {why}" for name, why in died.items()])
+        committed, died = self._ask_in_pieces("committed", names)
+        self._add_missing("committed", [f"{name}: {why}" for name, why in died.items()])
         return [{**described.get(n, {"group": n, "error": "not answered"}), **committed.get(n, {})} for n in names]
 
-    def _each(self, question: str, names: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
-        """The description of each group. Gives: answers by group; those that ended the reader, with why.
+    def _ask_in_pieces(self, question: str, names: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
+        """Ask about groups, in ever smaller pieces if the reader dies, until one group alone is to blame.
 
-        A question of which the reader dies is put again in ever smaller pieces, until one group alone is to blame.
+        Returns:
+            Answers by group, and the errors of the groups that ended the reader.
         """
-        told: dict[str, Any] = {}
+        answers: dict[str, Any] = {}
         died: dict[str, str] = {}
         waiting = list(_cut(names, AT_ONCE))
         while waiting:
-            some = waiting.pop(0)
+            batch = waiting.pop(0)
             if self.reader.deaths > _MOST_DEATHS:
-                died |= dict.fromkeys(some, f"not asked: the reader died {self.reader.deaths} times")
+                died |= dict.fromkeys(batch, f"not asked: the reader died {self.reader.deaths} times")
                 continue
             try:
-                answer = self.reader.ask(question, some, self.timeout)
+                reply = self.reader.ask(question, batch, self.timeout)
             except ReaderDied as death:
-                answer = death.answer
-                left = [n for n in some if n not in {t["group"] for t in answer.tells}]
-                self.say(f"{question}: {death}; {len(left)} groups are asked again")
-                if len(left) == 1:
-                    died[left[0]] = str(death)
+                reply = death.reply
+                unanswered = [n for n in batch if n not in {t["group"] for t in reply.answers}]
+                self.say(f"{question}: {death}; {len(unanswered)} groups are asked again")
+                if len(unanswered) == 1:
+                    died[unanswered[0]] = str(death)
                 else:
-                    waiting[:0] = _cut(left, max(1, len(left) // 5))
-            told |= {t["group"]: t for t in answer.tells}
-            self._lack(question, answer.missing)
-        return told, died
+                    waiting[:0] = _cut(unanswered, max(1, len(unanswered) // 5))
+            answers |= {t["group"]: t for t in reply.answers}
+            self._add_missing(question, reply.missing)
+        return answers, died
 
-    def _lack(self, part: str, reasons: Sequence[str]) -> None:
+    def _add_missing(self, part: str, reasons: Sequence[str]) -> None:
         self.missing += [{"part": part, "reason": reason} for reason in reasons]
 
 
@@ -270,7 +279,7 @@ def _cut(things: Sequence[Any], size: int) -> Iterator[list[Any]]:
 
 
 def summary(reading: Mapping[str, Any]) -> list[str]:
-    """A reading for people, a sentence each."""
+    """A summary of a reading, in sentences."""
     partitions = [p for t in reading.get("topics", ()) for p in t["partitions"]]
     groups = reading.get("groups", ())
     silent = [g["group"] for g in groups if "error" in g]
@@ -281,12 +290,12 @@ def summary(reading: Mapping[str, Any]) -> list[str]:
         f"{len(groups):,} groups",
         f"{sum(len(g.get('members', ())) for g in groups):,} members",
     )
-    said = [
+    sentences = [
         f"Cluster {reading.get('cluster_id') or 'unknown'} at {reading['at']}: {', '.join(counts)}",
         f"Without a leader: {sum(p['leader'] < 0 for p in partitions)}. "
         f"Under-replicated: {sum(len(p['isr']) < len(p['replicas']) for p in partitions)}",
     ]
-    said += [f"Missing, {m['part']}: {m['reason']}" for m in reading.get("missing", ())]
+    sentences += [f"Missing, {m['part']}: {m['reason']}" for m in reading.get("missing", ())]
     if silent:
-        said.append(f"Groups that did not answer: {len(silent)} ({', '.join(silent[:3])})")
-    return said
+        sentences.append(f"Groups that did not answer: {len(silent)} ({', '.join(silent[:3])})")
+    return sentences

@@ -1,4 +1,4 @@
-"""Logs that shippers write into a Kafka topic: what is new behind the offsets that the lake keeps."""
+"""Logs that shippers write into a Kafka topic, read from the offsets in the lake on."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _OURS = {
     "auto.offset.reset": "error",
     "isolation.level": "read_committed",
 }
-"""The client asks for a group's name. Nothing is committed, and the group is not joined."""
+"""The client requires a group id. It joins no group and commits nothing."""
 
 
 @dataclass(frozen=True)
 class Topic:
-    """`topic`, and `settings` as librdkafka has them. A record's value is a line, or an object of a shipper's."""
+    """A topic, with librdkafka's settings. A record's value is a line, or a shipper's object."""
 
     topic: str
     settings: Mapping[str, Any]
 
     def new(self, position: Any, period: Period) -> Iterator[Batch]:
-        """From the offset behind the last record that was taken, to the end that each partition has now."""
+        """Read from the offset after the last record that was read to the present end of each partition."""
         connection = Connection.of(f"The topic {self.topic}", self.settings)
         try:
             consumer = Consumer({**connection.settings, **_OURS, "logger": None})
@@ -43,7 +43,7 @@ class Topic:
             why = connection.masked(str(refusal))
             raise BadInput(f"The topic {self.topic} cannot be read: {why}. Needed: librdkafka's settings.") from None
         try:
-            yield from self._read(consumer, {int(p): at for p, at in (position or {}).items()}, connection)
+            yield from self._batches(consumer, {int(p): at for p, at in (position or {}).items()}, connection)
         except KafkaException as failure:
             raise self._fails(connection.masked(str(failure))) from None
         finally:
@@ -54,7 +54,7 @@ class Topic:
             f"The topic {self.topic} was not read to its end: {why}. Needed: brokers that answer. The next try goes on."
         )
 
-    def _read(self, consumer: Consumer, offsets: dict[int, int], connection: Connection) -> Iterator[Batch]:
+    def _batches(self, consumer: Consumer, offsets: dict[int, int], connection: Connection) -> Iterator[Batch]:
         patience = connection.timeout_ms / 1000
         ends = self._begin(consumer, offsets, patience)
         until = time.monotonic() + patience
@@ -62,13 +62,13 @@ class Topic:
             lines = list[Line]()
             for message in consumer.consume(_AT_ONCE, timeout=0.5):
                 until = time.monotonic() + patience
-                lines += self._taken(message, offsets, ends)
+                lines += self._new_lines(message, offsets, ends)
             if not lines and time.monotonic() > until:
                 raise self._fails(f"partitions {sorted(ends)} did not answer within {patience:g} s")
             yield Batch(lines, {str(p): at for p, at in sorted(offsets.items())})
 
     def _begin(self, consumer: Consumer, offsets: dict[int, int], patience: float) -> dict[int, int]:
-        """Where reading begins, put into `offsets`. Gives: the end of each partition that has something new."""
+        """Put the first offset of each partition into `offsets`, and return the end of each that has new records."""
         ends: dict[int, int] = {}
         for partition in self._partitions(consumer, time.monotonic() + patience):
             low, high = consumer.get_watermark_offsets(TopicPartition(self.topic, partition), timeout=patience)
@@ -82,17 +82,19 @@ class Topic:
         return ends
 
     def _partitions(self, consumer: Consumer, until: float) -> list[int]:
-        """The partitions of the topic. Edge case: a broker that just started does not know every topic at once."""
+        """The partitions of the topic; a broker that just started may not know the topic yet."""
         while True:
-            told = consumer.list_topics(self.topic, timeout=max(until - time.monotonic(), 1)).topics[self.topic]
-            if told.error is None:
-                return sorted(told.partitions)
-            if told.error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART or time.monotonic() > until:
-                raise BadInput(f"The topic {self.topic} cannot be read: {told.error}. Needed: a topic, and READ on it.")
+            metadata = consumer.list_topics(self.topic, timeout=max(until - time.monotonic(), 1)).topics[self.topic]
+            if metadata.error is None:
+                return sorted(metadata.partitions)
+            if metadata.error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART or time.monotonic() > until:
+                raise BadInput(
+                    f"The topic {self.topic} cannot be read: {metadata.error}. Needed: a topic, and READ on it."
+                )
             time.sleep(0.5)
 
-    def _taken(self, message: Message, offsets: dict[int, int], ends: dict[int, int]) -> Sequence[Line]:
-        """The lines of a record that is new. A partition that is read to its end is waited for no longer."""
+    def _new_lines(self, message: Message, offsets: dict[int, int], ends: dict[int, int]) -> Sequence[Line]:
+        """The lines of a new record. A partition that is read to its end is removed from `ends`."""
         partition, error = message.partition(), message.error()
         if error is not None and error.code() != KafkaError._PARTITION_EOF:
             raise KafkaException(error)

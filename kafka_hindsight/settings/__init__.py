@@ -1,1 +1,1 @@
-"""What a user sets: a run, several clusters, owners, retention; and where our things lie."""
+"""Settings: a run, several clusters, alerts, owners, retention; and the folders of the product."""

@@ -16,13 +16,13 @@ from kafka_hindsight.shared.exits import BadInput
 
 
 class Receiver(Table):
-    """Who gets alerts: one URL of Apprise, in HINDSIGHT_ALERTS_<NAME> or the connection hindsight_alerts_<name>."""
+    """A receiver of alerts. HINDSIGHT_ALERTS_<NAME> or the connection hindsight_alerts_<name> holds its Apprise URL."""
 
     name: str = Field(
         pattern="^[a-z][a-z0-9_]{0,39}$",
         description="names its connection hindsight_alerts_<name>: small letters, digits and underscores",
     )
-    severities: list[FindingSeverity] = Field(min_length=1, description="how grave what it gets is")
+    severities: list[FindingSeverity] = Field(min_length=1, description="the severities of the alerts that it gets")
     owner: Text | None = Field(default=None, description="it gets only what this owner owns; default: everything")
 
     @property
@@ -37,11 +37,11 @@ class Receiver(Table):
 
 
 DEFAULT = Receiver(name="default", severities=[FindingSeverity.CRITICAL, FindingSeverity.WARNING])
-"""Where no receiver is named: HINDSIGHT_ALERTS_DEFAULT gets everything that is not for information only."""
+"""The receiver if none is declared: HINDSIGHT_ALERTS_DEFAULT gets every alert except those of severity info."""
 
 
 class AlertSettings(Table):
-    """Who gets which alerts, who owns what, and where alerts link to."""
+    """The receivers of alerts, the owners, and the address that alerts link to."""
 
     link: Text = Field(default="", description="the address of a report's page, with {cluster} and {page}")
     receivers: list[Receiver] = Field(default=[DEFAULT], description="who gets alerts; each has one URL of Apprise")
@@ -51,7 +51,7 @@ class AlertSettings(Table):
     def _names_are_known_and_unique(self) -> Self:
         owners, names = [o.name for o in self.owners], [r.name for r in self.receivers]
         problems = [
-            f"[alerts]: the receiver {name!r} is there twice. Needed: one of each name. Rename one."
+            f"[alerts]: two receivers are named {name!r}. Needed: one of each name. Rename one."
             for name in sorted({n for n in names if names.count(n) > 1})
         ]
         problems += [
@@ -71,7 +71,7 @@ class AlertSettings(Table):
     def wants(
         self, receiver: Receiver, severity: str, cluster: str, groups: Iterable[str], topics: Iterable[str]
     ) -> bool:
-        """Whether a receiver gets an alert of this severity about these."""
+        """Whether a receiver gets an alert of this severity about this cluster, these groups and these topics."""
         owner = next((o for o in self.owners if o.name == receiver.owner), None)
         return severity in receiver.severities and (owner is None or owner.owns(cluster, groups, topics))
 
@@ -82,15 +82,15 @@ def alert_settings() -> AlertSettings:
     return alerts_of(read_toml(path), path) if path else AlertSettings()
 
 
-def alerts_of(given: dict[str, Any], file: Path) -> AlertSettings:
-    """The settings of a file that was read. Raises: BadInput with every problem at once."""
-    return checked(AlertSettings, given.get("alerts", {}), file)
+def alerts_of(values: dict[str, Any], file: Path) -> AlertSettings:
+    """Check the values of a file. Raises: BadInput with every problem at once."""
+    return checked(AlertSettings, values.get("alerts", {}), file)
 
 
 def owners() -> list[dict[str, Any]]:
     """The owners of the file in force, as Settings takes them.
 
-    Edge case: none where the file cannot be used. The look for alerts says why, and no night stops over it.
+    None if the file cannot be used: `hindsight alert` reports why, and the audit goes on.
     """
     try:
         return [owner.model_dump() for owner in alert_settings().owners]

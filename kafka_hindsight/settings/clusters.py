@@ -1,4 +1,4 @@
-"""Several clusters from one file, hindsight.toml; without it one cluster, which the environment describes."""
+"""The clusters of hindsight.toml; without that file, one cluster from environment variables."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from kafka_hindsight.shared.exits import BadInput
 DEFAULT_CONNECTION = "kafka_default"
 
 CLUSTER = "{cluster}"
-"""What stands in a place, or in the name of a connection, for the cluster's name."""
+"""Placeholder for the cluster's name in a place or in the name of a connection."""
 
 
 class Defaults(Inputs):
-    """What holds for each cluster whose table does not say otherwise."""
+    """Defaults for each cluster; the table of a cluster overrides them."""
 
     connection: Text | None = Field(
-        default=None, description="the Airflow connection by which readings are taken; without it none are"
+        default=None, description="the Airflow connection through which snapshots are taken; default: no snapshots"
     )
     labels: list[Text] = Field(default=[], description="tags of its DAGs")
 
 
 class ClusterTable(Defaults):
-    """One cluster; it has DAGs of its own."""
+    """The table of one cluster, which has DAGs of its own."""
 
     name: str = Field(
         pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
@@ -45,7 +45,7 @@ class ClustersFile(Table):
 
     lake: Place | None = Field(default=None, description="folder or URI where the tables of clusters go that name none")
     defaults: Defaults = Field(
-        default=Defaults(), description="what holds for each cluster whose table does not say otherwise"
+        default=Defaults(), description="defaults for each cluster; the table of a cluster overrides them"
     )
     clusters: list[ClusterTable] = Field(default=[], description="the clusters; each has DAGs of its own")
     alerts: AlertSettings = Field(default=AlertSettings(), description="who gets which alerts")
@@ -55,8 +55,11 @@ class ClustersFile(Table):
 class Cluster:
     """One cluster that a schedule works on.
 
-    `name` is None where variables describe it: then its logs tell. `connection` is the Airflow connection that
-    readings are taken through; `inputs` are values by their fields in Settings.
+    Attributes:
+        name: Its name in the lake; None if variables describe it: its logs then name its id.
+        connection: The Airflow connection through which snapshots are taken.
+        inputs: Values by their fields in Settings.
+        labels: Tags of its DAGs.
     """
 
     name: str | None
@@ -66,16 +69,20 @@ class Cluster:
 
     @property
     def lake(self) -> str:
-        """Where its tables go."""
+        """The lake that holds its tables."""
         return self.inputs.get("lake") or str(LAKE)
 
     def dag_id(self, name: str) -> str:
-        """A DAG's name for this cluster: as it is where there is one cluster only."""
+        """The id of a DAG for this cluster: with the cluster's name if the cluster has one."""
         return f"{name}_{self.name}" if self.name else name
 
 
 def clusters() -> tuple[Cluster, ...]:
-    """The clusters of the file, else the one of the environment. Raises: BadInput with every problem at once."""
+    """The clusters of the file in force, else the one of the environment.
+
+    Raises:
+        BadInput: Every problem of the file, at once.
+    """
     path = file_path()
     return clusters_of(read_toml(path) if path else {}, path or Path())
 
@@ -85,18 +92,15 @@ def lakes() -> list[str]:
     return list(dict.fromkeys(c.lake for c in clusters()))
 
 
-def clusters_of(given: Mapping[str, Any], path: Path) -> tuple[Cluster, ...]:
-    """The clusters of a file that was read; else the one of the environment.
-
-    Raises: BadInput with every problem at once.
-    """
-    # What is wrong with alerts stops no night: the look for alerts says it.
-    file = checked(ClustersFile, {key: value for key, value in given.items() if key != "alerts"}, path)
+def clusters_of(values: Mapping[str, Any], path: Path) -> tuple[Cluster, ...]:
+    """The clusters in the values of a file; else the one of the environment. Raises: BadInput as `clusters` does."""
+    # A problem of [alerts] must not stop an audit: `hindsight alert` reports it.
+    file = checked(ClustersFile, {key: value for key, value in values.items() if key != "alerts"}, path)
     if not file.clusters:
         return (Cluster(None, DEFAULT_CONNECTION, from_environment(os.environ, "HINDSIGHT_", tuple(MEANINGS))),)
     names = [table.name for table in file.clusters]
     problems = [
-        f"{path}: the cluster {name!r} is named twice. Needed: one table for each cluster. Rename one."
+        f"{path}: two clusters are named {name!r}. Needed: one table for each cluster. Rename one."
         for name in sorted({n for n in names if names.count(n) > 1})
     ]
     of_all = {
@@ -105,7 +109,7 @@ def clusters_of(given: Mapping[str, Any], path: Path) -> tuple[Cluster, ...]:
     }
     tables = [{**of_all, **table.model_dump(exclude_unset=True)} for table in file.clusters]
     problems += [
-        f"{path}, cluster {table['name']}: logs is not given. Needed: {MEANINGS['logs']}. Add it, or [defaults]."
+        f"{path}, cluster {table['name']}: logs is not set. Needed: {MEANINGS['logs']}. Set it there or in [defaults]."
         for table in tables
         if "logs" not in table
     ]

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 
 SOURCE = "source://"
-"""How a place begins that is a source; its name follows (kafka_hindsight/sources)."""
+"""Prefix of a place that is a source; the source's name follows (kafka_hindsight/sources)."""
 
 DATED = re.compile(r"\{(date|hour)(?::([^{}]+))?\}")
-"""What stands in a place for a day and an hour of UTC, such as 2026-11-20 and 05, or as `{date:%Y/%m/%d}` says it."""
+"""Placeholders in a place for a day and an hour of UTC, such as 2026-11-20 and 05; `{date:%Y/%m/%d}` has a format."""
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def is_uri(place: str) -> bool:
-    """Whether a place names a file system of its own, so that only Spark can look into it."""
+    """Whether a place is a URI."""
     return bool(_URI.match(place))
 
 
 def is_dated(place: str) -> bool:
-    """Whether the dates of a run stand in a place."""
+    """Whether a place holds placeholders for dates."""
     return bool(DATED.search(place))
 
 
@@ -30,7 +30,7 @@ def is_source(place: str) -> bool:
 
 _SECRET_PARAMETER = r"(?i:[?&;][^=&;]*(?:key|secret|token|sig|password|credential)[^=&;]*=)"
 _CREDENTIALS = re.compile(rf"(?<=://)[^/@\s]*:[^/@\s]*@|{_SECRET_PARAMETER}[^&;\s]")
-"""What a URI carries to open a file system. A name alone is none: abfss://container@account..."""
+"""Credentials in a URI. A user name alone is not one: abfss://container@account..."""
 
 
 def has_secret(uri: str) -> bool:

@@ -1,4 +1,4 @@
-"""The file of settings as it is written, hindsight.toml."""
+"""The settings file, hindsight.toml."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from kafka_hindsight.settings.home import WORK
 from kafka_hindsight.shared.exits import BadInput
 
 FILE_VARIABLE = "HINDSIGHT_CONFIG"
-"""Names the file; without it `hindsight.toml` where we work: in the project's folder, or where pip installed us, in the
-user's."""
+"""The variable that names the file; default: `hindsight.toml` in the project's folder, or in the working folder if pip
+installed us."""
 
 
 def file_path() -> Path | None:
-    """The file that is in force, if any."""
-    named = os.environ.get(FILE_VARIABLE, "").strip()
-    if named:
-        return Path(named).expanduser().absolute()
+    """The settings file in force; None if there is none."""
+    location = os.environ.get(FILE_VARIABLE, "").strip()
+    if location:
+        return Path(location).expanduser().absolute()
     usual = WORK / "hindsight.toml"
     return usual if usual.exists() else None
 
@@ -30,6 +30,6 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
         raise BadInput(
-            f"{path} cannot be read: {problem}. Needed: a TOML file with [[clusters]], [alerts], or both. Mend it, or "
-            f"unset {FILE_VARIABLE}."
+            f"{path} cannot be read: {problem}. Needed: a TOML file with [[clusters]], [alerts], or both. Correct it, "
+            f"or unset {FILE_VARIABLE}."
         ) from None

@@ -1,4 +1,4 @@
-"""Where things of ours lie: beside the library in a checkout, in its `_home` where pip installed it."""
+"""The folders of the product: beside the library in a checkout, in its `_home` if pip installed it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ HOME = _INSIDE if IS_INSTALLED else PACKAGE.parent
 the wheel."""
 
 PYTHON_PATH = os.pathsep.join(dict.fromkeys((str(PACKAGE.parent), str(HOME))))
-"""PYTHONPATH of a process that we start: it finds the library, and what lies beside it."""
+"""PYTHONPATH of the processes that we start: the library and the packages beside it."""
 
 WORK = Path.cwd() if IS_INSTALLED else HOME
-"""Where lakes, runs and settings lie unless a user names another place. What pip installed is not written to."""
+"""The default folder of lakes, runs and settings. The folder into which pip installed us is never written to."""
 
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
 KEPT = _CACHE / "kafka-hindsight" if IS_INSTALLED else HOME / ".build"
-"""What is fetched or made once, and could be again."""
+"""Files that are fetched or built once, and can be fetched or built again."""
 
 RUNS = WORK / (".hindsight" if IS_INSTALLED else ".airflow") / "runs"
-"""What each run said."""
+"""The logs and progress files of runs."""
 
 LAKE = WORK / "lake"

@@ -1,4 +1,4 @@
-"""When maintenance was declared: intervals read from one line."""
+"""Declared maintenance windows, read from one line."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def maintenance_of(text: str | None) -> tuple[MaintenanceWindow, ...]:
         if start < end:
             windows.append(MaintenanceWindow(start, end, reason.strip()))
         else:
-            problems.append(f"MAINTENANCE has {part!r}. Needed: an end that lies after the start. Swap or mend them.")
+            problems.append(f"MAINTENANCE has {part!r}. Needed: an end after the start. Swap or correct them.")
     if problems:
         raise BadInput(*problems)
     return tuple(windows)
 
 
 def instant_of(text: str) -> datetime:
-    """An instant in UTC; without a zone it is UTC already. Raises: ValueError, OverflowError."""
+    """An ISO instant in UTC; without a zone it is taken as UTC. Raises: ValueError, OverflowError."""
     at = datetime.fromisoformat(text)
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""What users may set, as models of pydantic: types with their checks, what one run works on, and errors in words."""
+"""Settings as models of pydantic: types with their checks, the settings of one run, and errors in words."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _printable(text: str) -> str:
 
 
 def _place(place: str, info: ValidationInfo) -> str:
-    """A location. A relative path starts at the folder of the file that names it, else where we work."""
+    """A path or URI. A relative path starts at the folder of the file that names it, else at the working folder."""
     if not is_uri(place):
         return os.path.normpath(Path(info.context or Path.cwd()) / os.path.expanduser(place))
     if has_secret(place):
@@ -61,9 +61,9 @@ def _zone(name: str) -> str:
     return name
 
 
-def _instant(given: Any) -> datetime:
+def _instant(value: Any) -> datetime:
     try:
-        return instant_of(given.isoformat() if isinstance(given, datetime) else str(given).strip())
+        return instant_of(value.isoformat() if isinstance(value, datetime) else str(value).strip())
     except (ValueError, OverflowError):
         raise ValueError("an ISO instant, such as 2026-11-20T00:00Z; without a zone it is UTC") from None
 
@@ -85,16 +85,16 @@ Engine = Literal["auto", "local", "spark"]
 
 
 class Table(BaseModel):
-    """What a user writes. No other keys; what is null or blank is not given."""
+    """Values that a user writes. Other keys are refused; null or blank counts as not set."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _without_blanks(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        return {key: v for key, v in given.items() if v is not None and not (isinstance(v, str) and not v.strip())}
+    def _without_blanks(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        return {key: v for key, v in values.items() if v is not None and not (isinstance(v, str) and not v.strip())}
 
 
 _LOGS = "folder, file or URI of the brokers' logs, also with {date} and {hour}, or source://NAME"
@@ -102,7 +102,7 @@ _LAKE = "folder or URI where the tables go"
 
 
 class Inputs(Table):
-    """What is read of a cluster, and how."""
+    """The inputs of an audit: where they are, and how they are read."""
 
     logs: Place | None = Field(default=None, description=_LOGS)
     client_logs: Place | None = Field(
@@ -145,12 +145,14 @@ class Inputs(Table):
 
 
 class Settings(Inputs):
-    """What one run works on. Paths are absolute or URIs; a missing window means everything in the input.
+    """The settings of one run. Paths are absolute or URIs; without a window the run audits everything in the input.
 
-    What has a description is an input: a user may set it. `read_to_end`: the last record of a file that still grows is
-    taken as it stands, instead of waiting for the next. `audits_others`: what asked for the run also audits the other
-    clusters that LOGS hold. `owners`: who owns which clusters, groups and topics (settings/owners.py); the page names
-    them.
+    A field with a description is an input that a user may set.
+
+    Attributes:
+        read_to_end: Whether the last record of a file that still grows is read now, instead of by the next run.
+        audits_others: Whether what asked for the run also audits the other clusters that LOGS hold.
+        owners: Who owns which clusters, groups and topics (settings/owners.py); the report names them.
     """
 
     logs: Place = Field(description=_LOGS)
@@ -172,18 +174,18 @@ class Settings(Inputs):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_clients_alone(cls, given: Any) -> Any:
-        """Where only CLIENT_LOGS is given, LOGS is the same place."""
-        if isinstance(given, Mapping) and given.get("client_logs") and not given.get("logs"):
-            return {**given, "logs": given["client_logs"]}
-        return given
+    def _of_clients_alone(cls, values: Any) -> Any:
+        """Use CLIENT_LOGS as LOGS if LOGS is not set."""
+        if isinstance(values, Mapping) and values.get("client_logs") and not values.get("logs"):
+            return {**values, "logs": values["client_logs"]}
+        return values
 
     @model_validator(mode="after")
     def _has_a_window(self) -> Self:
         start, end = self.window_from, self.window_to
         if (start is None) != (end is None):
-            given, other = ("FROM", "TO") if end is None else ("TO", "FROM")
-            raise BadInput(f"{given} is given and {other} is not. Needed: both, or neither for everything.")
+            present, absent = ("FROM", "TO") if end is None else ("TO", "FROM")
+            raise BadInput(f"{present} is set and {absent} is not. Needed: both, or neither to audit everything.")
         if start is not None and end is not None and start >= end:
             raise BadInput(
                 f"FROM is {start.isoformat()} and TO is {end.isoformat()}. Needed: a FROM that lies before TO."
@@ -191,28 +193,28 @@ class Settings(Inputs):
         return self
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Settings:
-        """Settings out of raw values by field name. Raises: BadInput with one sentence for each problem."""
-        return checked(cls, given)
+    def of(cls, values: Mapping[str, Any]) -> Settings:
+        """Check raw values by field name. Raises: BadInput with one sentence for each problem."""
+        return checked(cls, values)
 
     def to_json(self) -> str:
         """The settings as `Settings.of(json.loads(...))` reads them back."""
         return self.model_dump_json()
 
     def described(self) -> str:
-        """The settings for people to read, one a line, secrets masked."""
+        """The settings as text, one a line, secrets masked."""
         values = self.model_dump(mode="json", exclude_none=True)
         return "\n".join(f"{name} = {masked(str(value))}" for name, value in values.items())
 
 
 KEEP = "keep"
-"""What maintenance alone asks."""
+"""The setting that only the step maintain reads."""
 
 MEANINGS = {name: of.description for name, of in Settings.model_fields.items() if of.description}
-"""The fields that a user may set, each with what it means."""
+"""The fields that a user may set, each with its meaning."""
 
 INPUTS = tuple(name for name in MEANINGS if name != KEEP)
-"""Those of an audit."""
+"""The fields that an audit reads."""
 
 
 def variable(field: str) -> str:
@@ -228,13 +230,13 @@ def param_name(field: str) -> str:
 def from_environment(
     environment: Mapping[str, str], prefix: str = "", fields: Sequence[str] = INPUTS
 ) -> dict[str, str]:
-    """What the variables of these fields say, by field; blank ones are left out."""
+    """The values of the variables of these fields, by field, without blank ones."""
     values = {field: environment.get(prefix + variable(field), "").strip() for field in fields}
     return {field: text for field, text in values.items() if text}
 
 
 def missing_inputs(settings: Settings) -> list[str]:
-    """A sentence for each local input that does not exist. What a URI names is seen when Spark reads it."""
+    """A sentence for each local input that does not exist. A URI is checked when Spark reads it."""
     return [
         f"{variable(field)} names {place}, and nothing is there. Needed: {MEANINGS[field]}. Check the path."
         for field in ("logs", "client_logs", "snapshots")
@@ -248,50 +250,50 @@ def missing_inputs(settings: Settings) -> list[str]:
 T = TypeVar("T", bound=BaseModel)
 
 
-def checked(model: type[T], given: Any, file: Path | None = None) -> T:
-    """What was given, as a model.
+def checked(model: type[T], values: Any, file: Path | None = None) -> T:
+    """Check raw values against a model.
 
     Args:
         model: The model.
-        given: Raw values.
+        values: The raw values.
         file: The file that holds them; None where they are variables, options or JSON.
 
     Returns:
-        The values. Relative paths start at the file's folder.
+        The model. Relative paths start at the file's folder.
 
     Raises:
         BadInput: One sentence for each problem, all at once, without a secret.
     """
     try:
-        return model.model_validate(given, context=file.parent if file else None)
+        return model.model_validate(values, context=file.parent if file else None)
     except ValidationError as problem:
-        raise BadInput(*(s for error in problem.errors() for s in _sentences(model, given, error, file))) from None
+        raise BadInput(*(s for error in problem.errors() for s in _sentences(model, values, error, file))) from None
 
 
-def _sentences(model: type[BaseModel], given: Any, error: Any, file: Path | None) -> Iterator[str]:
-    """An error of pydantic's in words: what was found, what is needed, what to do."""
+def _sentences(model: type[BaseModel], values: Any, error: Any, file: Path | None) -> Iterator[str]:
+    """An error of pydantic in words: the value, what is needed, what to do."""
     location, cause = error["loc"], error.get("ctx", {}).get("error")
     where = f"{file}: " if file else ""
     if isinstance(cause, BadInput):
         yield from (where + sentence for sentence in cause.sentences)
         return
     table = _table_at(model, location)
-    name = ".".join(_named(given, location)) if file else variable(str(location[0]))
+    name = ".".join(_key_path(values, location)) if file else variable(str(location[0]))
     match error["type"]:
         case "extra_forbidden":
             key = name if file else repr(location[0])
             yield f"{where}{key} is not known. Needed: one of {', '.join(table.model_fields)}. Rename it."
         case "missing":
-            yield f"{where}{name} is not given. Needed: {table.model_fields[location[-1]].description}. Add it."
+            yield f"{where}{name} is not set. Needed: {table.model_fields[location[-1]].description}. Add it."
         case _:
-            needed = cause or re.sub(r"^(Input|String|List|Value) should (be )?(have )?", "", error["msg"])
+            requirement = cause or re.sub(r"^(Input|String|List|Value) should (be )?(have )?", "", error["msg"])
             value = error["input"]
-            shown = repr(masked(value)) if isinstance(value, str) else masked(repr(value))
-            yield f"{where}{name} is {shown}. Needed: {needed}. Mend it."
+            quoted = repr(masked(value)) if isinstance(value, str) else masked(repr(value))
+            yield f"{where}{name} is {quoted}. Needed: {requirement}. Correct it."
 
 
 def _table_at(model: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel]:
-    """The model of the table that holds what an error is about."""
+    """The model of the table in which an error occurred."""
     for key in location[:-1]:
         if isinstance(key, str) and key in model.model_fields:
             annotation = model.model_fields[key].annotation
@@ -300,9 +302,9 @@ def _table_at(model: type[BaseModel], location: Sequence[int | str]) -> type[Bas
     return model
 
 
-def _named(given: Any, location: Sequence[int | str]) -> Iterator[str]:
-    """The keys on the way to what an error is about; a table of several by its name, else by its number."""
+def _key_path(value: Any, location: Sequence[int | str]) -> Iterator[str]:
+    """The keys that lead to an error. A table in a list is named by its `name`, else by its number."""
     for key in location:
-        given = given[key] if isinstance(key, int) or (isinstance(given, Mapping) and key in given) else None
-        is_named = isinstance(key, int) and isinstance(given, Mapping) and given.get("name")
-        yield str(given["name"] if is_named else key + 1 if isinstance(key, int) else key)
+        value = value[key] if isinstance(key, int) or (isinstance(value, Mapping) and key in value) else None
+        is_named = isinstance(key, int) and isinstance(value, Mapping) and value.get("name")
+        yield str(value["name"] if is_named else key + 1 if isinstance(key, int) else key)

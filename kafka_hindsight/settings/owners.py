@@ -1,4 +1,4 @@
-"""Who owns which clusters, groups and topics: routes of alerts ask it, and pages name it."""
+"""Owners of clusters, groups and topics: alerts are routed by owner, and reports name the owner."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class Owner(Table):
     topics: list[Text] = Field(default=[], description="topics, with * for any text")
 
     def owns(self, cluster: str, groups: Iterable[str], topics: Iterable[str]) -> bool:
-        """Whether one of the names is this owner's."""
+        """Whether the cluster, or one of the groups or topics, belongs to this owner."""
         return fits(self.clusters, [cluster]) or fits(self.groups, groups) or fits(self.topics, topics)
 
 
 def fits(patterns: Iterable[str], names: Iterable[str]) -> bool:
     """Whether one of the names fits one of the patterns."""
-    known = [*names]
-    return any(fnmatchcase(name, pattern) for pattern in patterns for name in known)
+    candidates = [*names]
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in candidates)
 
 
 def concerned(kind: str, subject: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The groups and the topics that a finding is about. Edge case: of several subjects it names the first alone."""
+    """The groups and topics of a finding's subject. A subject that stands for several yields only the first."""
     first = MORE.sub("", subject)
     topics = {"topic": (first,), "partition": (first.rpartition("-")[0],)}
     return (first,) if kind == "group" else (), topics.get(kind, ())

@@ -1,1 +1,1 @@
-"""What all rooms use: exit codes, windows, lengths of time, words. Standard library only."""
+"""Functions that all rooms use: exit codes, windows, lengths of time, words."""

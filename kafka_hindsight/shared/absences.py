@@ -1,4 +1,4 @@
-"""When a broker went, and for how long it was away: headlines, alerts and pages say the same."""
+"""The start and the length of a broker's absence, in the same words in headlines, alerts and pages."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from kafka_hindsight.shared import words
 
 
 def starts_exactly(outage: BrokerOutage) -> bool:
-    """Whether the absence begins with more than the broker's last sign of life."""
+    """Whether the start of the absence is known, and not only the broker's last sign of life."""
     is_bounded = outage.away_low_ms == outage.away_high_ms is not None
     return is_orderly(outage) or outage.unreachable_at is not None or is_bounded
 
 
 def is_orderly(outage: BrokerOutage) -> bool:
-    """Whether the broker was shut down in order: who wanted that is another question."""
+    """Whether the broker had a controlled shutdown, whoever asked for it."""
     return outage.kind == OutageKind.CONTROLLED_SHUTDOWN
 
 
 def is_lost(outage: BrokerOutage) -> bool:
-    """Whether the broker was not shut down in order, or had not come back by the end.
+    """Whether the broker stopped without a controlled shutdown, or had not come back by the end.
 
-    Edge case: where only a start shows an absence, and nothing how it began, nothing shows that the broker was missed.
+    An absence that only a later start shows does not count: nothing shows that anything missed the broker.
     """
     is_unknown = outage.kind == OutageKind.UNKNOWN and is_start_alone(outage)
     return outage.up_at is None or not (is_orderly(outage) or is_unknown)
 
 
 def is_start_alone(outage: BrokerOutage) -> bool:
-    """Whether only the start of a new process shows the absence: it began at an unknown time before."""
+    """Whether only the start of a new process shows the absence, which began at an unknown time before."""
     return outage.detected_at is None and outage.last_heard_at is None
 
 
 def since_when(outage: BrokerOutage) -> str:
-    """When a broker went, in words."""
+    """The start of an absence in words: `at`, `about` or `before` a time."""
     since = "before" if is_start_alone(outage) else "at" if starts_exactly(outage) else "about"
     return f"{since} {outage.down_at:%H:%M:%S}"
 
 
 def away(outage: BrokerOutage) -> str:
-    """For how long a broker was away; bounds where only its last sign of life is known. Empty: it did not come back."""
-    gone = words.duration(words.elapsed_ms(outage.down_at, outage.up_at))
-    if not gone or outage.unreachable_at is not None:
-        return gone
-    return words.bounded(outage.away_low_ms, outage.away_high_ms) or gone
+    """The length of an absence in words; bounds if its start is not known, empty if the broker did not come back."""
+    duration = words.duration(words.elapsed_ms(outage.down_at, outage.up_at))
+    if not duration or outage.unreachable_at is not None:
+        return duration
+    return words.bounded(outage.away_low_ms, outage.away_high_ms) or duration

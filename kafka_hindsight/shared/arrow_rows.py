@@ -1,6 +1,6 @@
-"""Rows out of Arrow columns and back, a column at a time: a dict for each row takes five times as long.
+"""Convert Arrow columns to rows and back, a column at a time: a dict for each row takes five times as long.
 
-A column that holds nothing costs nothing; equal texts and instants of a column are one object.
+An empty column costs nothing; equal texts and instants of a column share one object.
 """
 
 from __future__ import annotations
@@ -23,35 +23,32 @@ R = TypeVar("R", bound=Row)
 
 
 def rows_of(batches: Iterable[pa.RecordBatch], cls: type[R]) -> list[R]:
-    """The rows of batches: their columns are those of the row class.
+    """The rows of batches, in order: the same rows as `Row.of` makes of the batches' dicts.
 
-    Order: as in the batches.
-    Keeps: the same rows as `Row.of` makes of the batches' dicts.
-    Raises: TypeError where a column that is never null is missing, ValueError for a code that is not known.
+    Raises:
+        TypeError: A column that is never null is missing.
+        ValueError: A code is not known.
     """
     return [row for batch in batches if len(batch) for row in _rows(batch.to_struct_array(), cls)]
 
 
 def array_of(rows: Sequence[Row | None], kind: pa.StructType) -> pa.StructArray:
-    """The rows as an Arrow column of structs.
-
-    Keeps: the same column as Arrow makes of the rows' dicts.
-    """
+    """The rows as an Arrow column of structs, the same as Arrow makes of the rows' dicts."""
     import pyarrow
 
-    columns = [_column(list(_read(rows, field.name)), field.type) for field in kind]
+    columns = [_column(list(_attributes(rows, field.name)), field.type) for field in kind]
     nulls = pyarrow.array([row is None for row in rows], pyarrow.bool_())
     return pyarrow.StructArray.from_arrays(columns, fields=list(kind), mask=nulls)
 
 
 def _rows(structs: pa.StructArray, cls: Any) -> list[Any]:
-    given = {field.name: array for field, array in zip(structs.type, structs.flatten(), strict=True)}
-    missing = sorted(_required(cls) - given.keys())
+    columns = {field.name: array for field, array in zip(structs.type, structs.flatten(), strict=True)}
+    missing = sorted(_required(cls) - columns.keys())
     if missing:
         raise TypeError(f"A row of {cls.__name__} was found without {', '.join(missing)}, which is never null.")
     rows = list(map(object.__new__, repeat(cls, len(structs))))
     for name in cls.__slots__:
-        values = _typed(given[name], cls.CODES.get(name), cls.STRUCTS.get(name)) if name in given else repeat(None)
+        values = _typed(columns[name], cls.CODES.get(name), cls.STRUCTS.get(name)) if name in columns else repeat(None)
         _run(map(getattr(cls, name).__set__, rows, values))
     return rows
 
@@ -71,7 +68,7 @@ def _typed(array: pa.Array, code: type[str] | None, struct: type[Row] | None) ->
 
 
 def _values(array: pa.Array, struct: type[Row] | None) -> Any:
-    """The values of a column as Python has them."""
+    """The values of a column as Python objects."""
     import pyarrow
     from pyarrow import types
 
@@ -96,22 +93,22 @@ def _lists(array: pa.Array, struct: type[Row] | None) -> list[list[Any] | None]:
 
 
 def _structs(array: pa.Array, struct: type[Row]) -> list[Row | None]:
-    made = iter(_rows(array.drop_null(), struct))
-    return [next(made) if is_valid else None for is_valid in array.is_valid().to_pylist()]
+    rows = iter(_rows(array.drop_null(), struct))
+    return [next(rows) if is_valid else None for is_valid in array.is_valid().to_pylist()]
 
 
 def _once(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function that makes each value once, and None of None."""
+    """A function that converts each distinct value once; None stays None."""
 
-    class Made(dict[Any, Any]):
+    class Cache(dict[Any, Any]):
         def __missing__(self, value: Any) -> Any:
-            made = self[value] = None if value is None else make(value)
-            return made
+            result = self[value] = None if value is None else make(value)
+            return result
 
-    return Made().__getitem__
+    return Cache().__getitem__
 
 
-def _read(rows: Sequence[Row | None], name: str) -> Iterator[Any]:
+def _attributes(rows: Sequence[Row | None], name: str) -> Iterator[Any]:
     get = attrgetter(name)
     return (None if row is None else get(row) for row in rows)
 

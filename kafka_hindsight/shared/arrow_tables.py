@@ -1,4 +1,4 @@
-"""Arrow tables: rows kept, ranked and shaped. The same functions run in one process and in Spark's workers."""
+"""Functions that filter, rank and shape Arrow tables, in one process and in Spark's workers alike."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 from kafka_hindsight.shared.windows import Window
 
 FIRST, LAST = "min", "max"
-"""Which row of a group is kept: that of the lowest or of the highest rank."""
+"""The row of a group that is kept: the one of the lowest or of the highest rank."""
 
 _RANK = "#rank"
 
 
 def among(column: pa.ChunkedArray, values: Iterable[str]) -> pa.ChunkedArray:
-    """Say of each value whether it is one of these; null is none of them."""
+    """Mark each value that is one of these; null is not one of them."""
     return pc.is_in(column, pa.array(sorted(map(str, values)), pa.string()))
 
 
@@ -65,7 +65,7 @@ def distinct(table: pa.Table) -> pa.Table:
 
 
 def with_columns(table: pa.Table, **columns: pa.Array | pa.ChunkedArray) -> pa.Table:
-    """Put columns in the place of those of their names, or add them."""
+    """Replace the columns of these names, or add them."""
     for name, column in columns.items():
         place = table.schema.get_field_index(name)
         field = pa.field(name, column.type)
@@ -74,7 +74,7 @@ def with_columns(table: pa.Table, **columns: pa.Array | pa.ChunkedArray) -> pa.T
 
 
 def completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Give a table all columns of a schema, null where it has none, and after them those that it has beside."""
+    """Give a table all columns of a schema, null where it lacks one, followed by its other columns."""
     columns = {
         field.name: table[field.name].cast(field.type)
         if field.name in table.column_names
@@ -87,11 +87,11 @@ def completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def look_up(keys: pa.ChunkedArray, values: Mapping[Any, Any], kind: pa.DataType) -> pa.ChunkedArray:
-    """Give for each key what a mapping has for it; null where it has nothing."""
+    """Look up each key in a mapping; null for a key that it does not have."""
     places = pc.index_in(keys, pa.array(values.keys(), keys.type))
     return pa.chunked_array([pa.array(values.values(), kind).take(chunk) for chunk in places.chunks], kind)
 
 
 def repeated(table: pa.Table, times: Sequence[int]) -> pa.Table:
-    """Take each row so many times, in order."""
+    """Repeat each row the given number of times, in order."""
     return table.take(pa.array(np.repeat(np.arange(table.num_rows), times), pa.int64()))

@@ -1,4 +1,4 @@
-"""Several things at once."""
+"""Tasks side by side."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 _AT_ONCE = 4
-"""Commits made side by side: each is mostly planning and waiting, in which one core is enough for several."""
+"""Tasks that run side by side. A commit is mostly planning and waiting, so one core is enough for several."""
 
 
 def at_once(*tasks: Callable[[], Any]) -> list[Any]:
-    """The results of all tasks, run side by side. Raises: what the first of them raised, when all have ended."""
+    """Run tasks side by side, and return their results in order. Raises: the first error, after all have ended."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return [done.result() for done in [pool.submit(task) for task in tasks]]
+        return [future.result() for future in [pool.submit(task) for task in tasks]]

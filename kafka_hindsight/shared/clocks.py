@@ -1,4 +1,4 @@
-"""Clocks that are known to be wrong, and which verdicts compare them."""
+"""Clocks that are known to be wrong, and how sure a verdict can be that compares them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kafka_hindsight.catalog.rows import Quote
 from kafka_hindsight.shared.durations import MS
 
 _AGAINST_OTHERS = (ClockMeaning.AHEAD, ClockMeaning.SET_BACK, ClockMeaning.OTHER_ZONE)
-"""What makes a clock wrong against others at any time."""
+"""Errors that make a clock differ from others at any time."""
 
 
 ORDERED_WITHIN = timedelta(seconds=1)
-"""Lines of which the order alone is known are put within that after the newest line before them."""
+"""Lines whose order alone is known are placed within this time after the newest line before them."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,15 @@ class ClockError:
         }
 
     def is_wrong_at(self, at: datetime) -> bool:
-        """Whether it is wrong against others at an instant: of an hour of local time only around that one."""
+        """Whether the clock differs from others at an instant: for a repeated hour of local time only around it."""
         is_near = self.ordered_at is not None and abs(at - self.ordered_at) <= self.by
         return self.meaning in _AGAINST_OTHERS or is_near
 
     def most(self, quotes: Sequence[Quote]) -> Confidence:
-        """How sure a verdict is at most that rests on some lines.
+        """The most confidence of a verdict that rests on these lines.
 
-        Lines that compare this clock with another one show what is likely. Where only the order of lines is known, no
-        length of time shows anything.
+        A comparison of this clock with another one is `likely` at most. If only the order of lines is known, lengths of
+        time prove nothing: `possible`.
         """
         own = [quote.happened_at for quote in quotes if quote.source in self.sources]
         if own and self.ordered_at is not None and min(own) - ORDERED_WITHIN <= self.ordered_at <= max(own):
@@ -73,6 +73,6 @@ class ClockError:
 
 
 def apart(clocks: Sequence[ClockError], brokers: Collection[int | None], at: datetime) -> timedelta:
-    """By how much the clocks of some brokers may differ at an instant; zero where none is known to be wrong then."""
+    """The most by which the clocks of these brokers may differ at an instant; zero if none is known to be wrong."""
     own = (error for error in clocks if error.brokers.intersection(brokers))
     return max((error.by for error in own if error.is_wrong_at(at)), default=timedelta())

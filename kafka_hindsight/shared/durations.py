@@ -1,4 +1,4 @@
-"""The lengths of time that several rooms share, each once, with its source; and the two ends of time."""
+"""Lengths of time that several rooms share, each with its source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 """Before anything that a log shows."""
 
 NEVER = datetime.max.replace(tzinfo=UTC)
-"""When ends what has no known end."""
+"""The end of anything without a known end."""
 
 SAME_ACT = timedelta(seconds=1)
 """Lines about one act are at most this far apart. The line that names a leaving member comes before the one that

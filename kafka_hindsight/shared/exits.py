@@ -1,4 +1,4 @@
-"""How a step ends: the exit codes, and the two errors that no retry can fix."""
+"""The exit codes of a step, and the two errors that no retry can fix."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def exit_code(error: BaseException) -> int:
 
 
 def sentences_of(error: BaseException) -> list[str]:
-    """What a person reads about an error; the traceback belongs to the log.
+    """The sentences that a user reads about an error; the traceback belongs to the log.
 
-    Edge case: an error in Java is shown by its first and its innermost message. The first names the file or the table,
-    the innermost what is wrong with it. Where Java itself has ended, the first error that Python received comes before.
+    An error in Java becomes its first message, which names the file or table, and its innermost, which names the
+    problem. If Java itself has ended, the first error that Python received comes first.
     """
     if isinstance(error, (BadInput, PublicationRefused)):
         return list(error.sentences)
@@ -51,41 +51,43 @@ def sentences_of(error: BaseException) -> list[str]:
         while first is not None and _is_end_of_java(first):
             first = first.__context__
         return [*(sentences_of(first) if first else ()), _JAVA_ENDED]
-    said = _of_java(error) or _of_python(error)
-    return [said, *(advice for found, advice in _ADVICE.items() if found in said)]
+    message = _of_java(error) or _of_python(error)
+    return [message, *(advice for phrase, advice in _ADVICE.items() if phrase in message)]
 
 
 _ADVICE = {
-    "No space left on device": "A disk is full. Needed: room where the lake lies and where TMPDIR does. Make room, then"
-    " run the step again: it leaves the same tables as an undisturbed run.",
+    "No space left on device": "A disk is full. Needed: space for the lake and for TMPDIR. Free some space, then run"
+    " the step again: it leaves the same tables as an undisturbed run.",
     "Connection refused": "A store or a service does not answer. Needed: one that listens at that address. Check the"
     " address and the network, then run the step again.",
 }
-"""What to do, by what the system's own message says."""
+"""Advice by a phrase of the system's own message."""
 
 _JAVA_ENDED = (
-    "Spark's Java process ended before this step did. The log above this line has what it said last: where that is"
-    " OutOfMemoryError, raise HINDSIGHT_DRIVER_MEMORY; where it names a file, take that file out of the input."
+    "Spark's Java process ended before this step did. The log above this line has its last messages. If they say"
+    " OutOfMemoryError, raise HINDSIGHT_DRIVER_MEMORY. If they name a file, take that file out of the input."
 )
 _LONGEST = 400
 
 
 def _is_end_of_java(error: BaseException) -> bool:
-    """Whether Python found nothing at the other end of Py4J."""
+    """Whether Py4J lost its connection to Java."""
     through_py4j = any(str(f.f_globals.get("__name__")).startswith("py4j.") for f, _ in walk_tb(error.__traceback__))
     return type(error).__name__ == "Py4JNetworkError" or (isinstance(error, ConnectionError) and through_py4j)
 
 
 def _of_java(error: BaseException) -> str | None:
-    """The first and the innermost message of an error that Py4J brings from Java; None where there is none."""
+    """The first and the innermost message of an error from Java; None for other errors."""
     problem = getattr(error, "java_exception", None)
     messages: list[str] = []
     try:
         while problem is not None:
-            said = _first_line(str(problem.getMessage() or ""))
-            messages.append(f"{problem.getClass().getSimpleName()}: {said}" if said else problem.getClass().getName())
+            message = _first_line(str(problem.getMessage() or ""))
+            messages.append(
+                f"{problem.getClass().getSimpleName()}: {message}" if message else problem.getClass().getName()
+            )
             problem = problem.getCause()
-    except Exception:  # Java may end while it is asked
+    except Exception:  # Java may end in between
         return None
     first, innermost = messages[:1], messages[1:][-1:]
     return " Cause: ".join(first + innermost) if messages else None
@@ -93,12 +95,12 @@ def _of_java(error: BaseException) -> str | None:
 
 def _of_python(error: BaseException) -> str:
     text = str(error).strip()
-    # Of an error in a function that Spark ran, the text begins with a traceback.
-    raised = [
+    # If a function failed in a Spark worker, the text begins with its traceback.
+    error_lines = [
         line for line in text.partition("Traceback (most recent call last)")[2].splitlines()[1:] if line[:1].isalpha()
     ]
-    said = _first_line(raised[0] if raised else text)
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    message = _first_line(error_lines[0] if error_lines else text)
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 def _first_line(text: str) -> str:
@@ -106,6 +108,6 @@ def _first_line(text: str) -> str:
 
 
 def format_exit_summary(step: str, code: int, sentences: Iterable[str]) -> list[str]:
-    """The last lines of a step's log: what it ends with, and why. Others write into that log too."""
+    """The last lines of a step's log: its exit code and why. Each names the step, as others write into that log too."""
     why = (f"{step}: {' '.join(sentence.split())}" for sentence in sentences)
     return [f"{step}: ends with exit code {code}", *why]

@@ -1,4 +1,4 @@
-"""Rows by what they have in common."""
+"""Rows grouped by key, into runs, or into two halves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ K = TypeVar("K")
 
 
 def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """The rows of each key. Order: keys and rows as they come."""
+    """The rows of each key; keys and rows stay in order."""
     groups: dict[K, list[T]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
@@ -19,16 +19,16 @@ def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 def runs(rows: Iterable[T], belongs: Callable[[list[T], T], object]) -> list[list[T]]:
     """Rows in order, cut into runs: a row that does not belong to the run before it begins the next one."""
-    found: list[list[T]] = []
+    result: list[list[T]] = []
     for row in rows:
-        if found and belongs(found[-1], row):
-            found[-1].append(row)
+        if result and belongs(result[-1], row):
+            result[-1].append(row)
         else:
-            found.append([row])
-    return found
+            result.append([row])
+    return result
 
 
 def apart(rows: Iterable[T], holds: Callable[[T], bool]) -> tuple[list[T], list[T]]:
-    """The rows of which something holds, and the others."""
+    """The rows for which a predicate holds, and the others."""
     halves = grouped(rows, holds)
     return halves.get(True, []), halves.get(False, [])

@@ -1,4 +1,4 @@
-"""Instants as numbers: how files, Spark and Kafka count time from 1970 on, without a zone or a calendar in between."""
+"""Instants as numbers since 1970, as files, Spark and Kafka count them, without a zone or calendar in between."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def of_micros(micros: int) -> datetime:
 
 
 def past(instant: datetime) -> datetime:
-    """The next microsecond: where a span ends that holds the instant. Edge case: after the last one of all is none."""
+    """The next microsecond: the end of a span that includes the instant. The last instant has none after it."""
     return min(instant, _LAST - _MICROSECOND) + _MICROSECOND
 
 

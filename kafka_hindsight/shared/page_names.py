@@ -1,4 +1,4 @@
-"""How the pages of a lake are called, in its folder `report`."""
+"""Names of the pages in a lake's folder `report`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ METRICS = "metrics.prom"
 
 
 def page_name(cluster: str, start: datetime, end: datetime) -> str:
-    """The page of a window, by a name that any file system takes: a cluster's name is written by strangers."""
+    """The name of a window's page, safe for any file system: a cluster's name comes from outside."""
     start, end = start.astimezone(UTC), end.astimezone(UTC)
     return f"{_plain(cluster)}-{start:%Y%m%dT%H%M%SZ}-{row_id(cluster, start, end)[:8]}.html"
 
 
 def is_page_of(page: str, cluster: str) -> bool:
-    """Whether a page has the name of a window of a cluster."""
+    """Whether a page is named after a window of this cluster."""
     return re.fullmatch(rf"{re.escape(_plain(cluster))}-\d{{8}}T\d{{6}}Z-[0-9a-f]{{8}}\.html", page) is not None
 
 

@@ -1,4 +1,4 @@
-"""Words of strangers made harmless. Group ids, client ids and reasons can hold anything a client cared to send."""
+"""Make text from outside harmless. Group ids, client ids and reasons can hold anything that a client sent."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ MAX_TEXT = 1_200
 MAX_QUOTE = 2_000
 MAX_NAME = 96
 
-# Columns whose line breaks mean something: a record keeps its stack trace, in the log as in its quotation.
+# Columns that keep their line breaks: a quoted record keeps its stack trace.
 _QUOTED = frozenset({"text", "row", "sample"})
-# A page has a million values, and most of them hold no text.
+# A page has a million values; most of them are not text.
 _NO_TEXT = frozenset({type(None), bool, int, float, datetime})
 _HASH = re.compile(r"[0-9a-f]{8,64}")
 
 
 def visible(text: str) -> str:
-    """The text with every character that shows nothing, or that commands, written out.
+    """The text with every invisible or control character written out.
 
-    Keeps: the result is printable throughout: no terminal escape, no line break, no change of writing direction,
-        no character of zero width, no lone surrogate.
+    The result is printable: no terminal escape, no line break, no change of writing direction, no character of zero
+    width, no lone surrogate.
     """
     if text.isprintable():
         return text
@@ -30,7 +30,7 @@ def visible(text: str) -> str:
 
 
 def shortened(text: str, limit: int = MAX_NAME) -> str:
-    """A name cut in its middle: its end often sets it apart from its neighbours."""
+    """A name cut in its middle: its end often distinguishes it from its neighbours."""
     if len(text) <= limit:
         return text
     tail = limit // 3
@@ -38,7 +38,7 @@ def shortened(text: str, limit: int = MAX_NAME) -> str:
 
 
 def quoted(text: str) -> str:
-    """A record as it stood in its log: its lines kept, everything else as `visible`."""
+    """A record as its log has it: with its line breaks, and otherwise as `visible`."""
     cut = text if len(text) <= MAX_QUOTE else f"{text[:MAX_QUOTE]}… ({len(text) - MAX_QUOTE:,} more characters)"
     if cut.isprintable():
         return cut
@@ -46,7 +46,7 @@ def quoted(text: str) -> str:
 
 
 def harmless(value: Any, column: str = "") -> Any:
-    """A row, or what a row holds, with all its text made harmless. Everything else is left alone."""
+    """A row or a value of a row with all its text made harmless; other values stay as they are."""
     if isinstance(value, str):
         return quoted(value) if column in _QUOTED else visible(shortened(value, MAX_TEXT))
     if isinstance(value, dict):
@@ -57,7 +57,7 @@ def harmless(value: Any, column: str = "") -> Any:
 
 
 def anchor(kind: str, row_id: str) -> str:
-    """The address of a row in the page: its kind and its hash, and never a word of a stranger."""
+    """The anchor of a row in the page: its kind and its hash, never text from outside."""
     if not _HASH.fullmatch(row_id):
         row_id = hashlib.sha256(row_id.encode(errors="backslashreplace")).hexdigest()[:32]
     return f"{kind}-{row_id}"

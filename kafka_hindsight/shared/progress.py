@@ -1,4 +1,4 @@
-"""What a step prints while it runs: to its log, and to the terminal that waits for it."""
+"""Print the progress of a step to its log, and to the terminal that waits for it."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import Any, TypeVar
 from kafka_hindsight.shared.exits import format_exit_summary
 
 FILE_VARIABLE = "HINDSIGHT_PROGRESS"
-"""Names the file that `hindsight audit` follows; a scheduled run has none."""
+"""The variable that names the file that `hindsight audit` follows; a scheduled run has none."""
 
 LOG_VARIABLE = "HINDSIGHT_LOG"
-"""Names the file that takes everything Airflow and Spark say, where `hindsight audit` started the run."""
+"""The variable that names the log of Airflow and Spark, if `hindsight audit` started the run."""
 
 INTERVAL_S = 10
-"""Seconds between two sentences about one piece of long work. Our choice."""
+"""Seconds between two progress sentences of long work. Our choice."""
 
 Item = TypeVar("Item")
 
 
 def say(text: str) -> None:
-    """One sentence about what is being done."""
+    """Print a sentence about the work in progress."""
     print(text, flush=True)
     _append(event="says", text=text)
 
 
 def begins(step: str, sentence: str) -> None:
-    """A step begins."""
+    """Report that a step begins."""
     print(f"{step}: {sentence}", flush=True)
     _append(event="begins", step=step, text=sentence)
 
 
 def ends(step: str, exit_code: int, sentences: list[str], summary: dict[str, Any]) -> None:
-    """A step ends: with what it counted, or with the sentences that say why not."""
+    """Report that a step ends: with its summary, or with the sentences that say why it failed."""
     print("\n".join(format_exit_summary(step, exit_code, sentences)), flush=True)
     _append(event="ends", step=step, exit_code=exit_code, sentences=sentences, summary=summary)
 
@@ -44,7 +44,7 @@ def reported(items: Iterable[Item], size: Callable[[Item], int], total: int) -> 
     """Pass items on, and say every ten seconds how many of their bytes are read and how long the rest takes.
 
     Args:
-        items: What is worked on, one after another.
+        items: The pieces of work, one after another.
         size: The bytes of an item.
         total: The bytes of all items.
 
@@ -52,19 +52,19 @@ def reported(items: Iterable[Item], size: Callable[[Item], int], total: int) -> 
         The items, unchanged.
     """
     began = last = time.monotonic()
-    done = 0
+    bytes_read = 0
     for item in items:
         now = time.monotonic()
-        if done and now - last >= INTERVAL_S:
+        if bytes_read and now - last >= INTERVAL_S:
             last = now
-            left = time_left(now - began, done / total)
-            say(f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB of this pass are read; {left}")
+            estimate = time_left(now - began, bytes_read / total)
+            say(f"{bytes_read / 1e6:,.0f} of {total / 1e6:,.0f} MB of this pass are read; {estimate}")
         yield item
-        done += size(item)
+        bytes_read += size(item)
 
 
 def time_left(elapsed_s: float, share: float) -> str:
-    """The time that the rest takes, if it goes on as before.
+    """The time that is left at the same speed, in words.
 
     Args:
         elapsed_s: Seconds that the work has taken so far.

@@ -1,4 +1,4 @@
-"""What could not be used, summed up: incidents, page, terminal and alerts count by this, and so does SQL."""
+"""Sums of gold.unavailability, as incidents, report, terminal, alerts and SQL all count them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kafka_hindsight.shared import words
 from kafka_hindsight.shared.durations import MS
 
 NOTICED_MS = 1_000
-"""What clients notice. A shorter time is part of any change of a leader: a client that finds none asks again after
-retry.backoff.max.ms at most, one second by default (KIP-580)."""
+"""The shortest time that clients notice. A shorter one is part of any leader change: a client that finds no leader
+asks again after retry.backoff.max.ms at most, one second by default (KIP-580)."""
 
 NO_LEADER = (UnavailabilityKind.NO_LEADER,)
 NO_WRITES = (UnavailabilityKind.ACKS_ALL_REFUSED, UnavailabilityKind.ACKS_ALL_HUNG)
@@ -25,12 +25,12 @@ Subject: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True)
 class Unused:
-    """What could not be used, each partition or group once.
+    """The partitions or groups that could not be used, each once.
 
     Attributes:
         subjects: The partitions or groups, in order.
-        still: Those of them that could not be used when the logs end.
-        longest: The longest interval; None where there is none.
+        still: Those that could still not be used when the logs end.
+        longest: The longest interval; None if there is none.
         total_ms: All intervals together.
     """
 
@@ -41,17 +41,17 @@ class Unused:
 
     @property
     def longest_ms(self) -> int | None:
-        """How long the longest interval lasted."""
+        """The length of the longest interval, in milliseconds."""
         return None if self.longest is None else lasted_ms(self.longest)
 
 
 def lasted_ms(row: Unavailability) -> int:
-    """How long an interval lasted, as the evidence shows it best; where it was not over, how long at least."""
+    """The best estimate of an interval's length, in milliseconds; the lower bound if it was not over."""
     return row.low_ms if row.ended_at is None else (row.ended_at - row.started_at) // MS
 
 
 def lasted(row: Unavailability) -> str:
-    """How long an interval that is over lasted, in words: within its bounds, where these show that it was noticed."""
+    """The length of an ended interval in words; with bounds if these show that clients noticed it."""
     if row.low_ms >= NOTICED_MS or row.high_ms is None:
         return words.bounded(row.low_ms, row.high_ms)
     least = lasted_ms(row)
@@ -59,7 +59,7 @@ def lasted(row: Unavailability) -> str:
 
 
 def is_noticed(row: Unavailability) -> bool:
-    """Whether clients notice an interval, or it was not over."""
+    """Whether clients notice an interval; one that is not over counts."""
     return row.ended_at is None or lasted_ms(row) >= NOTICED_MS
 
 

@@ -1,4 +1,4 @@
-"""What all timelines share: the window they answer for, the order of events, and a few words."""
+"""The window of a run, the order of events, and broker ids in text."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ _ID = re.compile(BROKER_ID)
 
 @dataclass(frozen=True)
 class Window:
-    """The instants a run answers for: from `start` on, up to but without `end`."""
+    """The instants that a run audits: from `start` on, up to but without `end`."""
 
     start: datetime
     end: datetime
 
     def holds(self, instant: datetime) -> bool:
-        """Whether a row that begins then belongs to this window."""
+        """Whether a row that starts at an instant belongs to this window."""
         return self.start <= instant < self.end
 
     def meets(self, first: datetime, last: datetime) -> bool:
-        """Whether a span, from its first to its last instant, reaches into this window."""
+        """Whether a span, from its first to its last instant, overlaps this window."""
         return last >= self.start and first < self.end
 
 
 def in_order(events: Iterable[Event]) -> list[Event]:
-    """Events by instant, source and rank in the source, however they arrived."""
+    """Events ordered by instant, source and position in the source."""
     return sorted(events, key=lambda e: (e.happened_at, e.source, e.order))
 
 
 @lru_cache(1024)
 def broker_ids(text: str | None) -> tuple[int, ...] | None:
-    """The broker ids a line lists; None where the line lists nothing.
+    """The broker ids in a text; None for no text.
 
-    Edge case: Kafka 3.5 to 3.9 on ZooKeeper prints each broker of an ISR with its broker epoch, which is not an id.
+    Kafka 3.5 to 3.9 on ZooKeeper prints each broker of an ISR with its broker epoch, which is not an id.
     """
     return None if text is None else tuple(int(i) for i in _ID.findall(text))
 

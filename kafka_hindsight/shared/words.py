@@ -1,4 +1,4 @@
-"""Numbers, durations, instants and lists as people say them: for explanations, the report and alerts alike."""
+"""Numbers, durations, instants and lists in words, the same in explanations, the report and alerts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
 
 MORE = re.compile(r" and (\d+) more$")
-"""How the subject of a finding ends that stands for several."""
+"""The end of a finding's subject that stands for several."""
 
 _SECOND = 1_000
 _ONE_MS = timedelta(milliseconds=1)
 
 
 def number(value: float) -> str:
-    """A number at a glance: `34,587`, from a million on `1.9 million`."""
+    """A number that is easy to read: `34,587`, from a million on `1.9 million`."""
     if abs(value) >= 999_950_000:
         return f"{value / 1e9:,.1f} billion"
     if abs(value) >= 1_000_000:
@@ -30,7 +30,7 @@ def counted(value: int, singular: str, plural: str = "") -> str:
 
 
 def times(count: int) -> str:
-    """How often: `never`, `once`, `twice`, `3 times`."""
+    """A count of times: `never`, `once`, `twice`, `3 times`."""
     return {0: "never", 1: "once", 2: "twice"}.get(count, f"{number(count)} times")
 
 
@@ -40,10 +40,13 @@ def verb(value: int, singular: str, plural: str) -> str:
 
 
 def duration(length: timedelta | float | None) -> str:
-    """A length of time as a person would say it: `240 ms`, `3.2 s`, `2 min 14 s`, `1 h 5 min`.
+    """A length of time in words: `240 ms`, `3.2 s`, `2 min 14 s`, `1 h 5 min`.
 
-    Takes: a length, or its number of milliseconds. Gives: empty where not known.
-    Edge case: below 0 is 0: two brokers' clocks may differ a little.
+    Args:
+        length: A length, or its number of milliseconds. Less than 0 counts as 0: two brokers' clocks may differ.
+
+    Returns:
+        The words; empty if the length is not known.
     """
     if length is None:
         return ""
@@ -61,7 +64,7 @@ def duration(length: timedelta | float | None) -> str:
 
 
 def between(low: float | None, high: float | None) -> str:
-    """A duration that is only bounded: `1.2 s`, `1.2 s to 4.0 s`, `at least 1.2 s`. Empty where nothing lasted."""
+    """A duration between bounds: `1.2 s`, `1.2 s to 4.0 s`, `at least 1.2 s`. Empty if both are 0 or not known."""
     if not low and not high:
         return ""
     if high is None:
@@ -72,25 +75,25 @@ def between(low: float | None, high: float | None) -> str:
 
 
 def bounded(low: float | None, high: float | None) -> str:
-    """A length between bounds; one number where they lie within a tenth. Empty where none is known."""
+    """A length between bounds; one number if they differ by a tenth at most. Empty if none is known."""
     return duration(low) if low and high and high <= 1.1 * low else between(low, high)
 
 
 def stands_for(subject: str) -> int:
-    """How many subjects the subject of a finding names."""
+    """The number of subjects that a finding's subject stands for."""
     others = MORE.search(subject)
     return 1 + int(others[1]) if others else 1
 
 
 def elapsed_ms(start: datetime | None, end: datetime | None) -> float | None:
-    """Milliseconds from one instant to another; None where one of them is not known."""
+    """Milliseconds from one instant to another; None if one of them is not known."""
     if start is None or end is None:
         return None
     return (end - start).total_seconds() * 1_000
 
 
 def instant(at: datetime | None, day: date | None = None, precise: bool = False) -> str:
-    """An instant in UTC, without its date when that is `day`. Empty where not known."""
+    """An instant in UTC, without its date if that is `day`. Empty if not known."""
     if at is None:
         return ""
     utc = at.astimezone(UTC)
@@ -99,32 +102,32 @@ def instant(at: datetime | None, day: date | None = None, precise: bool = False)
 
 
 def minute(at: datetime, day: date | None = None) -> str:
-    """An instant in UTC to the minute, as a sentence says it: `02:13`."""
+    """An instant in UTC to the minute: `02:13`."""
     utc = at.astimezone(UTC)
     return f"{utc:%H:%M}" if utc.date() == day else f"{utc:%Y-%m-%d %H:%M}"
 
 
 def percent(ratio: float | None) -> str:
-    """A ratio in percent. Empty where it is not known."""
+    """A ratio in percent. Empty if it is not known."""
     return "" if ratio is None else f"{f'{100 * ratio:.1f}'.removesuffix('.0')}%"
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A sentence that names what was probably meant, with a space before it; empty where nothing is near."""
-    near = get_close_matches(name.lower(), names := {k.lower(): k for k in known}, n=2)
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """A sentence that suggests similar names, after a space; empty if there are none."""
+    near = get_close_matches(name.lower(), names := {k.lower(): k for k in choices}, n=2)
     return f" Did you mean {' or '.join(names[n] for n in near)}?" if near else ""
 
 
 def listed(items: Sequence[str], at_most: int = 0) -> str:
     """A list in a sentence: `a, b and c`; with `at_most`, `a, b and 7 more`."""
-    shown = list(items)
-    if at_most and len(shown) > at_most:
-        shown = [*shown[:at_most], f"{number(len(items) - at_most)} more"]
-    return " and ".join(([", ".join(shown[:-1])] if shown[1:] else []) + shown[-1:])
+    parts = list(items)
+    if at_most and len(parts) > at_most:
+        parts = [*parts[:at_most], f"{number(len(items) - at_most)} more"]
+    return " and ".join(([", ".join(parts[:-1])] if parts[1:] else []) + parts[-1:])
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Whole numbers in short: `0-3, 7`."""
+    """Whole numbers as ranges: `0-3, 7`."""
     runs: list[list[int]] = []
     for n in sorted(set(numbers)):
         if runs and n == runs[-1][1] + 1:
@@ -135,15 +138,15 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def leader(broker: int | None) -> str:
-    """Who leads: a broker's id, `none`, or `?` where it is not known."""
+    """A leader: a broker's id, `none`, or `?` if it is not known."""
     return "?" if broker is None else "none" if broker == -1 else str(broker)
 
 
 def sentence(text: str) -> str:
-    """The text with a capital at its beginning."""
+    """The text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def exact(value: float | None) -> str:
-    """A number to the last digit: `1,893,400`. Empty where it is not known."""
+    """A number to the last digit: `1,893,400`. Empty if it is not known."""
     return "" if value is None else f"{value:,.0f}"

@@ -1,4 +1,4 @@
-"""What commands print: each command's standard output is a log, such as that of `kubectl logs --timestamps`."""
+"""Logs that commands print: a command's standard output is a log, such as that of `kubectl logs --timestamps`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources.model import Batch, Line, Period, SourceFails, batched
 
 SINCE = "{since}"
-"""What stands in a command for the instant from which it is to print."""
+"""Placeholder in a command for the instant from which it prints."""
 
 _STAMP = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d) ")
 _AT_ONCE = 1_000
@@ -24,42 +24,45 @@ _QUOTED = 200
 
 
 class Ties:
-    """The last instant that was taken, and what was taken of it. Instants are text or numbers that sort by time.
+    """The last instant that was read, and the lines read of it: a command that starts there prints them again.
 
-    A command that is asked from an instant on prints again what it has of that instant.
+    Instants are text or numbers that sort by time. `marks` counts the lines of the last instant by their hash.
     """
 
     def __init__(self, position: Any) -> None:
         self.at: Any = position["at"] if position else None
-        self.taken: Counter[str] = Counter(position["taken"] if position else ())
+        self.marks: Counter[str] = Counter(position["taken"] if position else ())
 
     @property
     def position(self) -> Any:
-        """What JSON can hold of it; None where nothing was taken yet."""
-        return None if self.at is None else {"at": self.at, "taken": dict(sorted(self.taken.items()))}
+        """The position as JSON; None if nothing was read yet."""
+        return None if self.at is None else {"at": self.at, "taken": dict(sorted(self.marks.items()))}
 
     def new(self, entries: Iterable[tuple[Any, Line]]) -> Iterator[Line]:
-        """The lines of an answer that were not taken yet. Takes: each with its instant.
+        """The lines that were not read yet, out of lines with their instants.
 
-        Edge case: within an answer the clock may go back; what lies before the instant that was asked for was taken.
+        Within one output the clock may go back; lines before the instant where reading begins were read already.
         """
-        begin, again = self.at, self.taken.copy()
+        begin, repeats = self.at, self.marks.copy()
         for at, line in entries:
             mark = hashlib.sha256(line.text).hexdigest()[:16]
-            if begin is not None and (at < begin or (at == begin and again[mark] > 0)):
-                again[mark] -= at == begin
+            if begin is not None and (at < begin or (at == begin and repeats[mark] > 0)):
+                repeats[mark] -= at == begin
                 continue
             if self.at is None or at > self.at:
-                self.at, self.taken = at, Counter()
-            self.taken[mark] += at == self.at
+                self.at, self.marks = at, Counter()
+            self.marks[mark] += at == self.at
             yield line
 
 
 @dataclass(frozen=True)
 class Commands:
-    """`commands`: by the name of each log, the program with its arguments. No shell reads them.
+    """A source of commands. No shell runs them.
 
-    The lines that they print begin with instants, in the order of time: by these they are asked for what is new.
+    Each line that they print begins with an instant, in order of time: from the last one on they are asked for more.
+
+    Attributes:
+        commands: By the name of each log, the program with its arguments.
     """
 
     commands: Mapping[str, Sequence[str]]
@@ -67,24 +70,26 @@ class Commands:
     def __post_init__(self) -> None:
         wrong = [log for log, command in self.commands.items() if not command or isinstance(command, str)]
         if wrong or not self.commands:
-            found = ", ".join(wrong) or "none"
-            raise BadInput(f"commands has {found}. Needed: for each log a list: a program and its arguments. Mend it.")
+            names = ", ".join(wrong) or "none"
+            raise BadInput(
+                f"commands has {names}. Needed: for each log a list: a program and its arguments. Correct it."
+            )
 
     def new(self, position: Any, period: Period) -> Iterator[Batch]:
-        """Each command once, to its end. The position: for each log the last instant that it printed."""
+        """Run each command once, to its end. The position holds, for each log, the last instant that it printed."""
         reached = dict(position or {})
         for log, command in self.commands.items():
             ties = Ties(reached.get(log))
-            for lines in _printed(log, command, ties, period):
+            for lines in _output_lines(log, command, ties, period):
                 reached[log] = ties.position
                 yield Batch(lines, dict(reached))
 
 
-def _printed(log: str, command: Sequence[str], ties: Ties, period: Period) -> Iterator[list[Line]]:
+def _output_lines(log: str, command: Sequence[str], ties: Ties, period: Period) -> Iterator[list[Line]]:
     since = _instant(ties.at) if ties.at else period.since
-    asked = [word.replace(SINCE, f"{since:%Y-%m-%dT%H:%M:%SZ}") for word in command]
+    arguments = [word.replace(SINCE, f"{since:%Y-%m-%dT%H:%M:%SZ}") for word in command]
     try:
-        process = subprocess.Popen(asked, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     except OSError as refusal:
         raise BadInput(
             f"The command for {log} cannot be started: {refusal}. Needed: a program of this machine."
@@ -92,15 +97,15 @@ def _printed(log: str, command: Sequence[str], ties: Ties, period: Period) -> It
     with process:
         assert process.stdout
         try:
-            yield from batched(ties.new(_stamped(log, process.stdout)), _AT_ONCE)
+            yield from batched(ties.new(_with_instants(log, process.stdout)), _AT_ONCE)
             if code := process.wait():
-                raise SourceFails(f"The command for {log} ended with code {code}. What it wrote to stderr says why.")
+                raise SourceFails(f"The command for {log} ended with code {code}. Its messages on stderr say why.")
         finally:
             process.kill()
 
 
-def _stamped(log: str, printed: Iterable[bytes]) -> Iterator[tuple[str, Line]]:
-    """Lines with their instants. A line without one has that of the line before: some programs print traces so."""
+def _with_instants(log: str, printed: Iterable[bytes]) -> Iterator[tuple[str, Line]]:
+    """Lines with their instants. A line without one, as of a stack trace, has that of the line before."""
     at = None
     for text in (line.rstrip(b"\r\n") for line in printed):
         at = _at(text) or at
@@ -114,14 +119,14 @@ def _stamped(log: str, printed: Iterable[bytes]) -> Iterator[tuple[str, Line]]:
 
 
 def _at(text: bytes) -> str | None:
-    """The instant that a line begins with, in UTC and nanoseconds: text that sorts as instants do."""
-    found = _STAMP.match(text)
-    if not found:
+    """The instant at the start of a line, in UTC and nanoseconds, as text that sorts by time."""
+    match = _STAMP.match(text)
+    if not match:
         return None
-    second = datetime.fromisoformat(f"{found[1].decode()}{found[3].decode()}").astimezone(UTC)
-    return f"{second:%Y-%m-%dT%H:%M:%S}.{(found[2] or b'').decode():0<9}"
+    second = datetime.fromisoformat(f"{match[1].decode()}{match[3].decode()}").astimezone(UTC)
+    return f"{second:%Y-%m-%dT%H:%M:%S}.{(match[2] or b'').decode():0<9}"
 
 
 def _instant(at: str) -> datetime:
-    """The second in which an instant lies: programs round a finer one in ways of their own."""
+    """The second of an instant: programs differ in how they round a finer one."""
     return datetime.fromisoformat(at.partition(".")[0]).replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What is new in a source becomes files in the lake, each line once: folders as the ingest reads them."""
+"""Land the new lines of a source in the lake, each once, as files that the ingest reads."""
 
 from __future__ import annotations
 
@@ -17,25 +17,29 @@ from kafka_hindsight.logs.divisions import divisions
 from kafka_hindsight.sources.model import Period, Source
 
 LOGS = "logs"
-"""What lands here: a folder for each source, and beside it the file of its position."""
+"""The folder of landed logs: a folder for each source, and beside it the file of its position."""
 
 BATCH_BYTES = 64 * 1024 * 1024
-"""Bytes of lines that are held before they become files."""
+"""Bytes of lines in memory before they are written as files."""
 
 _REACHES = (200, 2_000)
-"""Lines before the end of a batch in which its last instant is looked for; no trace of Kafka's has as many."""
+"""Lines before the end of a batch in which its last record is searched; no stack trace of Kafka is as long."""
 
 _STAMP = "%Y%m%d-%H%M%S"
 _NAME = re.compile(r"[.](\d{8}-\d{6})-(\d{6,})[.]zst$")
-"""How the name of a log's file ends: digits, as the names of rotated logs do."""
+"""The end of a landed file's name: digits, as in the names of rotated logs."""
 
 Lines = dict[str, list[bytes]]
 
 
 @dataclass(frozen=True)
-class Reached:
-    """How far a source was read: the batches that landed, the position behind the last one, and by log the lines of
-    the last instant, which may go on in the next one.
+class Checkpoint:
+    """The state of reading a source, kept as JSON beside its folder.
+
+    Attributes:
+        batches: The number of batches that landed.
+        position: The position after the last one.
+        held: By log, the lines of the last instant, whose record may go on in the next batch.
     """
 
     batches: int = 0
@@ -44,90 +48,97 @@ class Reached:
 
 
 def land(source: Source, folder: str, period: Period, to_end: bool, pattern: str | None = None) -> int:
-    """Lands what is new in a source as files of whole records below a folder: `<log>.<instant>-<batch>.zst`.
+    """Land the new lines of a source as files of whole records: `<log>.<instant>-<batch>.zst`.
 
-    Takes: `to_end`, whether last records are taken as they stand.
-    Gives: how many lines came.
-    Keeps: a file counts once the position behind it is written; what a killed reading left is removed, and read again.
+    A file counts once the position after it is written. Files that a killed run left are removed and read again.
+
+    Args:
+        source: The source.
+        folder: The folder of its files in the lake.
+        period: From when on to read a source that was never read, and the instant of this run.
+        to_end: Whether the last record of each log lands now, instead of waiting for the next run.
+        pattern: The layout of the lines, if it is not a known one.
+
+    Returns:
+        The number of new lines.
     """
     place = f"{folder}.json"
-    reached = _read(place)
-    _remove_unreached(folder, reached)
-    lines: Lines = {log: [_bytes(text) for text in held] for log, held in reached.held.items()}
+    checkpoint = _read_position(place)
+    _remove_later_files(folder, checkpoint)
+    lines: Lines = {log: [_bytes(text) for text in open_lines] for log, open_lines in checkpoint.held.items()}
     fresh, size, count = set[str](), 0, 0
-    for batch in source.new(reached.position, period):
+    for batch in source.new(checkpoint.position, period):
         for log, text in batch.lines:
             name = log_of(log)
             lines.setdefault(name, []).append(text)
             fresh.add(name)
             size += len(text)
         count += len(batch.lines)
-        reached = Reached(reached.batches, batch.position, reached.held)
+        checkpoint = Checkpoint(checkpoint.batches, batch.position, checkpoint.held)
         if size >= BATCH_BYTES:
-            reached = _keep(folder, period, reached, lines, set(lines), pattern)
-            lines, size = {log: [_bytes(text) for text in held] for log, held in reached.held.items()}, 0
-    _keep(folder, period, reached, lines, set() if to_end else fresh, pattern)
+            checkpoint = _keep(folder, period, checkpoint, lines, set(lines), pattern)
+            lines, size = {log: [_bytes(text) for text in open_lines] for log, open_lines in checkpoint.held.items()}, 0
+    _keep(folder, period, checkpoint, lines, set() if to_end else fresh, pattern)
     return count
 
 
 def log_of(log: str) -> str:
-    """The name of a log's files, below the folder and before the instant: one that the ingest reads as a log.
-
-    Keeps: no name leads out of the folder.
-    """
+    """The name of a log's files without the instant: one that the ingest reads, and that stays in the folder."""
     parts = [landing.safe_name(part) for part in source_of(log).split("/") if part.strip(".")] or ["unnamed"]
     return "/".join(parts) + ("" if parts[-1].endswith(".log") else ".log")
 
 
 def _keep(
-    folder: str, period: Period, before: Reached, lines: Lines, growing: set[str], pattern: str | None
-) -> Reached:
-    """Writes lines as files, then the position that follows them. Takes: the logs of which the last record waits."""
+    folder: str, period: Period, before: Checkpoint, lines: Lines, growing: set[str], pattern: str | None
+) -> Checkpoint:
+    """Write lines as files, then the position after them. The last record of each log in `growing` waits."""
     ends = {log: _end(texts, pattern) if log in growing else len(texts) for log, texts in lines.items()}
     whole = {log: texts[: ends[log]] for log, texts in lines.items() if ends[log]}
-    held = {log: [_text(line) for line in texts[ends[log] :]] for log, texts in lines.items() if ends[log] < len(texts)}
+    open_lines = {
+        log: [_text(line) for line in texts[ends[log] :]] for log, texts in lines.items() if ends[log] < len(texts)
+    }
     number = before.batches + bool(whole)
     for log, texts in whole.items():
         packed = pa.Codec("zstd").compress(b"".join(text + b"\n" for text in texts), asbytes=True)
         landing.write_atomically(f"{folder}/{log}.{period.until.astimezone(UTC):{_STAMP}}-{number:06d}.zst", packed)
-    after = Reached(number, before.position, held)
+    after = Checkpoint(number, before.position, open_lines)
     landing.write_atomically(f"{folder}.json", json.dumps(vars(after), sort_keys=True) + "\n")
     return after
 
 
 def _end(texts: Sequence[bytes], pattern: str | None) -> int:
-    """How many lines come before the records of the last instant; all where no record begins near the end."""
+    """The number of lines before the records of the last instant; all if no record begins near the end."""
     for reach in _REACHES:
         begin = max(len(texts) - reach, 0)
-        found = divisions(texts[begin:], pattern)
-        if found[1:] or not begin:
+        starts = divisions(texts[begin:], pattern)
+        if starts[1:] or not begin:
             break
-    return begin + found[-1] if found else len(texts)
+    return begin + starts[-1] if starts else len(texts)
 
 
-def _remove_unreached(folder: str, reached: Reached) -> None:
+def _remove_later_files(folder: str, checkpoint: Checkpoint) -> None:
     for name in landing.files_below(folder):
-        if (number := number_of(name)) is None or number > reached.batches:
+        if (number := number_of(name)) is None or number > checkpoint.batches:
             landing.remove(f"{folder}/{name}")
 
 
 def number_of(name: str) -> int | None:
-    """The number of the batch in a file's name; None for what a write left that was killed."""
-    found = _NAME.search(name)
-    return int(found[2]) if found else None
+    """The batch number in a file's name; None for a file that a killed write left."""
+    match = _NAME.search(name)
+    return int(match[2]) if match else None
 
 
 def landed_at(name: str) -> datetime | None:
-    """The instant in a file's name: the end of the reading that brought it."""
-    found = _NAME.search(name)
-    return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC) if found else None
+    """The instant in a file's name: when the run that landed it read the source."""
+    match = _NAME.search(name)
+    return datetime.strptime(match[1], _STAMP).replace(tzinfo=UTC) if match else None
 
 
-def _read(place: str) -> Reached:
+def _read_position(place: str) -> Checkpoint:
     try:
-        return Reached(**json.loads(landing.read_text(place)))
+        return Checkpoint(**json.loads(landing.read_text(place)))
     except FileNotFoundError:
-        return Reached()
+        return Checkpoint()
 
 
 def _text(line: bytes) -> str:

@@ -1,4 +1,4 @@
-"""What a source is: logs outside of files, and what is new there since a position."""
+"""Sources: logs outside of files, read from a position on."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ T = TypeVar("T")
 
 
 class SourceFails(RuntimeError):
-    """A source does not answer, or breaks off. A retry may succeed."""
+    """A source does not answer, or ends early. A retry may succeed."""
 
 
 class Line(NamedTuple):
-    """One line as it lands. `log` names the log that it belongs to, as a path."""
+    """One line. `log` is the name of its log, as a path."""
 
     log: str
     text: bytes
 
 
 class Batch(NamedTuple):
-    """Lines in their order, and the position that follows them: whatever JSON can hold."""
+    """Lines in order, and the position after them, as a JSON value."""
 
     lines: Sequence[Line]
     position: Any
 
 
 class Period(NamedTuple):
-    """Where the first reading of a source starts that knows no beginning; when it is read."""
+    """The instant from which a source is read the first time, and the instant of this run."""
 
     since: datetime
     until: datetime
@@ -42,21 +42,24 @@ class Source(Protocol):
     """Logs outside of files. The fields of its class are the keys of its file."""
 
     def new(self, position: Any, period: Period) -> Iterator[Batch]:
-        """What is new since the position of an earlier batch; None: since the beginning.
+        """Read the lines after the position of an earlier batch, or from the beginning if it is None.
 
-        Keeps: each line is in one batch, where it is asked again with the position of the batch that was kept last.
-        Raises: BadInput where the settings cannot work; SourceFails where a retry may succeed.
+        Each line is in one batch, as long as reading goes on from the position of the last batch that was written.
+
+        Raises:
+            BadInput: The settings cannot work.
+            SourceFails: A retry may succeed.
         """
 
 
 def batched(items: Iterable[T], count: int) -> Iterator[list[T]]:
-    """Lines or events, so many at once (itertools has it from Python 3.12 on)."""
-    left = iter(items)
-    while some := list(islice(left, count)):
-        yield some
+    """Items in batches of `count` (as itertools.batched of Python 3.12 on)."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, count)):
+        yield batch
 
 
 def lines_in(value: bytes, log: str) -> list[Line]:
-    """The lines of a value: one, several, or an object of a shipper's. Takes: the log, where it names none."""
+    """The lines of a value: one, several, or a shipper's object. `log` is their log if the object names none."""
     name = origin_of(object_in(value) or {}) or log
     return [Line(name, text) for text in value.removesuffix(b"\n").split(b"\n")] if value else []

@@ -1,4 +1,4 @@
-"""Where the logs of a run lie: folders as they are, folders of dates, and sources, which land first."""
+"""The folders of a run's logs: folders as they are, folders of dates, and sources, which land first."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.settings.retention import LATE_DAYS
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.sources.known import name_of, source_at
+from kafka_hindsight.sources.declarations import name_of, source_at
 from kafka_hindsight.sources.land import LOGS, land
 from kafka_hindsight.sources.model import Period
 
 _HOUR = timedelta(hours=1)
 
 _USUAL = {"date": "%Y-%m-%d", "hour": "%H"}
-"""How days and hours stand in names where nothing else is said."""
+"""Formats of days and hours in names, unless a placeholder has its own."""
 
 
 def ready(place: Place, settings: Settings) -> Place:
-    """The place with the folders in which its files lie now. What is new in a source is read, and lands.
+    """The place with the folders of its files. The new lines of a source land first.
 
-    Raises: BadInput where the source cannot work, or where a place holds dates and the run has none; SourceFails.
+    Raises:
+        BadInput: The source cannot work, or the place has dates and the run has no window.
+        SourceFails: The source does not answer.
     """
     if is_source(place.root):
         return replace(place, folders=(_landed(place, settings),))
@@ -42,24 +44,26 @@ def _landed(place: Place, settings: Settings) -> str:
 
 
 def dated(place: Place, settings: Settings) -> tuple[str, ...]:
-    """The folders of the days, or hours, that a run reads: its window, and what it looks at before and after.
+    """The folders of the days or hours that a run reads: its window with look-back and look-ahead.
 
-    Edge case: a run that collects has no window; it reads the hours before it.
-    Raises: BadInput where the whole input is asked for, which no dates limit.
+    A run that only collects has no window: it reads the look-back before now.
+
+    Raises:
+        BadInput: The run audits the whole input, which has no dates.
     """
     if settings.read_to_end and not settings.window_from:
         raise BadInput(
-            f"{place} and a run of the whole input has no dates. Needed: a window. Give FROM and TO, or a place"
-            " without dates."
+            f"{place} which has dates, and the run has no window. Needed: a window. Set FROM and TO, or name a"
+            " place without dates."
         )
     first = (settings.window_from or settings.run_at) - timedelta(hours=settings.look_back_hours)
     last = settings.window_to + timedelta(hours=settings.look_ahead_hours) if settings.window_to else settings.run_at
-    hour, found = first.replace(minute=0, second=0, microsecond=0), dict[str, None]()
+    hour, folders = first.replace(minute=0, second=0, microsecond=0), dict[str, None]()
     while hour <= last:
-        found[_named(place.root, hour)] = None
+        folders[_dated_name(place.root, hour)] = None
         hour += _HOUR
-    return tuple(found)
+    return tuple(folders)
 
 
-def _named(root: str, hour: datetime) -> str:
-    return DATED.sub(lambda said: f"{hour:{said[2] or _USUAL[said[1]]}}", root)
+def _dated_name(root: str, hour: datetime) -> str:
+    return DATED.sub(lambda match: f"{hour:{match[2] or _USUAL[match[1]]}}", root)

@@ -1,1 +1,1 @@
-"""How a process of ours is started: its environment, Java, jars, Airflow, a run's application. No pyspark."""
+"""Start processes of ours: their environment, Java, jars and Airflow. No pyspark."""

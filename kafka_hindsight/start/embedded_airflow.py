@@ -1,4 +1,4 @@
-"""The Airflow that `make audit` brings along: SQLite and local Spark, all inside the project."""
+"""The embedded Airflow of `make audit`: SQLite and local Spark, all inside the project."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from kafka_hindsight.start.launch import DEFAULT_MASTER
 
 AIRFLOW_HOME = HOME / ".airflow"
 PROGRAM = HOME / ".venv-airflow" / "bin" / "airflow"
-"""Set-up installs it beside the project; pip does not."""
+"""Set-up installs Airflow beside the project; pip does not."""
 
 
 def environment() -> dict[str, str]:
-    """Airflow's settings for one run without retries; they stand above whatever the user's own Airflow is set to."""
+    """Airflow's settings for one run without retries. They override those of the user's own Airflow."""
     return {
         "AIRFLOW_HOME": str(AIRFLOW_HOME),
         "AIRFLOW__CORE__DAGS_FOLDER": str(HOME / "dags"),

@@ -1,4 +1,4 @@
-"""What is fetched at the first use of Spark where pip installed us: Delta's jars."""
+"""Fetch Delta's jars at the first use of Spark, if pip installed us."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from kafka_hindsight.start import java, launch, maven
 
 
 def prepare_engine(settings: Settings) -> None:
-    """Prepare what a run needs: nothing where it needs no Spark. Raises: BadInput, see `prepare_spark`."""
+    """Prepare Spark for a run that needs it. Raises: BadInput, see `prepare_spark`."""
     if launch.uses_spark(settings.engine, launch.is_large(settings.logs, settings.client_logs)):
         prepare_spark()
 
 
 def prepare_spark() -> None:
-    """Looks for Spark and a Java, and fetches the jars that are missing.
+    """Check that Spark and Java are there, and fetch missing jars.
 
-    Edge case: a folder that HINDSIGHT_JARS names is the user's own: nothing is fetched into it.
-    Raises: BadInput where one of them is not to be had.
+    A folder that HINDSIGHT_JARS names belongs to the user: nothing is fetched into it.
+
+    Raises:
+        BadInput: Spark, Java or the jars are missing.
     """
     if IS_INSTALLED:
         _prepare_installed()
@@ -44,7 +46,7 @@ def _fetch(what: str, folder: Path, fetch: Callable[[Path, Path], None]) -> None
     try:
         with maven.alone(folder):
             if not folder.exists():
-                print(f"Fetching {what} into {folder}: this is done once.", file=sys.stderr, flush=True)
+                print(f"Fetching {what} into {folder}. This happens only once.", file=sys.stderr, flush=True)
                 fetch(folder, KEPT / "ivy")
     except maven.CannotFetch as problem:
         raise BadInput(str(problem)) from None

@@ -1,4 +1,4 @@
-"""How a Spark process of ours is started: where it lives, its environment, its configuration. No pyspark here."""
+"""Start Spark processes of ours: their programs, environment and configuration. No pyspark here."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from kafka_hindsight.shared.exits import BadInput
 RUN = HOME / "spark_jobs" / "run.py"
 
 AUDIT = "audit"
-"""What stands where RUN takes a step's name, for all steps of an audit, one after another."""
+"""The argument of RUN for all steps of an audit, one after another, in place of a step's name."""
 
 DEFAULT_MASTER = "local[*]"
 
 LOAD_DEFAULTS = "--load-spark-defaults"
-"""The option of spark-submit by which Spark reads its own defaults beside a file of properties. Airflow's hook has no
-argument for it: it is handed over in the program's place, and the program after it."""
+"""The option of spark-submit that loads Spark's own defaults besides a file of properties. Airflow's hook has no
+argument for it: it is passed in place of the program, which follows it."""
 
 _AIRFLOWS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
-"""How the variables begin that may hold secrets of Airflow's."""
+"""Prefixes of variables that may hold Airflow's secrets."""
 
 DELTA_LOCK = HOME / "locks" / "jars.sha256"
 """Delta's jars with their hashes."""
@@ -66,12 +66,12 @@ _CONF = "HINDSIGHT_SPARK_CONF"
 _DAY = 24 * 3600
 
 _MUCH = 300_000_000
-"""Bytes of logs from which on an input is large. Measured: a first ingest of 96 MB takes 113 processor seconds as a
+"""The size in bytes from which on an input is large. Measured: a first ingest of 96 MB takes 113 processor seconds as a
 small night and 154 as a large one; one of 602 MB takes about as many both ways."""
 
 
 def spark_environment() -> Path:
-    """The Spark environment: HINDSIGHT_SPARK_ENV, else the one that set-up builds, or into which pip installed us."""
+    """The Spark environment: HINDSIGHT_SPARK_ENV, else the one that set-up builds or into which pip installed us."""
     return Path(os.environ.get("HINDSIGHT_SPARK_ENV") or (sys.prefix if IS_INSTALLED else HOME / ".venv-spark"))
 
 
@@ -81,9 +81,9 @@ def spark_python() -> Path:
 
 
 def spark_home() -> Path:
-    """The Spark inside that environment. An image may have it built for another minor version of Python than ours."""
-    found = sorted(spark_environment().glob("lib/python3.*/site-packages/pyspark"))
-    return found[0] if found else spark_environment() / f"lib/python3.{sys.version_info[1]}/site-packages/pyspark"
+    """The Spark of that environment. In an image, its Python may have another minor version than ours."""
+    homes = sorted(spark_environment().glob("lib/python3.*/site-packages/pyspark"))
+    return homes[0] if homes else spark_environment() / f"lib/python3.{sys.version_info[1]}/site-packages/pyspark"
 
 
 def spark_submit() -> Path:
@@ -92,9 +92,9 @@ def spark_submit() -> Path:
 
 
 def missing_environment() -> str | None:
-    """What is said where pip installed us and no Spark is in the environment that steps run in; None where it is there.
+    """The problem if pip installed us and the environment of the steps has no Spark; None if there is no problem.
 
-    Edge case: beside Airflow's part it is another environment, which only a variable can name.
+    Beside Airflow, the steps run in another environment, which HINDSIGHT_SPARK_ENV must name.
     """
     if not IS_INSTALLED or spark_submit().exists():
         return None
@@ -105,16 +105,16 @@ def missing_environment() -> str | None:
 
 
 def jars() -> Path:
-    """The folder with Delta's jars; what is fetched at the first use has a folder for each set of jars."""
-    if named := os.environ.get("HINDSIGHT_JARS"):
-        return Path(named).absolute()
+    """The folder of Delta's jars. Each set of jars that is fetched at the first use has a folder of its own."""
+    if folder := os.environ.get("HINDSIGHT_JARS"):
+        return Path(folder).absolute()
     return KEPT / f"jars-{_digest(DELTA_LOCK.read_bytes())}" if IS_INSTALLED else HOME / ".jars"
 
 
 def environment() -> dict[str, str]:
-    """The variables without which spark-submit finds another Python, or another Spark, or none.
+    """The variables that make spark-submit use our Python and our Spark.
 
-    Edge case: spark-submit looks for `spark-class` through the first python3 on PATH unless SPARK_HOME is set.
+    Without SPARK_HOME, spark-submit looks for `spark-class` through the first python3 on PATH.
     """
     return {
         "SPARK_HOME": str(spark_home()),
@@ -129,32 +129,32 @@ def environment() -> dict[str, str]:
 
 
 def without_airflows() -> dict[str, str]:
-    """The variables of this process without secrets of Airflow's: no process that it starts for us needs one."""
+    """The variables of this process without Airflow's secrets, which no process of ours needs."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_AIRFLOWS)}
 
 
 def _of_drivers_elsewhere() -> dict[str, str]:
-    """Our variables for a driver that a cluster starts: it does not inherit those of spark-submit, nor its address."""
-    ours = {name: value for name, value in environment().items() if name != "SPARK_LOCAL_IP"}
+    """Our variables for a driver that a cluster starts: it inherits neither those of spark-submit nor its address."""
+    variables = {name: value for name, value in environment().items() if name != "SPARK_LOCAL_IP"}
     prefixes = ("spark.yarn.appMasterEnv", "spark.kubernetes.driverEnv")
-    return {f"{prefix}.{name}": value for prefix in prefixes for name, value in ours.items()}
+    return {f"{prefix}.{name}": value for prefix in prefixes for name, value in variables.items()}
 
 
 def is_large(*places: str | None) -> bool:
-    """Whether what lies at these places is large. A URI, or one with dates, counts as large unseen."""
-    given = [place for place in places if place]
-    return any(is_uri(place) or is_dated(place) for place in given) or any(
-        size >= _MUCH for size in accumulate(_sizes(given))
+    """Whether the input at these places is large. A URI, or a place with dates, counts as large."""
+    inputs = [place for place in places if place]
+    return any(is_uri(place) or is_dated(place) for place in inputs) or any(
+        size >= _MUCH for size in accumulate(_sizes(inputs))
     )
 
 
 def uses_spark(engine: str, is_large: bool) -> bool:
-    """Whether Spark does the work: where that is asked for, for a large input, and where a master is configured."""
+    """Whether Spark does the work: engine spark; or engine auto, with a large input or a configured master."""
     return engine == "spark" or (engine == "auto" and (is_large or "spark.master=" in os.environ.get(_CONF, "")))
 
 
 def _sizes(places: Iterable[str]) -> Iterator[int]:
-    """The bytes of each file. Edge case: one may vanish while its folder is looked through."""
+    """The bytes of each file; one that vanishes meanwhile is left out."""
     for place in map(Path, places):
         for path in chain([place], place.rglob("*")):
             with suppress(OSError):
@@ -162,16 +162,13 @@ def _sizes(places: Iterable[str]) -> Iterator[int]:
 
 
 def configuration(is_large: bool = False) -> dict[str, str]:
-    """Spark's configuration for every step, prompt and test. HINDSIGHT_SPARK_CONF (k=v;k=v) has the last word.
-
-    Takes: whether the input is large.
-    """
+    """Spark's configuration for every step, prompt and test. HINDSIGHT_SPARK_CONF (k=v;k=v) overrides it."""
     class_path = f"{jars()}/*"
     log = (PACKAGE / "spark" / "log4j2.properties").as_uri()
-    theirs = _pairs(os.environ.get(_CONF, ""))
-    memory = theirs.get("spark.driver.memory") or os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g"
+    user_settings = _pairs(os.environ.get(_CONF, ""))
+    memory = user_settings.get("spark.driver.memory") or os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g"
     flags = (*_JVM_FLAGS, f"-Xms{memory}", *(_FOR_LOOPS if is_large else _FOR_LITTLE))
-    ours = {
+    settings = {
         "spark.driver.memory": memory,
         "spark.driver.extraClassPath": class_path,
         "spark.executor.extraClassPath": class_path,
@@ -191,19 +188,16 @@ def configuration(is_large: bool = False) -> dict[str, str]:
         "spark.sql.maxPlanStringLength": "2000",
         "spark.sql.ui.explainMode": "simple",
     }
-    return ours | (_FOR_MUCH if is_large else {}) | _of_drivers_elsewhere() | theirs
+    return settings | (_FOR_MUCH if is_large else {}) | _of_drivers_elsewhere() | user_settings
 
 
 def submission(conf: Mapping[str, str], *program: str) -> list[str]:
-    """A command of spark-submit for what RUN runs. Spark reads its own defaults too."""
+    """The spark-submit command that starts RUN with arguments. Spark also reads its own defaults."""
     return [str(spark_submit()), "--properties-file", str(properties_file(conf)), LOAD_DEFAULTS, str(RUN), *program]
 
 
 def umask() -> str:
-    """Which rights others do not get on what is written: HINDSIGHT_UMASK, else 077, which leaves them none.
-
-    Raises: BadInput where it is not three octal digits.
-    """
+    """The umask of files that we write: HINDSIGHT_UMASK, else 077. Raises: BadInput if it is not three octal digits."""
     text = os.environ.get("HINDSIGHT_UMASK") or "077"
     if not re.fullmatch("[0-7]{3}", text):
         raise BadInput(f"HINDSIGHT_UMASK is {text!r}. Needed: three digits from 0 to 7, such as 027 for a group.")
@@ -211,15 +205,17 @@ def umask() -> str:
 
 
 def keep_private() -> None:
-    """Applies `umask` to this process and to those that it starts."""
+    """Apply `umask` to this process and to those that it starts."""
     os.umask(int(umask(), 8))
 
 
 def properties_file(settings: Mapping[str, str]) -> Path:
-    """Settings of Spark as a file that this user alone may read: other users see the arguments of a process.
+    """Write Spark's settings into a file that only this user may read: any user sees the arguments of a process.
 
-    Keeps: the same settings are one file. What no step asked for within a day goes: it may hold a secret of before.
-    Raises: BadInput where the folder for it belongs to another user.
+    The same settings share one file. Files that no step used for a day are removed: they may hold an old secret.
+
+    Raises:
+        BadInput: The folder belongs to another user.
     """
     folder = _private_folder()
     for unused in folder.glob("spark-*.conf*"):
@@ -228,22 +224,19 @@ def properties_file(settings: Mapping[str, str]) -> Path:
                 unused.unlink()
     text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
     file = folder / f"spark-{_digest(text.encode())}.conf"
-    coming = folder / f"{file.name}.{os.getpid()}"
-    with open(os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:
-        written.write(text)
-    return coming.replace(file)
+    partial = folder / f"{file.name}.{os.getpid()}"
+    with open(os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as output:
+        output.write(text)
+    return partial.replace(file)
 
 
 def _private_folder() -> Path:
-    """A folder for this user alone, which is made where it is missing.
-
-    Raises: BadInput where it is not this user's alone: another user may have made it before.
-    """
+    """The folder for this user alone, created if missing. Raises: BadInput if another user created it before."""
     folder = Path(tempfile.gettempdir()) / f"hindsight-{os.getuid()}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        seen = folder.lstat()
-        is_ours = stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid() and not stat.S_IMODE(seen.st_mode) & 0o077
+        info = folder.lstat()
+        is_ours = stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not stat.S_IMODE(info.st_mode) & 0o077
     except OSError:
         is_ours = False
     if not is_ours:
@@ -259,12 +252,12 @@ def _digest(content: bytes) -> str:
 
 
 def _escaped(value: str) -> str:
-    """A value as java.util.Properties reads it back."""
+    """A value, escaped for java.util.Properties."""
     return value.replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n")
 
 
 def safe_run_id(text: str) -> str:
-    """A scheduler's run id as a name that every file system takes (a colon is none to Hadoop)."""
+    """A scheduler's run id as a name that is safe for any file system (Hadoop refuses a colon)."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")[:200] or "run"
 
 

@@ -1,4 +1,4 @@
-"""Jars from Maven Central, pinned by their hashes. Ivy fetches them: pyspark holds it, and it needs Java alone."""
+"""Fetch jars from Maven Central, pinned by their hashes, with Ivy: pyspark includes it, and it needs only Java."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _CENTRAL = (
 
 
 class CannotFetch(Exception):
-    """The jars are not to be had; the text says what was found, what was needed and what to do."""
+    """The jars cannot be fetched; the text says what was found, what was needed and what to do."""
 
 
 class Module(NamedTuple):
-    """One module as Maven names it."""
+    """A Maven module by its coordinates."""
 
     group: str
     name: str
@@ -34,20 +34,20 @@ class Module(NamedTuple):
 
 
 def locked(lock: Path) -> dict[str, str]:
-    """The hash of each jar of a lock, by the jar's name."""
+    """The SHA-256 of each jar of a lock file, by the jar's name."""
     return {name: digest for digest, name in (line.split() for line in lock.read_text(encoding="utf-8").splitlines())}
 
 
 def fetch_delta(folder: Path, cache: Path) -> None:
-    """Fetches Delta's jars, and nothing that they need: Spark has it. Raises: CannotFetch."""
-    wanted = locked(launch.DELTA_LOCK)
-    modules = [Module(_DELTA_GROUP, *name.removesuffix(".jar").rsplit("-", 1)) for name in wanted]
-    fetch(modules, wanted, folder, cache, is_transitive=False)
+    """Fetch Delta's jars without their dependencies, which Spark has. Raises: CannotFetch."""
+    hashes = locked(launch.DELTA_LOCK)
+    modules = [Module(_DELTA_GROUP, *name.removesuffix(".jar").rsplit("-", 1)) for name in hashes]
+    fetch(modules, hashes, folder, cache, is_transitive=False)
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Holds a lock beside a folder that is fetched: of those that ask for it at the same time one fetches."""
+    """Hold a lock beside a folder, so that only one process at a time fetches it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -55,39 +55,48 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def fetch(
-    modules: Iterable[Module], wanted: Mapping[str, str], folder: Path, cache: Path, is_transitive: bool = True
+    modules: Iterable[Module], hashes: Mapping[str, str], folder: Path, cache: Path, is_transitive: bool = True
 ) -> None:
-    """Fetches modules into a folder, which is there when every jar in it is the pinned one.
+    """Fetch modules into a folder, which appears only once every jar in it has its pinned hash.
 
-    Takes: `wanted`, the hash of each jar; `cache`, where Ivy keeps what it has fetched.
-    Raises: CannotFetch where a jar cannot be had or is not the pinned one.
+    Args:
+        modules: The modules.
+        hashes: The SHA-256 of each jar, by name.
+        folder: The folder of the jars.
+        cache: Ivy's folder of downloads.
+        is_transitive: Whether dependencies are fetched too.
+
+    Raises:
+        CannotFetch: A jar cannot be fetched, or has another hash.
     """
-    coming = folder.with_name(f".{folder.name}.coming")
-    shutil.rmtree(coming, ignore_errors=True)
+    partial = folder.with_name(f".{folder.name}.coming")
+    shutil.rmtree(partial, ignore_errors=True)
     cache.mkdir(parents=True, exist_ok=True)
-    settings, needed = cache / "settings.xml", cache / f"{folder.name}.xml"
+    settings, ivy = cache / "settings.xml", cache / f"{folder.name}.xml"
     settings.write_text(_CENTRAL, encoding="utf-8")
-    needed.write_text(_needed(modules, is_transitive), encoding="utf-8")
+    ivy.write_text(_ivy_module(modules, is_transitive), encoding="utf-8")
     inside = launch.spark_home() / "jars"
     tool = ":".join(str(next(inside.glob(f"{name}-*.jar"))) for name in ("ivy", "commons-cli"))
     command = [java.program(), "-cp", tool, "org.apache.ivy.Main", "-settings", str(settings), "-cache", str(cache)]
-    command += ["-ivy", str(needed), "-types", "jar", "bundle", "-retrieve", f"{coming}/[artifact]-[revision].[ext]"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
+    command += ["-ivy", str(ivy), "-types", "jar", "bundle", "-retrieve", f"{partial}/[artifact]-[revision].[ext]"]
+    process = subprocess.run(command, capture_output=True, text=True)
+    if process.returncode:
         raise CannotFetch(
-            f"The jars of {folder} could not be fetched: {' '.join(done.stdout.split()[-40:])}\n"
-            "Needed: a way to Maven Central for Java. What to do: check the network and Java's proxy settings."
+            f"The jars of {folder} could not be fetched: {' '.join(process.stdout.split()[-40:])}\n"
+            "Needed: a connection from Java to Maven Central. What to do: check the network and Java's proxy settings."
         )
-    if wrong := differences(coming, wanted):
-        shutil.rmtree(coming, ignore_errors=True)
+    if problems := differences(partial, hashes):
+        shutil.rmtree(partial, ignore_errors=True)
         raise CannotFetch(
-            "\n".join([*wrong, "What to do: find out what stands between this machine and Maven Central."])
+            "\n".join(
+                [*problems, "What to do: find out which proxy or mirror stands between this machine and Maven Central."]
+            )
         )
     shutil.rmtree(folder, ignore_errors=True)
-    coming.rename(folder)
+    partial.rename(folder)
 
 
-def _needed(modules: Iterable[Module], is_transitive: bool) -> str:
+def _ivy_module(modules: Iterable[Module], is_transitive: bool) -> str:
     dependencies = "".join(
         f"<dependency org={quoteattr(m.group)} name={quoteattr(m.name)} rev={quoteattr(m.version)}"
         f' transitive="{str(is_transitive).lower()}" conf="default->master,compile,runtime"/>'
@@ -100,11 +109,11 @@ def _needed(modules: Iterable[Module], is_transitive: bool) -> str:
     )
 
 
-def differences(folder: Path, wanted: Mapping[str, str]) -> list[str]:
-    """The jars of a folder that are not the pinned ones, are missing, or are too many: a sentence each."""
-    found = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.glob("*.jar")}
+def differences(folder: Path, hashes: Mapping[str, str]) -> list[str]:
+    """A sentence for each jar of a folder that is missing, is not pinned, or has another hash."""
+    actual = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.glob("*.jar")}
     return [
-        f"{name}. Found: {found.get(name, 'no file')}. Needed: {wanted.get(name, 'no such file')}."
-        for name in sorted(found.keys() | wanted.keys())
-        if found.get(name) != wanted.get(name)
+        f"{name}. Found: {actual.get(name, 'no file')}. Needed: {hashes.get(name, 'no such file')}."
+        for name in sorted(actual.keys() | hashes.keys())
+        if actual.get(name) != hashes.get(name)
     ]

@@ -1,4 +1,4 @@
-"""The notifiers: a look at a lake after a task that succeeded, and after one that failed."""
+"""The notifiers: send the alerts of a lake after a task that succeeded, and after one that failed."""
 
 from hindsight_alerts import Failure, Look
 

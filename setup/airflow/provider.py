@@ -1,4 +1,4 @@
-"""What Airflow lists among its providers."""
+"""The metadata that Airflow reads of a provider."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ def test_params_win_over_the_interval() -> None:
 
 
 def test_half_a_window_is_not_completed_from_the_interval() -> None:
-    with pytest.raises(ValueError, match="FROM is given and TO is not"):
+    with pytest.raises(ValueError, match="FROM is set and TO is not"):
         Settings.of(settings_of(context(**{"from": "2026-10-01"})))
 
 

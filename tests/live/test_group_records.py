@@ -100,9 +100,9 @@ def test_a_topic_of_any_length_is_read_in_small_answers(
     state: dict[str, Any] = {"positions": {}, "ends": None, "topic_id": None, "is_done": False}
     found: list[list[dict[str, Any]]] = []
     while not state["is_done"] and len(found) <= len(whole) + 1:
-        told = [line["tell"] for line in reader.read(state, 8 * records_reader.CALLS)]
-        found.append([t for t in told if "record_offset" in t])
-        state = json.loads(json.dumps(told[-1]["next"]))
+        answers = [line["answer"] for line in reader.records(state, 8 * records_reader.CALLS)]
+        found.append([t for t in answers if "record_offset" in t])
+        state = json.loads(json.dumps(answers[-1]["next"]))
     assert max(map(len, found)) <= 2
     assert sorted((r["offsets_partition"], r["record_offset"]) for some in found for r in some) == sorted(whole)
 

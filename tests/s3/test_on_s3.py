@@ -182,7 +182,7 @@ def test_sql_explain_and_doctor_read_it(audited: subprocess.CompletedProcess[str
     assert json.loads(answer.stdout) == [{"lost": 40}], answer.stderr
     assert "Broker 1 ended without a shutdown" in hindsight("explain", "worst", "--lake", LAKE).stdout
     whole = hindsight("doctor", "--lake", LAKE)
-    assert "all rows can be read, and what was published is there" in whole.stdout, whole.stdout
+    assert "all rows can be read, and every published version is there" in whole.stdout, whole.stdout
 
 
 def test_duckdb_and_delta_rs_read_it_without_us(

@@ -31,7 +31,7 @@ def running() -> Iterator[Running]:
     root = Path(tempfile.mkdtemp(prefix="hindsight-brokers-"))
     root.chmod(0o755)
     setup_stack.draw(root / ".env")
-    started = Running(Outside(stack(setup_stack.said(root / ".env")), root))
+    started = Running(Outside(stack(setup_stack.values_of(root / ".env")), root))
     for folder in ("logs", "clients", "truth"):
         (started.outside.folder("input") / folder).mkdir()
     try:

@@ -84,7 +84,7 @@ def running(root: Path) -> Iterator[Running]:
     if postgres_programs() is None:
         pytest.exit("Found: no PostgreSQL below /usr/lib/postgresql. Needed: its server. Install postgresql.", 2)
     setup_stack.draw(root / ".env")
-    services = stack(setup_stack.said(root / ".env"))
+    services = stack(setup_stack.values_of(root / ".env"))
     started = Running(Outside(services, root))
     for folder in ("logs", "clients", "truth"):
         (started.outside.folder("input") / folder).mkdir()
@@ -103,7 +103,7 @@ def running(root: Path) -> Iterator[Running]:
 def airflow(running: Running, root: Path) -> Airflow:
     """Airflow, with the drawn password, when it has read the DAGs."""
     found = Airflow(f"http://127.0.0.1:{running.outside.port('airflow-api', 8080)}")
-    assert found.log_in(setup_stack.ADMIN, setup_stack.said(root / ".env")["HINDSIGHT_ADMIN_PASSWORD"]) == 201
+    assert found.log_in(setup_stack.ADMIN, setup_stack.values_of(root / ".env")["HINDSIGHT_ADMIN_PASSWORD"]) == 201
     until(lambda: found.json("/api/v2/dags")["total_entries"] >= len(DAGS), "every DAG", 120)
     return found
 

@@ -26,7 +26,7 @@ print(session.start("secret", sys.argv[1]).range(10).count())
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     root = tmp_path_factory.mktemp("stack")
     setup_stack.draw(root / ".env")
-    started = Running(Outside(stack(setup_stack.said(root / ".env")), root))
+    started = Running(Outside(stack(setup_stack.values_of(root / ".env")), root))
     try:
         started.start("spark-worker")
         yield started

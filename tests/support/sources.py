@@ -88,7 +88,7 @@ LANDING = textwrap.dedent("""
     import sys
     from datetime import UTC, datetime
     from kafka_hindsight.sources import land
-    from kafka_hindsight.sources.known import source_at
+    from kafka_hindsight.sources.declarations import source_at
     from kafka_hindsight.sources.model import Period
     land.BATCH_BYTES = 20_000
     land.land(source_at(sys.argv[1]), sys.argv[2], Period(*map(datetime.fromisoformat, sys.argv[3:])), to_end=True)

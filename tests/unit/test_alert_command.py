@@ -138,7 +138,7 @@ def test_each_receiver_gets_what_it_should_once(lake: str, pager: Box, mail: Box
         "prod: rebalances frequent: orders",
     ]
     for _ in range(2):
-        assert look(lake, pager, mail) == ["0 messages went out, 0 wait for their receiver"]
+        assert look(lake, pager, mail) == ["0 messages sent, 0 waiting for their receiver"]
     assert (len(pager.got), len(mail.got)) == (2, 4)
 
 
@@ -194,11 +194,11 @@ def test_a_table_whose_creation_was_cut_short_keeps_nothing_back(lake: str, page
 
 def test_what_a_receiver_missed_goes_out_when_it_is_back_once(lake: str, pager: Box, mail: Box) -> None:
     pager.close()
-    assert look(lake, pager, mail) == ["4 messages went out, 2 wait for their receiver"]
-    assert look(lake, pager, mail) == ["0 messages went out, 2 wait for their receiver"]
+    assert look(lake, pager, mail) == ["4 messages sent, 2 waiting for their receiver"]
+    assert look(lake, pager, mail) == ["0 messages sent, 2 waiting for their receiver"]
     pager.open()
     late = NOW + 5 * DAY
-    assert look(lake, pager, mail, late) == ["2 messages went out, 0 wait for their receiver"]
+    assert look(lake, pager, mail, late) == ["2 messages sent, 0 waiting for their receiver"]
     look(lake, pager, mail, late)
     assert (len(pager.got), len(mail.got)) == (2, 4)
 
@@ -225,14 +225,14 @@ def test_secrets_stay_where_they_came_from(lake: str, pager: Box, mail: Box, cap
 def test_the_list_shows_who_got_what_and_what_was_declared(lake: str, pager: Box, mail: Box) -> None:
     pager.close()
     look(lake, pager, mail)
-    told = alert.listed(lake)
+    told = alert.ledger_text(lake)
     assert "rebalances_excessive orders: sent to mail\n" in f"{told}\n"
     assert "rebalances_excessive deployed: declared" in told
 
 
 def test_without_receivers_nobody_is_told_and_nothing_is_lost(lake: str, pager: Box, mail: Box) -> None:
     alert.run(alert.order_of(lake, {}, None, NOW))
-    assert "rebalances_excessive orders: sent to no receiver yet" in alert.listed(lake)
+    assert "rebalances_excessive orders: sent to no receiver yet" in alert.ledger_text(lake)
     look(lake, pager, mail)
     assert (len(pager.got), len(mail.got)) == (2, 4)
 
@@ -313,7 +313,7 @@ def test_a_damaged_ledger_is_put_aside_and_told_and_each_whole_line_counts(lake:
     cut(ledger, 40)
     damaged = ledger.read_bytes()
     pager.got.clear()
-    assert alert.listed(lake).splitlines()[-1] == "1 lines of the ledger are damaged; the next look puts it aside"
+    assert alert.ledger_text(lake).splitlines()[-1] == "Damaged lines in the ledger: 1. The next look moves it aside."
     for _ in range(2):
         look(lake, pager, mail, event=FAILED)
     (aside,) = Path(lake, "alerts").glob("ledger-damaged-*.jsonl")
@@ -336,7 +336,7 @@ def test_an_event_is_in_the_ledger_before_the_settings_are_read(
     settings.write_text("[alerts]\nrotes = []\n")
     assert look(lake, pager, mail, event=FAILED, code=BAD_INPUT) == []
     assert capsys.readouterr().err.count("rotes") == 1, "it is kept: it is not sent past the ledger as well"
-    assert alert.listed(lake) == f"{TO:%Y-%m-%d} critical prod night_failed run 1: sent to no receiver yet"
+    assert alert.ledger_text(lake) == f"{TO:%Y-%m-%d} critical prod night_failed run 1: sent to no receiver yet"
     settings.write_text(SETTINGS)
     look(lake, pager, mail)
     assert FAILED_TITLE in titles(pager)
@@ -347,7 +347,7 @@ def test_an_event_goes_out_where_no_ledger_can_be_written(tmp_path: Path, lake: 
     no_folder.touch()
     said = look(str(no_folder), pager, mail, event=FAILED, code=BAD_INPUT)
     assert titles(pager) == [FAILED_TITLE]
-    assert said == ["2 messages went out, 0 are lost: the ledger cannot be written"]
+    assert said == ["2 messages sent, 0 lost: the ledger cannot be written"]
 
 
 def test_an_event_waits_for_no_other_look(

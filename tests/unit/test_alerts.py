@@ -391,12 +391,12 @@ def test_every_problem_of_the_settings_is_named_at_once() -> None:
     with pytest.raises(BadInput) as problem:
         alerts_of({"alerts": given}, Path("/h.toml"))
     assert sorted(problem.value.sentences) == [
-        "/h.toml: owners.a.groups is 'x'. Needed: a valid list. Mend it.",
-        "/h.toml: receivers.2.name is not given. Needed: names its connection hindsight_alerts_<name>: small letters,"
+        "/h.toml: owners.a.groups is 'x'. Needed: a valid list. Correct it.",
+        "/h.toml: receivers.2.name is not set. Needed: names its connection hindsight_alerts_<name>: small letters,"
         " digits and underscores. Add it.",
-        "/h.toml: receivers.2.severities is []. Needed: at least 1 item after validation, not 0. Mend it.",
-        "/h.toml: receivers.Chat!.name is 'Chat!'. Needed: match pattern '^[a-z][a-z0-9_]{0,39}$'. Mend it.",
-        "/h.toml: receivers.Chat!.severities.1 is 'bad'. Needed: 'critical', 'warning' or 'info'. Mend it.",
+        "/h.toml: receivers.2.severities is []. Needed: at least 1 item after validation, not 0. Correct it.",
+        "/h.toml: receivers.Chat!.name is 'Chat!'. Needed: match pattern '^[a-z][a-z0-9_]{0,39}$'. Correct it.",
+        "/h.toml: receivers.Chat!.severities.1 is 'bad'. Needed: 'critical', 'warning' or 'info'. Correct it.",
         "/h.toml: receivers.Chat!.url is not known. Needed: one of name, severities, owner. Rename it.",
         "/h.toml: rotes is not known. Needed: one of link, receivers, owners. Rename it.",
     ]
@@ -407,7 +407,7 @@ def test_names_of_receivers_and_owners_are_known_and_unique() -> None:
     with pytest.raises(BadInput) as problem:
         alerts_of({"alerts": {"receivers": twice, "owners": [{"name": "idle"}]}}, Path("/h.toml"))
     assert [s.split(". Needed")[0] for s in problem.value.sentences] == [
-        "/h.toml: [alerts]: the receiver 'a' is there twice",
+        "/h.toml: [alerts]: two receivers are named 'a'",
         "/h.toml: [alerts]: the owner of receiver a is 'who'",
         "/h.toml: [alerts]: owner idle owns nothing",
     ]

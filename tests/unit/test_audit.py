@@ -27,31 +27,31 @@ def verdict(*entries: dict[str, Any], log: Path = Path("a.log")) -> int:
 
 
 def test_without_inputs_it_is_the_recorded_night() -> None:
-    settings = audit.requested({"FROM": ""}, {"lake": "/lake"})
+    settings = audit.audit_settings({"FROM": ""}, {"lake": "/lake"})
     assert Path(settings.logs) == audit.SAMPLE / "logs"
     assert settings.client_logs and settings.snapshots
     assert settings.window_from is None
 
 
 def test_own_logs_bring_nothing_of_the_recorded_night(tmp_path: Path) -> None:
-    settings = audit.requested({"LOGS": str(tmp_path)}, {})
+    settings = audit.audit_settings({"LOGS": str(tmp_path)}, {})
     assert (settings.logs, settings.client_logs, settings.snapshots) == (str(tmp_path), None, None)
 
 
 def test_an_option_stands_above_the_variable(tmp_path: Path) -> None:
-    assert audit.requested({"LOGS": str(tmp_path), "CLUSTER": "a"}, {"cluster": "b"}).cluster == "b"
+    assert audit.audit_settings({"LOGS": str(tmp_path), "CLUSTER": "a"}, {"cluster": "b"}).cluster == "b"
 
 
 def test_a_missing_folder_is_told_before_anything_starts() -> None:
     with pytest.raises(BadInput, match="LOGS names /no/such/folder, and nothing is there"):
-        audit.requested({"LOGS": "/no/such/folder"}, {})
+        audit.audit_settings({"LOGS": "/no/such/folder"}, {})
 
 
 def test_a_live_cluster_is_audited_with_its_logs(tmp_path: Path) -> None:
     live = {"BOOTSTRAP": "localhost:9092"}
-    with pytest.raises(BadInput, match="BOOTSTRAP is given and LOGS is not"):
-        audit.requested(live, {})
-    assert audit.requested({**live, "LOGS": str(tmp_path)}, {}).logs == str(tmp_path)
+    with pytest.raises(BadInput, match="BOOTSTRAP is set and LOGS is not"):
+        audit.audit_settings(live, {})
+    assert audit.audit_settings({**live, "LOGS": str(tmp_path)}, {}).logs == str(tmp_path)
     connection = audit.live_cluster(live)
     assert connection and connection.settings == {"bootstrap.servers": "localhost:9092"}
     assert audit.live_cluster({"BOOTSTRAP": " ", "KAFKA_CONFIG": "/no/such"}) is None
@@ -69,13 +69,13 @@ def test_a_live_cluster_that_cannot_be_named_stops_the_audit_before_it_begins() 
 def test_a_live_cluster_that_cannot_be_read_is_a_warning_beside_its_logs(
     setting: dict[str, str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = audit.requested({"LOGS": str(tmp_path), "LAKE": str(tmp_path / "lake")}, {})
+    settings = audit.audit_settings({"LOGS": str(tmp_path), "LAKE": str(tmp_path / "lake")}, {})
     nowhere = {"bootstrap.servers": "127.0.0.1:1", "default.api.timeout.ms": 1000, **setting}
     with hold_lock(settings.lake, "audit", "another"):
         assert audit.audit(settings, Connection.of("prod", nowhere)) == 1
     told, warning, busy = capsys.readouterr().err.splitlines()
     assert reason in told
-    assert warning == "Warning: no reading of now was taken; the audit goes on with what LOGS tell."
+    assert warning == "Warning: the live cluster was not read. The audit goes on with LOGS."
     assert "another" in busy
 
 
@@ -92,7 +92,7 @@ def test_a_run_that_dies_without_a_word_is_a_fault_that_names_the_step_and_shows
     log.write_bytes(b"starting\n" * 9 + b"Database migration\x1b[2J required\xff.\n")
     assert verdict(ends("ingest"), log=log) == 1
     said = capsys.readouterr()
-    assert "before rebuild was done" in said.out
+    assert "before the step rebuild was done" in said.out
     assert said.err.count("starting") == 4
     assert "| Database migration\N{REPLACEMENT CHARACTER}[2J required" in said.err
     assert "a.log" in said.err

@@ -75,7 +75,7 @@ def test_what_is_wrong_with_clusters_and_alerts_is_told_at_once(
     code, _, told = checked(tmp_path, text, capsys)
     assert code == 2
     assert "clusters.a.log_tz is not known" in told
-    assert "h.toml: receivers.x.severities is not given. Needed: how grave" in told
+    assert "h.toml: receivers.x.severities is not set. Needed: the severities" in told
 
 
 def test_without_a_file_the_check_says_what_to_do(

@@ -51,7 +51,7 @@ def test_every_verb_is_listed_and_prints_its_help(verb: str, capsys: pytest.Capt
         (["reprot"], "No such command 'reprot'. Did you mean 'report'?"),
         (["report", "--lak", "x"], "No such option: --lak (Possible options: --lake)"),
         (["clusters", "mend"], "'mend' is not one of 'check', 'schema'"),
-        (["step", "nap", "--settings", "{}"], "The step 'nap' is not known. Needed: one of "),
+        (["step", "nap", "--settings", "{}"], "There is no step 'nap'. Needed: one of "),
         (["snapshot", "--connection", "x"], "--connection is 'x'. Needed: -, and the connection on stdin"),
         (["alert", "--at", "soon"], "AT is 'soon'. Needed: an ISO instant"),
         ([], "Missing command"),

@@ -29,7 +29,7 @@ from setup import stack as setup_stack
 from tests.stack.compose import IMAGE_HOME, Service, mib, stack
 
 LAPTOP = 8 * 1024
-SECRETS = {name: f"drawn-{name.lower()}" for name in setup_stack.DRAWN}
+SECRETS = {name: f"drawn-{name.lower()}" for name in setup_stack.DEFAULTS}
 DOCKERFILE = (HOME / "Dockerfile").read_text(encoding="utf-8")
 SERVICES = stack(SECRETS)
 OURS = {name: s for name, s in SERVICES.items() if s.declared.get("build")}
@@ -117,7 +117,7 @@ def test_no_secret_is_written_down_and_each_that_is_needed_is_drawn() -> None:
     for name, value in re.findall(r"^ *(\w*(?:PASSWORD|SECRET|KEY|SQL_ALCHEMY_CONN)): (.*)", text, flags=re.MULTILINE):
         assert re.search(r"\$\{\w+:\?", value), name
     needed = set(re.findall(r"\$\{(\w+):\?", text))
-    assert needed and needed <= set(setup_stack.DRAWN)
+    assert needed and needed <= set(setup_stack.DEFAULTS)
     for name in needed:
         with pytest.raises(KeyError, match=f"{name}: run make up"):
             stack({k: v for k, v in SECRETS.items() if k != name})
@@ -158,15 +158,15 @@ def test_secrets_are_drawn_once_and_only_their_owner_reads_them(tmp_path: Path) 
     file.write_text("# ours\nHINDSIGHT_UID=4711\nHINDSIGHT_INPUT=/mnt/logs")
     file.chmod(0o644)
     setup_stack.draw(file)
-    first = setup_stack.said(file)
+    first = setup_stack.values_of(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert set(first) == {*setup_stack.DRAWN, "HINDSIGHT_INPUT"} and first["HINDSIGHT_UID"] == "4711"
+    assert set(first) == {*setup_stack.DEFAULTS, "HINDSIGHT_INPUT"} and first["HINDSIGHT_UID"] == "4711"
     assert file.read_text().startswith("# ours\n")
     setup_stack.draw(file)
-    assert setup_stack.said(file) == first
+    assert setup_stack.values_of(file) == first
     other = tmp_path / "other"
     setup_stack.draw(other)
-    drawn = setup_stack.said(other)
+    drawn = setup_stack.values_of(other)
     secrets = [name for name in drawn if name.endswith(("_PASSWORD", "_KEY", "_SECRET"))]
     assert len(secrets) == 6 and all(drawn[name] != first[name] and len(drawn[name]) >= 24 for name in secrets)
 

@@ -33,7 +33,7 @@ def problems(**changed: Any) -> list[str]:
 def test_all_problems_come_at_once() -> None:
     told = problems(logs="", window_from="yesterday", logs_tz="Mars/Base", look_ahead_hours="-1", colour="red")
     assert sorted(t.split()[0] for t in told) == ["'colour'", "FROM", "LOGS", "LOGS_TZ", "LOOK_AHEAD_HOURS"]
-    assert all(re.search(r"\. Needed: .+\. (Add|Mend|Rename) it\.$", t) for t in told)
+    assert all(re.search(r"\. Needed: .+\. (Add|Correct|Rename) it\.$", t) for t in told)
 
 
 @pytest.mark.parametrize(
@@ -51,9 +51,9 @@ def test_instants_are_utc_unless_they_say_otherwise(given_text: str, instant: da
 
 def test_a_window_has_two_ends_in_order() -> None:
     assert problems(window_from="2026-11-20") == [
-        "FROM is given and TO is not. Needed: both, or neither for everything."
+        "FROM is set and TO is not. Needed: both, or neither to audit everything."
     ]
-    assert problems(window_to="2026-11-20")[0].startswith("TO is given and FROM is not")
+    assert problems(window_to="2026-11-20")[0].startswith("TO is set and FROM is not")
     assert "lies before TO" in problems(window_from="2026-11-20", window_to="2026-11-20T00:00Z")[0]
 
 
@@ -76,7 +76,7 @@ def test_a_control_character_is_refused() -> None:
 
 @pytest.mark.parametrize("run_id", ["", "a/b", "../x", "a:b", "a b"])
 def test_a_run_id_is_a_name_that_every_file_system_takes(run_id: str) -> None:
-    assert problems(run_id=run_id)[0].startswith("RUN_ID is" if run_id else "RUN_ID is not given")
+    assert problems(run_id=run_id)[0].startswith("RUN_ID is" if run_id else "RUN_ID is not set")
 
 
 def test_settings_survive_json() -> None:
@@ -143,7 +143,7 @@ def test_windows_of_maintenance_are_checked_with_all_else() -> None:
     )
     assert (second.end, second.reason) == (datetime(2026, 11, 22, tzinfo=UTC), "")
     backwards, unread, single = problems(maintenance="2026-11-22/2026-11-21; tonight; 2026-11-21T01:00Z patching")
-    assert "'2026-11-22/2026-11-21'" in backwards and "an end that lies after the start" in backwards
+    assert "'2026-11-22/2026-11-21'" in backwards and "an end after the start" in backwards
     assert "'tonight'" in unread and "two instants with / between" in unread
     assert "'2026-11-21T01:00Z patching'" in single
     assert maintenance_of(None) == maintenance_of(" ; ") == ()

@@ -31,7 +31,7 @@ def test_a_machine_that_has_everything_is_told_so(tmp_path: Path) -> None:
     code, told = doctor("--lake", str(tmp_path / "new" / "lake"))
     assert code == 0
     assert {told[what][0] for what in ("Python", "Java", "spark", "jars")} == {"good"}
-    assert told["lake"] == ("later", f"{tmp_path}/new/lake: the first audit makes it")
+    assert told["lake"] == ("later", f"the first audit creates {tmp_path}/new/lake")
 
 
 def test_what_is_missing_is_told_with_what_to_do(tmp_path: Path) -> None:
@@ -46,9 +46,9 @@ def test_what_is_missing_is_told_with_what_to_do(tmp_path: Path) -> None:
 def test_a_lake_in_which_nothing_was_committed_holds_no_audit(tmp_path: Path) -> None:
     log = tmp_path / "quality" / "publications" / "_delta_log"
     log.mkdir(parents=True)
-    assert doctor("--lake", str(tmp_path))[1]["lake"] == ("later", f"{tmp_path}: the first audit makes it")
+    assert doctor("--lake", str(tmp_path))[1]["lake"] == ("later", f"the first audit creates {tmp_path}")
     (log / "00000000000000000000.json").touch()
-    assert doctor("--lake", str(tmp_path))[1]["lake"] == ("good", f"{tmp_path}, with an audit in it")
+    assert doctor("--lake", str(tmp_path))[1]["lake"] == ("good", f"{tmp_path} has published audits")
 
 
 def test_a_cluster_that_does_not_answer_is_told() -> None:
@@ -85,10 +85,10 @@ def test_a_sample_of_logs_shows_what_would_be_read(tmp_path: Path) -> None:
     assert [(state, says.partition(".")[0]) for state, says in told] == [
         ("good", "1 file: in cri: strimzi"),
         ("good", "3 files: Kafka's own layout"),
-        ("missing", "1 file: not known"),
+        ("missing", "1 file: unknown layout"),
     ]
     assert "then '%p' was needed" in told[2][1]
-    assert "10 say something" in told[1][1]
+    assert "In a sample of 10 records: 10 events, 0 noise, 0 unparsed" in told[1][1]
 
 
 def test_a_folder_without_logs_is_told_by_what_it_holds(tmp_path: Path) -> None:

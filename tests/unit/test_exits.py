@@ -84,7 +84,8 @@ def test_an_error_of_java_is_told_by_its_first_and_its_innermost_message() -> No
 
 
 @pytest.mark.parametrize(
-    ("number", "advice"), [(errno.ENOSPC, "A disk is full. Needed: room"), (errno.ECONNREFUSED, "A store or a service")]
+    ("number", "advice"),
+    [(errno.ENOSPC, "A disk is full. Needed: space"), (errno.ECONNREFUSED, "A store or a service")],
 )
 def test_a_full_disk_and_a_store_that_does_not_answer_come_with_what_to_do(number: int, advice: str) -> None:
     said, do = sentences_of(OSError(number, os.strerror(number)))
@@ -95,8 +96,8 @@ def test_a_full_disk_and_a_store_that_does_not_answer_come_with_what_to_do(numbe
 
 def test_an_end_of_java_is_told_after_what_was_told_before_it() -> None:
     assert sentences_of(Py4JNetworkError("Error while sending or receiving")) == [
-        "Spark's Java process ended before this step did. The log above this line has what it said last: where that is"
-        " OutOfMemoryError, raise HINDSIGHT_DRIVER_MEMORY; where it names a file, take that file out of the input."
+        "Spark's Java process ended before this step did. The log above this line has its last messages. If they say"
+        " OutOfMemoryError, raise HINDSIGHT_DRIVER_MEMORY. If they name a file, take that file out of the input."
     ]
     try:
         try:

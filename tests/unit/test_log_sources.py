@@ -20,7 +20,7 @@ from kafka_hindsight.settings.models import Settings, missing_inputs
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources import land as landing
 from kafka_hindsight.sources.command import Ties
-from kafka_hindsight.sources.known import KINDS, source_at
+from kafka_hindsight.sources.declarations import KINDS, source_at
 from kafka_hindsight.sources.land import land, log_of
 from kafka_hindsight.sources.model import Batch, Line, Period, SourceFails, lines_in
 from kafka_hindsight.sources.places import dated, ready
@@ -243,7 +243,7 @@ def test_a_run_that_collects_reads_the_last_dates() -> None:
 
 
 def test_dates_need_a_window_where_everything_is_asked_for() -> None:
-    with pytest.raises(BadInput, match="Give FROM and TO"):
+    with pytest.raises(BadInput, match="Set FROM and TO"):
         folders("/logs/{date}", read_to_end=True)
 
 

@@ -47,7 +47,7 @@ def test_java_17_and_later_will_do(
     [
         ('java version "1.8.0_412"', "Found: Java 8"),
         ('openjdk version "11.0.2"', "Found: Java 11"),
-        ("?", "does not tell"),
+        ("?", "does not print"),
     ],
 )
 def test_an_older_java_is_named(

@@ -100,7 +100,7 @@ def test_without_an_ingest_there_is_nothing_to_go_on_with(
     later: Any, spark: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert by_hand(later.name) == 2
-    assert f"has no run whose ingest ended. Needed: one, before {later.name}." in capsys.readouterr().err
+    assert f"has no run with a finished ingest. Needed: one, before {later.name}." in capsys.readouterr().err
     assert not Path(f"{spark}.arguments").exists(), "Spark was not started"
 
 
@@ -111,7 +111,7 @@ def test_the_exit_code_is_the_steps(
     monkeypatch.setenv("ENDS_WITH", str(code))
     assert by_hand("ingest") == code
     said = capsys.readouterr()
-    assert "ingest ended the run" in said.out and "LOGS names /x." in said.err
+    assert "The step ingest ended the run:" in said.out and "LOGS names /x." in said.err
     assert "MB/s" not in said.out
 
 
@@ -130,4 +130,4 @@ def properties_given_to(spark: Path) -> list[str]:
 
 def test_what_is_missing_is_said_before_spark_starts(spark: Path) -> None:
     with pytest.raises(BadInput, match="LOGS names /no/such, and nothing is there"):
-        step.asked(BY_NAME["ingest"], {"LOGS": "/no/such"}, {})
+        step.settings_of_step(BY_NAME["ingest"], {"LOGS": "/no/such"}, {})

@@ -53,7 +53,7 @@ def test_a_turn_is_found_and_what_to_write_is_said(tmp_path: Path, text: str, wo
 
 
 def test_each_turn_of_the_page_is_tried_here() -> None:
-    untried = [t.found.pattern for t in TURNS if not any(t.found.search(text) for text, _ in FOUND)]
+    untried = [t.pattern.pattern for t in TURNS if not any(t.pattern.search(text) for text, _ in FOUND)]
     assert TURNS
     assert untried == []
 

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.start import launch
-from tools.supply import by_licence, folders, other_jars, said_last, vulnerable
+from tools.supply import by_licence, error_lines, folders, other_jars, vulnerable
 
 
 def test_packages_stand_under_what_they_declare() -> None:
@@ -53,8 +53,8 @@ def test_a_jar_that_is_another_or_missing_or_too_many_is_named(tmp_path: Path) -
 
 def test_why_nothing_was_audited_is_the_tool_s_own_sentence() -> None:
     missing = "altair: Dependency not found on PyPI and could not be audited: altair (6.3.0)"
-    assert said_last(f"ERROR:pip_audit._cli:{missing}\n") == [missing]
-    assert said_last("Traceback (most recent call last):\n  File\nOSError: refused\n") == ["OSError: refused"]
+    assert error_lines(f"ERROR:pip_audit._cli:{missing}\n") == [missing]
+    assert error_lines("Traceback (most recent call last):\n  File\nOSError: refused\n") == ["OSError: refused"]
 
 
 def test_each_advisory_is_a_sentence() -> None:

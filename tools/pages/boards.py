@@ -1,4 +1,4 @@
-"""Files for other tools, made from the catalog: sources for dbt, a dashboard for Grafana, one for Superset."""
+"""Files for other tools, generated from the catalog: sources for dbt, a dashboard for Grafana, one for Superset."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEIGHT, _HALF, _WHOLE = 8, 12, 24
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture of a dashboard. `columns` are those of `table`, the first its time; a curve shows the last of them.
+    """One panel of a dashboard. `columns` are those of `table`, the first its time; a curve shows the last one.
 
     `where` is SQL that DuckDB, Spark and Trino all read.
     """
@@ -39,7 +39,7 @@ class Panel:
         return f"SELECT {', '.join(self.columns)} FROM {self.table}{where} ORDER BY {self.order or self.columns[0]}"
 
     @property
-    def declared(self) -> Iterator[Column]:
+    def catalog_columns(self) -> Iterator[Column]:
         """Its columns, as their table declares them."""
         table = next(t for t in TABLES if t.full_name == self.table)
         return (table.column(name) for name in self.columns)
@@ -66,11 +66,11 @@ PANELS = (
 
 
 def files() -> dict[str, str]:
-    """Every file by its path below docs/."""
+    """Every file by its path in docs/."""
     return {
         f"{FOLDER}/dbt_sources.yml": _yaml(dbt_sources()),
         f"{FOLDER}/grafana.json": json.dumps(grafana(), indent=1) + "\n",
-        **{f"{FOLDER}/superset/{path}": _yaml(held) for path, held in superset().items()},
+        **{f"{FOLDER}/superset/{path}": _yaml(document) for path, document in superset().items()},
     }
 
 
@@ -99,14 +99,14 @@ def _dbt_table(table: Table) -> dict[str, Any]:
 
 
 def _dbt_tests(table: Table, column: Column) -> dict[str, Any]:
-    found = [*(["not_null"] if not column.nullable else []), *(["unique"] if table.key == (column.name,) else [])]
-    return {"data_tests": found} if found else {}
+    tests = [*(["not_null"] if not column.nullable else []), *(["unique"] if table.key == (column.name,) else [])]
+    return {"data_tests": tests} if tests else {}
 
 
 def grafana() -> dict[str, Any]:
-    """A dashboard that asks a Trino data source, which is chosen when it is opened."""
+    """A dashboard over a Trino data source, which the user chooses when opening it."""
     source = {"type": "trino-datasource", "uid": "${lake}"}
-    chosen = {"name": "lake", "label": "Lake", "type": "datasource", "query": "trino-datasource"}
+    variable = {"name": "lake", "label": "Lake", "type": "datasource", "query": "trino-datasource"}
     return {
         "uid": "kafka-hindsight",
         "title": "Kafka Hindsight",
@@ -115,7 +115,7 @@ def grafana() -> dict[str, Any]:
         "time": {"from": "now-30d", "to": "now"},
         "timezone": "utc",
         "tags": ["kafka"],
-        "templating": {"list": [chosen]},
+        "templating": {"list": [variable]},
         "panels": [
             _grafana_panel(number, panel, place, source)
             for number, (panel, place) in enumerate(zip(PANELS, _places(PANELS), strict=True), start=1)
@@ -124,14 +124,14 @@ def grafana() -> dict[str, Any]:
 
 
 def _places(panels: Sequence[Panel]) -> Iterator[dict[str, int]]:
-    """Where each panel lies: curves two beside one another, tables as wide as the board."""
-    left = top = 0
+    """The position of each panel: two curves side by side, tables as wide as the dashboard."""
+    x = y = 0
     for panel in panels:
         width = _HALF if panel.kind == "curve" else _WHOLE
-        if left + width > _WHOLE:
-            left, top = 0, top + _HEIGHT
-        yield {"h": _HEIGHT, "w": width, "x": left, "y": top}
-        left += width
+        if x + width > _WHOLE:
+            x, y = 0, y + _HEIGHT
+        yield {"h": _HEIGHT, "w": width, "x": x, "y": y}
+        x += width
 
 
 def _grafana_panel(number: int, panel: Panel, place: Mapping[str, int], source: Mapping[str, str]) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _grafana_panel(number: int, panel: Panel, place: Mapping[str, int], source: 
 
 
 def superset() -> dict[str, dict[str, Any]]:
-    """A dashboard in the form in which Superset exports and imports one, by the paths of its files."""
+    """A dashboard in Superset's export format, by the paths of its files."""
     database = {
         "database_name": "Kafka Hindsight",
         "sqlalchemy_uri": "duckdb:////srv/hindsight.duckdb",
@@ -179,7 +179,7 @@ def _dataset(panel: Panel) -> dict[str, Any]:
     columns = [
         {"column_name": c.name, "type": c.type, "is_dttm": c.type == "TIMESTAMP", "description": c.described,
          "groupby": True, "filterable": True, "is_active": True}
-        for c in panel.declared
+        for c in panel.catalog_columns
     ]  # fmt: skip
     return {
         "table_name": panel.title,
@@ -210,7 +210,7 @@ def _chart(panel: Panel) -> dict[str, Any]:
 
 
 def _position(panels: Sequence[Panel]) -> dict[str, Any]:
-    """One row for each chart, by the ids that Superset's own layouts use."""
+    """One row for each chart, with ids as in Superset's own layouts."""
     rows = {f"ROW-{i}": f"CHART-{i}" for i, _ in enumerate(panels, start=1)}
     place: dict[str, Any] = {
         "DASHBOARD_VERSION_KEY": "v2",

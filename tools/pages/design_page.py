@@ -62,10 +62,7 @@ _PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of generated -->)
 
 
 def design_page(text: str) -> str:
-    """The page with its generated parts as the catalog declares them.
-
-    Raises: KeyError for a part that is not known.
-    """
+    """The page with its parts generated from the catalog. Raises: KeyError for an unknown part."""
     parts = {"tables": _tables(), "codes": _codes()}
     return _PART.sub(lambda m: f"{m[1]}\n{parts[m[2]]}\n{m[3]}", text)
 

@@ -1,4 +1,4 @@
-"""The generated pages of docs/, from what is declared: `python -m tools.pages.docs`; --check only compares."""
+"""Write the generated pages of docs/: `python -m tools.pages.docs`; --check only compares."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ FOLDER = HOME / "docs"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the pages. With --check: write nothing, name the pages that are not current. Gives: 0, or 1 for such."""
+    """Write the pages. With --check, write nothing, and return 1 if a page is not current."""
     parser = argparse.ArgumentParser("python -m tools.pages.docs", description="Write the generated pages of docs/.")
-    parser.add_argument("--check", action="store_true", help="only tell which pages are not current")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pages lie")
-    given = parser.parse_args(arguments)
-    written = pages()
-    stale = [name for name, text in written.items() if _text_of(given.folder / name) != text]
-    if given.check:
+    parser.add_argument("--check", action="store_true", help="only print which pages are not current")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="the folder of the pages")
+    options = parser.parse_args(arguments)
+    texts = pages()
+    stale = [name for name, text in texts.items() if _text_of(options.folder / name) != text]
+    if options.check:
         for name in stale:
             print(f"docs/{name} is not what its declarations say. Needed: the page as generated. Run `make docs`.")
         return 1 if stale else 0
     for name in stale:
-        (given.folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (given.folder / name).write_text(written[name], encoding="utf-8")
+        (options.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (options.folder / name).write_text(texts[name], encoding="utf-8")
         print(f"wrote docs/{name}")
     return 0
 
@@ -89,7 +89,7 @@ def pages() -> dict[str, str]:
 
 
 def tables_page(tables: Sequence[Table], writers: Mapping[str, str]) -> str:
-    """The tables of the lake, with every column and check. `writers`: which step writes a table."""
+    """The tables of the lake, with every column and check. `writers` names the step that writes each table."""
     parts = ["Each table is at `<LAKE>/<layer>/<table>`. Instants are in UTC."]
     parts.append(as_table(("Table", "One row is"), [(link(t.full_name), prose(t.grain)) for t in tables]))
     for table in tables:
@@ -113,14 +113,14 @@ def _column(column: Column) -> tuple[str, ...]:
 
 
 def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
-    """The log lines that are read, kind by kind, and those of the same loggers that are known and ignored."""
+    """The log lines that are read, by kind, and the noise of the same loggers."""
     parts = [
         f"{len(patterns)} patterns read {len({p.kind for p in patterns})} kinds of events; {len(noise)} shapes of lines"
         f" are known to carry nothing we use."
     ]
-    made = as_codes(p.pattern_id for p in patterns if all(s.made for s in samples_of(p)))
-    if made:
-        parts.append(f"Known from Kafka's source alone, until a line is captured: {made}.")
+    from_source = as_codes(p.pattern_id for p in patterns if all(s.made for s in samples_of(p)))
+    if from_source:
+        parts.append(f"Known from Kafka's source alone, until a line is captured: {from_source}.")
     for kind, meaning in KINDS.items():
         parts += _kind(kind, meaning, [p for p in patterns if p.kind == kind])
     parts.append("## Known and ignored")
@@ -130,7 +130,7 @@ def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
 
 
 def _kind(kind: str, meaning: str, patterns: Sequence[Pattern]) -> Iterator[str]:
-    """A kind of event, with the patterns that read it; nothing where no pattern does."""
+    """A kind of event with its patterns; nothing if it has none."""
     if patterns:
         yield from (f"## {kind}", prose(meaning))
         for pattern in patterns:
@@ -138,12 +138,12 @@ def _kind(kind: str, meaning: str, patterns: Sequence[Pattern]) -> Iterator[str]
 
 
 def _writer(versions: str) -> str:
-    """Whose versions they are: Kafka's, or those of the library that they name."""
+    """Versions with the name of their product: Kafka, or the library that they name."""
     return prose(versions if versions[0].isalpha() and versions[-1].isdigit() else f"Kafka {versions}")
 
 
 def _pattern(pattern: Pattern) -> Iterator[str]:
-    """A captured sample proves more than one made from Kafka's source."""
+    """A pattern with a sample, captured if there is one, else made from Kafka's source."""
     sample = min(samples_of(pattern), key=lambda s: s.made)
     origin = "made from the source" if sample.made else f"captured on {_writer(sample.version)}"
     yield f"### {pattern.pattern_id}"
@@ -155,7 +155,7 @@ def _pattern(pattern: Pattern) -> Iterator[str]:
 
 
 def rules_page(rules: Sequence[Rule]) -> str:
-    """What raises a finding, at which threshold, and where that threshold comes from."""
+    """The rules: what raises a finding, at which threshold, and the source of that threshold."""
     parts = [
         "The rules behind `gold.findings`. Findings judge the cluster, never the data.",
         "Its back-test shows how often a rule fired over the lake's history, and how often in restarts. There each"
@@ -166,7 +166,7 @@ def rules_page(rules: Sequence[Rule]) -> str:
     parts.append(as_table(("Rule", "Severity", "About"), about))
     for rule in rules:
         limits = ", ".join(f"{prose(name)} {value:g}" for name, value in rule.thresholds.items()) or "none"
-        told = (
+        points = (
             ("Says", prose(rule.says)),
             ("Severity", f"{rule.severity}, about a {rule.subject_kind}"),
             ("Thresholds", limits),
@@ -174,16 +174,20 @@ def rules_page(rules: Sequence[Rule]) -> str:
             ("Source", prose(rule.source)),
             ("Back-test", code(f'make sql Q="rule_backtest rule_id={rule.rule_id}"')),
         )
-        parts += [f"## {rule.rule_id}", "\n".join(f"- {name}: {text}" for name, text in told)]
+        parts += [f"## {rule.rule_id}", "\n".join(f"- {name}: {text}" for name, text in points)]
     return page("Rules", "kafka_hindsight/knowledge/rules/", parts)
 
 
 def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
-    """What to do about each thing that an audit reports: the advice in its row, on one page."""
+    """The advice on everything that an audit reports, on one page."""
     worst_first = sorted(rules, key=lambda r: [*map(str, FindingSeverity)].index(r.severity))
     happened, standing = (
-        [(link(r.rule_id, "rules.md"), r.severity, prose(r.advice)) for r in worst_first if r.is_standing is wanted]
-        for wanted in (False, True)
+        [
+            (link(r.rule_id, "rules.md"), r.severity, prose(r.advice))
+            for r in worst_first
+            if r.is_standing is is_standing
+        ]
+        for is_standing in (False, True)
     )
     why = [(link(c, "causes.md"), prose(c.label), prose(c.advice)) for c in causes]
     of_restarts = {"yes" if early else "no": do for early, do in RESTART_ADVICE.items()}
@@ -226,7 +230,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
 
 
 def _advised(advice: Mapping[Any, str], looks: Mapping[Any, Look]) -> list[tuple[str, ...]]:
-    """A row for each code: how it is called, and what to do about it."""
+    """A row for each code, with its label and its advice."""
     return [(code(kind), prose(looks[kind].label), prose(do)) for kind, do in advice.items()]
 
 
@@ -244,7 +248,7 @@ def queries_page(queries: Sequence[NamedQuery]) -> str:
 
 
 def settings_page() -> str:
-    """What a user may set, and where."""
+    """The settings, and the names that they have in each place."""
     parts = ["On make's command line, as a param of the DAG, and as its default in the scheduler's environment:"]
     rows = [
         (code(variable(field)), code(param_name(field)), code(f"HINDSIGHT_{variable(field)}"), prose(meaning))

@@ -1,4 +1,4 @@
-"""docs/pipeline.md: which judgement reads what and fills which table, as a list and as a picture."""
+"""docs/pipeline.md: the judgements, what each reads and the table it fills, as a picture and a list."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tools.pages.markdown import as_table
 
 
 def pipeline_parts(judgements: Sequence[Judgement]) -> Iterator[str]:
-    """The paragraphs of the page. Takes: the judgements in the order in which a rebuild runs them."""
+    """The paragraphs of the page. The judgements are in the order in which a rebuild runs them."""
     yield (
         "A rebuild runs these judgements, each after those that it reads. A judgement is one Python function over all"
         " rows of one key; its parameters are what it reads, the fields of its result are what it gives."
@@ -29,9 +29,11 @@ def pipeline_parts(judgements: Sequence[Judgement]) -> Iterator[str]:
                 for name, cls in inputs_of(judgement.function).items()
             ],
         )
-        given = [(name, cls.__name__, _filled(judgement, name)) for name, cls in outputs_of(judgement.function).items()]
-        if given:
-            yield as_table(("Gives", "Rows", "Fills"), given)
+        outputs = [
+            (name, cls.__name__, _filled(judgement, name)) for name, cls in outputs_of(judgement.function).items()
+        ]
+        if outputs:
+            yield as_table(("Gives", "Rows", "Fills"), outputs)
 
 
 def _arrows(judgements: Sequence[Judgement]) -> Iterator[str]:
@@ -55,12 +57,12 @@ def _node(name: str) -> str:
 
 
 def _origins(source: Source) -> list[str]:
-    found = [
+    names = [
         f"{p.judgement.name}.{p.output}" if p.judgement is not None else f"`{p.table}`"
         for p in source.upstream()
         if p.judgement is not None or p.table
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names))
 
 
 def _filled(judgement: Judgement, output: str) -> str:

@@ -77,14 +77,14 @@ READ_AS: Mapping[str, str] = {
     "who": "the member",
     "why_resigned": "what makes a controller of its mode resign",
 }
-"""What stands in a sentence, by the word that the ruling takes in there. Other words say themselves what they are."""
+"""Readable descriptions of the fields in sentences of rulings. A field that is not listed describes itself."""
 
 
 def as_read(sentence: str) -> str:
-    """A ruling's sentence as a reader says it: what differs from row to row in braces, in words."""
+    """A ruling's sentence with its fields in braces, in words."""
 
-    def in_words(found: re.Match[str]) -> str:
-        text = READ_AS.get(found[1], found[1])
+    def in_words(match: re.Match[str]) -> str:
+        text = READ_AS.get(match[1], match[1])
         return f"{' ' if text.startswith(' ') else ''}{{{text.strip()}}}"
 
     return re.sub(r"\{([^{}]*)\}", in_words, sentence)
@@ -93,9 +93,12 @@ def as_read(sentence: str) -> str:
 def causes_page(
     causes: Sequence[Cause], tables: Mapping[str, Sequence[Ruling[Any]]], declared: Mapping[int, str]
 ) -> str:
-    """Why rebalances begin, and how each cause is decided.
+    """The page of the causes of rebalances, and of the rulings that decide them.
 
-    Takes: the rulings, by when they are asked; where each is declared, by its identity.
+    Args:
+        causes: The causes.
+        tables: The tables of rulings, by the case in which they are asked.
+        declared: Where each ruling is declared, by its id().
     """
     parts = [
         "The causes of `gold.rebalances`.",
@@ -126,9 +129,11 @@ def causes_page(
 
 
 def rulings_page(columns: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]], declared: Mapping[int, str]) -> str:
-    """How each verdict but a rebalance's cause is reached.
+    """The page of all rulings except those on causes of rebalances.
 
-    Takes: tables of rulings, by the column they fill; where each ruling is declared, by its identity.
+    Args:
+        columns: The tables of rulings, by the column that they fill and the case in which they are asked.
+        declared: Where each ruling is declared, by its id().
     """
     parts = [
         "A verdict is reached by rulings. The rulings of a table are tried in order, and the first that holds decides."
@@ -151,7 +156,7 @@ _HOW_TO_FIND = (
 
 
 def _ruling(when: str, place: int, table: Sequence[Ruling[Any]], declared: Mapping[int, str]) -> str:
-    """What one ruling of a table needs, what rules it out, and where it holds."""
+    """One ruling of a table: what it needs, what rules it out, and its cases."""
     ruling = table[place]
     before = f"ruling 1{f' to {place}' if place > 1 else ''} of the same table" if place else ""
     rules_out = [*(prose(says(p)).rstrip(".") for p in ruling.unless), *([before] if before else [])]
@@ -167,19 +172,19 @@ def _ruling(when: str, place: int, table: Sequence[Ruling[Any]], declared: Mappi
     return f"{head}\n\n{_points(points)}"
 
 
-def _points(named: Sequence[tuple[str, str]]) -> str:
-    return "\n".join(f"- {name}: {text}" for name, text in named)
+def _points(texts: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f"- {name}: {text}" for name, text in texts)
 
 
 def places() -> dict[int, str]:
-    """Where each ruling is declared, by its identity: the module and the name of its table."""
+    """Where each ruling is declared, by its id(): the module and the name of its table."""
     modules = (m.name for m in walk_packages(judgements.__path__, f"{judgements.__name__}."))
     return {id(ruling): place for name in modules for ruling, place in _declared_in(name)}
 
 
 def _declared_in(module: str) -> Iterator[tuple[Ruling[Any], str]]:
-    found = import_module(module)
-    for name, declared_as in getattr(found, "__annotations__", {}).items():
-        if "Ruling[" in declared_as and isinstance(value := getattr(found, name, None), (list, tuple)):
+    loaded = import_module(module)
+    for name, declared_as in getattr(loaded, "__annotations__", {}).items():
+        if "Ruling[" in declared_as and isinstance(value := getattr(loaded, name, None), (list, tuple)):
             for number, ruling in enumerate((r for r in value if isinstance(r, Ruling)), start=1):
                 yield ruling, f"{code(module.replace('.', '/') + '.py')}, {code(name)}, number {number}"

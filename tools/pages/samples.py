@@ -40,7 +40,7 @@ class Captured:
 
 @cache
 def captured() -> tuple[Captured, ...]:
-    """Every sample on file. Order: by version, the newest last; a version that is not known comes after all others."""
+    """Every sample, by version, the newest last; unknown versions come after all others."""
     samples = [Captured(version=p.parent.name, **row) for p, row in _rows("samples/*/*.jsonl")]
     shapes = ({k: v for k, v in row.items() if k not in ("loggers", "why")} for _, row in _rows("noise/*.jsonl"))
     samples += [Captured(shows=SHOWS_NOISE, **row) for row in shapes]
@@ -64,6 +64,6 @@ def counter_samples_of(pattern: Pattern) -> tuple[str, ...]:
 
 
 def layout_samples(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Records that begin with the head of a layout, or are in an envelope, and lines that do not, or are not."""
+    """Records that fit a layout or an envelope, and records that do not."""
     samples = (*captured(), *(Captured(version="any", **row) for _, row in _rows("samples/*.jsonl")))
     return tuple(s.record for s in samples if s.shows == name), tuple(s.record for s in samples if name in s.unlike)

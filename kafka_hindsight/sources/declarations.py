@@ -1,0 +1,79 @@
+"""The kinds of sources, and the file that declares each: `<HINDSIGHT_SOURCES>/<name>.toml` for `source://name`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from typing import Any
+
+from kafka_hindsight.settings.config import SOURCE
+from kafka_hindsight.settings.home import WORK
+from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.sources.model import Source
+
+FOLDER_VARIABLE = "HINDSIGHT_SOURCES"
+"""The variable that names the folder of these files; default: `sources` in the working folder. A run names a source
+only: whoever starts it cannot choose what the source runs, or where its secrets go."""
+
+KINDS: Mapping[str, tuple[str, str]] = {
+    "command": ("kafka_hindsight.sources.command", "Commands"),
+    "kafka": ("kafka_hindsight.kafka.topic_logs", "Topic"),
+}
+"""The module and the class of each kind: clients are loaded only if they are used."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def name_of(place: str) -> str:
+    """The name in `source://name`. Raises: BadInput if it is not a valid name."""
+    name = place.removeprefix(SOURCE)
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"{place!r} names no source. Needed: source:// and letters, digits, dot, dash or underscore.")
+    return name
+
+
+def source_at(place: str) -> Source:
+    """The source at `source://name`, as its file declares it. Raises: BadInput, without the file's values: secrets."""
+    name = name_of(place)
+    folder = Path(os.environ.get(FOLDER_VARIABLE) or WORK / "sources").expanduser()
+    file = folder / f"{name}.toml"
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        names = ", ".join(sorted(p.stem for p in folder.glob("*.toml"))) or "none"
+        raise BadInput(
+            f"{place} has no file {file}. Needed: a file that declares it. Declared sources: {names}. Write the"
+            f" file, or name its folder in {FOLDER_VARIABLE}."
+        ) from None
+    except (OSError, ValueError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) else "it is not TOML"
+        raise BadInput(f"{file} cannot be read: {why}. Needed: a TOML file with kind = ... Correct it.") from None
+    return _source(values, file)
+
+
+def _source(values: dict[str, Any], file: Path) -> Source:
+    if (name := str(values.pop("kind", ""))) not in KINDS:
+        raise BadInput(f"{file} has no known kind. Needed: kind = one of {', '.join(KINDS)}. Correct it.")
+    module, class_name = KINDS[name]
+    kind: Callable[..., Source] = getattr(importlib.import_module(module), class_name)
+    keys = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
+    if problems := [*_problems(values, keys)]:
+        raise BadInput(
+            f"{file} has {', '.join(problems)}. Needed: {', '.join(keys)}. docs/sources.md shows each kind. Correct it."
+        )
+    return kind(**values)
+
+
+def _problems(values: Mapping[str, Any], keys: Mapping[str, Field[Any]]) -> Iterator[str]:
+    """The problems of a file's keys, without their values."""
+    is_needed = {n: f.default is MISSING and f.default_factory is MISSING for n, f in keys.items()}
+    yield from (f"no {n}" for n in keys if is_needed[n] and n not in values)
+    yield from (f"an unknown {n}" for n in sorted(set(values) - set(keys)))
+    yield from (
+        f"a wrong {n}" for n, f in keys.items() if n in values and isinstance(values[n], str) != (f.type == "str")
+    )
