@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -163,9 +164,10 @@ def _place_in_hours(
 def _is_second(fact: FileFacts, others: Iterable[FileFacts]) -> bool | None:
     """Whether a file begins in the second time of an hour that comes twice; None if nothing shows it.
 
-    A process writes when it started. Otherwise the files of a log are written one after another: a file in the second
-    time follows one that reaches into the hour and ends before its second time; a file in the first time goes on where
-    one ended before the hour. Source: RollingFileAppender of log4j.
+    A process writes when it started. Otherwise the files of a log are written one after another, as their names show: a
+    file in the second time follows one that reaches into the hour and ends before its second time, or one that ends
+    later by the clock; a file in the first time goes on where one ended before the hour, or comes before one that
+    begins earlier by the clock. Source: RollingFileAppender and DailyRollingFileAppender of log4j.
     """
     first = fact.first_at or LONG_AGO
     at, real = fact.started or (LONG_AGO, LONG_AGO)
@@ -176,10 +178,25 @@ def _is_second(fact: FileFacts, others: Iterable[FileFacts]) -> bool | None:
     of_log = [
         o for o in others if (o.file.source, o.file.zone) == (fact.file.source, fact.file.zone) and o.file != fact.file
     ]
+    if any(o.last_at and o.last_at > first + OUT_OF_ORDER for o in of_log if _is_older(o.file, fact.file)):
+        return True
+    begins = (o.first_at + REPEATED * bool(o.open_hour) for o in of_log if o.first_at and _is_older(fact.file, o.file))
+    if any(begin < first + REPEATED - OUT_OF_ORDER for begin in begins):
+        return False
     spans = [(o.first_at, o.last_at) for o in of_log if o.first_at and o.last_at and not o.open_hour]
     if any(begin < first < end <= first + REPEATED + OUT_OF_ORDER for begin, end in spans):
         return None if any(end >= (fact.last_at or NEVER) for begin, end in spans if begin < first) else True
     return False if any(first - _GOES_ON <= end <= first for _, end in spans) else None
+
+
+def _is_older(file: LogFile, other: LogFile) -> bool:
+    """Whether a file was written before another of its log, by their names: `.2` before `.1`, dates in their order."""
+    suffixes = [f.name.removeprefix(f.source) for f in (file, other)]
+    numbers, numbers_of_other = ([int(n) for n in re.findall(r"\d+", suffix)] for suffix in suffixes)
+    if len(numbers) == len(numbers_of_other) == 1:
+        return numbers > numbers_of_other
+    is_live = suffixes[1] == "" != suffixes[0]
+    return is_live or (len(numbers) == len(numbers_of_other) and numbers < numbers_of_other)
 
 
 def _spans(facts: Mapping[int, FileFacts]) -> dict[int, Span]:

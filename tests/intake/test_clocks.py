@@ -224,3 +224,32 @@ def test_a_start_of_a_process_shows_which_time_of_an_hour_that_comes_twice_a_fil
     rows = collected(written(tmp_path, lines), "Europe/Berlin", engine=engine)
     assert by_place(rows, lines)[0] == NIGHT + MINUTE + (instant or -2 * HOUR)
     assert len(findings(tmp_path, "Europe/Berlin")) == (instant is None)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("state-change.log.2", "state-change.log.1"),
+        ("state-change.log.2026-10-25-00-58-14", "state-change.log.2026-10-25-01-01-50"),
+        ("state-change.log.2026-10-25-01-01-50", "state-change.log"),
+        ("state-change.log.1", "state-change.log"),
+    ],
+)
+def test_names_of_a_log_show_which_time_of_an_hour_that_comes_twice_its_files_begin_in(
+    tmp_path: Path, older: str, newer: str
+) -> None:
+    """Both files lie within the hour: the newer one begins earlier by the clock, so it is of the second time."""
+    files = {older: NIGHT + 50 * MINUTE, newer: NIGHT + MINUTE}
+    lay(tmp_path, {f"broker-1/{name}": f"{broker(at, 0)}\n{broker(at, 1)}\n" for name, at in files.items()})
+    rows = collected(tmp_path, "Europe/Berlin")
+    assert {row["happened_at"].replace(tzinfo=None) for row in rows} == {
+        NIGHT - 2 * HOUR + 50 * MINUTE,
+        NIGHT - HOUR + MINUTE,
+    }
+    assert findings(tmp_path, "Europe/Berlin") == []
+
+
+def test_names_that_do_not_show_an_order_leave_an_hour_that_comes_twice_open(tmp_path: Path) -> None:
+    files = {"state-change.log.1": NIGHT + 50 * MINUTE, "state-change.log.2026-10-25": NIGHT + MINUTE}
+    lay(tmp_path, {f"broker-1/{name}": f"{broker(at, 0)}\n{broker(at, 1)}\n" for name, at in files.items()})
+    assert len([finding for finding in findings(tmp_path, "Europe/Berlin") if finding.sentence]) == 1
