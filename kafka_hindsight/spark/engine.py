@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import zlib
-from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_hindsight.catalog.model import Table
@@ -23,8 +19,8 @@ from kafka_hindsight.engine.work import Work, run_units
 from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import files_written
-from kafka_hindsight.logs.file_bytes import Member
 from kafka_hindsight.logs.work import Unit
+from kafka_hindsight.spark.tasks import spread
 from kafka_hindsight.start import launch
 
 _TASK = 64 * 1024 * 1024
@@ -52,7 +48,7 @@ class SparkEngine:
         if not units:
             return
         run = partial(_run_work, work=work, umask=int(launch.umask(), 8))
-        rows = _spread(self.spark, units).mapInArrow(run, from_arrow_schema(schema))
+        rows = spread(self.spark, self._tasks(units), run, from_arrow_schema(schema))
         for batch in rows.toArrow().to_batches():
             yield batch.cast(schema)
 
@@ -65,66 +61,43 @@ class SparkEngine:
             return []
         folder = f"{store.lake}/{table.layer}/{table.name}"
         write = partial(_write_files, work=work, table=table, folder=folder, umask=int(launch.umask(), 8))
-        rows = _spread(self.spark, units).mapInArrow(write, from_arrow_schema(_FILES)).collect()
+        rows = spread(self.spark, self._tasks(units), write, from_arrow_schema(_FILES)).collect()
         return [File(row["name"], row["size"], json.loads(row["stats"])) for row in rows]
 
-
-def _spread(spark: SparkSession, units: Sequence[Unit]) -> DataFrame:
-    """The units as rows, one Spark task for each list of `_tasks`."""
-    tasks = _tasks(units, spark.sparkContext.defaultParallelism)
-    rows = F.inline(
-        F.get(F.from_json(F.lit(json.dumps(tasks)), "array<array<struct<unit: string>>>"), F.col("id").cast("int"))
-    )
-    return spark.range(0, len(tasks), 1, len(tasks)).select(rows)
+    def _tasks(self, units: Sequence[Unit]) -> list[list[Unit]]:
+        return _tasks(units, self.spark.sparkContext.defaultParallelism)
 
 
-def _tasks(units: Sequence[Unit], cores: int) -> list[list[dict[str, str]]]:
+def _tasks(units: Sequence[Unit], cores: int) -> list[list[Unit]]:
     """The units in tasks of about one size; one for each core at least, if the units are large enough.
 
     A task that reads a packed archive unpacks all that lies before its units, so few tasks do.
     """
     share = sum(u.size for u in units) // max(cores, 1)
     size = max(_LEAST, min(_TASK, share))
-    tasks: list[list[dict[str, str]]] = [[]]
+    tasks: list[list[Unit]] = [[]]
     filled = 0
     for unit in units:
         if filled >= (max(size, share) if unit.is_of_packed_archive else size):
             tasks.append([])
             filled = 0
-        tasks[-1].append({"unit": _text_of(unit)})
+        tasks[-1].append(unit)
         filled += unit.size
     return tasks
 
 
-def _text_of(unit: Unit) -> str:
-    numbers = None if unit.numbers is None else b64encode(zlib.compress(unit.numbers.tobytes())).decode()
-    return json.dumps([unit.uri, unit.part, unit.arguments, unit.member, unit.is_raw, numbers])
-
-
-def _unit_of(text: str) -> Unit:
-    uri, (begin, end), arguments, member, is_raw, packed = json.loads(text)
-    numbers = None if packed is None else np.frombuffer(zlib.decompress(b64decode(packed)), np.int64)
-    return Unit(uri, (begin, end), arguments, Member(*member) if member else None, is_raw, numbers)
-
-
-def _run_work(batches: Iterable[pa.RecordBatch], work: Work, umask: int) -> Iterator[pa.RecordBatch]:
+def _run_work(units: Iterable[Unit], work: Work, umask: int) -> Iterator[pa.RecordBatch]:
     """Run work on units. Files that it writes have the mode of our files."""
     with _with_umask(umask):
-        yield from run_units(_units_of(batches), work)
+        yield from run_units(units, work)
 
 
-def _write_files(
-    batches: Iterable[pa.RecordBatch], work: Work, table: Table, folder: str, umask: int
-) -> Iterator[pa.RecordBatch]:
+def _write_files(units: Iterable[Unit], work: Work, table: Table, folder: str, umask: int) -> Iterator[pa.RecordBatch]:
     """Write the rows of work as files, and give a row for each."""
     with _with_umask(umask):
-        for file in files_written(table, run_units(_units_of(batches), work), folder):
+        for file in files_written(table, run_units(units, work), folder):
             row = {"name": file.path, "size": file.size, "stats": json.dumps(file.stats)}
             yield pa.RecordBatch.from_pylist([row], _FILES)
-
-
-def _units_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
-    return (_unit_of(text) for batch in batches for text in batch["unit"].to_pylist())
 
 
 @contextmanager

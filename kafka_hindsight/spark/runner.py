@@ -7,7 +7,7 @@ whatever the tables look like, and what a worker runs is what runs in one proces
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial, reduce
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from kafka_hindsight.lake.table_files import read_file
 from kafka_hindsight.shared.arrow_tables import completed
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.spark.session import for_packed_rows
+from kafka_hindsight.spark.tasks import spread
 
 _PACKED = pa.schema([("judgement", pa.string()), ("bucket", pa.int32()), ("name", pa.string()), ("rows", pa.binary())])
 """A packed table: an input or an output of a judgement, of one bucket."""
@@ -100,7 +101,8 @@ class SparkRunner:
         if shares:
             work = partial(_narrow_shares, narrowings=of_tables, values=values, count=self._buckets)
             names = {n.judgement.name for n in of_tables}
-            self._narrowed.append((names, self._persist(_spread(self._spark, _in_tasks(shares, self._cores), work))))
+            rows = spread(self._spark, _in_tasks(shares, self._cores), work, _SCHEMA)
+            self._narrowed.append((names, self._persist(rows)))
         of_outputs = [n for n in narrowings if n.leaf.judgement is not None]
         outputs = {(n.leaf.judgement.name, n.leaf.output) for n in of_outputs if n.leaf.judgement}
         work = partial(_narrow_outputs, narrowings=of_outputs, values=values, count=self._buckets)
@@ -173,19 +175,6 @@ class SparkRunner:
     @property
     def _cores(self) -> int:
         return int(self._spark.sparkContext.defaultParallelism)
-
-
-def _spread(spark: SparkSession, tasks: Sequence[Any], work: Callable[[Any], Iterator[pa.RecordBatch]]) -> DataFrame:
-    """Run work on tasks, each by a worker."""
-    return spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(partial(_run, tasks=tasks, work=work), _SCHEMA)
-
-
-def _run(
-    batches: Iterable[pa.RecordBatch], tasks: Sequence[Any], work: Callable[[Any], Iterator[pa.RecordBatch]]
-) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for number in batch["id"].to_pylist():
-            yield from work(tasks[number])
 
 
 def _in_tasks(shares: Sequence[Share], cores: int) -> list[list[Share]]:
