@@ -15,7 +15,6 @@ from kafka_hindsight.intake.json_lines import Line, lines_in
 from kafka_hindsight.intake.lake_rows import cluster_rows
 from kafka_hindsight.intake.snapshot_rows import ReadLine
 from kafka_hindsight.lake.landing import SNAPSHOTS, is_there, landing_folder, list_landed_of
-from kafka_hindsight.lake.parts import Span
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import open_bytes
 from kafka_hindsight.logs.found_files import Found, files_at
@@ -36,11 +35,6 @@ class Readings:
     last_at: datetime | None
     cluster_ids: frozenset[str]
     breaks_off: bool
-
-    @property
-    def span(self) -> Span | None:
-        """The first and the last instant; None if there is no reading."""
-        return (self.first_at, self.last_at) if self.first_at and self.last_at else None
 
     def of_cluster(self, ids: Collection[str]) -> Readings:
         """The same, without readings that name a cluster with none of these ids."""

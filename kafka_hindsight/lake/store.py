@@ -20,7 +20,7 @@ from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.content import content_hash
-from kafka_hindsight.lake.parts import File, Part, Span
+from kafka_hindsight.lake.parts import File, Part
 from kafka_hindsight.lake.table_files import conform, read_file, write_files
 from kafka_hindsight.lake.transactions import TableChanged, commit, delta_schema, files_of, first_commit
 from kafka_hindsight.settings.config import masked
@@ -121,16 +121,10 @@ class Store:
                 if not tries_left:
                     raise
 
-    def append_new(self, table: Table, rows: pa.Table, span: Span | None = None) -> None:
-        """Add the rows whose key the table does not have yet; remove nothing.
-
-        Args:
-            table: The table.
-            rows: Rows that have each key once.
-            span: Their first and their last instant, where the caller has them.
-        """
+    def append_new(self, table: Table, rows: pa.Table) -> None:
+        """Add the rows, which have each key once, whose key the table does not have yet; remove nothing."""
         delta, rows = self._to_write(table), _conformed(table, rows)
-        part = _around(table, rows, span)
+        part = _around(table, rows)
         keys = self._rows(table, files_of(delta, table, part), part, table.key)
         commit(delta, self._write_files(table, without_keys(rows, keys, table.key)))
 
@@ -319,7 +313,7 @@ def _conformed(table: Table, rows: Rows) -> Rows:
     return conform(rows, table, arrow_schema(table)) if isinstance(rows, pa.Table) else rows
 
 
-def _around(table: Table, rows: pa.Table, span: Span | None) -> Part | None:
+def _around(table: Table, rows: pa.Table) -> Part | None:
     """Give the part of a table that may have the key of one of these rows; None if all of it may.
 
     A row without an instant may have one of these keys too. A broken line may name a year that Python does not have.
@@ -327,7 +321,7 @@ def _around(table: Table, rows: pa.Table, span: Span | None) -> Part | None:
     if table.time_column is None:
         return None
     with suppress(OverflowError):
-        first, last = span or pc.min_max(rows[table.time_column]).as_py().values()
+        first, last = pc.min_max(rows[table.time_column]).as_py().values()
         return Part(None, table.time_column, (first, last + _MICROSECOND) if first else None, timeless=True)
     return None
 
