@@ -66,7 +66,10 @@ def wrong_outage(row: Row, night: Night) -> str | None:
     near = [a for a in on_broker if abs(row["down_at"] - a.at) <= OUTAGE_APART]
     if not near:
         return "nothing was done to that broker that stops it"
-    nearest = min(near, key=lambda a: abs(row["down_at"] - a.at))
+    # A stop lies within its absence, which begins with the last sign of life.
+    since = row["down_at"] - timedelta(milliseconds=CLOCK_MS)
+    within = [a for a in near if row["up_at"] and since <= a.at <= row["up_at"]]
+    nearest = min(within or near, key=lambda a: abs(row["down_at"] - a.at))
     if OUTAGE_KINDS[str(nearest.verdict)] != row["kind"]:
         return expects(nearest)
     return _another_start_failure(row, night)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lab.drill import score
-from tests.support.scored_rows import act, contributor, failover, member, outage, rebalance, wrong
+from tests.support.scored_rows import act, at, contributor, failover, member, outage, rebalance, wrong
 
 Row = dict[str, Any]
 
@@ -168,6 +168,18 @@ class TestWrong:
         assert wrong(acts, broker_outages=[outage(2, 1, "controlled_shutdown"), outage(30, 1, "crash")]) == [
             "broker_kill9 of broker 1 expects failover_crash",
             "broker_stop of broker 1 expects failover_planned",
+        ]
+
+    def test_an_act_within_the_absence_counts_before_a_nearer_one_that_ended_the_life_before(self) -> None:
+        acts = [
+            act(0, "broker_controlled_shutdown", "failover_orderly", broker=1),
+            act(7, "broker_kill9", "failover_crash", broker=1),
+            act(900, "end"),
+        ]
+        killed = {**outage(3, 1, "crash"), "up_at": at(30)}
+        assert wrong(acts, broker_outages=[killed]) == [None]
+        assert wrong(acts, broker_outages=[{**killed, "kind": "controlled_shutdown"}]) == [
+            "broker_kill9 of broker 1 expects failover_crash"
         ]
 
     def test_failovers(self) -> None:
