@@ -77,7 +77,7 @@ _QUOTED = 200
 
 
 def _parse_and_summarize(night: Night, notes: Sequence[str]) -> Summary:
-    progress.say(f"From {night.window.start} to {night.window.end}")
+    progress.say(f"The window: {night.window.start:%F %T} to {night.window.end:%F %T} UTC")
     lines, copies = night.parse()
     late = keep_late_windows(night.store, night.settings, night.cluster, night.window)
     progress.say(

@@ -35,7 +35,7 @@ COLLECT = Step(
 
 INGEST = Step(
     name="ingest",
-    sentence="Read logs and snapshots, keep every record once, and tell what each line says",
+    sentence="Read logs and snapshots, keep every record once, and find the events",
     reads=(),
     writes=(
         *_layer("bronze", "silver"),
