@@ -99,7 +99,7 @@ class Case:
     identity: Identity = field(repr=False)
     context: GroupContext = field(repr=False)
     history: HistoryCoverage = field(repr=False)
-    began: Verdict | None = None
+    start_verdict: Verdict | None = None
 
     @property
     def registry(self) -> MemberRegistry:
@@ -161,24 +161,24 @@ class Case:
         return read_client_reason(self.change.client_reason) if self.change else None
 
     @cached_property
-    def earlier(self) -> Member | None:
+    def former_self(self) -> Member | None:
         """The same member as it was in the group before."""
-        return self.identity.earlier(self.member, self.at)
+        return self.identity.former_self(self.member, self.at)
 
     @cached_property
-    def back(self) -> Arrival | None:
+    def comeback(self) -> Arrival | None:
         """The same member as it came back within RETURN_WITHIN."""
-        return self.identity.later(self.member, self.at)
+        return self.identity.next_arrival(self.member, self.at)
 
     @cached_property
-    def like_gone(self) -> Departure | None:
+    def lookalike_departure(self) -> Departure | None:
         """A member that may be the same, and had gone when this one came."""
-        return self.identity.like_gone(self.member, self.at)
+        return self.identity.lookalike_departure(self.member, self.at)
 
     @cached_property
-    def like_back(self) -> Arrival | None:
+    def lookalike_arrival(self) -> Arrival | None:
         """A member that may be the same, as it came within RETURN_WITHIN."""
-        return self.identity.like_later(self.member, self.at)
+        return self.identity.next_lookalike(self.member, self.at)
 
     def likeness(self, other: Member) -> str:
         """Another member in words: what it shares with this one."""
@@ -188,9 +188,9 @@ class Case:
         return f"a member of the same client id{host}"
 
     @property
-    def back_line(self) -> Event | None:
+    def comeback_line(self) -> Event | None:
         """The line that shows it come back."""
-        return None if self.back is None else self.registry.arrival(self.back.member.member_id, self.back.at)
+        return self.registry.arrival(self.comeback.member.member_id, self.comeback.at) if self.comeback else None
 
     @cached_property
     def own_request(self) -> Event | None:
@@ -202,11 +202,11 @@ class Case:
         until = self.episode.started_at + timedelta(milliseconds=200)
         requests = self.own_log.of_kind(Kind.CLIENT_JOIN_REQUESTED).between(since, until)
         stale = (reasons.GIVEN_MEMBER_ID, reasons.FOLLOWS)
-        given = read_client_reason(self.episode.reason.client_reason)
-        wanted = None if given in stale else given
-        asked = ((e, read_client_reason(e.reason)) for e in reversed(requests))
-        found = [e for e, why in asked if why not in stale and wanted in (None, why)]
-        return max(found, key=lambda e: e.reason == self.episode.reason.client_reason, default=None)
+        line_reason = read_client_reason(self.episode.reason.client_reason)
+        required = None if line_reason in stale else line_reason
+        candidates = ((e, read_client_reason(e.reason)) for e in reversed(requests))
+        matches = [e for e, why in candidates if why not in stale and required in (None, why)]
+        return max(matches, key=lambda e: e.reason == self.episode.reason.client_reason, default=None)
 
     @property
     def request(self) -> str | None:
@@ -238,7 +238,7 @@ class Case:
         return self.context.topic_changes_by_time.between(started_at - METADATA_LAG, started_at)
 
 
-def shown(*lines: Event | None, **words: object) -> Proof:
+def proof_of(*lines: Event | None, **words: object) -> Proof:
     """The proof that these lines are, and the words that it gives a sentence."""
     return Proof(tuple(quote(line) for line in lines if line is not None), words)
 
@@ -248,8 +248,8 @@ def by_own_log(case: Case, *lines: Event | None) -> Proof | None:
 
     Edge case: a line that names no client is the member's by its file alone, so that the proof is likely at most.
     """
-    own = [line for line in lines if line is not None]
-    return shown(*case.log.identity, *own) + by_its_words(*own) if own else None
+    present_lines = [line for line in lines if line is not None]
+    return proof_of(*case.log.identity, *present_lines) + by_its_words(*present_lines) if present_lines else None
 
 
 def by_its_words(*lines: Event) -> Proof:

@@ -77,13 +77,13 @@ class ProcessLog:
     """
 
     process: Process
-    named: Event | None = None
+    named_by: Event | None = None
 
     @property
     def identity(self) -> tuple[Event, ...]:
         """The lines that show which process of which member it is."""
-        started = (e for e in self.process.lines.values[:1] if e.kind in _STARTS)
-        return (*started, *([self.named] if self.named else []))
+        starts = (e for e in self.process.lines.values[:1] if e.kind in _STARTS)
+        return (*starts, *([self.named_by] if self.named_by else []))
 
 
 class ClientLog(_Lines):
@@ -197,17 +197,17 @@ class ClientLogs:
     @cached_property
     def first_requests(self) -> Timeline[tuple[Event, int | None]]:
         """The first request of each process to join, and the generation that it reached by it."""
-        found, kinds = list[tuple[Event, int | None]](), (Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED)
+        requests, kinds = list[tuple[Event, int | None]](), (Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED)
         for lines in self._lines.values():
-            for own in grouped(lines, attrgetter("source")).values():
-                asked = None
-                for n, line in enumerate(own):
+            for log in grouped(lines, attrgetter("source")).values():
+                request = None
+                for n, line in enumerate(log):
                     if line.kind in _STARTS:
-                        asked = None
-                    elif line.kind == Kind.CLIENT_JOINING and asked is None:
-                        asked = line
-                        found.append((line, next((e.generation for e in own[n:] if e.kind in kinds), None)))
-        return Timeline(found, at=lambda pair: pair[0].happened_at)
+                        request = None
+                    elif line.kind == Kind.CLIENT_JOINING and request is None:
+                        request = line
+                        requests.append((line, next((e.generation for e in log[n:] if e.kind in kinds), None)))
+        return Timeline(requests, at=lambda pair: pair[0].happened_at)
 
     @cached_property
     def resubscriptions(self) -> Timeline[Event]:

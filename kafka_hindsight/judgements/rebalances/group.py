@@ -76,8 +76,8 @@ def _in_join(episode: Episode, joined_at: datetime, registry: MemberRegistry) ->
     Edge case: members that were dropped in the same instant share the wait.
     """
     before = episode.started_at
-    released = sorted([*_rejoined(episode, joined_at, registry), *_given_up(episode, joined_at, registry)])
-    for at, together in grouped(released, lambda r: r[0]).items():
+    releases = sorted([*_rejoins(episode, joined_at, registry), *_removals(episode, joined_at, registry)])
+    for at, together in grouped(releases, lambda r: r[0]).items():
         for _, member_id, client_id in together:
             yield Wait("join", client_id or None, member_id, max(timedelta(0), at - before) / len(together))
         before = max(before, at)
@@ -85,9 +85,9 @@ def _in_join(episode: Episode, joined_at: datetime, registry: MemberRegistry) ->
 
 def _leader(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> tuple[str, str | None] | None:
     """Member id and client of the generation's leader: by the coordinator's line or record, else by its own log."""
-    named = next((e.leader_member_id for e in episode.events if e.leader_member_id), None)
-    if named is not None:
-        return named, registry.get(named).client_id
+    leader_id = next((e.leader_member_id for e in episode.events if e.leader_member_id), None)
+    if leader_id is not None:
+        return leader_id, registry.get(leader_id).client_id
     generation = episode.to_generation
     client_id = min(registry.logs.first_steps(Kind.CLIENT_ASSIGNMENT_FINISHED, generation, joined_at), default=None)
     if client_id is None:
@@ -96,19 +96,19 @@ def _leader(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> 
     return (joined.member_id or "" if joined else ""), client_id
 
 
-def _rejoined(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
+def _rejoins(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
     """When each member with a log asked to join the phase: its last request before it learnt that it had joined.
 
     Edge case: a static member that takes another's place later joins that very generation; no member waited for it.
     """
-    joined_by = registry.logs.first_steps(Kind.CLIENT_JOINED, episode.to_generation, joined_at)
-    for client_id, joined in joined_by.items():
-        asked = registry.logs.of(client_id).of_kind(Kind.CLIENT_JOINING).last_until(joined.happened_at)
-        if asked is not None and asked.happened_at <= joined_at + SHORTEST:
-            yield max(asked.happened_at, episode.started_at), joined.member_id or "", client_id
+    joins = registry.logs.first_steps(Kind.CLIENT_JOINED, episode.to_generation, joined_at)
+    for client_id, joined in joins.items():
+        request = registry.logs.of(client_id).of_kind(Kind.CLIENT_JOINING).last_until(joined.happened_at)
+        if request is not None and request.happened_at <= joined_at + SHORTEST:
+            yield max(request.happened_at, episode.started_at), joined.member_id or "", client_id
 
 
-def _given_up(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
+def _removals(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
     """When the phase went on without a member that had not rejoined, as the coordinator's line shows."""
     for change in episode.changes:
         # One that has rejoined polls, and its session holds.
@@ -149,11 +149,11 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     if buried_at is not None:  # after the group's tombstone generations restart
         why = "the group's metadata were deleted, as their tombstone shows"
         restarts = [not g.explained_by and g.next_generation <= 1 and buried_at <= g.seen_at for g in gaps]
-        gaps = [replace(g, explained_by=why) if is_one else g for g, is_one in zip(gaps, restarts, strict=True)]
+        gaps = [replace(g, explained_by=why) if is_restart else g for g, is_restart in zip(gaps, restarts, strict=True)]
     history = HistoryCoverage(episodes, gaps, registry, context.observed_from)
     rows = [_row(Case(e, e.trigger, identity, context, history)) for e in episodes]
     return GroupHistory(
-        _linked(_as_sure(rows, ordered)),
+        _link_restarts(_lower_confidence(rows, ordered)),
         [
             GenerationGap(
                 cluster=context.cluster,
@@ -171,7 +171,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     )
 
 
-def _as_sure(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:
+def _lower_confidence(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:
     """The rows as sure as they may be: without a line of the coordinator's, others may have acted before a member."""
     if any(e.origin == Origin.BROKER for e in events):
         return list(rows)
@@ -198,7 +198,7 @@ def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tup
     classic, classic_gaps = build_episodes(group_id, of_coordinator)
     stores = (e for e in events if e.kind == STORED)
     stored = timelines(stores, attrgetter("generation"), attrgetter("happened_at"))
-    finished = [_finished(e, stored) for e in with_changes(classic, of_coordinator)]
+    finished = [_with_stored_end(e, stored) for e in with_changes(classic, of_coordinator)]
     epochs, epoch_gaps = build_epochs(group_id, events)
     linked: list[Episode] = []
     for episode in _with_unseen_joins(sorted([*finished, *epochs], key=lambda e: e.started_at), identity):
@@ -207,7 +207,7 @@ def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tup
     return linked, [*([] if never_classic else classic_gaps), *epoch_gaps]
 
 
-def _finished(episode: Episode, stored: Mapping[int | None, Timeline[Event]]) -> Episode:
+def _with_stored_end(episode: Episode, stored: Mapping[int | None, Timeline[Event]]) -> Episode:
     """The episode with its end, where no line but a record shows it: a generation is stored when it was assigned."""
     if episode.outcome != Outcome.UNFINISHED or episode.joined_at is None or episode.to_generation not in stored:
         return episode
@@ -245,14 +245,14 @@ def _with_unseen_joins(episodes: Sequence[Episode], identity: Identity) -> Itera
         yield changed
 
 
-_Judged = tuple[Case, Verdict]
+_Act = tuple[Case, Verdict]
 """What one member that took part did, and why."""
 
 
 def _row(case: Case) -> Rebalance:
-    episode, member, began = case.episode, case.member, judge_episode(case)
-    verdict = judge_move(case, began)
-    others: list[_Judged] = [(case, began)] if case.change is not None and verdict is not began else []
+    episode, member, start_verdict = case.episode, case.member, judge_episode(case)
+    verdict = judge_move(case, start_verdict)
+    others: list[_Act] = [(case, start_verdict)] if case.change is not None and verdict is not start_verdict else []
     others += [(other, judge_change(other)) for other in (replace(case, change=c) for c in episode.others)]
     cause = cast("Cause", verdict.code)
     waits = waits_of(episode, case.registry)
@@ -285,10 +285,10 @@ def _row(case: Case) -> Rebalance:
                 client_id=other.member.client_id,
                 instance_id=other.member.instance_id,
                 member_id=other.change.member_id if other.change else None,
-                cause=cast("Cause", judged.code),
+                cause=cast("Cause", other_verdict.code),
                 at=other.at,
             )
-            for other, judged in others
+            for other, other_verdict in others
         ],
         reason=_raw_reason(episode),
         explanation=verdict.sentence + more + delay_sentence(waits),
@@ -299,7 +299,7 @@ def _row(case: Case) -> Rebalance:
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         members_before=episode.members_before,
         members_after=episode.members_after,
-        evidence=evidence_of(_most_telling(episode, verdict, member, others)),
+        evidence=evidence_of(_quotes_by_weight(episode, verdict, member, others)),
     )
 
 
@@ -311,7 +311,7 @@ def _raw_reason(episode: Episode) -> str | None:
     return f"{episode.raw_reason or ''}; client reason: {own}".lstrip("; ")
 
 
-def _most_telling(episode: Episode, verdict: Verdict, member: Member, others: Sequence[_Judged]) -> list[Quote]:
+def _quotes_by_weight(episode: Episode, verdict: Verdict, member: Member, others: Sequence[_Act]) -> list[Quote]:
     """The lines that the row rests on. Order: by weight, so that a short quotation keeps those that decide."""
     by_weight = [
         *map(quote, episode.events[:1]),
@@ -346,7 +346,7 @@ def _roster(cluster: str, group_id: str, registry: MemberRegistry) -> list[Membe
     return rows
 
 
-def _linked(rows: Sequence[Rebalance]) -> list[Rebalance]:
+def _link_restarts(rows: Sequence[Rebalance]) -> list[Rebalance]:
     """The rows of one group in order of start, each with the id of the rebalance that it restarted, if any."""
     pairs = itertools.pairwise([None, *rows])
     return [replace(r, follows=b.rebalance_id) if b and _restarts(b, r) else r for b, r in pairs if r]

@@ -57,8 +57,8 @@ class Identity:
             for name in {member.instance_id, member.client_id} - {None} or {""}:
                 self._by_name[str(name)].append(member)
         self._overlaps: dict[str, Intervals[None]] = {}
-        self._came: dict[str, Timeline[Arrival]] = {}
-        self._went: dict[str, Timeline[Departure]] = {}
+        self._comings: dict[str, Timeline[Arrival]] = {}
+        self._goings: dict[str, Timeline[Departure]] = {}
 
     def identifies(self, member: Member, at: datetime) -> bool:
         """Whether the member's names stand for it alone, within the look-back before an instant and ten minutes after.
@@ -82,8 +82,8 @@ class Identity:
         and never used, where the coordinator names those that are. One that was heard after the rebalance that let the
         other in is one.
         """
-        own = (m for m in self._by_name[client_id] if m.client_id == client_id and not m.instance_id)
-        used = (m for m in own if not (m.is_pending and self.registry.names_rejoins))
+        holders = (m for m in self._by_name[client_id] if m.client_id == client_id and not m.instance_id)
+        used = (m for m in holders if not (m.is_pending and self.registry.names_rejoins))
         spans = sorted((m.first_at, m.member_id, m) for m in used if m.first_at is not None)
         for (_, _, first), (second_at, _, _) in pairwise(spans):
             if not first.removals:
@@ -122,7 +122,7 @@ class Identity:
             and _may_share_host(one, other)
         )
 
-    def _names_like(self, member: Member) -> Sequence[str]:
+    def _possible_names(self, member: Member) -> Sequence[str]:
         """Under which names those stand that may be the same member."""
         if member.instance_id:
             return (member.instance_id,)
@@ -133,9 +133,9 @@ class Identity:
         namesakes = self._by_name.get(member.instance_id, ()) if member.instance_id else ()
         return any(m.instance_id == member.instance_id and m.member_id != member.member_id for m in namesakes)
 
-    def earlier(self, member: Member, at: datetime) -> Member | None:
+    def former_self(self, member: Member, at: datetime) -> Member | None:
         """The same member as it was in the group before `at`, removed or gone, within the look-back."""
-        namesakes = self._known_by_time.get(member.instance_id or member.client_id or "")
+        namesakes = self._members_by_first_line.get(member.instance_id or member.client_id or "")
         before = namesakes.until(at) if namesakes is not None else ()
         own = self.registry.members.get(member.member_id)
         if own is not None and not self.identifies(member, at):
@@ -144,7 +144,7 @@ class Identity:
         return next((m for m in same if self._was_there(m, member.member_id, at)), None)
 
     @cached_property
-    def _known_by_time(self) -> dict[str, Timeline[Member]]:
+    def _members_by_first_line(self) -> dict[str, Timeline[Member]]:
         """The members by name, in the order in which they were first heard of."""
         members = {name: [m for m in own if m.known_at is not None] for name, own in self._by_name.items()}
         return {
@@ -157,44 +157,44 @@ class Identity:
 
         KIP-848 members keep their id, and the line of a leave may be lost.
         """
-        gone, known_at = one.gone_before(at), one.known_at
-        if one.member_id == member_id and not gone:
-            joined_at = self._first_joined.get(member_id)
+        removal, known_at = one.last_removal_until(at), one.known_at
+        if one.member_id == member_id and not removal:
+            joined_at = self._first_joins.get(member_id)
             if joined_at is None or joined_at >= at - SAME_ACT:
                 return False
         if known_at is None:
             return False
-        last_at = max(known_at, gone.at) if gone else known_at
-        return (gone is not None or known_at < at - SAME_ACT) and last_at >= at - LOOK_BACK
+        last_at = max(known_at, removal.at) if removal else known_at
+        return (removal is not None or known_at < at - SAME_ACT) and last_at >= at - LOOK_BACK
 
     @cached_property
-    def _first_joined(self) -> dict[str, datetime]:
+    def _first_joins(self) -> dict[str, datetime]:
         moves = self.registry.moves.items()
         joined = ((m, e) for m, own in moves for e in reversed(own) if e.kind == Kind.MEMBER_JOINED)
         return {m: e.happened_at for m, e in joined}
 
-    def later(self, member: Member, at: datetime) -> Arrival | None:
+    def next_arrival(self, member: Member, at: datetime) -> Arrival | None:
         """The same member as it came back within ten minutes after `at`."""
         names = (member.instance_id or member.client_id or "",)
         return next((a for a in self._arrivals(names, at) if self.is_same(a.member, member, at)), None)
 
-    def like_later(self, member: Member, at: datetime) -> Arrival | None:
+    def next_lookalike(self, member: Member, at: datetime) -> Arrival | None:
         """A member that may be the same, as it came within ten minutes after `at`."""
-        names = self._names_like(member)
+        names = self._possible_names(member)
         return next((a for a in self._arrivals(names, at) if self._may_be_same(a.member, member)), None)
 
     def _arrivals(self, names: Sequence[str], at: datetime) -> Iterator[Arrival]:
         """Who came under these names within ten minutes after an instant, in order."""
         arrivals: list[Arrival] = []
         for name in names:
-            if name not in self._came:
+            if name not in self._comings:
                 moves = ((m, e) for m in self._by_name[name] for e in self.registry.moves[m.member_id])
-                came = (Arrival(e.happened_at, m) for m, e in moves if e.kind in ARRIVALS)
-                self._came[name] = Timeline(sorted(came, key=lambda a: a.member.member_id), at=lambda a: a.at)
-            arrivals += self._came[name].between(at + timedelta.resolution, at + RETURN_WITHIN)
+                comings = (Arrival(e.happened_at, m) for m, e in moves if e.kind in ARRIVALS)
+                self._comings[name] = Timeline(sorted(comings, key=lambda a: a.member.member_id), at=lambda a: a.at)
+            arrivals += self._comings[name].between(at + timedelta.resolution, at + RETURN_WITHIN)
         yield from sorted(arrivals, key=lambda a: (a.at, a.member.member_id))
 
-    def like_gone(self, member: Member, at: datetime) -> Departure | None:
+    def lookalike_departure(self, member: Member, at: datetime) -> Departure | None:
         """A member that may be the same and was no longer heard when this one came: the last one that went.
 
         Edge case: what the coordinator finds silent after the rebalance that let this one in may have been so before.
@@ -202,27 +202,27 @@ class Identity:
         settled = self.registry.settled.first_since(at)
         until = (at if settled is None else settled.happened_at) + SAME_ACT
         departures: list[Departure] = []
-        for name in self._names_like(member):
-            if name not in self._went:
-                went = ((m, r) for m in self._by_name[name] for r in m.removals)
-                self._went[name] = Timeline((Departure(_silent_since(m, r), m, r) for m, r in went), _since)
-            gone = self._went[name].between(at - LOOK_BACK, until)
-            may_be = (d for d in reversed(gone) if self._may_be_same(d.member, member))
+        for name in self._possible_names(member):
+            if name not in self._goings:
+                removals = ((m, r) for m in self._by_name[name] for r in m.removals)
+                self._goings[name] = Timeline((Departure(_silent_since(m, r), m, r) for m, r in removals), _since)
+            recent = self._goings[name].between(at - LOOK_BACK, until)
+            may_be = (d for d in reversed(recent) if self._may_be_same(d.member, member))
             departures += [d for d in may_be if _was_known(d, at)][:1]
         return max(departures, key=_since, default=None)
 
-    def had_none(self, at: datetime) -> bool:
+    def had_no_member(self, at: datetime) -> bool:
         """Whether no member at all is known to have been in the group within the look-back before an instant."""
-        came, went = self._all_stays
-        is_known_to_be_empty = came.count_before(at - SAME_ACT) == went.count_before(at - LOOK_BACK)
-        return is_known_to_be_empty and not went.between(at - LOOK_BACK, at)
+        arrivals, departures = self._all_stays
+        is_known_to_be_empty = arrivals.count_before(at - SAME_ACT) == departures.count_before(at - LOOK_BACK)
+        return is_known_to_be_empty and not departures.between(at - LOOK_BACK, at)
 
     @cached_property
     def _all_stays(self) -> tuple[Timeline[datetime], Timeline[datetime]]:
         """When each member was first heard of, and when each that went did so last."""
-        known = [m for m in self.registry.members.values() if m.known_at is not None]
-        return instants(m.known_at for m in known if m.known_at), instants(
-            m.removals[-1].at for m in known if m.removals
+        members = [m for m in self.registry.members.values() if m.known_at is not None]
+        return instants(m.known_at for m in members if m.known_at), instants(
+            m.removals[-1].at for m in members if m.removals
         )
 
     def log_of(self, member: Member, at: datetime) -> ClientLog:

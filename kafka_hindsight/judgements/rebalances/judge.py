@@ -11,7 +11,7 @@ from kafka_hindsight.catalog.codes import Cause, Confidence, Outcome, Protocol
 from kafka_hindsight.judgements.reasoning import rulings
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, Verdict
-from kafka_hindsight.judgements.rebalances.case import Case, shown
+from kafka_hindsight.judgements.rebalances.case import Case, proof_of
 from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
@@ -38,19 +38,19 @@ _BY_ITS_WORDS = {
 
 def former_self_was_not_removed(case: Case) -> Proof | None:
     """The same client had joined within the look-back (24 h), and no line shows it removed."""
-    former = case.earlier
-    if former is None or former.gone_before(case.at) is not None:
+    former = case.former_self
+    if former is None or former.last_removal_until(case.at) is not None:
         return None
-    return shown(*former.introduced_by, *case.registry.first_line(former))
+    return proof_of(*former.introduced_by, *case.registry.first_line(former))
 
 
 def came_back_after_removal(case: Case) -> Proof | None:
     """The same client was in the group within the look-back (24 h), and a line shows it leave or removed."""
-    gone = case.earlier and case.earlier.gone_before(case.at)
-    if not case.earlier or not gone:
+    removal = case.former_self and case.former_self.last_removal_until(case.at)
+    if not case.former_self or not removal:
         return None
-    how = _HOW_IT_WENT[gone.how]
-    return shown(*case.earlier.introduced_by, gone.event, away=duration(case.at - gone.at), how=how)
+    how = _HOW_IT_WENT[removal.how]
+    return proof_of(*case.former_self.introduced_by, removal.event, away=duration(case.at - removal.at), how=how)
 
 
 def was_there_by_its_words(case: Case) -> Proof | None:
@@ -61,7 +61,7 @@ def was_there_by_its_words(case: Case) -> Proof | None:
 
 def is_surely_the_same(case: Case) -> Proof | None:
     """The instance id, the member id, or with a client id that no library chose the host, is the same as before."""
-    member, former = case.member, case.earlier
+    member, former = case.member, case.former_self
     is_there = member.host is not None and former is not None and member.host == former.host
     is_there = is_there and not is_default(member.client_id or "")
     has_its_id = former is not None and member.member_id == former.member_id
@@ -70,18 +70,18 @@ def is_surely_the_same(case: Case) -> Proof | None:
 
 def like_one_had_gone(case: Case) -> Proof | None:
     """A member that may be the same had gone, or was no longer heard, within the look-back (24 h)."""
-    gone = case.like_gone
-    if gone is None:
+    departure = case.lookalike_departure
+    if departure is None:
         return None
-    words = {"like": case.likeness(gone.member), "away": duration(max(case.at - gone.silent_since, SAME_ACT))}
-    return shown(*gone.member.introduced_by, gone.removal.event, **words)
+    words = {"like": case.likeness(departure.member), "away": duration(max(case.at - departure.silent_since, SAME_ACT))}
+    return proof_of(*departure.member.introduced_by, departure.removal.event, **words)
 
 
 def its_log_names_a_former_self(case: Case) -> Proof | None:
     """The member's own log names, within the look-back (24 h), another member of its client, and only before it."""
     member = case.member
     former = case.registry.logs.former_in(member.client_id or "", member.member_id)
-    return shown(former) if former is not None and former.happened_at >= case.at - LOOK_BACK else None
+    return proof_of(former) if former is not None and former.happened_at >= case.at - LOOK_BACK else None
 
 
 def names_do_not_identify(case: Case) -> Proof | None:
@@ -96,21 +96,21 @@ def keeps_its_member_id(case: Case) -> Proof | None:
 
 def group_was_empty_of_its_like(case: Case) -> Proof | None:
     """The group was empty, and the last one that had gone has the member's host, or its client id and no other host."""
-    if case.episode.members_before != 0 or case.like_gone is None:
+    if case.episode.members_before != 0 or case.lookalike_departure is None:
         return None
-    member, gone = case.member, case.like_gone.member
-    is_there = member.host is not None and member.host == gone.host
-    return proof_if(is_there or (member.client_id is not None and member.client_id == gone.client_id))
+    member, former = case.member, case.lookalike_departure.member
+    is_there = member.host is not None and member.host == former.host
+    return proof_if(is_there or (member.client_id is not None and member.client_id == former.client_id))
 
 
 def group_had_others(case: Case) -> Proof | None:
     """The group had members within the look-back (24 h)."""
-    return proof_if(not case.identity.had_none(case.at))
+    return proof_if(not case.identity.had_no_member(case.at))
 
 
 def history_has_holes(case: Case) -> Proof | None:
     """Not every member that the group had within the look-back (24 h) is known."""
-    return proof_if(case.like_gone is not None or not case.history.is_whole(case.at))
+    return proof_if(case.lookalike_departure is not None or not case.history.is_whole(case.at))
 
 
 def history_reaches_back(case: Case) -> Proof | None:
@@ -203,7 +203,8 @@ def member_was(what: Change, words: str) -> Predicate[Case]:
 
 def move_cut_it_short(case: Case) -> Proof | None:
     """The coordinator moved while the rebalance ran, and no line shows that the generation was reached."""
-    return None if case.began is None else Proof(case.began.evidence, {"began": case.began.sentence})
+    verdict = case.start_verdict
+    return None if verdict is None else Proof(verdict.evidence, {"began": verdict.sentence})
 
 
 # fmt: off
@@ -279,7 +280,7 @@ BY_CHANGE: dict[Change, Sequence[Ruling[Case]]] = {
 }
 """The table that judges the change of one member."""
 
-_STATED = ("storage_error", "over_capacity", "static_protocol_changed")
+_REASONS_THAT_ARE_CAUSES = ("storage_error", "over_capacity", "static_protocol_changed")
 """Reasons of the coordinator that are the cause themselves, also where they name a member."""
 
 
@@ -289,7 +290,7 @@ def judge_episode(case: Case) -> Verdict:
     Edge case: where the line that starts it is missing, the first change left may be one that only fell into it.
     """
     episode = case.episode
-    if episode.reason.act in _STATED:
+    if episode.reason.act in _REASONS_THAT_ARE_CAUSES:
         return rulings.judge(REASON_RULINGS, case)
     if case.change is not None:
         verdict = judge_change(case)
@@ -306,11 +307,11 @@ def judge_episode(case: Case) -> Verdict:
     return rulings.judge(REASON_RULINGS, case)
 
 
-def judge_move(case: Case, began: Verdict) -> Verdict:
+def judge_move(case: Case, start_verdict: Verdict) -> Verdict:
     """That the move of the coordinator cut the episode short, where it did; else why it began."""
     if case.episode.cut_by_move and case.episode.outcome in (Outcome.INTERRUPTED, Outcome.UNFINISHED):
-        return rulings.judge(MOVE_RULINGS, replace(case, began=began))
-    return began
+        return rulings.judge(MOVE_RULINGS, replace(case, start_verdict=start_verdict))
+    return start_verdict
 
 
 def judge_change(case: Case) -> Verdict:

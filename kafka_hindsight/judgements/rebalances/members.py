@@ -87,7 +87,7 @@ class Member:
         says_itself = self.instance_id is None and self.client_id == reasons.name_in_member_id(self.member_id)
         return tuple(e for e in (None if says_itself else self.named_by, self.placed_by) if e is not None)
 
-    def gone_before(self, at: datetime) -> Removal | None:
+    def last_removal_until(self, at: datetime) -> Removal | None:
         """Its last removal no later than `at`; None where it was there all the time."""
         return self._removals.last_until(at)
 
@@ -113,14 +113,14 @@ class MemberRegistry:
         """Whether the coordinator names the members that join with the id which it assigned."""
         self._settings: dict[str, Event] = {}
         self._last_reached_at = LONG_AGO
-        self._there: dict[str, Member] = {}
+        self._present: dict[str, Member] = {}
         self.moves: dict[str, list[Event]] = defaultdict(list)
         """What shows each member come or go."""
         self._joins: dict[str, list[Event]] = defaultdict(list)
         settled, stops, generations = [], [], []
         self._reads_by_pattern = False
         for event in events:
-            self._read(event)
+            self._feed(event)
             if event.kind == Kind.JOIN_COMPLETED:
                 settled.append(event)
             elif event.kind == Kind.CLIENT_STOPPING:
@@ -141,7 +141,7 @@ class MemberRegistry:
         """Whether the group can read a topic: any one, where its topics are not known or a pattern chooses them."""
         return not self.topics or self._reads_by_pattern or topic in self.topics
 
-    def _read(self, event: Event) -> None:
+    def _feed(self, event: Event) -> None:
         if event.origin == Origin.CLIENT and event.client_id:
             self.logs.add(event.client_id, event)
             if event.kind == Kind.CLIENT_CONFIGURED:
@@ -155,7 +155,7 @@ class MemberRegistry:
                 self._reads_by_pattern = True
             else:
                 self.topics.update(_TOPIC.findall(event.detail))
-        for member_id, how in dropped(event):
+        for member_id, how in removals_in(event):
             self._remove(self._member(member_id), how, event)
         if event.kind == Kind.STATIC_MEMBER_REPLACED and event.old_member_id:
             old = self._member(event.old_member_id)
@@ -163,11 +163,11 @@ class MemberRegistry:
                 old.instance_id, old.placed_by = reasons.option_value(event.instance_id), event
             self._remove(old, Change.REPLACED, event)
         elif event.kind in (Kind.GROUP_EMPTIED, Kind.GROUP_DEAD):
-            for member in list(self._there.values()):
+            for member in list(self._present.values()):
                 if member.first_at is None or member.first_at < event.happened_at:
                     self._remove(member, Change.LEFT, event)
         elif event.kind == Kind.REBALANCE_STARTED and event.generation == 0:
-            for member in list(self._there.values()):
+            for member in list(self._present.values()):
                 if member.first_at is not None and member.first_at <= self._last_reached_at:
                     self._remove(member, Change.FORGOTTEN, event, self._last_reached_at + MS)
         if event.origin == Origin.BROKER and event.generation:
@@ -175,11 +175,11 @@ class MemberRegistry:
 
     def _member(self, member_id: str) -> Member:
         if member_id not in self.members:
-            self.members[member_id] = self._there[member_id] = Member(member_id)
+            self.members[member_id] = self._present[member_id] = Member(member_id)
         return self.members[member_id]
 
     def _remove(self, member: Member, how: Change, event: Event, at: datetime | None = None) -> None:
-        self._there.pop(member.member_id, None)
+        self._present.pop(member.member_id, None)
         member.removals.append(Removal(at or event.happened_at, how, event))
 
     def _see(self, member: Member, instance_id: str | None, event: Event) -> None:
@@ -234,19 +234,19 @@ class MemberRegistry:
 
     def count_at(self, at: datetime) -> int:
         """How many of the known members can have been in the group at that instant."""
-        came, went = self._stays
-        return came.count_until(at) - went.count_until(at)
+        arrivals, departures = self._stays
+        return arrivals.count_until(at) - departures.count_until(at)
 
     @cached_property
     def _stays(self) -> tuple[Timeline[datetime], Timeline[datetime]]:
         """From when on each member can have been there, and from when on it had come and was gone."""
-        came, went = [], []
+        arrivals, departures = [], []
         for member in self.members.values():
             since = LONG_AGO if member.first_at is None else member.first_at - SAME_ACT
-            came.append(since)
+            arrivals.append(since)
             if member.removals:
-                went.append(max(since, min(r.at for r in member.removals)))
-        return instants(came), instants(went)
+                departures.append(max(since, min(r.at for r in member.removals)))
+        return instants(arrivals), instants(departures)
 
     def arrival(self, member_id: str, at: datetime) -> Event | None:
         """The line of the member's arrival at `at` that shows most: the one that starts the rebalance, if any."""
@@ -254,7 +254,7 @@ class MemberRegistry:
         lines = [e for e in moves.near(at, SAME_ACT) if e.kind in ARRIVALS]
         return max(lines, default=None, key=lambda e: (e.kind == Kind.REBALANCE_STARTED, e.happened_at))
 
-    def joined_last(self, member_id: str, before: datetime) -> Event | None:
+    def last_join(self, member_id: str, before: datetime) -> Event | None:
         """The member's last joining before an instant, by its own log or by the lines that name its arrival."""
         joins = self._joins_by_time.get(member_id, NO_LINES)
         last = joins.last_before(before - SAME_ACT)
@@ -292,7 +292,7 @@ def namings(event: Event) -> Iterator[tuple[str, str | None]]:
         yield event.member_id, reasons.option_value(event.instance_id)
 
 
-def dropped(event: Event) -> Iterator[tuple[str, Change]]:
+def removals_in(event: Event) -> Iterator[tuple[str, Change]]:
     """The members that an event drops without a line of their own, and how they went."""
     if event.kind == Kind.MEMBERS_NOT_REJOINED:
         yield from ((m, Change.NOT_REJOINED) for m in reasons.split_members(event.members or ""))

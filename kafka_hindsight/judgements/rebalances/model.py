@@ -159,7 +159,7 @@ class GroupContext:
     def _expiries(self) -> dict[int | None, Timeline[Expiry]]:
         return timelines(self.expiries, lambda e: e.broker, lambda e: e.at)
 
-    def expired_at_once(self, broker: int | None, at: datetime) -> Sequence[Expiry]:
+    def expiries_near(self, broker: int | None, at: datetime) -> Sequence[Expiry]:
         """The sessions that a coordinator found expired within a quarter of a second of an instant."""
         return self._expiries[broker].near(at, AT_ONCE) if broker in self._expiries else ()
 
@@ -175,8 +175,8 @@ class GroupContext:
         spans = self._log_spans.get(broker) if broker is not None else None
         end = max((i.end for i in spans.at(at, CLOCK_SKEW) if i.end), default=None) if spans else None
         until = self.observed_to if end is None or self.outages_of(broker).at(end, CLOCK_SKEW) else end
-        gone = (i.start for i in self.outages_of(broker).between(at, until) if at <= i.start)
-        return next((start for start in gone if self._are_all_away(start, at + RETURN_WITHIN)), until)
+        outage_starts = (i.start for i in self.outages_of(broker).between(at, until) if at <= i.start)
+        return next((start for start in outage_starts if self._are_all_away(start, at + RETURN_WITHIN)), until)
 
     def _are_all_away(self, start: datetime, end: datetime) -> bool:
         """Whether no broker whose log is at hand served from one instant to another."""

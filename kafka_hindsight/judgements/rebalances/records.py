@@ -13,7 +13,7 @@ from kafka_hindsight.catalog.rows.structs import RecordedMember
 from kafka_hindsight.judgements.reasoning.evidence import quote_record
 
 Owned = tuple[str, int]
-Held = tuple[Owned, RecordedMember, int | None]
+Holding = tuple[Owned, RecordedMember, int | None]
 
 
 @dataclass
@@ -45,7 +45,7 @@ def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
     spans: list[Span] = []
     classic: dict[tuple[Owned, str], Span] = {}
     members: dict[str, dict[tuple[Owned, str], Span]] = {}
-    known: dict[str, GroupRecord] = {}
+    metadata: dict[str, GroupRecord] = {}
     for record in records:
         kind, member = record.record_type, record.member_id or ""
         if kind == GroupRecordType.GROUP_METADATA:
@@ -53,10 +53,10 @@ def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
             holdings = [((owned.topic, owned.partition), m, record.generation) for m, owned in assigned]
             classic = _follow(spans, classic, record, holdings)
         elif kind == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA and not record.is_tombstone:
-            known[member] = record
+            metadata[member] = record
         elif kind == GroupRecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT:
-            named = known.get(member, record)
-            holder = RecordedMember(member_id=member, client_id=named.client_id, host=named.host)
+            names = metadata.get(member, record)
+            holder = RecordedMember(member_id=member, client_id=names.client_id, host=names.host)
             parts = (*(record.assignment or ()), *(record.pending_revocation or ()))
             holdings = [
                 ((owned.topic or owned.topic_id, owned.partition), holder, record.member_epoch) for owned in parts
@@ -66,7 +66,7 @@ def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
 
 
 def _follow(
-    spans: list[Span], open_: dict[tuple[Owned, str], Span], record: GroupRecord, holdings: Iterable[Held]
+    spans: list[Span], open_: dict[tuple[Owned, str], Span], record: GroupRecord, holdings: Iterable[Holding]
 ) -> dict[tuple[Owned, str], Span]:
     """The spans that are open after a record: what it newly names begins, what it no longer names ends."""
     at = record.written_at
@@ -135,10 +135,10 @@ def _generation(record: GroupRecord, before: GroupRecord | None, since: datetime
         says = f"generation {generation} is stored"
         yield _event(record, STORED, since, says, generation=generation, leader_member_id=record.leader)
     follows = generation == 1 or (before is not None and before.generation == (generation or 0) - 1)
-    named = {"assignor": record.protocol, "generation": generation if follows else None}
+    generation_fields = {"assignor": record.protocol, "generation": generation if follows else None}
     for member in record.members or ():
         says = f"generation {generation}: member {member.member_id}"
-        yield _event(record, RECORDED, since, says, **named, **_settings(member))
+        yield _event(record, RECORDED, since, says, **generation_fields, **_settings(member))
 
 
 def _settings(member: GroupRecord | RecordedMember) -> dict[str, Any]:
@@ -149,11 +149,11 @@ def _settings(member: GroupRecord | RecordedMember) -> dict[str, Any]:
 
 
 def _event(record: GroupRecord, kind: str, since: datetime, says: str, **fields: Any) -> Event:
-    quoted = quote_record(record, says)
+    proof = quote_record(record, says)
     return Event(
-        line_id=quoted.line_id,
-        source=quoted.source,
-        text=quoted.text,
+        line_id=proof.line_id,
+        source=proof.source,
+        text=proof.text,
         cluster=record.cluster,
         origin=Origin.RECORD,
         happened_at=max(record.written_at, since),

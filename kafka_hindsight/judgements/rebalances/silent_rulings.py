@@ -13,7 +13,7 @@ from datetime import timedelta
 from kafka_hindsight.catalog.codes import Cause, Outcome
 from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Possible, Ruling, Unknown
-from kafka_hindsight.judgements.rebalances.case import Case, shown
+from kafka_hindsight.judgements.rebalances.case import Case, proof_of
 from kafka_hindsight.judgements.rebalances.leave_rulings import logs_cover_the_return
 from kafka_hindsight.shared.durations import LONG_AGO, NEXT_POLL, RETURN_WITHIN, SAME_ACT
 from kafka_hindsight.shared.words import duration
@@ -37,7 +37,7 @@ def group_was_empty(case: Case) -> Proof | None:
 def process_stopped(case: Case) -> Proof | None:
     """A log that names the group and no other one says at most 5 s before that its process stops."""
     stop = case.registry.stops.last_until(case.at + SAME_ACT)
-    return shown(stop) if stop is not None and stop.happened_at >= case.at - NEXT_POLL else None
+    return proof_of(stop) if stop is not None and stop.happened_at >= case.at - NEXT_POLL else None
 
 
 def group_emptied_at_once(case: Case) -> Proof | None:
@@ -57,9 +57,9 @@ def new_client_asked(case: Case) -> Proof | None:
     """A client's log shows its first request to join within the second before, and this generation as its first."""
     before = case.episode.previous
     since = max(case.at - SAME_ACT, before.started_at if before else LONG_AGO)
-    for asked, generation in case.registry.logs.first_requests.between(since, case.at):
+    for request, generation in case.registry.logs.first_requests.between(since, case.at):
         if generation == case.episode.to_generation:
-            return shown(asked, client=asked.client_id, asked=duration(case.at - asked.happened_at))
+            return proof_of(request, client=request.client_id, asked=duration(case.at - request.happened_at))
     return None
 
 
