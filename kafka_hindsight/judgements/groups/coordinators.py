@@ -57,9 +57,9 @@ def losses_of_groups(
     """
     if partition_count is None:
         return {}
-    lost = grouped((f for f in failovers if f.topic == OFFSETS_TOPIC), lambda f: f.partition)
+    by_home = grouped((f for f in failovers if f.topic == OFFSETS_TOPIC), lambda f: f.partition)
     homes = ((g, offsets_partition_of(g, partition_count)) for g in sorted(set(group_ids)))
-    return {g: sorted((f.happened_at, f.outage_id) for f in lost.get(home, ()) if f.outage_id) for g, home in homes}
+    return {g: sorted((f.happened_at, f.outage_id) for f in by_home.get(home, ()) if f.outage_id) for g, home in homes}
 
 
 def rebuild_coordinator_moves(
@@ -77,7 +77,7 @@ def rebuild_coordinator_moves(
         if event.group_id is not None and event.broker is not None:
             by_group[event.cluster, event.group_id].append((event.broker, event))
     rows = (_moves(*key, partition_count, lines, context) for key, lines in sorted(by_group.items()))
-    return [row for own in rows for row in own if window.holds(row.moved_at)]
+    return [row for moves in rows for row in moves if window.holds(row.moved_at)]
 
 
 def _moves(
@@ -123,7 +123,7 @@ def _end_of_load(line: Event, loads: Timeline[Event]) -> Event:
 
 
 @dataclass(frozen=True)
-class Moved:
+class MoveCase:
     """One move of a coordinator, with the rebalances beside it.
 
     `until`: how long it may have an effect. `before`: the former coordinator's last rebalance that began before the
@@ -138,7 +138,7 @@ class Moved:
     after: Rebalance | None
 
 
-def it_interrupted_a_rebalance(case: Moved) -> Proof | None:
+def it_interrupted_a_rebalance(case: MoveCase) -> Proof | None:
     """The former coordinator's last rebalance was under way, and ended with the move, after it, or not at all."""
     last = case.before
     if last is None or last.outcome not in (Outcome.INTERRUPTED, Outcome.UNFINISHED):
@@ -147,19 +147,19 @@ def it_interrupted_a_rebalance(case: Moved) -> Proof | None:
     return Proof(facts={"rebalance_id": last.rebalance_id}) if is_open else None
 
 
-def the_new_coordinator_began_one(case: Moved) -> Proof | None:
+def the_new_coordinator_began_one(case: MoveCase) -> Proof | None:
     """The new coordinator began a rebalance that a broker accounts for before a session could run out."""
     return None if case.after is None else Proof(facts={"rebalance_id": case.after.rebalance_id})
 
 
-def the_lines_reach_far_enough(case: Moved) -> Proof | None:
+def the_lines_reach_far_enough(case: MoveCase) -> Proof | None:
     """The brokers' lines reach to the next move, or until a session could have run out."""
     return proof_if(case.until <= case.observed_to)
 
 
 _SOURCE = "GroupCoordinator.onElection and onResignation"
 
-MOVE_RULINGS: tuple[Ruling[Moved], ...] = (
+MOVE_RULINGS: tuple[Ruling[MoveCase], ...] = (
     Likely(
         MoveEffect.CUT_SHORT,
         "The former coordinator did not finish the rebalance that ran.",
@@ -194,16 +194,16 @@ def add_effects(
     began it.
     """
     ordered = sorted(moves, key=lambda m: m.moved_at)
-    begun = _by_coordinator(sorted(rebalances, key=lambda r: r.rebalance_id))
-    induced = _by_coordinator(r for rows in begun.values() for r in rows if r.cause in BROKER_INDUCED_CAUSES)
+    by_coordinator = _by_coordinator(sorted(rebalances, key=lambda r: r.rebalance_id))
+    induced = _by_coordinator(r for rows in by_coordinator.values() for r in rows if r.cause in BROKER_INDUCED_CAUSES)
     none = Timeline[Rebalance]((), at=lambda r: r.started_at)
     rows = []
     for move, following in zip_longest(ordered, ordered[1:]):
         at = move.moved_at
         until = min(following.moved_at if following else at + OUTAGE_SHADOW, at + OUTAGE_SHADOW)
-        before = begun.get(move.broker_from, none).last_before(at)
+        before = by_coordinator.get(move.broker_from, none).last_before(at)
         after = [*induced.get(move.broker_to, none).between(at - COORDINATOR_LOADING, until)[:1], None][0]
-        verdict = decide(MOVE_RULINGS, Moved(move, until, observed_to, before, after))
+        verdict = decide(MOVE_RULINGS, MoveCase(move, until, observed_to, before, after))
         effect = MoveEffect(verdict.code) if verdict else None
         rows.append(replace(move, effect=effect, rebalance_id=verdict.facts.get("rebalance_id") if verdict else None))
     return rows

@@ -43,9 +43,9 @@ class Assignment:
     quote: Quote
 
 
-def partitions_in(listed: str) -> frozenset[Owned]:
+def partitions_in(text: str) -> frozenset[Owned]:
     """The partitions that a client's line lists: `orders-0, orders-1`."""
-    names = (name.strip().rpartition("-") for name in listed.split(",") if name.strip())
+    names = (name.strip().rpartition("-") for name in text.split(",") if name.strip())
     return frozenset((topic, int(number)) for topic, _, number in names if number.isdigit())
 
 
@@ -70,35 +70,35 @@ def _members_in(detail: str) -> Iterator[tuple[str, str]]:
 def _by_records(records: Iterable[GroupRecord]) -> Iterator[Assignment]:
     for record in in_turn(records):
         if record.record_type == GroupRecordType.GROUP_METADATA and record.members:
-            held = {m.member_id: _owned(m.assignment) for m in record.members}
-            if None not in held.values():
-                says = f"generation {record.generation} is stored with {_count(held)} partitions"
-                yield _assignment(record.written_at, record.generation, held, quote_record(record, says))
+            holdings = {m.member_id: _partitions_of(m.assignment) for m in record.members}
+            if None not in holdings.values():
+                says = f"generation {record.generation} is stored with {_count(holdings)} partitions"
+                yield _assignment(record.written_at, record.generation, holdings, quote_record(record, says))
 
 
 def _by_readings(readings: Iterable[GroupSnapshot], member_snapshots: Iterable[MemberSnapshot]) -> Iterator[Assignment]:
     members = grouped(member_snapshots, lambda m: m.snapshot_at)
     for reading in readings:
         at = reading.snapshot_at
-        held = {m.member_id: _owned(m.assignment) for m in members.get(at, ())}
-        if held and shows_holders(reading) and None not in held.values():
-            says = f"group {reading.group_id}: {len(held)} members hold {_count(held)} partitions"
-            yield _assignment(at, None, held, quote_snapshot(reading, says))
+        holdings = {m.member_id: _partitions_of(m.assignment) for m in members.get(at, ())}
+        if holdings and shows_holders(reading) and None not in holdings.values():
+            says = f"group {reading.group_id}: {len(holdings)} members hold {_count(holdings)} partitions"
+            yield _assignment(at, None, holdings, quote_snapshot(reading, says))
 
 
 def _assignment(
-    at: datetime, generation: int | None, held: Mapping[str, Iterable[Owned] | None], proof: Quote
+    at: datetime, generation: int | None, holdings: Mapping[str, Iterable[Owned] | None], proof: Quote
 ) -> Assignment:
-    owners = {owned: member for member in sorted(held) for owned in held[member] or ()}
-    return Assignment(at, generation, frozenset(held), owners, proof)
+    owners = {owned: member for member in sorted(holdings) for owned in holdings[member] or ()}
+    return Assignment(at, generation, frozenset(holdings), owners, proof)
 
 
-def _owned(assignment: Sequence[TopicPartition] | None) -> frozenset[Owned] | None:
+def _partitions_of(assignment: Sequence[TopicPartition] | None) -> frozenset[Owned] | None:
     return None if assignment is None else frozenset((a.topic, a.partition) for a in assignment)
 
 
-def _count(held: Mapping[str, frozenset[Owned] | None]) -> int:
-    return sum(len(owned or ()) for owned in held.values())
+def _count(holdings: Mapping[str, frozenset[Owned] | None]) -> int:
+    return sum(len(owned or ()) for owned in holdings.values())
 
 
 _INCREMENTAL = re.compile(r"cooperative|^(?:sessioned|compatible|stream)$")
@@ -115,8 +115,8 @@ class Stop:
     None: not known. `is_eager`: every member gave back everything; None where no evidence names the assignor.
     """
 
-    stopped: int | None = None
-    kept: int | None = None
+    partitions: int | None = None
+    unmoved: int | None = None
     is_eager: bool | None = None
     quotes: tuple[Quote, ...] = ()
 
@@ -133,7 +133,7 @@ class Witnesses:
 
 def price(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> list[Rebalance]:
     """The rebalances with `partition_seconds`, null where duration or partitions are not known."""
-    return [replace(r, partition_seconds=cost_of(r, stops[r.rebalance_id].stopped)) for r in rebalances]
+    return [replace(r, partition_seconds=cost_of(r, stops[r.rebalance_id].partitions)) for r in rebalances]
 
 
 def cost_of(rebalance: Rebalance, partitions: int | None) -> float | None:
@@ -156,34 +156,34 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
     stops = _stops_of_epochs([r for r in ordered if r.protocol != Protocol.CLASSIC], witnesses)
     if not classic:
         return stops
-    known = _Assignments(witnesses)
+    assignments = _Assignments(witnesses)
     assignors = _assignors(witnesses)
     has_follow_ups = any(r.cause.noun.is_follow_up for r in classic)
-    held, since = None, None
+    current, since = None, None
     for rebalance, following in pairwise([*classic, None]):
         assert rebalance is not None
-        before = held or known.before(rebalance, since)
-        after = known.after(rebalance, following.started_at if following else None)
+        before = current or assignments.before(rebalance, since)
+        after = assignments.after(rebalance, following.started_at if following else None)
         is_eager = _is_eager(rebalance, assignors, has_follow_ups)
-        stops[rebalance.rebalance_id] = _stop(before, after, is_eager, known.most)
+        stops[rebalance.rebalance_id] = _stop(before, after, is_eager, assignments.most)
         if rebalance.outcome in (Outcome.COMPLETED, Outcome.EMPTIED):
-            held, since = after, rebalance.ended_at
+            current, since = after, rebalance.ended_at
     return stops
 
 
 def _stop(before: Assignment | None, after: Assignment | None, is_eager: bool | None, most: int | None) -> Stop:
-    known = [a for a in (before, after) if a is not None]
-    quotes = tuple(a.quote for a in known)
+    assignments = [a for a in (before, after) if a is not None]
+    quotes = tuple(a.quote for a in assignments)
     if is_eager:
-        kept = None
+        unmoved = None
         if before is not None and after is not None:
-            kept = sum(after.owners.get(p) == member for p, member in before.owners.items())
-        return Stop(len({p for a in known for p in a.owners}) or most, kept, True, quotes)
+            unmoved = sum(after.owners.get(p) == member for p, member in before.owners.items())
+        return Stop(len({p for a in assignments for p in a.owners}) or most, unmoved, True, quotes)
     if is_eager is None or before is None or after is None:
         return Stop(None, None, is_eager, quotes)
-    given = {p for p, member in after.owners.items() if before.owners.get(p) != member}
-    left = {p for p, member in before.owners.items() if member not in after.members}
-    return Stop(len(given | left), 0, False, quotes)
+    transfers = {p for p, member in after.owners.items() if before.owners.get(p) != member}
+    orphans = {p for p, member in before.owners.items() if member not in after.members}
+    return Stop(len(transfers | orphans), 0, False, quotes)
 
 
 class _Assignments:
@@ -192,21 +192,21 @@ class _Assignments:
     Edge case: each assignment is what one witness shows; the parts that several show are not put together.
     """
 
-    def __init__(self, shown_by: Witnesses) -> None:
-        known = [*_by_leaders(shown_by.events), *_by_records(shown_by.records)]
-        known += _by_readings(shown_by.readings, shown_by.members)
-        known.sort(key=lambda a: (a.at, a.generation is None, a.generation or 0))
-        self._of = timelines(known, lambda a: a.generation, lambda a: a.at)
-        self.most = max((len(a.owners) for a in known), default=None)
+    def __init__(self, witnesses: Witnesses) -> None:
+        assignments = [*_by_leaders(witnesses.events), *_by_records(witnesses.records)]
+        assignments += _by_readings(witnesses.readings, witnesses.members)
+        assignments.sort(key=lambda a: (a.at, a.generation is None, a.generation or 0))
+        self._by_generation = timelines(assignments, lambda a: a.generation, lambda a: a.at)
+        self.most = max((len(a.owners) for a in assignments), default=None)
 
     def _in(self, generation: int | None) -> Timeline[Assignment]:
-        return self._of.get(generation) or Timeline((), at=lambda a: a.at)
+        return self._by_generation.get(generation) or Timeline((), at=lambda a: a.at)
 
     def before(self, rebalance: Rebalance, since: datetime | None) -> Assignment | None:
         """What held when a rebalance began for which no earlier one shows it; nothing in a group's first one."""
         at = rebalance.started_at
         if rebalance.from_generation == 0:
-            return _nothing(at, 0, rebalance)
+            return _empty_assignment(at, 0, rebalance)
         last = (self._in(g).last_before(at) for g in (rebalance.from_generation, None))
         later = (a for a in last if a is not None and (since is None or a.at > since))
         return max(later, key=lambda a: (a.at, a.generation is None), default=None)
@@ -217,7 +217,7 @@ class _Assignments:
         if end is None or rebalance.outcome not in (Outcome.COMPLETED, Outcome.EMPTIED):
             return None
         if rebalance.outcome == Outcome.EMPTIED:
-            return _nothing(end, rebalance.to_generation, rebalance)
+            return _empty_assignment(end, rebalance.to_generation, rebalance)
         first = (
             self._in(rebalance.to_generation).first_since(rebalance.started_at - SAME_ACT),
             self._in(None).first_after(end + SAME_ACT),
@@ -226,7 +226,7 @@ class _Assignments:
         return min(earlier, key=lambda a: (a.at, a.generation is None), default=None)
 
 
-def _nothing(at: datetime, generation: int | None, rebalance: Rebalance) -> Assignment:
+def _empty_assignment(at: datetime, generation: int | None, rebalance: Rebalance) -> Assignment:
     return Assignment(at, generation, frozenset(), {}, rebalance.evidence[-1])
 
 
@@ -239,7 +239,7 @@ def _assignors(witnesses: Witnesses) -> Timeline[tuple[datetime, str]]:
     by_lines = [(e.happened_at, e.assignor) for e in witnesses.events if e.assignor and e.kind != configured]
     by_records = [(r.written_at, r.protocol) for r in witnesses.records if r.protocol]
     by_readings = [(r.snapshot_at, r.assignor) for r in witnesses.readings if r.assignor]
-    return Timeline(sorted([*by_lines, *by_records, *by_readings]), at=lambda seen: seen[0])
+    return Timeline(sorted([*by_lines, *by_records, *by_readings]), at=lambda pair: pair[0])
 
 
 def _is_eager(rebalance: Rebalance, assignors: Timeline[tuple[datetime, str]], has_follow_ups: bool) -> bool | None:
@@ -261,13 +261,13 @@ def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> d
     moves = by_instant(e for e in witnesses.events if e.kind in _MOVES)
     stops = {}
     for r in rebalances:
-        stopped: int | None = None
+        partitions: int | None = None
         if r.ended_at is not None and holdings.since and holdings.since <= r.started_at + SAME_ACT:
-            stopped = holdings.changed(r.started_at, r.ended_at)
+            partitions = holdings.count_changes(r.started_at, r.ended_at)
         elif r.ended_at is not None and (holdings.since or len(moves)):
-            moved = moves.between(r.started_at, r.ended_at)
-            stopped = len({p for e in moved for p in partitions_in(e.detail or "")})
-        stops[r.rebalance_id] = Stop(stopped, None if stopped is None else 0, False)
+            inside = moves.between(r.started_at, r.ended_at)
+            partitions = len({p for e in inside for p in partitions_in(e.detail or "")})
+        stops[r.rebalance_id] = Stop(partitions, None if partitions is None else 0, False)
     return stops
 
 
@@ -284,7 +284,7 @@ class _Holdings:
         edges = [(at, s.owned) for s in spans for at in (s.since, s.until) if at is not None]
         self._edges = Timeline(edges, at=lambda edge: edge[0])
 
-    def changed(self, start: datetime, end: datetime) -> int:
+    def count_changes(self, start: datetime, end: datetime) -> int:
         """How many partitions have another holder after an instant than just before an earlier one."""
         touched = {owned for _, owned in self._edges.between(start, end)}
         count = 0
@@ -295,7 +295,7 @@ class _Holdings:
         return count
 
 
-_REMOVED = (Kind.GROUP_DEAD, Kind.GROUPS_DELETED, BURIED)
+_REMOVALS = (Kind.GROUP_DEAD, Kind.GROUPS_DELETED, BURIED)
 
 _Chain = Sequence[Rebalance]
 
@@ -307,13 +307,13 @@ def rebuild_unavailability(
 
     Takes: events with what its records show; `logs_end`, the last line of any broker.
     """
-    removals = by_instant(e for e in events if e.kind in _REMOVED)
+    removals = by_instant(e for e in events if e.kind in _REMOVALS)
     rows = []
     for chain, following in _chains(rebalances, stops):
         interval, first, last = _interval(chain, following), chain[0], chain[-1]
-        removed = removals.first_after(interval.start)
-        if removed:
-            interval = interval.within(None, removed.happened_at)
+        removal = removals.first_after(interval.start)
+        if removal:
+            interval = interval.within(None, removal.happened_at)
         has_end = last.outcome in (Outcome.COMPLETED, Outcome.EMPTIED)
         confidence = Confidence.CERTAIN if has_end else Confidence.LIKELY
         kind, subject = UnavailabilityKind.NO_CONSUMER, (first.cluster, first.group_id)
