@@ -1,4 +1,4 @@
-"""Which broker coordinated a group, when that changed, and what each move did to the group."""
+"""The broker that coordinated a group, each move to another one, and what the move did to the group."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def java_string_hash(text: str) -> int:
 def offsets_partition_of(group_id: str, partition_count: int) -> int:
     """The partition of __consumer_offsets that keeps a group.
 
-    Edge case: the smallest integer has no absolute value, and counts as 0.
+    The smallest integer has no absolute value, and counts as 0.
     Source: Utils.abs(groupId.hashCode) % offsets.topic.num.partitions (GroupMetadataManager.partitionFor).
     """
     value = java_string_hash(group_id)
@@ -51,9 +51,9 @@ def offsets_partition_of(group_id: str, partition_count: int) -> int:
 def losses_of_groups(
     group_ids: Iterable[str], failovers: Iterable[Failover], partition_count: int | None
 ) -> dict[str, list[tuple[datetime, str]]]:
-    """When each group's partition of `__consumer_offsets` lost its leader to an outage: (happened_at, outage_id).
+    """The outages in which each group's partition of `__consumer_offsets` lost its leader: (happened_at, outage_id).
 
-    Edge case: where no reading shows the number of partitions, a group's own lines have to name its partition.
+    Without a reading that shows the number of partitions, only a group's own lines name its partition.
     """
     if partition_count is None:
         return {}
@@ -67,10 +67,9 @@ def rebuild_coordinator_moves(
 ) -> list[CoordinatorMove]:
     """Rows of gold.coordinator_moves: one for each time a group was loaded by another broker than had it before.
 
-    Keeps: one group's rows chain: the broker one row goes to is the broker the next one comes from.
-    Edge case: a broker that was paused acts for its groups until it learns that they were given away, and unloads them
-    late: only loading makes a former coordinator the coordinator again. Where no line shows that a new one loaded the
-    group, its first act does.
+    One group's rows chain: the broker that one row goes to is the broker that the next one comes from. A broker that
+    was paused acts for its groups until it learns that they were given away, and unloads them late: only loading makes
+    a former coordinator the coordinator again. Where no line shows that a new one loaded the group, its first act does.
     """
     by_group: dict[tuple[str, str], list[tuple[int, Event]]] = defaultdict(list)
     for event in in_order(e for e in events if e.kind in GROUP_KINDS and e.kind != Kind.GROUP_UNLOADED):
@@ -126,9 +125,9 @@ def _end_of_load(line: Event, loads: Timeline[Event]) -> Event:
 class MoveCase:
     """One move of a coordinator, with the rebalances beside it.
 
-    `until`: how long it may have an effect. `before`: the former coordinator's last rebalance that began before the
-    move; `after`: the new coordinator's first one within that time that a broker accounts for. `observed_to`: until
-    when brokers' lines reach.
+    `until`: the end of the time in which it may have an effect. `before`: the former coordinator's last rebalance that
+    began before the move; `after`: the new coordinator's first one within that time that a broker accounts for.
+    `observed_to`: the end of the brokers' lines.
     """
 
     move: CoordinatorMove
@@ -190,7 +189,7 @@ def add_effects(
 ) -> list[CoordinatorMove]:
     """Rows of gold.coordinator_moves of one group with the effect of each move.
 
-    Gives: `effect` by MOVE_RULINGS, with the rebalance that shows it. Of several moves the last one before a rebalance
+    `effect` follows MOVE_RULINGS, with the rebalance that shows it. Of several moves the last one before a rebalance
     began it.
     """
     ordered = sorted(moves, key=lambda m: m.moved_at)

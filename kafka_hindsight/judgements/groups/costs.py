@@ -1,4 +1,4 @@
-"""What rebalances cost: partitions that are not read, times how long; who was assigned what; when none consumed."""
+"""The cost of rebalances: the partitions that stop, times how long; the assignments; the times without a consumer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BETWEEN, _HOLDS = "), ", "=Assignment(partitions=["
 
 @dataclass(frozen=True)
 class Assignment:
-    """What every member of a classic group holds. `generation`: None where a reading shows it, which names none."""
+    """The partitions of each member of a classic group. `generation`: None for a reading, which names none."""
 
     at: datetime
     generation: int | None
@@ -44,7 +44,7 @@ class Assignment:
 
 
 def partitions_in(text: str) -> frozenset[Owned]:
-    """The partitions that a client's line lists: `orders-0, orders-1`."""
+    """The partitions in a client's line: `orders-0, orders-1`."""
     names = (name.strip().rpartition("-") for name in text.split(",") if name.strip())
     return frozenset((topic, int(number)) for topic, _, number in names if number.isdigit())
 
@@ -110,7 +110,7 @@ _MOVES = (Kind.CLIENT_ASSIGNED, Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
 
 @dataclass(frozen=True)
 class Stop:
-    """The partitions that one rebalance stopped, and of them those `kept`, which came back to the member they had.
+    """The partitions that one rebalance stopped: how many, and how many of them stayed with their member (`unmoved`).
 
     None: not known. `is_eager`: every member gave back everything; None where no evidence names the assignor.
     """
@@ -123,7 +123,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Witnesses:
-    """What shows who held what in one group. `readings`: its rows of bronze.group_snapshots."""
+    """The evidence of who held what in one group. `readings`: its rows of bronze.group_snapshots."""
 
     events: Sequence[Event] = ()
     records: Sequence[GroupRecord] = ()
@@ -137,18 +137,18 @@ def price(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> list[Re
 
 
 def cost_of(rebalance: Rebalance, partitions: int | None) -> float | None:
-    """What it costs that so many partitions stop while a rebalance runs, in partition-seconds."""
+    """The partition-seconds that it costs when this many partitions stop while a rebalance runs."""
     if rebalance.duration_ms is None or partitions is None:
         return None
     return float(round(partitions * rebalance.duration_ms / 1000, 3))
 
 
 def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str, Stop]:
-    """What each rebalance of one group stopped, by rebalance id.
+    """The partitions that each rebalance of one group stopped, by rebalance id.
 
-    Gives: all partitions of the group where its assignor is eager; where it is cooperative those that got another
-        owner, or whose owner had gone: what a member gives back it reads until it has synced, so that it stops in
-        the follow-up. Under KIP-848 those whose owner changed while members went over to the epoch.
+    An eager assignor stops all partitions of the group. A cooperative one stops those that got another owner, or whose
+    owner had gone: a member reads what it gives back until it has synced, so that it stops in the follow-up. Under
+    KIP-848 those stop whose owner changed while members went over to the epoch.
     Source: KIP-429, KIP-848; ConsumerCoordinator.onJoinPrepare and onJoinComplete.
     """
     ordered = sorted(rebalances, key=turn_of)
@@ -187,9 +187,9 @@ def _stop(before: Assignment | None, after: Assignment | None, is_eager: bool | 
 
 
 class _Assignments:
-    """The assignments of a classic group, by generation: None for those that readings of a settled group show.
+    """The assignments of a classic group by generation; those of readings, which show settled groups, under None.
 
-    Edge case: each assignment is what one witness shows; the parts that several show are not put together.
+    Each assignment is what one witness shows; the parts that several show are not put together.
     """
 
     def __init__(self, witnesses: Witnesses) -> None:
@@ -203,7 +203,7 @@ class _Assignments:
         return self._by_generation.get(generation) or Timeline((), at=lambda a: a.at)
 
     def before(self, rebalance: Rebalance, since: datetime | None) -> Assignment | None:
-        """What held when a rebalance began for which no earlier one shows it; nothing in a group's first one."""
+        """The assignment before a rebalance that follows no known one; an empty one before the first of a group."""
         at = rebalance.started_at
         if rebalance.from_generation == 0:
             return _empty_assignment(at, 0, rebalance)
@@ -212,7 +212,7 @@ class _Assignments:
         return max(later, key=lambda a: (a.at, a.generation is None), default=None)
 
     def after(self, rebalance: Rebalance, until: datetime | None) -> Assignment | None:
-        """What a rebalance led to: the assignment of its generation, or what a reading shows before the next one."""
+        """The result of a rebalance: the assignment of its generation, or of a reading before the next one."""
         end = rebalance.ended_at
         if end is None or rebalance.outcome not in (Outcome.COMPLETED, Outcome.EMPTIED):
             return None
@@ -231,9 +231,9 @@ def _empty_assignment(at: datetime, generation: int | None, rebalance: Rebalance
 
 
 def _assignors(witnesses: Witnesses) -> Timeline[tuple[datetime, str]]:
-    """The assignors that the group was seen with.
+    """The assignors that the group used, with the time of each witness.
 
-    Edge case: what a client is configured with is a list of offers, not a choice.
+    A client's configuration is a list of offers, not a choice.
     """
     configured = Kind.CLIENT_CONFIGURED
     by_lines = [(e.happened_at, e.assignor) for e in witnesses.events if e.assignor and e.kind != configured]
@@ -243,7 +243,7 @@ def _assignors(witnesses: Witnesses) -> Timeline[tuple[datetime, str]]:
 
 
 def _is_eager(rebalance: Rebalance, assignors: Timeline[tuple[datetime, str]], has_follow_ups: bool) -> bool | None:
-    """Whether the generation's assignor is eager: the last one seen by its end, else the first one seen after it."""
+    """Whether the generation's assignor is eager: the last known by its end, else the first known after it."""
     if len(assignors):
         end = (rebalance.ended_at or rebalance.started_at) + SAME_ACT
         return not _INCREMENTAL.search((assignors.last_until(end) or assignors.values[0])[1])
@@ -251,9 +251,9 @@ def _is_eager(rebalance: Rebalance, assignors: Timeline[tuple[datetime, str]], h
 
 
 def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str, Stop]:
-    """KIP-848: by what the coordinator stored of its members where it did, else by the members' own logs.
+    """The stops under KIP-848: by the coordinator's records where it has them, else by the members' own logs.
 
-    Edge case: an epoch has an end only where every member is witnessed, so that what no log shows did not move.
+    An epoch has an end only where every member is witnessed, so that what no log shows did not move.
     """
     if not rebalances:
         return {}
@@ -272,9 +272,9 @@ def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> d
 
 
 class _Holdings:
-    """Who held each partition of a group, by what the coordinator stored.
+    """The holder of each partition of a group, by the coordinator's records.
 
-    `since`: when its first record was written; None where no record shows a holder.
+    `since`: the first record; None where no record shows a holder.
     """
 
     def __init__(self, records: Sequence[GroupRecord]) -> None:
@@ -305,7 +305,7 @@ def rebuild_unavailability(
 ) -> list[Unavailability]:
     """Rows of gold.unavailability about one group: one from each stop of the whole group to its next assignment.
 
-    Takes: events with what its records show; `logs_end`, the last line of any broker.
+    `events` include those of the group's records; `logs_end` is the last line of any broker.
     """
     removals = by_instant(e for e in events if e.kind in _REMOVALS)
     rows = []
@@ -326,8 +326,8 @@ def rebuild_unavailability(
 def _chains(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> Iterator[tuple[_Chain, Rebalance | None]]:
     """Rebalances in a row from a stop of the whole group to its next assignment, and the rebalance after them.
 
-    Edge case: a group that had no assignment before stops nothing. Under cooperative assignors, and where the
-    coordinator assigns, members give back only what moves: such a group stops only where its last member goes.
+    A group that had no assignment before stops nothing. Under cooperative assignors, and where the coordinator assigns,
+    members give back only what moves: such a group stops only where its last member goes.
     """
     ordered = sorted(rebalances, key=turn_of)
     chain: list[Rebalance] = []
@@ -344,7 +344,7 @@ def _chains(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> Itera
 
 
 def _interval(chain: _Chain, following: Rebalance | None) -> BoundedInterval[None]:
-    """From the stop to the assignment.
+    """The time from the stop to the assignment.
 
     The members stop one after another, each when it learns of the rebalance, and all have stopped when the join phase
     ends. Where the coordinator assigns, the first member can consume before the last. The end of a rebalance that no
@@ -368,7 +368,7 @@ def _interval(chain: _Chain, following: Rebalance | None) -> BoundedInterval[Non
 
 
 def _all_stopped_at(rebalance: Rebalance) -> datetime | None:
-    """When the last member had stopped: it was gone, or had joined again; None where that is not known."""
+    """The instant at which all members had stopped: they were gone, or had joined again; None if not known."""
     if rebalance.outcome == Outcome.EMPTIED:
         return rebalance.ended_at
     return None if rebalance.protocol.has_epochs else rebalance.joined_at

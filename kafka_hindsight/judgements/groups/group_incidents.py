@@ -65,9 +65,9 @@ class SilentHost:
 def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberStay]) -> list[SilentHost]:
     """The hosts whose members all fell silent, each time with the rebalances that this began.
 
-    Keeps: a host that had another member meanwhile is left out, and so is one where no member elsewhere is known to
-    have been heard all the time: then the brokers may have been silent.
-    Edge case: a member's host is the address that its coordinator saw. The rack in a reading is the broker's.
+    A host that had another member meanwhile is left out. So is one where no member elsewhere is known to have been
+    heard all the time: then the brokers may have been silent. A member's host is the address that its coordinator saw.
+    The rack in a reading is the broker's.
     """
     stays = [s for s in roster if s.host]
     heard = Intervals(Interval(s.since, s.until, s) for s in stays if s.since is not None)
@@ -86,7 +86,7 @@ def _silent_host(
     heard: Intervals[MemberStay],
     began: Mapping[tuple[str, str | None], Sequence[Rebalance]],
 ) -> SilentHost | None:
-    """The host where these stays are all that it had, and another one was heard."""
+    """The host, if these stays are all that it had and a member elsewhere was heard."""
     since, last = silent[0][0] - _session(silent[0][1]), silent[-1][0]
     members = {stay for _, stay in silent}
     of_members = ((at, r) for at, s in silent for r in began.get((s.group_id, s.member_id), ()))
@@ -125,8 +125,8 @@ LIMIT_SPREAD = 0.1
 def session_runs_out_after_each_join(storm: Storm) -> Proof | None:
     """Members are removed one session timeout after the rebalance before.
 
-    Each member was alive when that one ended. Edge case: a removal comes later than the session timeout by the time
-    from the join to the last heartbeat. KIP-848 is left out: there not every member takes part in each rebalance.
+    Each member was alive when that one ended. A removal comes later than the session timeout by the time from the join
+    to the last heartbeat. KIP-848 is left out: there not every member takes part in each rebalance.
     """
     removals = [
         ((unit[0].started_at - before[-1].ended_at) / MS, unit[0].session_timeout_ms)
@@ -184,12 +184,12 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
         cases=("groups/storm-2.8 billing-storm-8", "made: three removals, too few for a rhythm"),
     ),
 )
-"""Order: a limit of the clients before any steady interval, because it shows more."""
+"""A limit of the clients comes before any steady interval, because it shows more."""
 
 
 @dataclass(frozen=True)
 class IncidentCase:
-    """Rebalances that were found to have one origin, and that origin.
+    """Rebalances of one origin, and that origin.
 
     `rebalances` are in order of time. `total`: how many rebalances the window holds.
     """
@@ -210,7 +210,7 @@ class IncidentCase:
 
     @cached_property
     def fingerprint(self) -> Verdict | None:
-        """What the rhythm of a storm resembles; None where it has too few rebalances to show one."""
+        """The pattern that the rhythm of a storm resembles; None where it has too few rebalances to show one."""
         return None if self.storm is None else decide(FINGERPRINTS, self.storm)
 
     @cached_property
@@ -233,13 +233,13 @@ class IncidentCase:
 
     @property
     def ended_at(self) -> datetime | None:
-        """When the last of them ended; None where one has no known end."""
+        """The end of the last of them; None where one has no known end."""
         ends = [r.ended_at for r in self.rebalances if r.ended_at is not None]
         return max(ends) if len(ends) == len(self.rebalances) else None
 
     @property
     def cost(self) -> float | None:
-        """What they cost in partition-seconds, as far as that is known."""
+        """Their cost in partition-seconds, as far as it is known."""
         costs = [r.partition_seconds for r in self.rebalances if r.partition_seconds is not None]
         return round(sum(costs), 3) if costs else None
 
@@ -250,7 +250,7 @@ class IncidentCase:
 
     @property
     def groups(self) -> str:
-        """In how many groups, in words."""
+        """The number of groups, in words."""
         return counted(len({r.group_id for r in self.rebalances}), "group")
 
     @property
@@ -260,9 +260,9 @@ class IncidentCase:
 
     @property
     def confidence(self) -> Confidence:
-        """How sure the cause is: what one member of a silent host proves is likely for the others.
+        """The confidence of the cause: what one member of a silent host proves is likely for the others.
 
-        That members which a rebalance left behind began the next one is likely too.
+        If members that a rebalance left behind began the next one, that is likely too.
         """
         sure: Confidence = self.leading.confidence
         return sure if self.host is None and self.cause == self.leading.cause else sure.at_most(LIKELY)
@@ -274,12 +274,12 @@ class IncidentCase:
 
     @property
     def rhythm(self) -> str:
-        """What the rhythm of a storm resembles, in words."""
+        """The rhythm of a storm, in words."""
         return "" if self.fingerprint is None else f" {self.fingerprint.sentence}"
 
     @property
     def late_joins(self) -> str:
-        """In how many rebalances of a storm members were left behind, in words."""
+        """The number of rebalances of a storm that left members behind, in words."""
         dropping = [r for r in self.storm.driving if driver_of(r) not in (None, r.cause)] if self.storm else []
         return f" {len(dropping)} of them left members behind that did not join in time." if dropping else ""
 
@@ -410,11 +410,11 @@ INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
 
 
 BROKER_INDUCED_CAUSES = frozenset(c for c in Cause if c.noun.is_broker_induced or c.family == CauseFamily.UNKNOWN)
-"""What a member or a coordinator suffers when a broker goes, or what nothing else explains. A member that dies, leaves
-or is too slow does so by itself."""
+"""Causes that come from a broker's outage, or that nothing else explains. A member that dies, leaves or is too slow
+does so by itself."""
 
 Loss = tuple[datetime, str]
-"""When the group's partition of `__consumer_offsets` lost its leader, and the outage behind that."""
+"""The instant at which the group's partition of `__consumer_offsets` lost its leader, and the outage behind that."""
 
 
 class OutageLookup:
@@ -440,13 +440,13 @@ class OutageLookup:
 
 
 def _felt(outage: BrokerOutage) -> Interval[BrokerOutage]:
-    """How long the groups that the broker coordinated may suffer from its outage."""
+    """The time in which the groups that the broker coordinated may suffer from its outage."""
     end = outage.up_at or outage.detected_at or outage.down_at
     return Interval(outage.down_at, end + OUTAGE_SHADOW, outage)
 
 
 def _out_of_sync(outage: BrokerOutage) -> Interval[BrokerOutage]:
-    """How long a coordinator may have been unable to write because this broker was away, or not yet in sync again.
+    """The time in which a coordinator may fail to write because this broker is away, or not yet in sync again.
 
     Source: a write to `__consumer_offsets` fails where fewer than min.insync.replicas are in sync.
     """
@@ -459,8 +459,8 @@ def attribute_to_outages(
 ) -> dict[str, BrokerOutage]:
     """The outage behind each rebalance of one group, by rebalance id, for those that an outage began.
 
-    Edge case: what restarts a rebalance that the outage cut short belongs to the outage too, and so does the return of
-    a member whose session expired in it.
+    A rebalance that restarts one which the outage cut short belongs to the outage too. So does the return of a member
+    whose session expired in it.
     """
     leader_losses = Timeline(losses, at=lambda loss: loss[0])
     behind: dict[str, BrokerOutage] = {}
@@ -494,10 +494,12 @@ def group_incidents(
     losses: Mapping[str, Sequence[Loss]] | None = None,
     roster: Iterable[MemberStay] = (),
 ) -> tuple[list[Incident], dict[str, str]]:
-    """Every rebalance in exactly one incident.
+    """Put every rebalance of a cluster into exactly one incident.
 
-    Takes: rows of one cluster; `losses`, when each group's partition of `__consumer_offsets` lost its leader.
-    Gives: rows of gold.incidents, and the incident of each rebalance id.
+    `losses`: for each group, the outages in which its partition of `__consumer_offsets` lost its leader.
+
+    Returns:
+        Rows of gold.incidents, and the incident of each rebalance id.
     """
     by_group = grouped(_sorted_by_turn(rebalances), lambda r: r.group_id)
     case_of = partial(IncidentCase, total=sum(map(len, by_group.values())))
@@ -528,7 +530,7 @@ def _sorted_by_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
 
 
 def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCase]) -> list[IncidentCase]:
-    """Deployments, then storms among what is left, then each of the rest for itself."""
+    """The deployments of a group, then storms among what is left, then each other rebalance for itself."""
     units = _units(rebalances)
     scale_outs = find_scale_outs(units)
     restarts = find_rolling_restarts(units)
@@ -542,7 +544,7 @@ def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCa
 
 
 def _units(rebalances: Sequence[Rebalance]) -> list[Unit]:
-    """A cooperative follow-up belongs to the rebalance before it; every other rebalance is a unit of its own."""
+    """The rebalances in units: a cooperative follow-up belongs to the rebalance before it."""
     return [*runs(rebalances, lambda _, r: r.cause.noun.is_follow_up)]
 
 
@@ -594,7 +596,7 @@ def _row(case: IncidentCase, chains: Chains) -> Incident:
 
 
 def _in_chain(rebalances: Sequence[Rebalance], chains: Chains) -> str:
-    """The longest chain that its rebalances belong to, and what they are of it."""
+    """The longest chain that its rebalances belong to, and their part in it, in words."""
     here = [r.rebalance_id for r in rebalances if r.rebalance_id in chains]
     if not here:
         return ""

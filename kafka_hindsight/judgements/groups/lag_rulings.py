@@ -1,4 +1,4 @@
-"""Whether a consumer keeps up with each partition that it reads."""
+"""The rulings on lag: whether a consumer keeps up with each partition that it reads."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def never_moved(progress: Progress) -> Proof | None:
 def stands_longer_than_ever(progress: Progress) -> Proof | None:
     """The committed offset now stands for ten readings or more, and longer than it ever had while records waited.
 
-    Edge case: a reading does not show a commit that repeats an offset, so that standing alone is not a stop.
+    A reading does not show a commit that repeats an offset, so that standing alone is not a stop.
     """
     *former, now = (wait[-1].snapshot_at - wait[0].snapshot_at for wait in progress.waits)
     return proof_if(len(progress.waits[-1]) >= MINIMUM_READINGS and all(now > wait for wait in former))

@@ -51,7 +51,7 @@ _ASSIGNORS = {
 
 @dataclass(frozen=True)
 class _Sighting:
-    """What one witness shows at one instant of one member; without `values` it only shows that the member was there.
+    """The evidence of one witness about one member at one instant; without `values` only that the member was there.
 
     `is_past`: it shows a member that was there once, and not that it is there now.
     """
@@ -87,14 +87,13 @@ def rebuild_settings(
     agreements: Sequence[GroupSnapshot],
     window: Window,
 ) -> list[MemberSetting]:
-    """Rows of gold.member_settings of one group.
+    """Rows of gold.member_settings of one group: one for each client and set of settings.
 
-    Takes: `records`, the last under each key from before among them. What the look-back shows of a client that is seen
-    in the window still holds.
-    Gives: one row for each client and set of settings; a client is an instance id, else a client id, else a member id.
-    What one witness shows is joined with what others show of the same client, and never with what contradicts it.
-    Edge case: a client id that several members share may be several rows, one for each set of settings. The timeouts of
-        Streams and share groups are the brokers' settings: they have no rows.
+    A client is an instance id, else a client id, else a member id; several members that share a client id may be
+    several rows. The settings of one witness are joined with what others show of the same client, and never with what
+    contradicts them. Settings from the look-back, and from the last record under each key before it, still hold for a
+    client that is seen in the window. The timeouts of Streams and share groups are the brokers' settings: they have no
+    rows.
     """
     if not all(e.protocol is None or Protocol(e.protocol).is_of_consumers for e in events):
         return []
@@ -179,7 +178,7 @@ def _split_list(text: str | None) -> tuple[str, ...]:
 
 
 def _by_records(records: Iterable[GroupRecord], window: Window) -> Iterator[_Sighting]:
-    """What records show when they are written, and what held already when the window began."""
+    """The sightings in records: at their writing, or at the start of the window for those that already held."""
     last_records: dict[tuple[str, str | None], GroupRecord] = {}
     for record in in_turn(records):
         if record.written_at >= window.start:
@@ -213,7 +212,7 @@ def _record_sighting(
 
 
 def _by_readings(members: Iterable[MemberSnapshot], types: Collection[str | None]) -> Iterator[_Sighting]:
-    """Who was there. The type of the group counts where it did not change."""
+    """The members in readings. The type of the group counts only if it did not change."""
     values = _drop_unset({"protocol": next(iter(types))}) if len(types) == 1 else {}
     for member in members:
         proof = quote_snapshot(member, f"member {member.member_id} of group {member.group_id}")
@@ -222,7 +221,7 @@ def _by_readings(members: Iterable[MemberSnapshot], types: Collection[str | None
 
 
 def _drop_unset(values: Mapping[str, int | str | tuple[str, ...] | None]) -> Values:
-    """Only what was shown; Kafka writes -1 or 0 where there is no time-out."""
+    """Drop what is not set: null, or -1 or 0, which Kafka writes where there is no time-out."""
     return {n: v for n, v in values.items() if v is not None and not (isinstance(v, int) and v <= 0)}
 
 
@@ -238,7 +237,7 @@ class _Names:
     def of(cls, sightings: Sequence[_Sighting]) -> _Names:
         """The names that witnesses show.
 
-        Edge case: a classic member's id begins with its instance id where it has one, else with its client id.
+        A classic member's id begins with its instance id if it has one, else with its client id.
         """
         clients = _last_names((s.member_id, s.client_id) for s in sightings)
         instances = _last_names((s.member_id, s.instance_id) for s in sightings)
@@ -254,7 +253,7 @@ class _Names:
         return sighting.client_id or self.clients.get(sighting.member_id or "")
 
     def who(self, sighting: _Sighting) -> tuple[str, str] | None:
-        """How the client of the member is known, and by what."""
+        """The name of the client of a member, and its kind: instance, client or member."""
         client = self.client(sighting)
         instance = sighting.instance_id or self.instances.get(sighting.member_id or "")
         if sighting.member_id is None:
@@ -269,7 +268,7 @@ def _last_names(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str
 
 
 def _join(clients: list[_Client], sighting: _Sighting) -> None:
-    """Adds a sighting to the settings that it agrees with, those that were shown last first; else to new ones."""
+    """Add a sighting to the settings that it agrees with, the last shown first; else to new ones."""
     agreeing = (c for c in clients if c.agrees(sighting.values))
     client = max(agreeing, key=lambda c: c.sightings[-1].at, default=None)
     if client is None:

@@ -1,4 +1,4 @@
-"""Who owned a partition, from when to when: as the coordinator wrote it, else as readings of the cluster show it."""
+"""The owner of each partition over time: as the coordinator wrote it, else as readings of the cluster show it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ def rebuild_ownership(
     window: Window,
     records: Iterable[GroupRecord] = (),
 ) -> list[Ownership]:
-    """Rows of gold.ownership: what each member held, generation by generation where records show it.
+    """Rows of gold.ownership: the partitions of each member, generation by generation where records show it.
 
-    Takes: rows with look-back and look-ahead; of records from before it the last under each key.
-    Gives: from the first record of a group on, what the records show, each row inside one generation. Where there is no
-        record: from the first reading that saw it to the first that did not, without a generation.
-    Edge case: a reading in which a group did not answer, was missing from the list, or was between two assignments
-    shows nothing, and neither does a member whose assignment is missing: what it held before, it still holds. A reading
-    after the last record that shows other members shows that records are missing: from there on readings count.
+    The input has look-back and look-ahead, and of records from before it the last one under each key. A reading in
+    which a group did not answer, was missing from the list, or was between two assignments shows nothing. A member
+    whose assignment is missing still holds what it held before. If a reading after the last record shows other members,
+    records are missing: from there on readings count.
+
+    Returns:
+        From the first record of a group on, what the records show, each row inside one generation. Else rows without a
+        generation, from the first reading that shows the holding to the first that does not.
     """
     members = grouped(member_snapshots, lambda r: (r.cluster, r.group_id))
     groups = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: (r.cluster, r.group_id))
@@ -56,7 +58,7 @@ def shows_holders(reading: GroupSnapshot) -> bool:
 
 
 def _spans(answered: Sequence[GroupSnapshot], members: MembersAt, records: Sequence[GroupRecord]) -> list[Span]:
-    """What records show while they are complete, and what readings show before and after."""
+    """The spans of records while they are complete, and of readings before and after."""
     holding = [r for r in records if r.record_type in _HOLDS]
     if not holding:
         return _spans_of_readings(answered, members)
@@ -78,7 +80,7 @@ def _cut_at(spans: Iterable[Span], end: datetime) -> list[Span]:
 
 
 def _spans_of_readings(answered: Sequence[GroupSnapshot], members: MembersAt) -> list[Span]:
-    """What readings show, each holding until the first reading that no longer shows it."""
+    """The spans that readings show, each until the first reading that no longer shows it."""
     open_: dict[tuple[Owned, str], tuple[Span, GroupSnapshot]] = {}
     closed: list[Span] = []
     for reading in answered:

@@ -1,4 +1,4 @@
-"""What would have helped: a group's rebalances replayed under other settings. Plain Python over one group."""
+"""The remedies of a group: its rebalances replayed under other settings. Plain Python over one group."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ReplayCase:
     """The replay of one group's window under one setting.
 
     `now`, `smallest`: the value in use, in ms, and the smallest that avoids whatever any value avoids. `avoided`: the
-    rebalances that it avoids, of `inside`, all of the window. `helped`: how many absences it bridges.
+    rebalances that it avoids, of `in_window`. `bridged_count`: how many absences it bridges.
     """
 
     in_window: Sequence[Rebalance]
@@ -77,8 +77,8 @@ def rebalances_are_avoided(case: ReplayCase) -> Proof | None:
 def partitions_stopped_in_vain(case: ReplayCase) -> Proof | None:
     """Eager rebalances stopped partitions that stayed with their member, for a partition-second or more.
 
-    Edge case: a sticky assignor moves no more than an eager one did, so that this is the least that it would have
-    spared. Source: KIP-429.
+    A sticky assignor moves no more than an eager one did, so that this is the least that it would have spared.
+    Source: KIP-429.
     """
     seconds = round(sum(cost for _, _, cost in case.savings), 3)
     if seconds < WORTH_REPORTING:
@@ -93,7 +93,7 @@ def partitions_stopped_in_vain(case: ReplayCase) -> Proof | None:
 
 
 def _seconds(ms: int) -> str:
-    """Never less than it is."""
+    """The time in seconds, rounded up."""
     return f"{math.ceil(ms / 1000):,} s"
 
 
@@ -142,7 +142,7 @@ COOPERATIVE_ASSIGNMENT: tuple[Ruling[ReplayCase], ...] = (
 
 @dataclass(frozen=True)
 class Act:
-    """What one member did in a rebalance, as its trigger or as a contributor. `silent_ms`: where it is known."""
+    """The act of one member in a rebalance, as its trigger or as a contributor. `silent_ms`: None if not known."""
 
     rebalance_id: str
     at: datetime
@@ -155,7 +155,7 @@ class Act:
 
 @dataclass(frozen=True)
 class Polls:
-    """What clients' logs show of the time between polls, in ms.
+    """The time between polls, in ms, as clients' logs show it.
 
     `exceeded`: by how much a KIP-848 member exceeded its limit, by member id; `limits`: librdkafka's, by client id.
     """
@@ -165,7 +165,7 @@ class Polls:
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Polls:
-        """What the events of one group show."""
+        """The times in the events of one group."""
         timed = [(e, e.took_ms) for e in events if e.took_ms is not None]
         return cls(
             {e.member_id: ms for e, ms in timed if e.member_id and e.kind == Kind.CLIENT_POLL_EXCEEDED},
@@ -179,9 +179,9 @@ class Polls:
 
 @dataclass
 class Replay:
-    """How long a time-out each rebalance needs, in ms, to be avoided; None where nothing avoids it.
+    """The time-out in ms that each rebalance needs to be avoided; None where nothing avoids it.
 
-    `bridged` are the acts that a time-out bridges, with the length that it has to exceed.
+    `bridges` are the acts that a time-out bridges, with the length that it has to exceed.
     """
 
     needs: dict[str, int | None]
@@ -207,13 +207,12 @@ def judge_remedies(
     events: Iterable[Event],
     window: Window,
 ) -> list[Remedy]:
-    """Rows of gold.remedies: what would have avoided rebalances of one group, or their cost.
+    """Rows of gold.remedies: one for each setting that would have avoided rebalances in the window, or their cost.
 
-    Gives: a row for each setting that would have avoided something in the window. `value_smallest` avoids exactly the
-        rebalances that the row names, and a millisecond less avoids fewer.
-    Edge case: a rebalance is avoided only if all that fell into it is; its cooperative follow-up is avoided with it.
-        What the evidence gives no number for is not counted. The replay changes one setting and nothing else. Of
-        Streams and share groups the timeouts are the brokers' settings: no setting of a client is proposed.
+    A rebalance is avoided only if all that fell into it is; its cooperative follow-up is avoided with it. An act to
+    which the evidence gives no number is not counted. The replay changes one setting and nothing else. `value_smallest`
+    avoids exactly the rebalances that the row names, and a millisecond less avoids fewer. In Streams and share groups
+    the timeouts are the brokers' settings: no setting of a client is proposed.
     """
     if any(not Protocol(r.protocol).is_of_consumers for r in rebalances):
         return []
@@ -232,7 +231,7 @@ def judge_remedies(
 
 
 def replay(timeout: Timeout, ordered: Sequence[Rebalance], acts: Sequence[Act], polls: Polls) -> Replay:
-    """What each rebalance of a group needs. Takes: rebalances in order, and their acts."""
+    """Compute the time-out that each rebalance of a group needs. Rebalances and their acts are in order."""
     by_rebalance = grouped(acts, lambda a: a.rebalance_id)
     returns = timelines((a for a in acts if a.cause.noun.is_return), lambda a: a.client, lambda a: a.at)
     length_by_act: dict[int, int] = {}
@@ -274,7 +273,7 @@ def acts_of(rebalance: Rebalance, directory: MemberRegistry) -> list[Act]:
 
 
 def _return_of(act: Act, returns: Mapping[str | None, Timeline[Act]]) -> Act | None:
-    """How a member that went came back. Edge case: a crashed one may be back before its session has run out."""
+    """The return of a member that went. A crashed one may be back before its session has run out."""
     if not act.client or act.client not in returns:
         return None
     since = act.at
@@ -285,7 +284,7 @@ def _return_of(act: Act, returns: Mapping[str | None, Timeline[Act]]) -> Act | N
 
 
 def _restart(act: Act, back: Act | None, polls: Polls) -> int | None:
-    """How long a dynamic member was away: from its LeaveGroup, or from its last heartbeat, which its session followed.
+    """The absence of a dynamic member: from its LeaveGroup, or from the last heartbeat before its session ran out.
 
     Source: KIP-345. A time-out up to the one in use, or up to Kafka's default, is replayed.
     """
@@ -304,10 +303,9 @@ def _silence(act: Act, back: Act | None, polls: Polls) -> int | None:
 
 
 def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
-    """From the last poll to the next: the limit that ran out, and how long it was exceeded, or the way back took.
+    """The time from the last poll to the next: the limit, and how long it was exceeded, or the way back took.
 
-    Edge case: a static member does not leave; it falls silent at the limit, and is removed when its session has run
-    out.
+    A static member does not leave; it falls silent at the limit, and is removed when its session has run out.
     """
     limit, session = polls.limit_of(act.member), act.member.session_timeout_ms
     if not act.cause.noun.is_late_poll or limit is None or back is None:

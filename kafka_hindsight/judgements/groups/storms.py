@@ -32,7 +32,7 @@ REMOVALS = frozenset(c for c in Cause if c.noun.is_removal)
 
 
 def driver_of(rebalance: Rebalance) -> Cause | None:
-    """What of a rebalance begins the next one of a loop; None for what does not, unless it repeats.
+    """The cause in a rebalance that begins the next one of a loop; None if there is none.
 
     A removal, an assignment that could not be stored, or members that it left behind: they join again.
     Source: GroupCoordinator.onCompleteJoin completes a generation without those that did not join in time.
@@ -86,7 +86,7 @@ class _DrivingCount:
         self._leaves: Counter[str] = Counter()
 
     def change(self, rebalance: Rebalance, by: int) -> None:
-        """A rebalance enters (1) or leaves (-1) the window."""
+        """Count a rebalance that enters (1) or leaves (-1) the window."""
         client = client_of(rebalance)
         if driver_of(rebalance):
             self.total += by
@@ -101,7 +101,7 @@ class _DrivingCount:
 
 @dataclass(frozen=True)
 class Act:
-    """What one member did in a rebalance. `row`: the rebalance that it began, or a contributor."""
+    """The act of one member in a rebalance. `row`: the rebalance that it began, or a contributor."""
 
     at: datetime
     cause: Cause
@@ -110,7 +110,7 @@ class Act:
 
 
 def acts_in(row: Rebalance) -> list[Act]:
-    """What members did in a rebalance, and when: what began it, then what else fell into it."""
+    """The acts of members in a rebalance: the one that began it, then those that fell into it."""
     return [Act(row.started_at, row.cause, row, row), *(Act(c.at, c.cause, c, row) for c in row.contributors)]
 
 
@@ -132,8 +132,8 @@ class _Restart(NamedTuple):
 def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
     """Deployments, each as the places of its units: two members or more that close and come back, one after another.
 
-    Keeps: a removal is not part of it: a unit in which a session or a limit ran out belongs to no deployment, and
-    neither does a client that restarts again and again.
+    A unit in which a session or a limit ran out belongs to no deployment, and neither does a client that restarts again
+    and again.
     """
     acts = [(act, client_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
     broken = {n for act, _, n in acts if act.cause in REMOVALS}
@@ -210,7 +210,7 @@ def causes_of(rows: Iterable[Rebalance]) -> str:
 def advice_on(rows: Sequence[Rebalance], otherwise: str) -> str:
     """The advice on each kind of removal, the most frequent first, with the clients that it is about.
 
-    Where members go and come in a loop, the going is what to mend.
+    In a loop of removals and returns, the removal is what to fix.
     """
     removals = grouped((r for r in rows if r.cause in REMOVALS), lambda r: r.cause)
     ordered = sorted(removals.values(), key=lambda batch: (-len(batch), batch[0].cause))

@@ -19,7 +19,7 @@ from kafka_hindsight.shared.grouping import grouped
 
 _LEAVING_STATES = ("PREPARE_LEAVING", "LEAVING")
 _STEPS = (Kind.CLIENT_JOINED, Kind.CLIENT_ASSIGNMENT_FINISHED)
-"""What a member logs once for each generation."""
+"""The lines that a member logs once for each generation."""
 
 _STARTS = (Kind.CLIENT_CONFIGURED, Kind.CLIENT_STARTED)
 
@@ -60,9 +60,9 @@ class Process(_Lines):
 
     @cached_property
     def closings(self) -> Timeline[Event]:
-        """The lines which say that the process closes its consumer, or leaves on purpose.
+        """The lines in which the process closes its consumer, or leaves on purpose.
 
-        Edge case: a process whose poll limit ran out leaves as well; that is not counted here.
+        A process whose poll limit ran out leaves as well; that does not count here.
         """
         expired = self.poll_expiries.values
         lines = self.lines.after(expired[-1].happened_at + timedelta(seconds=1)) if expired else self.lines.values
@@ -87,7 +87,7 @@ class ProcessLog:
 
 
 class ClientLog(_Lines):
-    """The log of one client. Takes: its lines in order."""
+    """The log of one client: its lines in order."""
 
     def __init__(self, lines: Sequence[Event] = ()) -> None:
         super().__init__(lines)
@@ -126,7 +126,7 @@ class ClientLog(_Lines):
     def _place_of(self, member_id: str, at: datetime) -> int | None:
         """The first line that names the member id; else the last one by then, unless it names another member.
 
-        Edge case: a log that names no starts is that of one process, also before its first line.
+        A log that names no starts is that of one process, also before its first line.
         """
         if member_id in self._first_naming:
             return self._first_naming[member_id]
@@ -143,7 +143,7 @@ class ClientLogs:
         self._sources: dict[str, str] = {}
 
     def add(self, client_id: str, line: Event) -> None:
-        """Adds the next line of a client's log."""
+        """Add the next line of a client's log."""
         self._lines[client_id].append(line)
         if line.member_id:
             self._sources.setdefault(line.member_id, line.source)
@@ -159,8 +159,8 @@ class ClientLogs:
     def naming(self, client_id: str, member_id: str) -> ClientLog:
         """The client's lines in the log that names a member first; empty where none does.
 
-        Edge case: where two processes write into one log, as one member after the other is named again, only the lines
-        that name the member itself are surely its own.
+        Two processes may write into one log: then a member is named again after another one, and only the lines that
+        name the member itself are surely its own.
         """
         if member_id not in self._sources:
             return NO_LOG

@@ -95,7 +95,7 @@ class _Machine:
         self.epoch, self.hash = epoch, event.detail
 
     def show(self, event: Event, epoch: int) -> None:
-        """A line that names an epoch which no line began."""
+        """Handle a line that names an epoch which no line began."""
         if self.epoch is None and self.kind_event is not None:
             self.epoch = epoch
         if self.kind_event is not None and self.epoch is not None and epoch == self.epoch + 1 and self.pending:
@@ -108,7 +108,7 @@ class _Machine:
             self.pending, self.epoch = [], epoch
 
     def raise_unseen(self, epoch: int | None) -> None:
-        """The epochs up to one that only removals raised, each an episode; None: as many as there were removals.
+        """Add an episode for each epoch, up to `epoch`, that only a removal raised; None: one for each removal.
 
         Source: GroupMetadataManager.java consumerGroupFenceMember 3.7-3.9 raises the epoch and writes no line about it.
         """
@@ -158,7 +158,7 @@ class _Machine:
         )
 
     def proof_lines(self, event: Event) -> tuple[Event, ...]:
-        """The line of an epoch; of groups that are not of consumers those that show the kind and the epoch before."""
+        """The line of an epoch; outside of consumer groups also those that show the kind and the epoch before."""
         if self.kind_event is None:
             return (event,)
         return tuple({e.line_id: e for e in (self.kind_event, *self.earlier_lines.values(), event)}.values())
@@ -173,11 +173,11 @@ def _change_of(event: Event) -> MembershipChange:
 
 
 def _find_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Episode]:
-    """Each epoch with when all had reached it: its last member became stable, by records, else by the members' logs.
+    """The episodes with their ends: the last member became stable, by records, else by the members' logs.
 
-    Edge case: a client prints the epoch it had before the change, so that a member that gives partitions back becomes
-    stable under the epoch before; a member that keeps what it has prints nothing. Only where every member has a log
-    does silence mean that.
+    A client prints the epoch that it had before the change. So a member that gives partitions back becomes stable under
+    the epoch before, and a member that keeps what it has prints nothing. Silence shows that only where every member has
+    a log.
     """
     states = by_instant(e for e in events if e.kind in _STATES)
     with_states = {e.member_id for e in states}
@@ -197,7 +197,7 @@ def _find_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Epi
 class _MemberProgress:
     """How far the members of a group were, as their records show it.
 
-    Source: CurrentMemberAssignment; an epoch is reached when each member that is left is stable at it.
+    Source: CurrentMemberAssignment; an epoch is reached when each member of the group is stable at it.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:

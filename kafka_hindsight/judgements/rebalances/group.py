@@ -62,7 +62,7 @@ def waits_of(episode: Episode, registry: MemberRegistry) -> list[Wait]:
 
 
 def delay_sentence(waits: Sequence[Wait]) -> str:
-    """Who was waited for longest, as a sentence; empty where no wait was longer than a heartbeat interval."""
+    """The longest wait for one member, as a sentence; empty where none exceeds a heartbeat interval."""
     longest = max(waits, key=lambda w: w.waited, default=None)
     if longest is None or longest.waited <= HEARTBEAT_INTERVAL:
         return ""
@@ -71,9 +71,9 @@ def delay_sentence(waits: Sequence[Wait]) -> str:
 
 
 def _in_join(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[Wait]:
-    """Members by when the group no longer waited for them, each charged the time since the one before it.
+    """The waits of a join phase: each member is charged the time since the release of the one before it.
 
-    Edge case: members that were dropped in the same instant share the wait.
+    Members that were dropped in the same instant share the wait.
     """
     before = episode.started_at
     releases = sorted([*_rejoins(episode, joined_at, registry), *_removals(episode, joined_at, registry)])
@@ -97,9 +97,9 @@ def _leader(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> 
 
 
 def _rejoins(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
-    """When each member with a log asked to join the phase: its last request before it learnt that it had joined.
+    """The requests to join of members with a log: each one's last before it learnt that it had joined.
 
-    Edge case: a static member that takes another's place later joins that very generation; no member waited for it.
+    A static member that takes another's place later joins that very generation; no member waited for it.
     """
     joins = registry.logs.first_steps(Kind.CLIENT_JOINED, episode.to_generation, joined_at)
     for client_id, joined in joins.items():
@@ -109,7 +109,7 @@ def _rejoins(episode: Episode, joined_at: datetime, registry: MemberRegistry) ->
 
 
 def _removals(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
-    """When the phase went on without a member that had not rejoined, as the coordinator's line shows."""
+    """The instants at which the phase went on without a member that had not rejoined, by the coordinator's lines."""
     for change in episode.changes:
         # One that has rejoined polls, and its session holds.
         is_awaited = change.what in (Change.NOT_REJOINED, Change.EXPIRED) or (
@@ -122,8 +122,7 @@ def _removals(episode: Episode, joined_at: datetime, registry: MemberRegistry) -
 
 @dataclass(frozen=True)
 class GroupHistory:
-    """What was rebuilt for one group: its rebalances (without incident_id), its generation gaps, who is who in it, and
-    its members' stays."""
+    """The history of one group: its rebalances (without incident_id), generation gaps, members and their stays."""
 
     rebalances: list[Rebalance]
     gaps: list[GenerationGap]
@@ -134,8 +133,8 @@ class GroupHistory:
 def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext) -> GroupHistory:
     """The rebalances of one group with their causes, and the breaks in its generations.
 
-    Takes: every event that names the group, its clients' lines among them, sightings of members in snapshots (kind
-    member_seen), and what its records show (records.py), in any order. Gives: rows without incident_id.
+    `events` name the group and come in any order: lines of brokers and clients, sightings of members in snapshots (kind
+    member_seen), and events of its records (records.py). The rows have no incident_id yet.
     """
     in_order = sorted(events, key=lambda e: (e.happened_at, e.source, e.order, e.line_id))
     ordered = list(drop_superseded_coordinators(in_order))
@@ -172,7 +171,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
 
 
 def _lower_confidence(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:
-    """The rows as sure as they may be: without a line of the coordinator's, others may have acted before a member."""
+    """The rows, less sure where no line of the coordinator shows who else acted before the member."""
     if any(e.origin == Origin.BROKER for e in events):
         return list(rows)
     return [
@@ -186,7 +185,7 @@ def _lower_confidence(rows: Sequence[Rebalance], events: Sequence[Event]) -> lis
 
 
 def _surest(row: Rebalance) -> Confidence:
-    """How sure a verdict is at most. That a member which joins was not there before rests on lines that are missing."""
+    """The most confidence that such a row allows; that a member is new rests on lines that are missing."""
     is_first_join = row.cause.noun.is_arrival and not row.cause.noun.is_return
     rests_on_absence = is_first_join and row.confidence != Confidence.CERTAIN
     return Confidence.POSSIBLE if rests_on_absence else Confidence.LIKELY
@@ -208,7 +207,7 @@ def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tup
 
 
 def _with_stored_end(episode: Episode, stored: Mapping[int | None, Timeline[Event]]) -> Episode:
-    """The episode with its end, where no line but a record shows it: a generation is stored when it was assigned."""
+    """The episode with an end that only a record shows: a generation is stored once it is assigned."""
     if episode.outcome != Outcome.UNFINISHED or episode.joined_at is None or episode.to_generation not in stored:
         return episode
     event = stored[episode.to_generation].first_since(episode.joined_at - SAME_ACT)
@@ -219,10 +218,10 @@ def _with_stored_end(episode: Episode, stored: Mapping[int | None, Timeline[Even
 
 
 def _with_unseen_joins(episodes: Sequence[Episode], identity: Identity) -> Iterator[Episode]:
-    """Members that came while a join phase ran and left no line of their own: they are first seen in its generation.
+    """The episodes with the joins that left no line of their own: members that first appear in a generation.
 
-    Brokers before 3.0 print nothing for them at INFO; loaded groups and client logs name each generation's members.
-    Edge case: generations start again in a group that was removed. A member that came later joined another one.
+    Brokers before 3.0 print nothing at INFO for a join while a join phase runs. Loaded groups and client logs name each
+    generation's members. Generations start again after a group was removed: a member that came later joined another.
     """
     registry = identity.registry
     changed_before: set[str | None] = set()
@@ -246,7 +245,7 @@ def _with_unseen_joins(episodes: Sequence[Episode], identity: Identity) -> Itera
 
 
 _Act = tuple[Case, Verdict]
-"""What one member that took part did, and why."""
+"""The act of one member that took part, and the verdict on it."""
 
 
 def _row(case: Case) -> Rebalance:
@@ -304,7 +303,7 @@ def _row(case: Case) -> Rebalance:
 
 
 def _raw_reason(episode: Episode) -> str | None:
-    """The broker's raw words; the Java coordinator puts a leaving client's own reason on a line of its own."""
+    """The broker's raw reason; the Java coordinator puts a leaving client's own reason on a line of its own."""
     own = episode.trigger.client_reason if episode.trigger else None
     if not own or own in (episode.raw_reason or ""):
         return episode.raw_reason
@@ -312,7 +311,7 @@ def _raw_reason(episode: Episode) -> str | None:
 
 
 def _quotes_by_weight(episode: Episode, verdict: Verdict, member: Member, others: Sequence[_Act]) -> list[Quote]:
-    """The lines that the row rests on. Order: by weight, so that a short quotation keeps those that decide."""
+    """The lines that the row rests on, by weight: a short quotation keeps those that decide."""
     by_weight = [
         *map(quote, episode.events[:1]),
         *map(quote, episode.trigger.events if episode.trigger else ()),
@@ -327,7 +326,7 @@ def _quotes_by_weight(episode: Episode, verdict: Verdict, member: Member, others
 def _roster(cluster: str, group_id: str, registry: MemberRegistry) -> list[MemberStay]:
     """The stays of the group's members.
 
-    Gives: `since` null where no evidence shows the member come, `until` and `how` null where none shows it go.
+    `since` is null where no evidence shows that the member came, `until` and `how` where none shows that it went.
     """
     rows: list[MemberStay] = []
     for member_id, member in sorted(registry.members.items()):
@@ -347,15 +346,15 @@ def _roster(cluster: str, group_id: str, registry: MemberRegistry) -> list[Membe
 
 
 def _link_restarts(rows: Sequence[Rebalance]) -> list[Rebalance]:
-    """The rows of one group in order of start, each with the id of the rebalance that it restarted, if any."""
+    """The rows in order of start, each with the id of the rebalance that it restarted, if any."""
     pairs = itertools.pairwise([None, *rows])
     return [replace(r, follows=b.rebalance_id) if b and _restarts(b, r) else r for b, r in pairs if r]
 
 
 def _restarts(before: Rebalance, row: Rebalance) -> bool:
-    """A generation that is given up before its members have sent one heartbeat in it was of no use.
+    """Whether a rebalance gave up the generation before its members had sent one heartbeat in it.
 
-    Edge case: a cooperative follow-up restarts nothing: it is the second half. Epochs of KIP-848 overlap.
+    A cooperative follow-up restarts nothing: it is the second half. Epochs of KIP-848 overlap.
     """
     if {before.protocol, row.protocol} != {Protocol.CLASSIC} or row.cause.noun.is_follow_up:
         return False
@@ -381,7 +380,7 @@ _NAMES_GENERATION = (
 def _unseen_generations(events: Sequence[Event], observed_to: datetime) -> list[Gap]:
     """The break at the end of a group's history, where no line of the coordinator follows that would show it.
 
-    Takes: `observed_to`, the end of the brokers' lines: what members saw later proves nothing.
+    Lines of members after `observed_to`, the end of the brokers' lines, prove nothing.
     """
     last = max((e.generation for e in events if e.origin == Origin.BROKER and e.generation is not None), default=None)
     if last is None:

@@ -1,8 +1,8 @@
-"""Who is who in one group: what a member id, an instance id, a client id and a host identify, and at which time.
+"""The identity of members in one group: which member an id, an instance id, a client id and a host stand for, and when.
 
 A member id is one process's, and an instance id one member's. A client id is a name that any process may use: it
-identifies a member where no library chose it, and as long as no two members hold it at once. Hosts that differ tell two
-members apart, and hosts that are the same make none of them.
+identifies a member where no library chose it, and as long as no two members hold it at once. Different hosts mean
+different members; the same host proves nothing.
 Source: KIP-345, KIP-394; CommonClientConfigs client.id: nothing makes it unique.
 """
 
@@ -37,7 +37,7 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Departure:
-    """A member as it went, and since when it was not heard."""
+    """A member as it went, and the instant from which on it was silent."""
 
     silent_since: datetime
     member: Member
@@ -45,7 +45,7 @@ class Departure:
 
 
 class Identity:
-    """Who is who among the members of one group."""
+    """The identities of the members of one group."""
 
     def __init__(self, registry: MemberRegistry, group_id: str) -> None:
         self.registry = registry
@@ -63,7 +63,7 @@ class Identity:
     def identifies(self, member: Member, at: datetime) -> bool:
         """Whether the member's names stand for it alone, within the look-back before an instant and ten minutes after.
 
-        Edge case: a library's client id in a group that never had another member is a library's all the same.
+        A client id that the library chose does not identify, even where the group never had another member.
         """
         return bool(member.instance_id) or self._is_of_one(member.client_id, at)
 
@@ -76,10 +76,10 @@ class Identity:
         return not self._overlaps[client_id].between(at - LOOK_BACK, at + RETURN_WITHIN)
 
     def _find_overlaps(self, client_id: str) -> Iterator[Interval[None]]:
-        """When two members held a client id at once.
+        """The times at which two members held a client id at once.
 
-        Edge case: a dead member whose session has yet to expire is not a second holder; nor is an id that was assigned
-        and never used, where the coordinator names those that are. One that was heard after the rebalance that let the
+        A dead member whose session has yet to expire is not a second holder. Neither is an id that was assigned and
+        never used, where the coordinator names those that are. A member that was heard after the rebalance that let the
         other in is one.
         """
         holders = (m for m in self._by_name[client_id] if m.client_id == client_id and not m.instance_id)
@@ -105,7 +105,7 @@ class Identity:
         return last.at - member.session_timeout_ms * MS > settled.happened_at + SAME_ACT
 
     def is_same(self, one: Member, other: Member, at: datetime) -> bool:
-        """Whether two members surely are the same: the same member id, or a name that identifies, and no other host."""
+        """Whether two members surely are the same: one member id, or a name that identifies and no other host."""
         if one.member_id == other.member_id:
             return True
         if one.instance_id or other.instance_id:
@@ -123,7 +123,7 @@ class Identity:
         )
 
     def _possible_names(self, member: Member) -> Sequence[str]:
-        """Under which names those stand that may be the same member."""
+        """The names of members that may be the same."""
         if member.instance_id:
             return (member.instance_id,)
         return (member.client_id, "") if member.client_id else (*self._by_name,)
@@ -153,7 +153,7 @@ class Identity:
         }
 
     def _was_there(self, one: Member, member_id: str, at: datetime) -> bool:
-        """Whether a member was in the group before an instant: the one of that id only if it had gone or joined.
+        """Whether a member was in the group before an instant; the one of that id only if it had gone or joined before.
 
         KIP-848 members keep their id, and the line of a leave may be lost.
         """
@@ -184,7 +184,7 @@ class Identity:
         return next((a for a in self._arrivals(names, at) if self._may_be_same(a.member, member)), None)
 
     def _arrivals(self, names: Sequence[str], at: datetime) -> Iterator[Arrival]:
-        """Who came under these names within ten minutes after an instant, in order."""
+        """The arrivals under these names within ten minutes after an instant, in order."""
         arrivals: list[Arrival] = []
         for name in names:
             if name not in self._comings:
@@ -195,9 +195,9 @@ class Identity:
         yield from sorted(arrivals, key=lambda a: (a.at, a.member.member_id))
 
     def lookalike_departure(self, member: Member, at: datetime) -> Departure | None:
-        """A member that may be the same and was no longer heard when this one came: the last one that went.
+        """The last member that may be the same and was no longer heard when this one came.
 
-        Edge case: what the coordinator finds silent after the rebalance that let this one in may have been so before.
+        The coordinator may find a member silent only after the rebalance that let this one in.
         """
         settled = self.registry.settled.first_since(at)
         until = (at if settled is None else settled.happened_at) + SAME_ACT
@@ -212,14 +212,14 @@ class Identity:
         return max(departures, key=_since, default=None)
 
     def had_no_member(self, at: datetime) -> bool:
-        """Whether no member at all is known to have been in the group within the look-back before an instant."""
+        """Whether no member is known to have been in the group within the look-back before an instant."""
         arrivals, departures = self._all_stays
         is_known_to_be_empty = arrivals.count_before(at - SAME_ACT) == departures.count_before(at - LOOK_BACK)
         return is_known_to_be_empty and not departures.between(at - LOOK_BACK, at)
 
     @cached_property
     def _all_stays(self) -> tuple[Timeline[datetime], Timeline[datetime]]:
-        """When each member was first heard of, and when each that went did so last."""
+        """The instants of each member's first line, and of the last removal of each that was removed."""
         members = [m for m in self.registry.members.values() if m.known_at is not None]
         return instants(m.known_at for m in members if m.known_at), instants(
             m.removals[-1].at for m in members if m.removals
@@ -238,13 +238,13 @@ def _may_share_host(one: Member, other: Member) -> bool:
 
 
 def _was_known(departure: Departure, at: datetime) -> bool:
-    """Whether a member was heard of before another one came at an instant. The line that removes it is enough."""
+    """Whether a line named the member before another one came at an instant. The line that removes it is enough."""
     known_at, gone_at = departure.member.known_at, departure.removal.at
     return known_at is not None and (known_at < at - SAME_ACT or gone_at <= min(known_at, at))
 
 
 def _silent_since(member: Member, removal: Removal) -> datetime:
-    """Since when a member that was removed may not have been heard."""
+    """The instant from which on a removed member may have been silent."""
     session = (member.session_timeout_ms or SESSION_TIMEOUT_MS) * MS
     return removal.at - session if removal.how in _SILENT else removal.at
 

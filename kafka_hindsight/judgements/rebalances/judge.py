@@ -1,6 +1,4 @@
-"""Each episode gets its cause, and each member that took part its own: the rulings on joins and on the coordinator's
-lines, and which table is asked when.
-"""
+"""The judge of episodes: which table of rulings decides, and the rulings on joins and the coordinator's lines."""
 
 from __future__ import annotations
 
@@ -285,9 +283,9 @@ _REASONS_THAT_ARE_CAUSES = ("storage_error", "over_capacity", "static_protocol_c
 
 
 def judge_episode(case: Case) -> Verdict:
-    """Why the episode began: the change that its own reason names, else what changed.
+    """Judge why the episode began: the change that its own reason names, else what changed.
 
-    Edge case: where the line that starts it is missing, the first change left may be one that only fell into it.
+    Where the line that starts it is missing, the first known change may be one that only fell into it.
     """
     episode = case.episode
     if episode.reason.act in _REASONS_THAT_ARE_CAUSES:
@@ -308,13 +306,13 @@ def judge_episode(case: Case) -> Verdict:
 
 
 def judge_move(case: Case, start_verdict: Verdict) -> Verdict:
-    """That the move of the coordinator cut the episode short, where it did; else why it began."""
+    """Judge whether a move of the coordinator cut the episode short; else keep the verdict on its start."""
     if case.episode.cut_by_move and case.episode.outcome in (Outcome.INTERRUPTED, Outcome.UNFINISHED):
         return rulings.judge(MOVE_RULINGS, replace(case, start_verdict=start_verdict))
     return start_verdict
 
 
 def judge_change(case: Case) -> Verdict:
-    """Why one member changed, or was removed."""
+    """Judge why one member changed, or was removed."""
     assert case.change is not None
     return rulings.judge(BY_CHANGE[case.change.what], case)

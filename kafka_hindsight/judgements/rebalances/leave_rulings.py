@@ -1,4 +1,4 @@
-"""Why a member left by LeaveGroup, or by a last heartbeat under KIP-848; and why a member's session expired.
+"""The causes of a leave, by LeaveGroup or by a last heartbeat under KIP-848, and of an expired session.
 
 The coordinator sees the same request in a close and, from clients that send no reason, in an exceeded poll limit, and
 the same silence in a close without LeaveGroup, a pause, a cut network and a crash. Only the client's reason, its own
@@ -147,13 +147,13 @@ def _assignment(case: Case) -> Sequence[Event]:
 
 
 def _since_assignment(case: Case) -> timedelta | None:
-    """How long before it the rebalance before ended: then each member was heard, and its session began again."""
+    """The time from the end of the rebalance before, when each member was heard and its session began again."""
     before = case.episode.previous
     return case.at - before.ended_at if _assignment(case) and before is not None and before.ended_at else None
 
 
 def _last_join(case: Case) -> tuple[datetime, Event] | None:
-    """No later than the member's last poll: it polls when it joins, and every finished join phase was joined by all.
+    """The member's last join, no later than its last poll: it polls when it joins, and joins every finished join phase.
 
     None for KIP-848, whose members do not rejoin.
     """
@@ -166,9 +166,9 @@ def _last_join(case: Case) -> tuple[datetime, Event] | None:
 
 
 def did_not_come_back(case: Case) -> Proof | None:
-    """No line shows it, or a member that may be the same, join within 10 minutes.
+    """No line shows the member, or one that may be the same, join within 10 minutes.
 
-    Edge case: where the coordinator assigns, a consumer keeps its member id for as long as it lives.
+    Where the coordinator assigns, a consumer keeps its member id for as long as it lives.
     """
     keeps_id = Protocol(case.episode.protocol).has_epochs and not case.member.instance_id
     if case.comeback is not None or (case.lookalike_arrival is not None and not keeps_id):
@@ -321,7 +321,7 @@ def poll_had_expired(case: Case) -> Proof | None:
 
 
 def _since_it_joined(case: Case, line: Event | None) -> Event | None:
-    """A line since the member joined: where a log shows no starts, an older one is its former self's."""
+    """A line since the member joined: in a log without starts, an older one is its former self's."""
     joined = case.member.first_at
     return line if line is not None and (joined is None or line.happened_at >= joined) else None
 
@@ -373,9 +373,9 @@ def same_process_came_back(case: Case) -> Proof | None:
 
 
 def coordinator_was_away(case: Case) -> Proof | None:
-    """The coordinator had not responded, or been down, until less than a minute before the session expired.
+    """The coordinator did not respond, or was down, until less than a minute before the session expired.
 
-    Edge case: it wrote the line itself, so that it was not down any more; one that was paused writes before it is back.
+    It wrote the line itself, so that it was not down any more; one that was paused writes before it is back.
     """
     coordinator = case.episode.coordinator
     near = case.context.outages_of(coordinator).at(case.at, _RECOVERY)
@@ -428,7 +428,7 @@ def _heard_back(case: Case) -> Proof:
 
 
 def log_breaks_off(case: Case) -> Proof | None:
-    """The member's own log, which shows starts, has no line after its session expired."""
+    """The member's own log, which names each start, has no line after its session expired."""
     process = case.log.process
     return by_own_log(case, *process.lines.values[-1:]) if process.has_starts else None
 

@@ -1,4 +1,4 @@
-"""A group of which only members' logs are at hand: what its coordinator must have written, by their lines."""
+"""The coordinator's lines of a group of which only members' logs are at hand, derived from their lines."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from kafka_hindsight.shared.grouping import grouped, runs
 
 
 def as_coordinator(events: Sequence[Event]) -> list[Event]:
-    """The lines of members as those of their coordinator, each in the member's own words.
+    """Turn the lines of members, in order, into those of their coordinator, each in the member's own words.
 
     A member prints the generation that it joined, why it leaves, and why it rejoins. The first of the leaves and of the
-    new members since the last generation began the next one, else the first member with a reason of its own. Source:
-    AbstractCoordinator.java JoinGroupResponseHandler, maybeLeaveGroup, requestRejoin; GroupCoordinator.scala: a join, a
-    leave or a rejoin in a stable group begins a join phase.
-
-    Takes: the events of one group in order.
+    new members since the last generation began the next one, else the first member with a reason of its own.
+    Source: AbstractCoordinator.java JoinGroupResponseHandler, maybeLeaveGroup, requestRejoin; GroupCoordinator.scala: a
+    join, a leave or a rejoin in a stable group begins a join phase.
     """
     joins = [e for e in events if e.kind == Kind.CLIENT_JOINED and e.generation]
     leaves = [e for e in events if e.kind == Kind.CLIENT_LEAVING and e.member_id]
@@ -66,7 +64,7 @@ def _last(by_source: Mapping[str, Timeline[Event]], event: Event) -> Event | Non
 def _join_request(join_lines: Mapping[str, Timeline[Event]], joined: Event, since: datetime) -> Event:
     """The request by which a member joined, after an instant.
 
-    Edge case: one without a member id is given one, and asks again at once (KIP-394).
+    A member without a member id gets one, and asks again at once (KIP-394).
     """
     last = _last(join_lines, joined)
     if last is None or last.happened_at <= since:

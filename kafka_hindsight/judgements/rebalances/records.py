@@ -1,4 +1,4 @@
-"""What the coordinator wrote into `__consumer_offsets`: who held which partition, and more events of the group."""
+"""The records of `__consumer_offsets`: which member held which partition, and more events of the group."""
 
 from __future__ import annotations
 
@@ -29,18 +29,22 @@ class Span:
 
 
 def in_turn(records: Iterable[GroupRecord]) -> list[GroupRecord]:
-    """Records as they were written. A group's records lie in one partition, so that offsets order equal instants."""
+    """Records in the order of their writing. A group's records lie in one partition: offsets order equal instants."""
     return sorted(records, key=lambda r: (r.written_at, r.offsets_partition, r.record_offset))
 
 
 def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
-    """What the records of one group say of who held what: each stored assignment holds until the next one.
+    """The holdings that the records of one group show: each stored assignment holds until the next one.
 
-    Takes: rows of bronze.group_records of one group, in turn.
-    Gives: no span crosses two generations; under KIP-848 the generation is the member's epoch, and what it still has
-        to give back is its own.
-    Edge case: a member whose assignment is not in the format of the consumer protocol shows nothing. Rebalances that
-        were cut short are not stored, and compaction removes superseded generations before they are read.
+    A member whose assignment is not in the format of the consumer protocol shows nothing. Rebalances that were cut
+    short are not stored, and compaction removes superseded generations before they are read.
+
+    Args:
+        records: Rows of bronze.group_records of one group, in turn.
+
+    Returns:
+        Spans within one generation each. Under KIP-848 the generation is the member's epoch, and a member still holds
+        what it has to give back.
     """
     spans: list[Span] = []
     classic: dict[tuple[Owned, str], Span] = {}
@@ -68,7 +72,7 @@ def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
 def _follow(
     spans: list[Span], open_: dict[tuple[Owned, str], Span], record: GroupRecord, holdings: Iterable[Holding]
 ) -> dict[tuple[Owned, str], Span]:
-    """The spans that are open after a record: what it newly names begins, what it no longer names ends."""
+    """The spans that are open after a record: new holdings begin, and those that it no longer names end."""
     at = record.written_at
     now: dict[tuple[Owned, str], Span] = {}
     for owned, member, generation in holdings:
@@ -107,7 +111,7 @@ BURIED = "group_buried"
 def events_of_records(records: Iterable[GroupRecord], since: datetime) -> list[Event]:
     """Events out of rows of bronze.group_records of one group.
 
-    Takes: `since`, the start of the look-back: what was written before it still held then, and is dated so.
+    `since` is the start of the look-back: a record from before still held then, and is dated so.
     """
     events: list[Event] = []
     before: GroupRecord | None = None
@@ -142,7 +146,7 @@ def _generation(record: GroupRecord, before: GroupRecord | None, since: datetime
 
 
 def _settings(member: GroupRecord | RecordedMember) -> dict[str, Any]:
-    """What a record shows of one member; a time-out that is not set is null."""
+    """The settings of one member in a record; a time-out that is not set is null."""
     names = ("member_id", "client_id", "instance_id", "host", "session_timeout_ms", "rebalance_timeout_ms")
     topics = " ".join(member.subscription or ()) or None
     return {name: getattr(member, name) for name in names} | {"detail": topics}

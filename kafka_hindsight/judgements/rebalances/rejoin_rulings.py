@@ -1,4 +1,4 @@
-"""Why a group rebalanced although no member came or went: a member rejoined by itself, or a group epoch rose."""
+"""The causes of a rebalance in which no member came or went: a member rejoined by itself, or a group epoch rose."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def had_to_give_back(case: Case) -> Proof | None:
 
 
 def _last_assignment(case: Case) -> Event | None:
-    """What a worker of Connect was assigned last, by its own log."""
+    """The last assignment of a Connect worker, by its own log."""
     assignments = case.own_log.of_kind(Kind.CLIENT_WORK_ASSIGNED)
     return assignments.last_before(case.episode.started_at)
 

@@ -1,7 +1,7 @@
-"""Why a group rebalanced whose coordinator writes no reason, and names no member that joins or leaves.
+"""The causes of a rebalance whose coordinator writes no reason, and names no member that joins or leaves.
 
-Brokers before 2.1 name only a member whose session expired. What is left follows from the state of the group: one
-without a member rebalances only when a member joins, and one loses all its members at once only when they leave.
+Brokers before 2.1 name only a member whose session expired. The state of the group shows more: a group without members
+rebalances only when a member joins, and loses all its members at once only when they leave.
 """
 
 from __future__ import annotations
