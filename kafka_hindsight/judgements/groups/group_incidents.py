@@ -338,18 +338,18 @@ INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
     ),
     Likely(
         IncidentKind.HOST_SILENT,
-        "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
-        " in {groups}, while members elsewhere were heard: a process on the host was heard again, so the host was"
-        " cut off or paused, not down. {count} rebalances ({causes}).",
+        "All {host.members} members on host {host.host}, in {groups}, fell silent within one session timeout of"
+        " {host.since:%H:%M:%S}, while members elsewhere were heard. A process on the host was heard again, so the host"
+        " was cut off or paused, not down. {count} rebalances ({causes}).",
         proof=(the_host_was_heard_again,),
         source=_ADR,
         cases=("made: a host is heard again", "made: a host is never heard again"),
     ),
     Likely(
         IncidentKind.HOST_SILENT,
-        "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
-        " in {groups}, while members elsewhere were heard: the host was down, cut off or paused; its address may also"
-        " stand for many hosts, as that of a NAT or a proxy does. {count} rebalances ({causes}).",
+        "All {host.members} members on host {host.host}, in {groups}, fell silent within one session timeout of"
+        " {host.since:%H:%M:%S}, while members elsewhere were heard. The host was down, cut off or paused; its address"
+        " may also stand for many hosts, as that of a NAT or a proxy does. {count} rebalances ({causes}).",
         proof=(a_host_fell_silent,),
         source=_ADR,
         cases=("made: a host is never heard again", "made: two members of a host fall silent"),

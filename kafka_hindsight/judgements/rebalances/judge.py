@@ -135,11 +135,11 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
     Likely(Cause.MEMBER_REJOINED, "{who} came back {away} {how}; its client id alone identifies it.",
            proof=(came_back_after_removal,), source=_SAME_CLIENT,
            cases=("groups/deployment-4.1 01:45:30.028", "groups/emptied-2.8 13:31:06.681")),
-    Likely(Cause.MEMBER_REJOINED, "{who} came back after {how}, by its own words.",
+    Likely(Cause.MEMBER_REJOINED, "{who} came back. Its reason says that {how}.",
            proof=(was_there_by_its_words,),
            source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
            cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996")),
-    Likely(Cause.MEMBER_REJOINED, "{who} came back: its own log is that of its former self.",
+    Likely(Cause.MEMBER_REJOINED, "{who} came back: its own log also names its former self.",
            proof=(its_log_names_a_former_self,),
            source="one log is one installation's: what writes into it after another one's end is started in its place",
            cases=("made: joins as the next one in a log", "made: joins beside another one in a log")),
@@ -151,8 +151,8 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
            " before.",
            proof=(like_one_had_gone, names_do_not_identify, group_was_empty_of_its_like), source=_NAMES,
            cases=("made: an empty group on one host", "made: two members hold one client id")),
-    Likely(Cause.MEMBER_JOINED, "{who}, a new consumer, joined: one that had been there would have kept its member id."
-           " It came {away} after {like} was last heard.",
+    Likely(Cause.MEMBER_JOINED, "{who}, a new consumer, joined {away} after {like} was last heard. A consumer that had"
+           " been there would have kept its member id.",
            proof=(like_one_had_gone, names_do_not_identify, keeps_its_member_id),
            source="KIP-848: a consumer keeps its member id for as long as it lives",
            cases=("groups/kip848-4.1 01:46:18.627 (brokers only)", "groups/kip848-4.1 01:47:40.959 (brokers only)")),
@@ -160,18 +160,19 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
              " whether it is the same.",
              proof=(like_one_had_gone, names_do_not_identify), source=_NAMES,
              cases=("made: one of two members with one client id is replaced", "groups/pause-4.1 01:41:04.275")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined the group, which is not known to have had it; not every member"
-           " before is known.",
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group. No line shows it there before, but not every earlier member is"
+           " known.",
            proof=(history_has_holes,), source=_SAME_CLIENT,
            cases=("made: joins after a generation gap", "groups/pause-4.1 01:41:04.275")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined the group beside the members that it had: none that it may be had gone.",
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group beside its other members: no member that may be the same had"
+           " left before.",
            proof=(names_do_not_identify, group_had_others), source=_NAMES,
            cases=("made: two members hold one client id", "groups/pause-4.1 01:41:04.275")),
-    Certain(Cause.MEMBER_JOINED, "{who} joined the group, which had not had it before.",
+    Certain(Cause.MEMBER_JOINED, "{who} joined the group. It had not been in the group before.",
             proof=(history_reaches_back,), source=f"{_SAME_CLIENT}; the look-back is our own choice",
             cases=("groups/pause-4.1 01:41:04.275", "groups/pause-4.1 01:41:18.996")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined the group, which had not had it in the {covered} that the logs"
-           " cover.",
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group. The logs cover the {covered} before, and do not show it"
+           " there.",
            proof=(history_is_short,), source=_SAME_CLIENT,
            cases=("made: joins soon after the logs begin", "groups/pause-4.1 01:41:04.275")),
 )

@@ -201,14 +201,14 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
             proof=(gave_reason(reasons.REMOVED_BY_ADMIN),),
             source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-800",
             cases=("groups/removed-3.9 12:39:54.131", "groups/deployment-4.1 01:45:27.117")),
-    Likely(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator: the request named its instance id"
-           " alone, as no member does.",
+    Likely(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator: the request named only its instance id. A"
+           " member that leaves names its member id.",
            proof=(is_by_instance,),
            source="KIP-345, Admin.removeMembersFromConsumerGroup: a client that leaves names its member id, and a"
            " static one does not leave at all",
            cases=("groups/removed-2.8 12:24:06.058", "groups/removed-3.9 12:39:54.131")),
-    Possible(Cause.REMOVED_BY_ADMIN, "{who} left for a reason that no client writes by itself: an"
-             " administrator's words, or its own.",
+    Possible(Cause.REMOVED_BY_ADMIN, "{who} left for a reason that no client library writes: an administrator or the"
+             " application wrote it.",
              proof=(gave_reason(reasons.FREE_TEXT),),
              source="KIP-800: an administrator may give a reason of its own, and so may a client that is not Kafka's",
              cases=("made: leaves for a reason of its own", "groups/removed-3.9 12:39:54.131")),
@@ -219,13 +219,12 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
     Certain(Cause.MEMBER_LEFT, "{who} closed its consumer, as its own log shows.",
             proof=(own_log_shows_close,), source="AbstractCoordinator.java maybeLeaveGroup; rdkafka_cgrp.c",
             cases=("groups/emptied-2.8 13:31:12.666", "groups/emptied-2.8 13:31:05.783")),
-    Likely(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left: by its own log it went on with"
-           " partitions that it still held, as no close does.",
+    Likely(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left: after that its own log goes on with"
+           " partitions that it still held. No close does that.",
            proof=(went_on_after_it_left,),
            source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
            cases=("groups/aiokafka-4.3 15:03:47.418", "groups/aiokafka-4.3 15:05:05.510")),
-    Likely(Cause.MEMBER_LEFT, "{who} closed its consumer: by its own log it left, and what follows is a"
-           " new consumer.",
+    Likely(Cause.MEMBER_LEFT, "{who} closed its consumer: its own log shows its leave, and then only a new consumer.",
            proof=(ended_when_it_left,),
            source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
            cases=("groups/aiokafka-4.3 15:05:05.510", "groups/aiokafka-4.3 15:03:47.418")),
@@ -239,13 +238,13 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
            source="KIP-345; AbstractCoordinator.java maybeLeaveGroup: only dynamic members send LeaveGroup. In 3.0 and"
            " 3.1 the coordinator names the member id, and no reason",
            cases=("groups/removed-3.0 22:17:22.991", "groups/removed-2.8 12:24:06.058")),
-    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left and came back under the same member id {later} later, as no"
-           " close does: it did not poll {limit}, or it unsubscribed and subscribed again.",
+    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left and came back under the same member id {later} later, so it was not"
+           " closed: it did not poll {limit}, or it unsubscribed and subscribed again.",
            proof=(came_back_under_its_id,), source="KIP-848: a consumer keeps its member id for as long as it lives",
            cases=("groups/kip848-4.1 01:47:38.941 (brokers only)",
                   "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)")),
     Likely(Cause.MAX_POLL_EXCEEDED, "{who} left and came back {later} later to the group that its process had made for"
-           " itself: it had not ended, but had not polled {limit}.",
+           " itself: the process had not ended, but had not polled {limit}.",
            proof=(came_back_to_its_own_group,),
            source="KIP-62; ConsoleConsumer.scala: a process without --group draws a group of its own, and reads until"
            " it ends",
@@ -261,8 +260,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
            proof=(poll_limit_had_not_run_out,),
            source="KIP-62: the limit runs from one poll to the next, and a member polls when it joins",
            cases=("groups/chain-2.8 01:47:33.471", "groups/chain-2.8 01:47:22.862 (brokers only)")),
-    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left {since} after it was last assigned, as its poll limit of {poll_limit}"
-           " had run out: it had hardly polled since.",
+    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left {since} after its last assignment, when its poll limit of {poll_limit}"
+           " had run out: it had hardly polled since then.",
            proof=(poll_limit_had_just_run_out,),
            source="KIP-62; AbstractCoordinator.java HeartbeatThread; kafka-python coordinator/base.py HeartbeatThread",
            cases=("made: leaves when its poll limit has run out", "made: leaves long after its poll limit")),
@@ -497,9 +496,9 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
            proof=(coordinator_was_away,),
            source=f"{_EXPIRES}; a coordinator that was away finds sessions expired when it resumes",
            cases=("made: its coordinator was away", "groups/pause-4.1 01:41:13.807 (brokers only)")),
-    Likely(Cause.HOST_STALLED, "{who} was not heard within its session{session}, nor were others: broker {broker} found"
-           " {count} sessions of {groups} groups expired at once, as after a stall of itself or its host. It joined"
-           " again {later} later.",
+    Likely(Cause.HOST_STALLED, "{who} was not heard within its session{session}. Broker {broker} found {count} sessions"
+           " of {groups} groups expired at once, as after a stall of the broker or its host. The member joined again"
+           " {later} later.",
            proof=(many_groups_expired_at_once, one_came_back_at_once), source=f"{_EXPIRES}; SystemTimer.advanceClock",
            cases=("made: expires with members of two other groups, and is back",
                   "made: expires with members of two other groups")),
@@ -527,9 +526,9 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
              " later: it was paused or cut off, or its process died. Its own log would show which.",
              proof=(one_like_it_came,), source=_EXPIRES,
              cases=("made: expires, and one like it comes", "groups/pause-4.1 01:41:13.807 (brokers only)")),
-    Possible(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back, nor were others"
-             " heard: broker {broker} found {count} sessions of {groups} groups expired at once. They died together, or"
-             " the broker or its host had stalled.",
+    Possible(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back. Broker {broker}"
+             " found {count} sessions of {groups} groups expired at once: the members died together, or the broker or"
+             " its host had stalled.",
              proof=(many_groups_expired_at_once,), source=f"{_EXPIRES}; SystemTimer.advanceClock",
              cases=("made: expires with members of two other groups",
                     "made: expires with members of two other groups, and is back")),

@@ -222,8 +222,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
            " before: it gave partitions back.",
            proof=(follows_at_once_and_is_cooperative,), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
            cases=("made: a cooperative member rejoins at once", "groups/cooperative-2.8 01:49:25.358 (brokers only)")),
-    Likely(Cause.TOPIC_CREATED, "{who}, the leader, rejoined {later} after {change}{which}. That fits; so would"
-           " a request of the application.",
+    Likely(Cause.TOPIC_CREATED, "{who}, the leader, rejoined {later} after {change}{which}. That change fits, but the"
+           " application may also have asked for a rebalance.",
            proof=(is_leader, one_change_fits, likely_if_topic_is_read), also=OTHER_CHANGES,
            source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
            cases=("made: the leader rejoins after topic_created, which it reads",

@@ -80,31 +80,31 @@ _SOURCE = "GroupCoordinator.scala 0.11 to 2.0 addMemberAndRebalance, removeMembe
 
 # fmt: off
 SILENT_RULINGS: Sequence[Ruling[Case]] = (
-    Likely(Cause.MEMBER_JOINED, "A member joined, and the group began with it, at generation 0: nothing but a join"
-           " begins a rebalance of a group without members.",
+    Likely(Cause.MEMBER_JOINED, "A member joined, and the group began with it, at generation 0: only a join begins a"
+           " rebalance of a group without members.",
            proof=(group_began,), source=_SOURCE,
            cases=("made: no reason at generation 0", "made: no reason in an empty group")),
-    Possible(Cause.MEMBER_JOINED, "A member joined the group, which was empty: nothing else begins a rebalance of such"
-             " a group. No line shows whether the member had been in it before.",
+    Possible(Cause.MEMBER_JOINED, "A member joined the empty group: nothing else begins a rebalance of such a group. No"
+             " line shows whether the member had been in it before.",
              proof=(group_was_empty,), source=_SOURCE,
              cases=("made: no reason in an empty group", "made: no reason at generation 0")),
     Likely(Cause.MEMBER_LEFT, "The group's members left: their process stopped, as its own log shows.",
            proof=(process_stopped,), source=f"{_SOURCE}; Connect.java stop; AbstractCoordinator.java maybeLeaveGroup",
            cases=("made: no reason, and a worker stops", "made: no reason, and all leave")),
-    Likely(Cause.MEMBER_LEFT, "All members of the group left at once, none of them after its session had run out, and"
-           " none came within {watched}: they were closed.",
+    Likely(Cause.MEMBER_LEFT, "All members left the group at once. No session had run out, and no member came within"
+           " {watched}: they were closed.",
            proof=(group_emptied_at_once, no_one_came, logs_cover_the_return), source=_SOURCE,
            cases=("made: no reason, and all leave", "made: no reason, and all leave for a minute")),
-    Possible(Cause.MEMBER_LEFT, "All members of the group left at once, none of them after its session had run out:"
-             " they were closed, or did not poll within max.poll.interval.ms.",
+    Possible(Cause.MEMBER_LEFT, "All members left the group at once, and no session had run out: they were closed, or"
+             " did not poll within max.poll.interval.ms.",
              proof=(group_emptied_at_once,), source=f"{_SOURCE}; KIP-62",
              cases=("made: no reason, and all leave for a minute", "made: no reason, and all leave")),
-    Likely(Cause.MEMBER_JOINED, "Client '{client}' joined the group: by its own log it first asked to {asked} before."
-           " No member had gone since the group began.",
+    Likely(Cause.MEMBER_JOINED, "Client '{client}' joined the group: its own log shows its first request {asked}"
+           " before. No member had left since the group began.",
            proof=(new_client_asked, none_had_gone), source=_SOURCE,
            cases=("made: no reason, and a client asks to join", "made: no reason")),
-    Possible(Cause.MEMBER_JOINED, "Client '{client}' joined the group: by its own log it first asked to {asked} before."
-             " No line shows whether it had been in it before.",
+    Possible(Cause.MEMBER_JOINED, "Client '{client}' joined the group: its own log shows its first request {asked}"
+             " before. No line shows whether it had been in the group before.",
              proof=(new_client_asked,), source=_SOURCE,
              cases=("made: no reason, and a client asks to join after one",
                     "made: no reason, and a client asks to join")),
