@@ -24,7 +24,7 @@ from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterv
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_record, quote_snapshot
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline, by_instant, intervals, timelines
 from kafka_hindsight.judgements.rebalances.model import turn_of
-from kafka_hindsight.judgements.rebalances.records import BURIED, Owned, in_turn, recorded_spans
+from kafka_hindsight.judgements.rebalances.records import BURIED, PartitionKey, in_turn, recorded_spans
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped
@@ -39,11 +39,11 @@ class Assignment:
     at: datetime
     generation: int | None
     members: frozenset[str]
-    owners: Mapping[Owned, str]
+    owners: Mapping[PartitionKey, str]
     quote: Quote
 
 
-def partitions_in(text: str) -> frozenset[Owned]:
+def partitions_in(text: str) -> frozenset[PartitionKey]:
     """The partitions in a client's line: `orders-0, orders-1`."""
     names = (name.strip().rpartition("-") for name in text.split(",") if name.strip())
     return frozenset((topic, int(number)) for topic, _, number in names if number.isdigit())
@@ -87,18 +87,18 @@ def _by_readings(readings: Iterable[GroupSnapshot], member_snapshots: Iterable[M
 
 
 def _assignment(
-    at: datetime, generation: int | None, holdings: Mapping[str, Iterable[Owned] | None], proof: Quote
+    at: datetime, generation: int | None, holdings: Mapping[str, Iterable[PartitionKey] | None], proof: Quote
 ) -> Assignment:
-    owners = {owned: member for member in sorted(holdings) for owned in holdings[member] or ()}
+    owners = {partition: member for member in sorted(holdings) for partition in holdings[member] or ()}
     return Assignment(at, generation, frozenset(holdings), owners, proof)
 
 
-def _partitions_of(assignment: Sequence[TopicPartition] | None) -> frozenset[Owned] | None:
+def _partitions_of(assignment: Sequence[TopicPartition] | None) -> frozenset[PartitionKey] | None:
     return None if assignment is None else frozenset((a.topic, a.partition) for a in assignment)
 
 
-def _count(holdings: Mapping[str, frozenset[Owned] | None]) -> int:
-    return sum(len(owned or ()) for owned in holdings.values())
+def _count(holdings: Mapping[str, frozenset[PartitionKey] | None]) -> int:
+    return sum(len(partitions or ()) for partitions in holdings.values())
 
 
 _INCREMENTAL = re.compile(r"cooperative|^(?:sessioned|compatible|stream)$")
@@ -280,17 +280,17 @@ class _Holdings:
     def __init__(self, records: Sequence[GroupRecord]) -> None:
         spans = recorded_spans(in_turn(records))
         self.since = min(r.written_at for r in records) if spans else None
-        self._of = intervals(spans, lambda s: s.owned, lambda s: Interval(s.since, s.until, s))
-        edges = [(at, s.owned) for s in spans for at in (s.since, s.until) if at is not None]
+        self._spans = intervals(spans, lambda s: s.partition, lambda s: Interval(s.since, s.until, s))
+        edges = [(at, s.partition) for s in spans for at in (s.since, s.until) if at is not None]
         self._edges = Timeline(edges, at=lambda edge: edge[0])
 
     def count_changes(self, start: datetime, end: datetime) -> int:
         """How many partitions have another holder after an instant than just before an earlier one."""
-        touched = {owned for _, owned in self._edges.between(start, end)}
+        changed = {partition for _, partition in self._edges.between(start, end)}
         count = 0
-        for owned in touched:
-            before = [i.value for i in self._of[owned].at(start) if i.start < start][-1:]
-            after = [i.value for i in self._of[owned].at(end) if i.end is None or i.end > end][-1:]
+        for partition in changed:
+            before = [i.value for i in self._spans[partition].at(start) if i.start < start][-1:]
+            after = [i.value for i in self._spans[partition].at(end) if i.end is None or i.end > end][-1:]
             count += [s.member.member_id for s in before] != [s.member.member_id for s in after]
         return count
 

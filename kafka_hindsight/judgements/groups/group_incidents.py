@@ -505,9 +505,9 @@ def group_incidents(
     case_of = partial(IncidentCase, total=sum(map(len, by_group.values())))
     lookup, moves_by_group = OutageLookup(outages), grouped((m for m in moves if m.outage_id), lambda m: m.group_id)
     outage_of: dict[str, BrokerOutage] = {}
-    for group_id, own in by_group.items():
+    for group_id, group in by_group.items():
         move_losses = [(m.moved_at, m.outage_id or "") for m in moves_by_group.get(group_id, ())]
-        outage_of |= attribute_to_outages(own, lookup, [*move_losses, *(losses or {}).get(group_id, ())])
+        outage_of |= attribute_to_outages(group, lookup, [*move_losses, *(losses or {}).get(group_id, ())])
     attributed, others = apart(_sorted_by_turn(_flat(by_group.values())), lambda r: r.rebalance_id in outage_of)
     by_outage = grouped(attributed, lambda r: outage_of[r.rebalance_id].outage_id)
     cases = [case_of(rows, outage=outage_of[rows[0].rebalance_id]) for rows in by_outage.values()]
@@ -516,8 +516,8 @@ def group_incidents(
     cases += [case_of(_sorted_by_turn(host.rebalances), host=host) for host in hosts]
     silenced_ids = {r.rebalance_id for r in _flat(host.rebalances for host in hosts)}
     others = [r for r in others if r.rebalance_id not in silenced_ids]
-    for own in grouped(others, lambda r: r.group_id).values():
-        cases += _cases_of_group(own, case_of)
+    for group in grouped(others, lambda r: r.group_id).values():
+        cases += _cases_of_group(group, case_of)
 
     chains = _chains(by_group.values())
     rows = [(case, _row(case, chains)) for case in cases]

@@ -9,7 +9,7 @@ from datetime import datetime
 from kafka_hindsight.catalog.codes import GroupRecordType
 from kafka_hindsight.catalog.rows import GroupRecord, GroupSnapshot, MemberSnapshot, Ownership, Quote
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
-from kafka_hindsight.judgements.rebalances.records import Owned, Span, in_turn, recorded_spans
+from kafka_hindsight.judgements.rebalances.records import PartitionKey, Span, in_turn, recorded_spans
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
@@ -81,29 +81,29 @@ def _cut_at(spans: Iterable[Span], end: datetime) -> list[Span]:
 
 def _spans_of_readings(answered: Sequence[GroupSnapshot], members: MembersAt) -> list[Span]:
     """The spans that readings show, each until the first reading that no longer shows it."""
-    open_: dict[tuple[Owned, str], tuple[Span, GroupSnapshot]] = {}
+    open_: dict[tuple[PartitionKey, str], tuple[Span, GroupSnapshot]] = {}
     closed: list[Span] = []
     for reading in answered:
         here = members.get(reading.snapshot_at, ())
         holders = {((p.topic, p.partition), m.member_id): m for m in here for p in m.assignment or ()}
         not_shown = {m.member_id for m in here if m.assignment is None}
-        partitions = {owned for owned, _ in holders}
+        partitions = {partition for partition, _ in holders}
         for key in open_.keys() - holders.keys():
             if key[1] not in not_shown or key[0] in partitions:
                 closed.append(_close_span(*open_.pop(key), reading.snapshot_at))
         for key, member in holders.items():
             before, _ = open_.get(key, (None, None))
-            span = before or Span(key[0], member, reading.snapshot_at, None, quotes=[_reading_quote(reading, *key)])
+            span = before or Span(key[0], member, reading.snapshot_at, None, quotes=[_quote_of(reading, *key)])
             open_[key] = span, reading
     return [*closed, *(_close_span(span, last, None) for span, last in open_.values())]
 
 
 def _close_span(span: Span, last: GroupSnapshot, until: datetime | None) -> Span:
-    return replace(span, until=until, quotes=[*span.quotes, _reading_quote(last, span.owned, span.member.member_id)])
+    return replace(span, until=until, quotes=[*span.quotes, _quote_of(last, span.partition, span.member.member_id)])
 
 
-def _reading_quote(reading: GroupSnapshot, owned: Owned, member_id: str) -> Quote:
-    return quote_snapshot(reading, f"member {member_id} holds {owned[0]}-{owned[1]}")
+def _quote_of(reading: GroupSnapshot, partition: PartitionKey, member_id: str) -> Quote:
+    return quote_snapshot(reading, f"member {member_id} holds {partition[0]}-{partition[1]}")
 
 
 def _row(group: tuple[str, str], span: Span, window: Window) -> Ownership | None:
@@ -115,8 +115,8 @@ def _row(group: tuple[str, str], span: Span, window: Window) -> Ownership | None
     return Ownership(
         cluster=group[0],
         group_id=group[1],
-        topic=span.owned[0],
-        partition=span.owned[1],
+        topic=span.partition[0],
+        partition=span.partition[1],
         member_id=span.member.member_id,
         client_id=span.member.client_id,
         host=(span.member.host or "").lstrip("/") or None,

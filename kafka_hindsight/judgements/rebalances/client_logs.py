@@ -166,8 +166,8 @@ class ClientLogs:
             return NO_LOG
         if (client_id, member_id) not in self._logs:
             lines = self._beside(client_id, member_id)
-            own = lines if _take_turns(lines) else [e for e in lines if e.member_id == member_id]
-            self._logs[client_id, member_id] = ClientLog(own)
+            member_lines = lines if _take_turns(lines) else [e for e in lines if e.member_id == member_id]
+            self._logs[client_id, member_id] = ClientLog(member_lines)
         return self._logs[client_id, member_id]
 
     def former_in(self, client_id: str, member_id: str) -> Event | None:

@@ -304,10 +304,10 @@ def _row(case: Case) -> Rebalance:
 
 def _raw_reason(episode: Episode) -> str | None:
     """The broker's raw reason; the Java coordinator puts a leaving client's own reason on a line of its own."""
-    own = episode.trigger.client_reason if episode.trigger else None
-    if not own or own in (episode.raw_reason or ""):
+    client_reason = episode.trigger.client_reason if episode.trigger else None
+    if not client_reason or client_reason in (episode.raw_reason or ""):
         return episode.raw_reason
-    return f"{episode.raw_reason or ''}; client reason: {own}".lstrip("; ")
+    return f"{episode.raw_reason or ''}; client reason: {client_reason}".lstrip("; ")
 
 
 def _quotes_by_weight(episode: Episode, verdict: Verdict, member: Member, others: Sequence[_Act]) -> list[Quote]:

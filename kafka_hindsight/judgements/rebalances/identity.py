@@ -137,19 +137,19 @@ class Identity:
         """The same member as it was in the group before `at`, removed or gone, within the look-back."""
         namesakes = self._members_by_first_line.get(member.instance_id or member.client_id or "")
         before = namesakes.until(at) if namesakes is not None else ()
-        own = self.registry.members.get(member.member_id)
-        if own is not None and not self.identifies(member, at):
-            before = (own,)
+        same_id = self.registry.members.get(member.member_id)
+        if same_id is not None and not self.identifies(member, at):
+            before = (same_id,)
         same = (m for m in reversed(before) if self.is_same(m, member, at))
         return next((m for m in same if self._was_there(m, member.member_id, at)), None)
 
     @cached_property
     def _members_by_first_line(self) -> dict[str, Timeline[Member]]:
         """The members by name, in the order in which they were first heard of."""
-        members = {name: [m for m in own if m.known_at is not None] for name, own in self._by_name.items()}
+        members = {name: [m for m in namesakes if m.known_at is not None] for name, namesakes in self._by_name.items()}
         return {
-            name: Timeline(sorted(own, key=lambda m: m.member_id), at=lambda m: m.known_at or LONG_AGO)
-            for name, own in members.items()
+            name: Timeline(sorted(namesakes, key=lambda m: m.member_id), at=lambda m: m.known_at or LONG_AGO)
+            for name, namesakes in members.items()
         }
 
     def _was_there(self, one: Member, member_id: str, at: datetime) -> bool:
@@ -170,8 +170,8 @@ class Identity:
     @cached_property
     def _first_joins(self) -> dict[str, datetime]:
         moves = self.registry.moves.items()
-        joined = ((m, e) for m, own in moves for e in reversed(own) if e.kind == Kind.MEMBER_JOINED)
-        return {m: e.happened_at for m, e in joined}
+        joins = ((m, e) for m, events in moves for e in reversed(events) if e.kind == Kind.MEMBER_JOINED)
+        return {m: e.happened_at for m, e in joins}
 
     def next_arrival(self, member: Member, at: datetime) -> Arrival | None:
         """The same member as it came back within ten minutes after `at`."""

@@ -53,7 +53,7 @@ def _of(events: Iterable[Event], kind: Kind) -> list[Event]:
 
 
 def _by_source(events: Iterable[Event], kind: Kind) -> Mapping[str, Timeline[Event]]:
-    return {source: by_instant(own) for source, own in grouped(_of(events, kind), lambda e: e.source).items()}
+    return {source: by_instant(lines) for source, lines in grouped(_of(events, kind), lambda e: e.source).items()}
 
 
 def _last(by_source: Mapping[str, Timeline[Event]], event: Event) -> Event | None:

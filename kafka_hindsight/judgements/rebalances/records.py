@@ -12,15 +12,15 @@ from kafka_hindsight.catalog.rows import Event, GroupRecord, MemberSnapshot, Quo
 from kafka_hindsight.catalog.rows.structs import RecordedMember
 from kafka_hindsight.judgements.reasoning.evidence import quote_record
 
-Owned = tuple[str, int]
-Holding = tuple[Owned, RecordedMember, int | None]
+PartitionKey = tuple[str, int]
+Holding = tuple[PartitionKey, RecordedMember, int | None]
 
 
 @dataclass
 class Span:
     """One partition held by one member in one generation; `until` is None where no record shows an end."""
 
-    owned: Owned
+    partition: PartitionKey
     member: RecordedMember | MemberSnapshot
     since: datetime
     generation: int | None
@@ -47,14 +47,14 @@ def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
         what it has to give back.
     """
     spans: list[Span] = []
-    classic: dict[tuple[Owned, str], Span] = {}
-    members: dict[str, dict[tuple[Owned, str], Span]] = {}
+    classic: dict[tuple[PartitionKey, str], Span] = {}
+    members: dict[str, dict[tuple[PartitionKey, str], Span]] = {}
     metadata: dict[str, GroupRecord] = {}
     for record in records:
         kind, member = record.record_type, record.member_id or ""
         if kind == GroupRecordType.GROUP_METADATA:
-            assigned = ((m, owned) for m in record.members or () for owned in m.assignment or ())
-            holdings = [((owned.topic, owned.partition), m, record.generation) for m, owned in assigned]
+            assigned = ((m, p) for m in record.members or () for p in m.assignment or ())
+            holdings = [((p.topic, p.partition), m, record.generation) for m, p in assigned]
             classic = _follow(spans, classic, record, holdings)
         elif kind == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA and not record.is_tombstone:
             metadata[member] = record
@@ -62,34 +62,32 @@ def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
             names = metadata.get(member, record)
             holder = RecordedMember(member_id=member, client_id=names.client_id, host=names.host)
             parts = (*(record.assignment or ()), *(record.pending_revocation or ()))
-            holdings = [
-                ((owned.topic or owned.topic_id, owned.partition), holder, record.member_epoch) for owned in parts
-            ]
+            holdings = [((p.topic or p.topic_id, p.partition), holder, record.member_epoch) for p in parts]
             members[member] = _follow(spans, members.get(member, {}), record, holdings)
     return spans
 
 
 def _follow(
-    spans: list[Span], open_: dict[tuple[Owned, str], Span], record: GroupRecord, holdings: Iterable[Holding]
-) -> dict[tuple[Owned, str], Span]:
+    spans: list[Span], open_: dict[tuple[PartitionKey, str], Span], record: GroupRecord, holdings: Iterable[Holding]
+) -> dict[tuple[PartitionKey, str], Span]:
     """The spans that are open after a record: new holdings begin, and those that it no longer names end."""
     at = record.written_at
-    now: dict[tuple[Owned, str], Span] = {}
-    for owned, member, generation in holdings:
-        key = owned, member.member_id
+    now: dict[tuple[PartitionKey, str], Span] = {}
+    for partition, member, generation in holdings:
+        key = partition, member.member_id
         before = open_.pop(key, None)
         if before is not None and before.generation == generation:
             now[key] = before
             continue
         if before is not None:
             before.until = at
-        says = f"generation {generation}: member {member.member_id} holds {owned[0]}-{owned[1]}"
-        now[key] = Span(owned, member, at, generation, quotes=[quote_record(record, says)])
+        says = f"generation {generation}: member {member.member_id} holds {partition[0]}-{partition[1]}"
+        now[key] = Span(partition, member, at, generation, quotes=[quote_record(record, says)])
         spans.append(now[key])
     for span in open_.values():
         span.until = at
         what = "is deleted" if record.is_tombstone else "is written again"
-        says = f"member {span.member.member_id} holds {span.owned[0]}-{span.owned[1]} no more"
+        says = f"member {span.member.member_id} holds {span.partition[0]}-{span.partition[1]} no more"
         span.quotes.append(quote_record(record, f"{record.record_type} {what}: {says}"))
     return now
 
