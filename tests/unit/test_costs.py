@@ -28,7 +28,7 @@ COOPERATIVE, EAGER = "cooperative-sticky", "range"
 
 def stopped(rebalances: Sequence[Rebalance], told: Witnesses) -> list[tuple[str, int | None]]:
     found = stops_of(rebalances, told)
-    return [(r.cause, found[r.rebalance_id].stopped) for r in rebalances]
+    return [(r.cause, found[r.rebalance_id].partitions) for r in rebalances]
 
 
 def assignments(excerpt: str) -> list[Event]:
@@ -218,9 +218,9 @@ def test_a_cooperative_group_never_stands_for_more_than_an_eager_one(generations
     cooperative = stops_of(rebalances, Witnesses([chosen(COOPERATIVE), *said]))
     eager = stops_of(rebalances, Witnesses([chosen(EAGER), *said]))
     for r in rebalances:
-        few, all_ = cooperative[r.rebalance_id].stopped, eager[r.rebalance_id]
-        assert few is not None and all_.stopped is not None and all_.kept is not None
-        assert few <= all_.stopped - all_.kept
+        few, all_ = cooperative[r.rebalance_id].partitions, eager[r.rebalance_id]
+        assert few is not None and all_.partitions is not None and all_.unmoved is not None
+        assert few <= all_.partitions - all_.unmoved
 
 
 def test_an_assignment_from_before_the_rebalance_before_prices_nothing() -> None:

@@ -23,16 +23,16 @@ from kafka_hindsight.judgements.groups import (
 from kafka_hindsight.judgements.groups import (
     group_incidents as incidents,
 )
-from kafka_hindsight.judgements.groups.coordinators import MOVE_RULINGS, Moved, rebuild_coordinator_moves
+from kafka_hindsight.judgements.groups.coordinators import MOVE_RULINGS, MoveCase, rebuild_coordinator_moves
 from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
-from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS, Gathered
+from kafka_hindsight.judgements.groups.group_incidents import FINGERPRINTS, INCIDENTS, IncidentCase
 from kafka_hindsight.judgements.groups.lag_rulings import LAG_RULINGS
 from kafka_hindsight.judgements.groups.remedies import (
     COOPERATIVE_ASSIGNMENT,
     MAX_POLL_INTERVAL,
     SESSION_TIMEOUT,
     STATIC_MEMBERSHIP,
-    Replayed,
+    ReplayCase,
 )
 from kafka_hindsight.judgements.groups.storms import Storm
 from kafka_hindsight.judgements.reasoning.rulings import Ruling, Verdict
@@ -53,13 +53,13 @@ Decision = tuple[str, Ruling[Any], Verdict]
 
 def key_of(case: Any) -> str:
     """A case by its group, and where a group has several, by the instant."""
-    if isinstance(case, Gathered):
+    if isinstance(case, IncidentCase):
         return f"{case.rebalances[0].group_id} {case.rebalances[0].started_at:%H:%M:%S.%f}"[:-3]
-    if isinstance(case, Moved):
+    if isinstance(case, MoveCase):
         return f"{case.move.group_id} {case.move.moved_at:%H:%M:%S.%f}"[:-3]
     if isinstance(case, Storm):
         return case.units[0][0].group_id
-    return case.inside[0].group_id if isinstance(case, Replayed) else ""
+    return case.in_window[0].group_id if isinstance(case, ReplayCase) else ""
 
 
 def decisions(run: Callable[[], object]) -> list[Decision]:

@@ -1,1 +1,1 @@
-"""What consumer groups do, and what it costs them; their rebalances stand in a room of their own."""
+"""The judgements on consumer groups, and what rebalances cost them; rebalances themselves have a room of their own."""

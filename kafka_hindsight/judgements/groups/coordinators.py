@@ -1,4 +1,4 @@
-"""Which broker coordinated a group, when that changed, and what each move did to the group."""
+"""The broker that coordinated a group, each move to another one, and what the move did to the group."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def java_string_hash(text: str) -> int:
 def offsets_partition_of(group_id: str, partition_count: int) -> int:
     """The partition of __consumer_offsets that keeps a group.
 
-    Edge case: the smallest integer has no absolute value, and counts as 0.
+    The smallest integer has no absolute value, and counts as 0.
     Source: Utils.abs(groupId.hashCode) % offsets.topic.num.partitions (GroupMetadataManager.partitionFor).
     """
     value = java_string_hash(group_id)
@@ -51,15 +51,15 @@ def offsets_partition_of(group_id: str, partition_count: int) -> int:
 def losses_of_groups(
     group_ids: Iterable[str], failovers: Iterable[Failover], partition_count: int | None
 ) -> dict[str, list[tuple[datetime, str]]]:
-    """When each group's partition of `__consumer_offsets` lost its leader to an outage: (happened_at, outage_id).
+    """The outages in which each group's partition of `__consumer_offsets` lost its leader: (happened_at, outage_id).
 
-    Edge case: where no reading shows the number of partitions, a group's own lines have to name its partition.
+    Without a reading that shows the number of partitions, only a group's own lines name its partition.
     """
     if partition_count is None:
         return {}
-    lost = grouped((f for f in failovers if f.topic == OFFSETS_TOPIC), lambda f: f.partition)
+    by_home = grouped((f for f in failovers if f.topic == OFFSETS_TOPIC), lambda f: f.partition)
     homes = ((g, offsets_partition_of(g, partition_count)) for g in sorted(set(group_ids)))
-    return {g: sorted((f.happened_at, f.outage_id) for f in lost.get(home, ()) if f.outage_id) for g, home in homes}
+    return {g: sorted((f.happened_at, f.outage_id) for f in by_home.get(home, ()) if f.outage_id) for g, home in homes}
 
 
 def rebuild_coordinator_moves(
@@ -67,17 +67,16 @@ def rebuild_coordinator_moves(
 ) -> list[CoordinatorMove]:
     """Rows of gold.coordinator_moves: one for each time a group was loaded by another broker than had it before.
 
-    Keeps: one group's rows chain: the broker one row goes to is the broker the next one comes from.
-    Edge case: a broker that was paused acts for its groups until it learns that they were given away, and unloads them
-    late: only loading makes a former coordinator the coordinator again. Where no line shows that a new one loaded the
-    group, its first act does.
+    One group's rows chain: the broker that one row goes to is the broker that the next one comes from. A broker that
+    was paused acts for its groups until it learns that they were given away, and unloads them late: only loading makes
+    a former coordinator the coordinator again. Where no line shows that a new one loaded the group, its first act does.
     """
     by_group: dict[tuple[str, str], list[tuple[int, Event]]] = defaultdict(list)
     for event in in_order(e for e in events if e.kind in GROUP_KINDS and e.kind != Kind.GROUP_UNLOADED):
         if event.group_id is not None and event.broker is not None:
             by_group[event.cluster, event.group_id].append((event.broker, event))
     rows = (_moves(*key, partition_count, lines, context) for key, lines in sorted(by_group.items()))
-    return [row for own in rows for row in own if window.holds(row.moved_at)]
+    return [row for moves in rows for row in moves if window.holds(row.moved_at)]
 
 
 def _moves(
@@ -123,12 +122,12 @@ def _end_of_load(line: Event, loads: Timeline[Event]) -> Event:
 
 
 @dataclass(frozen=True)
-class Moved:
+class MoveCase:
     """One move of a coordinator, with the rebalances beside it.
 
-    `until`: how long it may have an effect. `before`: the former coordinator's last rebalance that began before the
-    move; `after`: the new coordinator's first one within that time that a broker accounts for. `observed_to`: until
-    when brokers' lines reach.
+    `until`: the end of the time in which it may have an effect. `before`: the former coordinator's last rebalance that
+    began before the move; `after`: the new coordinator's first one within that time that a broker accounts for.
+    `observed_to`: the end of the brokers' lines.
     """
 
     move: CoordinatorMove
@@ -138,7 +137,7 @@ class Moved:
     after: Rebalance | None
 
 
-def it_interrupted_a_rebalance(case: Moved) -> Proof | None:
+def it_interrupted_a_rebalance(case: MoveCase) -> Proof | None:
     """The former coordinator's last rebalance was under way, and ended with the move, after it, or not at all."""
     last = case.before
     if last is None or last.outcome not in (Outcome.INTERRUPTED, Outcome.UNFINISHED):
@@ -147,19 +146,19 @@ def it_interrupted_a_rebalance(case: Moved) -> Proof | None:
     return Proof(facts={"rebalance_id": last.rebalance_id}) if is_open else None
 
 
-def the_new_coordinator_began_one(case: Moved) -> Proof | None:
+def the_new_coordinator_began_one(case: MoveCase) -> Proof | None:
     """The new coordinator began a rebalance that a broker accounts for before a session could run out."""
     return None if case.after is None else Proof(facts={"rebalance_id": case.after.rebalance_id})
 
 
-def the_lines_reach_far_enough(case: Moved) -> Proof | None:
+def the_lines_reach_far_enough(case: MoveCase) -> Proof | None:
     """The brokers' lines reach to the next move, or until a session could have run out."""
     return proof_if(case.until <= case.observed_to)
 
 
 _SOURCE = "GroupCoordinator.onElection and onResignation"
 
-MOVE_RULINGS: tuple[Ruling[Moved], ...] = (
+MOVE_RULINGS: tuple[Ruling[MoveCase], ...] = (
     Likely(
         MoveEffect.CUT_SHORT,
         "The former coordinator did not finish the rebalance that ran.",
@@ -190,20 +189,20 @@ def add_effects(
 ) -> list[CoordinatorMove]:
     """Rows of gold.coordinator_moves of one group with the effect of each move.
 
-    Gives: `effect` by MOVE_RULINGS, with the rebalance that shows it. Of several moves the last one before a rebalance
+    `effect` follows MOVE_RULINGS, with the rebalance that shows it. Of several moves the last one before a rebalance
     began it.
     """
     ordered = sorted(moves, key=lambda m: m.moved_at)
-    begun = _by_coordinator(sorted(rebalances, key=lambda r: r.rebalance_id))
-    induced = _by_coordinator(r for rows in begun.values() for r in rows if r.cause in BROKER_INDUCED_CAUSES)
+    by_coordinator = _by_coordinator(sorted(rebalances, key=lambda r: r.rebalance_id))
+    induced = _by_coordinator(r for rows in by_coordinator.values() for r in rows if r.cause in BROKER_INDUCED_CAUSES)
     none = Timeline[Rebalance]((), at=lambda r: r.started_at)
     rows = []
     for move, following in zip_longest(ordered, ordered[1:]):
         at = move.moved_at
         until = min(following.moved_at if following else at + OUTAGE_SHADOW, at + OUTAGE_SHADOW)
-        before = begun.get(move.broker_from, none).last_before(at)
+        before = by_coordinator.get(move.broker_from, none).last_before(at)
         after = [*induced.get(move.broker_to, none).between(at - COORDINATOR_LOADING, until)[:1], None][0]
-        verdict = decide(MOVE_RULINGS, Moved(move, until, observed_to, before, after))
+        verdict = decide(MOVE_RULINGS, MoveCase(move, until, observed_to, before, after))
         effect = MoveEffect(verdict.code) if verdict else None
         rows.append(replace(move, effect=effect, rebalance_id=verdict.facts.get("rebalance_id") if verdict else None))
     return rows

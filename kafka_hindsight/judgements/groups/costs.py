@@ -1,4 +1,4 @@
-"""What rebalances cost: partitions that are not read, times how long; who was assigned what; when none consumed."""
+"""The cost of rebalances: the partitions that stop, times how long; the assignments; the times without a consumer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterv
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_record, quote_snapshot
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline, by_instant, intervals, timelines
 from kafka_hindsight.judgements.rebalances.model import turn_of
-from kafka_hindsight.judgements.rebalances.records import BURIED, Owned, in_turn, recorded_spans
+from kafka_hindsight.judgements.rebalances.records import BURIED, PartitionKey, in_turn, recorded_spans
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.shared.durations import MS, SAME_ACT
 from kafka_hindsight.shared.grouping import grouped
@@ -34,18 +34,18 @@ _BETWEEN, _HOLDS = "), ", "=Assignment(partitions=["
 
 @dataclass(frozen=True)
 class Assignment:
-    """What every member of a classic group holds. `generation`: None where a reading shows it, which names none."""
+    """The partitions of each member of a classic group. `generation`: None for a reading, which names none."""
 
     at: datetime
     generation: int | None
     members: frozenset[str]
-    owners: Mapping[Owned, str]
+    owners: Mapping[PartitionKey, str]
     quote: Quote
 
 
-def partitions_in(listed: str) -> frozenset[Owned]:
-    """The partitions that a client's line lists: `orders-0, orders-1`."""
-    names = (name.strip().rpartition("-") for name in listed.split(",") if name.strip())
+def partitions_in(text: str) -> frozenset[PartitionKey]:
+    """The partitions in a client's line: `orders-0, orders-1`."""
+    names = (name.strip().rpartition("-") for name in text.split(",") if name.strip())
     return frozenset((topic, int(number)) for topic, _, number in names if number.isdigit())
 
 
@@ -70,35 +70,35 @@ def _members_in(detail: str) -> Iterator[tuple[str, str]]:
 def _by_records(records: Iterable[GroupRecord]) -> Iterator[Assignment]:
     for record in in_turn(records):
         if record.record_type == GroupRecordType.GROUP_METADATA and record.members:
-            held = {m.member_id: _owned(m.assignment) for m in record.members}
-            if None not in held.values():
-                says = f"generation {record.generation} is stored with {_count(held)} partitions"
-                yield _assignment(record.written_at, record.generation, held, quote_record(record, says))
+            holdings = {m.member_id: _partitions_of(m.assignment) for m in record.members}
+            if None not in holdings.values():
+                says = f"generation {record.generation} is stored with {_count(holdings)} partitions"
+                yield _assignment(record.written_at, record.generation, holdings, quote_record(record, says))
 
 
 def _by_readings(readings: Iterable[GroupSnapshot], member_snapshots: Iterable[MemberSnapshot]) -> Iterator[Assignment]:
     members = grouped(member_snapshots, lambda m: m.snapshot_at)
     for reading in readings:
         at = reading.snapshot_at
-        held = {m.member_id: _owned(m.assignment) for m in members.get(at, ())}
-        if held and shows_holders(reading) and None not in held.values():
-            says = f"group {reading.group_id}: {len(held)} members hold {_count(held)} partitions"
-            yield _assignment(at, None, held, quote_snapshot(reading, says))
+        holdings = {m.member_id: _partitions_of(m.assignment) for m in members.get(at, ())}
+        if holdings and shows_holders(reading) and None not in holdings.values():
+            says = f"group {reading.group_id}: {len(holdings)} members hold {_count(holdings)} partitions"
+            yield _assignment(at, None, holdings, quote_snapshot(reading, says))
 
 
 def _assignment(
-    at: datetime, generation: int | None, held: Mapping[str, Iterable[Owned] | None], proof: Quote
+    at: datetime, generation: int | None, holdings: Mapping[str, Iterable[PartitionKey] | None], proof: Quote
 ) -> Assignment:
-    owners = {owned: member for member in sorted(held) for owned in held[member] or ()}
-    return Assignment(at, generation, frozenset(held), owners, proof)
+    owners = {partition: member for member in sorted(holdings) for partition in holdings[member] or ()}
+    return Assignment(at, generation, frozenset(holdings), owners, proof)
 
 
-def _owned(assignment: Sequence[TopicPartition] | None) -> frozenset[Owned] | None:
+def _partitions_of(assignment: Sequence[TopicPartition] | None) -> frozenset[PartitionKey] | None:
     return None if assignment is None else frozenset((a.topic, a.partition) for a in assignment)
 
 
-def _count(held: Mapping[str, frozenset[Owned] | None]) -> int:
-    return sum(len(owned or ()) for owned in held.values())
+def _count(holdings: Mapping[str, frozenset[PartitionKey] | None]) -> int:
+    return sum(len(partitions or ()) for partitions in holdings.values())
 
 
 _INCREMENTAL = re.compile(r"cooperative|^(?:sessioned|compatible|stream)$")
@@ -110,20 +110,20 @@ _MOVES = (Kind.CLIENT_ASSIGNED, Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
 
 @dataclass(frozen=True)
 class Stop:
-    """The partitions that one rebalance stopped, and of them those `kept`, which came back to the member they had.
+    """The partitions that one rebalance stopped: how many, and how many of them stayed with their member (`unmoved`).
 
     None: not known. `is_eager`: every member gave back everything; None where no evidence names the assignor.
     """
 
-    stopped: int | None = None
-    kept: int | None = None
+    partitions: int | None = None
+    unmoved: int | None = None
     is_eager: bool | None = None
     quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True)
 class Witnesses:
-    """What shows who held what in one group. `readings`: its rows of bronze.group_snapshots."""
+    """The evidence of who held what in one group. `readings`: its rows of bronze.group_snapshots."""
 
     events: Sequence[Event] = ()
     records: Sequence[GroupRecord] = ()
@@ -133,22 +133,22 @@ class Witnesses:
 
 def price(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> list[Rebalance]:
     """The rebalances with `partition_seconds`, null where duration or partitions are not known."""
-    return [replace(r, partition_seconds=cost_of(r, stops[r.rebalance_id].stopped)) for r in rebalances]
+    return [replace(r, partition_seconds=cost_of(r, stops[r.rebalance_id].partitions)) for r in rebalances]
 
 
 def cost_of(rebalance: Rebalance, partitions: int | None) -> float | None:
-    """What it costs that so many partitions stop while a rebalance runs, in partition-seconds."""
+    """The partition-seconds that it costs when this many partitions stop while a rebalance runs."""
     if rebalance.duration_ms is None or partitions is None:
         return None
     return float(round(partitions * rebalance.duration_ms / 1000, 3))
 
 
 def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str, Stop]:
-    """What each rebalance of one group stopped, by rebalance id.
+    """The partitions that each rebalance of one group stopped, by rebalance id.
 
-    Gives: all partitions of the group where its assignor is eager; where it is cooperative those that got another
-        owner, or whose owner had gone: what a member gives back it reads until it has synced, so that it stops in
-        the follow-up. Under KIP-848 those whose owner changed while members went over to the epoch.
+    An eager assignor stops all partitions of the group. A cooperative one stops those that got another owner, or whose
+    owner had gone: a member reads what it gives back until it has synced, so that it stops in the follow-up. Under
+    KIP-848 those stop whose owner changed while members went over to the epoch.
     Source: KIP-429, KIP-848; ConsumerCoordinator.onJoinPrepare and onJoinComplete.
     """
     ordered = sorted(rebalances, key=turn_of)
@@ -156,68 +156,68 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
     stops = _stops_of_epochs([r for r in ordered if r.protocol != Protocol.CLASSIC], witnesses)
     if not classic:
         return stops
-    known = _Assignments(witnesses)
+    assignments = _Assignments(witnesses)
     assignors = _assignors(witnesses)
     has_follow_ups = any(r.cause.noun.is_follow_up for r in classic)
-    held, since = None, None
+    current, since = None, None
     for rebalance, following in pairwise([*classic, None]):
         assert rebalance is not None
-        before = held or known.before(rebalance, since)
-        after = known.after(rebalance, following.started_at if following else None)
+        before = current or assignments.before(rebalance, since)
+        after = assignments.after(rebalance, following.started_at if following else None)
         is_eager = _is_eager(rebalance, assignors, has_follow_ups)
-        stops[rebalance.rebalance_id] = _stop(before, after, is_eager, known.most)
+        stops[rebalance.rebalance_id] = _stop(before, after, is_eager, assignments.most)
         if rebalance.outcome in (Outcome.COMPLETED, Outcome.EMPTIED):
-            held, since = after, rebalance.ended_at
+            current, since = after, rebalance.ended_at
     return stops
 
 
 def _stop(before: Assignment | None, after: Assignment | None, is_eager: bool | None, most: int | None) -> Stop:
-    known = [a for a in (before, after) if a is not None]
-    quotes = tuple(a.quote for a in known)
+    assignments = [a for a in (before, after) if a is not None]
+    quotes = tuple(a.quote for a in assignments)
     if is_eager:
-        kept = None
+        unmoved = None
         if before is not None and after is not None:
-            kept = sum(after.owners.get(p) == member for p, member in before.owners.items())
-        return Stop(len({p for a in known for p in a.owners}) or most, kept, True, quotes)
+            unmoved = sum(after.owners.get(p) == member for p, member in before.owners.items())
+        return Stop(len({p for a in assignments for p in a.owners}) or most, unmoved, True, quotes)
     if is_eager is None or before is None or after is None:
         return Stop(None, None, is_eager, quotes)
-    given = {p for p, member in after.owners.items() if before.owners.get(p) != member}
-    left = {p for p, member in before.owners.items() if member not in after.members}
-    return Stop(len(given | left), 0, False, quotes)
+    transfers = {p for p, member in after.owners.items() if before.owners.get(p) != member}
+    orphans = {p for p, member in before.owners.items() if member not in after.members}
+    return Stop(len(transfers | orphans), 0, False, quotes)
 
 
 class _Assignments:
-    """The assignments of a classic group, by generation: None for those that readings of a settled group show.
+    """The assignments of a classic group by generation; those of readings, which show settled groups, under None.
 
-    Edge case: each assignment is what one witness shows; the parts that several show are not put together.
+    Each assignment is what one witness shows; the parts that several show are not put together.
     """
 
-    def __init__(self, shown_by: Witnesses) -> None:
-        known = [*_by_leaders(shown_by.events), *_by_records(shown_by.records)]
-        known += _by_readings(shown_by.readings, shown_by.members)
-        known.sort(key=lambda a: (a.at, a.generation is None, a.generation or 0))
-        self._of = timelines(known, lambda a: a.generation, lambda a: a.at)
-        self.most = max((len(a.owners) for a in known), default=None)
+    def __init__(self, witnesses: Witnesses) -> None:
+        assignments = [*_by_leaders(witnesses.events), *_by_records(witnesses.records)]
+        assignments += _by_readings(witnesses.readings, witnesses.members)
+        assignments.sort(key=lambda a: (a.at, a.generation is None, a.generation or 0))
+        self._by_generation = timelines(assignments, lambda a: a.generation, lambda a: a.at)
+        self.most = max((len(a.owners) for a in assignments), default=None)
 
     def _in(self, generation: int | None) -> Timeline[Assignment]:
-        return self._of.get(generation) or Timeline((), at=lambda a: a.at)
+        return self._by_generation.get(generation) or Timeline((), at=lambda a: a.at)
 
     def before(self, rebalance: Rebalance, since: datetime | None) -> Assignment | None:
-        """What held when a rebalance began for which no earlier one shows it; nothing in a group's first one."""
+        """The assignment before a rebalance that follows no known one; an empty one before the first of a group."""
         at = rebalance.started_at
         if rebalance.from_generation == 0:
-            return _nothing(at, 0, rebalance)
+            return _empty_assignment(at, 0, rebalance)
         last = (self._in(g).last_before(at) for g in (rebalance.from_generation, None))
         later = (a for a in last if a is not None and (since is None or a.at > since))
         return max(later, key=lambda a: (a.at, a.generation is None), default=None)
 
     def after(self, rebalance: Rebalance, until: datetime | None) -> Assignment | None:
-        """What a rebalance led to: the assignment of its generation, or what a reading shows before the next one."""
+        """The result of a rebalance: the assignment of its generation, or of a reading before the next one."""
         end = rebalance.ended_at
         if end is None or rebalance.outcome not in (Outcome.COMPLETED, Outcome.EMPTIED):
             return None
         if rebalance.outcome == Outcome.EMPTIED:
-            return _nothing(end, rebalance.to_generation, rebalance)
+            return _empty_assignment(end, rebalance.to_generation, rebalance)
         first = (
             self._in(rebalance.to_generation).first_since(rebalance.started_at - SAME_ACT),
             self._in(None).first_after(end + SAME_ACT),
@@ -226,24 +226,24 @@ class _Assignments:
         return min(earlier, key=lambda a: (a.at, a.generation is None), default=None)
 
 
-def _nothing(at: datetime, generation: int | None, rebalance: Rebalance) -> Assignment:
+def _empty_assignment(at: datetime, generation: int | None, rebalance: Rebalance) -> Assignment:
     return Assignment(at, generation, frozenset(), {}, rebalance.evidence[-1])
 
 
 def _assignors(witnesses: Witnesses) -> Timeline[tuple[datetime, str]]:
-    """The assignors that the group was seen with.
+    """The assignors that the group used, with the time of each witness.
 
-    Edge case: what a client is configured with is a list of offers, not a choice.
+    A client's configuration is a list of offers, not a choice.
     """
     configured = Kind.CLIENT_CONFIGURED
     by_lines = [(e.happened_at, e.assignor) for e in witnesses.events if e.assignor and e.kind != configured]
     by_records = [(r.written_at, r.protocol) for r in witnesses.records if r.protocol]
     by_readings = [(r.snapshot_at, r.assignor) for r in witnesses.readings if r.assignor]
-    return Timeline(sorted([*by_lines, *by_records, *by_readings]), at=lambda seen: seen[0])
+    return Timeline(sorted([*by_lines, *by_records, *by_readings]), at=lambda pair: pair[0])
 
 
 def _is_eager(rebalance: Rebalance, assignors: Timeline[tuple[datetime, str]], has_follow_ups: bool) -> bool | None:
-    """Whether the generation's assignor is eager: the last one seen by its end, else the first one seen after it."""
+    """Whether the generation's assignor is eager: the last known by its end, else the first known after it."""
     if len(assignors):
         end = (rebalance.ended_at or rebalance.started_at) + SAME_ACT
         return not _INCREMENTAL.search((assignors.last_until(end) or assignors.values[0])[1])
@@ -251,9 +251,9 @@ def _is_eager(rebalance: Rebalance, assignors: Timeline[tuple[datetime, str]], h
 
 
 def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str, Stop]:
-    """KIP-848: by what the coordinator stored of its members where it did, else by the members' own logs.
+    """The stops under KIP-848: by the coordinator's records where it has them, else by the members' own logs.
 
-    Edge case: an epoch has an end only where every member is witnessed, so that what no log shows did not move.
+    An epoch has an end only where every member is witnessed, so that what no log shows did not move.
     """
     if not rebalances:
         return {}
@@ -261,41 +261,41 @@ def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> d
     moves = by_instant(e for e in witnesses.events if e.kind in _MOVES)
     stops = {}
     for r in rebalances:
-        stopped: int | None = None
+        partitions: int | None = None
         if r.ended_at is not None and holdings.since and holdings.since <= r.started_at + SAME_ACT:
-            stopped = holdings.changed(r.started_at, r.ended_at)
+            partitions = holdings.count_changes(r.started_at, r.ended_at)
         elif r.ended_at is not None and (holdings.since or len(moves)):
-            moved = moves.between(r.started_at, r.ended_at)
-            stopped = len({p for e in moved for p in partitions_in(e.detail or "")})
-        stops[r.rebalance_id] = Stop(stopped, None if stopped is None else 0, False)
+            inside = moves.between(r.started_at, r.ended_at)
+            partitions = len({p for e in inside for p in partitions_in(e.detail or "")})
+        stops[r.rebalance_id] = Stop(partitions, None if partitions is None else 0, False)
     return stops
 
 
 class _Holdings:
-    """Who held each partition of a group, by what the coordinator stored.
+    """The holder of each partition of a group, by the coordinator's records.
 
-    `since`: when its first record was written; None where no record shows a holder.
+    `since`: the first record; None where no record shows a holder.
     """
 
     def __init__(self, records: Sequence[GroupRecord]) -> None:
         spans = recorded_spans(in_turn(records))
         self.since = min(r.written_at for r in records) if spans else None
-        self._of = intervals(spans, lambda s: s.owned, lambda s: Interval(s.since, s.until, s))
-        edges = [(at, s.owned) for s in spans for at in (s.since, s.until) if at is not None]
+        self._spans = intervals(spans, lambda s: s.partition, lambda s: Interval(s.since, s.until, s))
+        edges = [(at, s.partition) for s in spans for at in (s.since, s.until) if at is not None]
         self._edges = Timeline(edges, at=lambda edge: edge[0])
 
-    def changed(self, start: datetime, end: datetime) -> int:
+    def count_changes(self, start: datetime, end: datetime) -> int:
         """How many partitions have another holder after an instant than just before an earlier one."""
-        touched = {owned for _, owned in self._edges.between(start, end)}
+        changed = {partition for _, partition in self._edges.between(start, end)}
         count = 0
-        for owned in touched:
-            before = [i.value for i in self._of[owned].at(start) if i.start < start][-1:]
-            after = [i.value for i in self._of[owned].at(end) if i.end is None or i.end > end][-1:]
+        for partition in changed:
+            before = [i.value for i in self._spans[partition].at(start) if i.start < start][-1:]
+            after = [i.value for i in self._spans[partition].at(end) if i.end is None or i.end > end][-1:]
             count += [s.member.member_id for s in before] != [s.member.member_id for s in after]
         return count
 
 
-_REMOVED = (Kind.GROUP_DEAD, Kind.GROUPS_DELETED, BURIED)
+_REMOVALS = (Kind.GROUP_DEAD, Kind.GROUPS_DELETED, BURIED)
 
 _Chain = Sequence[Rebalance]
 
@@ -305,15 +305,15 @@ def rebuild_unavailability(
 ) -> list[Unavailability]:
     """Rows of gold.unavailability about one group: one from each stop of the whole group to its next assignment.
 
-    Takes: events with what its records show; `logs_end`, the last line of any broker.
+    `events` include those of the group's records; `logs_end` is the last line of any broker.
     """
-    removals = by_instant(e for e in events if e.kind in _REMOVED)
+    removals = by_instant(e for e in events if e.kind in _REMOVALS)
     rows = []
     for chain, following in _chains(rebalances, stops):
         interval, first, last = _interval(chain, following), chain[0], chain[-1]
-        removed = removals.first_after(interval.start)
-        if removed:
-            interval = interval.within(None, removed.happened_at)
+        removal = removals.first_after(interval.start)
+        if removal:
+            interval = interval.within(None, removal.happened_at)
         has_end = last.outcome in (Outcome.COMPLETED, Outcome.EMPTIED)
         confidence = Confidence.CERTAIN if has_end else Confidence.LIKELY
         kind, subject = UnavailabilityKind.NO_CONSUMER, (first.cluster, first.group_id)
@@ -326,8 +326,8 @@ def rebuild_unavailability(
 def _chains(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> Iterator[tuple[_Chain, Rebalance | None]]:
     """Rebalances in a row from a stop of the whole group to its next assignment, and the rebalance after them.
 
-    Edge case: a group that had no assignment before stops nothing. Under cooperative assignors, and where the
-    coordinator assigns, members give back only what moves: such a group stops only where its last member goes.
+    A group that had no assignment before stops nothing. Under cooperative assignors, and where the coordinator assigns,
+    members give back only what moves: such a group stops only where its last member goes.
     """
     ordered = sorted(rebalances, key=turn_of)
     chain: list[Rebalance] = []
@@ -344,7 +344,7 @@ def _chains(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> Itera
 
 
 def _interval(chain: _Chain, following: Rebalance | None) -> BoundedInterval[None]:
-    """From the stop to the assignment.
+    """The time from the stop to the assignment.
 
     The members stop one after another, each when it learns of the rebalance, and all have stopped when the join phase
     ends. Where the coordinator assigns, the first member can consume before the last. The end of a rebalance that no
@@ -368,7 +368,7 @@ def _interval(chain: _Chain, following: Rebalance | None) -> BoundedInterval[Non
 
 
 def _all_stopped_at(rebalance: Rebalance) -> datetime | None:
-    """When the last member had stopped: it was gone, or had joined again; None where that is not known."""
+    """The instant at which all members had stopped: they were gone, or had joined again; None if not known."""
     if rebalance.outcome == Outcome.EMPTIED:
         return rebalance.ended_at
     return None if rebalance.protocol.has_epochs else rebalance.joined_at

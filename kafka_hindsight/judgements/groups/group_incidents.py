@@ -65,9 +65,9 @@ class SilentHost:
 def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberStay]) -> list[SilentHost]:
     """The hosts whose members all fell silent, each time with the rebalances that this began.
 
-    Keeps: a host that had another member meanwhile is left out, and so is one where no member elsewhere is known to
-    have been heard all the time: then the brokers may have been silent.
-    Edge case: a member's host is the address that its coordinator saw. The rack in a reading is the broker's.
+    A host that had another member meanwhile is left out. So is one where no member elsewhere is known to have been
+    heard all the time: then the brokers may have been silent. A member's host is the address that its coordinator saw.
+    The rack in a reading is the broker's.
     """
     stays = [s for s in roster if s.host]
     heard = Intervals(Interval(s.since, s.until, s) for s in stays if s.since is not None)
@@ -86,7 +86,7 @@ def _silent_host(
     heard: Intervals[MemberStay],
     began: Mapping[tuple[str, str | None], Sequence[Rebalance]],
 ) -> SilentHost | None:
-    """The host where these stays are all that it had, and another one was heard."""
+    """The host, if these stays are all that it had and a member elsewhere was heard."""
     since, last = silent[0][0] - _session(silent[0][1]), silent[-1][0]
     members = {stay for _, stay in silent}
     of_members = ((at, r) for at, s in silent for r in began.get((s.group_id, s.member_id), ()))
@@ -103,9 +103,9 @@ def _together(stays: Iterable[MemberStay]) -> list[list[tuple[datetime, MemberSt
 
     They are cut where more than a session lies between two.
     """
-    expired = [(s.until, s) for s in stays if s.how == "expired" and s.until is not None]
-    ordered = sorted(expired, key=lambda e: (e[0], e[1].group_id, e[1].member_id))
-    return runs(ordered, lambda run, ended: ended[0] - run[0][0] <= _session(ended[1]))
+    expiries = [(s.until, s) for s in stays if s.how == "expired" and s.until is not None]
+    ordered = sorted(expiries, key=lambda e: (e[0], e[1].group_id, e[1].member_id))
+    return runs(ordered, lambda run, expiry: expiry[0] - run[0][0] <= _session(expiry[1]))
 
 
 def _session(stay: MemberStay) -> timedelta:
@@ -125,10 +125,10 @@ LIMIT_SPREAD = 0.1
 def session_runs_out_after_each_join(storm: Storm) -> Proof | None:
     """Members are removed one session timeout after the rebalance before.
 
-    Each member was alive when that one ended. Edge case: a removal comes later than the session timeout by the time
-    from the join to the last heartbeat. KIP-848 is left out: there not every member takes part in each rebalance.
+    Each member was alive when that one ended. A removal comes later than the session timeout by the time from the join
+    to the last heartbeat. KIP-848 is left out: there not every member takes part in each rebalance.
     """
-    known = [
+    removals = [
         ((unit[0].started_at - before[-1].ended_at) / MS, unit[0].session_timeout_ms)
         for before, unit in pairwise(storm.units)
         if before[-1].ended_at is not None
@@ -136,12 +136,12 @@ def session_runs_out_after_each_join(storm: Storm) -> Proof | None:
         and (unit[0].cause.noun.is_late_heartbeat or unit[0].cause.noun.is_death)
         and unit[0].session_timeout_ms
     ]
-    if len(known) < STORM_REMOVALS:
+    if len(removals) < STORM_REMOVALS:
         return None
-    limit = median(limit for _, limit in known)
-    if median(abs(wait - limit) for wait, limit in known) > max(HEARTBEAT_INTERVAL / MS, LIMIT_SPREAD * limit):
+    limit = median(limit for _, limit in removals)
+    if median(abs(wait - limit) for wait, limit in removals) > max(HEARTBEAT_INTERVAL / MS, LIMIT_SPREAD * limit):
         return None
-    middle, spread = _middle([wait for wait, _ in known])
+    middle, spread = _middle([wait for wait, _ in removals])
     return Proof(words={"wait": duration(middle), "spread": duration(spread), "limit": duration(limit)})
 
 
@@ -184,12 +184,12 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
         cases=("groups/storm-2.8 billing-storm-8", "made: three removals, too few for a rhythm"),
     ),
 )
-"""Order: a limit of the clients before any steady interval, because it shows more."""
+"""A limit of the clients comes before any steady interval, because it shows more."""
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """Rebalances that were found to have one origin, and that origin.
+class IncidentCase:
+    """Rebalances of one origin, and that origin.
 
     `rebalances` are in order of time. `total`: how many rebalances the window holds.
     """
@@ -210,7 +210,7 @@ class Gathered:
 
     @cached_property
     def fingerprint(self) -> Verdict | None:
-        """What the rhythm of a storm resembles; None where it has too few rebalances to show one."""
+        """The pattern that the rhythm of a storm resembles; None where it has too few rebalances to show one."""
         return None if self.storm is None else decide(FINGERPRINTS, self.storm)
 
     @cached_property
@@ -233,13 +233,13 @@ class Gathered:
 
     @property
     def ended_at(self) -> datetime | None:
-        """When the last of them ended; None where one has no known end."""
+        """The end of the last of them; None where one has no known end."""
         ends = [r.ended_at for r in self.rebalances if r.ended_at is not None]
         return max(ends) if len(ends) == len(self.rebalances) else None
 
     @property
     def cost(self) -> float | None:
-        """What they cost in partition-seconds, as far as that is known."""
+        """Their cost in partition-seconds, as far as it is known."""
         costs = [r.partition_seconds for r in self.rebalances if r.partition_seconds is not None]
         return round(sum(costs), 3) if costs else None
 
@@ -250,7 +250,7 @@ class Gathered:
 
     @property
     def groups(self) -> str:
-        """In how many groups, in words."""
+        """The number of groups, in words."""
         return counted(len({r.group_id for r in self.rebalances}), "group")
 
     @property
@@ -260,66 +260,66 @@ class Gathered:
 
     @property
     def confidence(self) -> Confidence:
-        """How sure the cause is: what one member of a silent host proves is likely for the others.
+        """The confidence of the cause: what one member of a silent host proves is likely for the others.
 
-        That members which a rebalance left behind began the next one is likely too.
+        If members that a rebalance left behind began the next one, that is likely too.
         """
         sure: Confidence = self.leading.confidence
         return sure if self.host is None and self.cause == self.leading.cause else sure.at_most(LIKELY)
 
     @property
-    def restarted(self) -> int:
+    def member_count(self) -> int:
         """How many members closed or came back."""
         return len({client_of(r) for r in self.rebalances if r.cause.noun.is_leave or r.cause.noun.is_return})
 
     @property
     def rhythm(self) -> str:
-        """What the rhythm of a storm resembles, in words."""
+        """The rhythm of a storm, in words."""
         return "" if self.fingerprint is None else f" {self.fingerprint.sentence}"
 
     @property
-    def dropped(self) -> str:
-        """In how many rebalances of a storm members were left behind, in words."""
+    def late_joins(self) -> str:
+        """The number of rebalances of a storm that left members behind, in words."""
         dropping = [r for r in self.storm.driving if driver_of(r) not in (None, r.cause)] if self.storm else []
         return f" {len(dropping)} of them left members behind that did not join in time." if dropping else ""
 
 
-def an_outage_began_them(case: Gathered) -> Proof | None:
+def an_outage_began_them(case: IncidentCase) -> Proof | None:
     """A broker's outage began all of them, directly or through the rebalance before."""
     return proof_if(case.outage)
 
 
-def a_host_fell_silent(case: Gathered) -> Proof | None:
+def a_host_fell_silent(case: IncidentCase) -> Proof | None:
     """All members on one host fell silent within one session timeout, while members elsewhere were heard."""
     return proof_if(case.host)
 
 
-def the_host_was_heard_again(case: Gathered) -> Proof | None:
+def the_host_was_heard_again(case: IncidentCase) -> Proof | None:
     """The same process of one of the host's members surely sent something again."""
     return proof_if(case.host is not None and case.host.was_heard_again)
 
 
-def members_were_restarted_in_turn(case: Gathered) -> Proof | None:
+def members_were_restarted_in_turn(case: IncidentCase) -> Proof | None:
     """Two members or more closed and came back, one after another, and no session or limit ran out."""
     return proof_if(case.is_rolling_restart)
 
 
-def the_group_is_in_a_loop(case: Gathered) -> Proof | None:
+def the_group_is_in_a_loop(case: IncidentCase) -> Proof | None:
     """Six or more began within 60 minutes, three of them removals, drops, failed writes or leaves that repeat."""
     return proof_if(case.storm)
 
 
-def a_follow_up_belongs_to_it(case: Gathered) -> Proof | None:
+def a_follow_up_belongs_to_it(case: IncidentCase) -> Proof | None:
     """A cooperative rebalance, and the follow-up in which partitions change their owner."""
     return proof_if(len(case.rebalances) > 1)
 
 
-def the_coordinator_moved(case: Gathered) -> Proof | None:
+def the_coordinator_moved(case: IncidentCase) -> Proof | None:
     """The move of the coordinator began the rebalance."""
     return proof_if(case.leading.cause.noun.is_move)
 
 
-def the_group_only_grew(case: Gathered) -> Proof | None:
+def the_group_only_grew(case: IncidentCase) -> Proof | None:
     """New members joined a running group, and none left it for 10 minutes around."""
     return proof_if(case.is_scale_out)
 
@@ -327,7 +327,7 @@ def the_group_only_grew(case: Gathered) -> Proof | None:
 _KIP_429 = "KIP-429"
 _ADR = "docs/adr/0014-harm-first.md"
 
-INCIDENTS: tuple[Ruling[Gathered], ...] = (
+INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
     Likely(
         IncidentKind.BROKER_OUTAGE,
         "Broker {outage.broker}, away from {outage.down_at:%H:%M:%S} on, accounts for {count} of {total}"
@@ -338,32 +338,32 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     ),
     Likely(
         IncidentKind.HOST_SILENT,
-        "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
-        " in {groups}, while members elsewhere were heard: a process on the host was heard again, so the host was"
-        " cut off or paused, not down. {count} rebalances ({causes}).",
+        "All {host.members} members on host {host.host}, in {groups}, fell silent within one session timeout of"
+        " {host.since:%H:%M:%S}, while members elsewhere were heard. A process on the host was heard again, so the host"
+        " was cut off or paused, not down. {count} rebalances ({causes}).",
         proof=(the_host_was_heard_again,),
         source=_ADR,
         cases=("made: a host is heard again", "made: a host is never heard again"),
     ),
     Likely(
         IncidentKind.HOST_SILENT,
-        "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
-        " in {groups}, while members elsewhere were heard: the host was down, cut off or paused; its address may also"
-        " stand for many hosts, as that of a NAT or a proxy does. {count} rebalances ({causes}).",
+        "All {host.members} members on host {host.host}, in {groups}, fell silent within one session timeout of"
+        " {host.since:%H:%M:%S}, while members elsewhere were heard. The host was down, cut off or paused; its address"
+        " may also stand for many hosts, as that of a NAT or a proxy does. {count} rebalances ({causes}).",
         proof=(a_host_fell_silent,),
         source=_ADR,
         cases=("made: a host is never heard again", "made: two members of a host fall silent"),
     ),
     Certain(
         IncidentKind.ROLLING_RESTART,
-        "{restarted} members of group '{leading.group_id}' were restarted one after another: {count} rebalances.",
+        "{member_count} members of group '{leading.group_id}' were restarted one after another: {count} rebalances.",
         proof=(members_were_restarted_in_turn,),
         source=_ADR,
         cases=("groups/deployment-4.1 billing-deploy-9 01:45:27.117", "groups/storm-2.8 billing-storm-8 01:48:02.233"),
     ),
     Certain(
         IncidentKind.STORM,
-        "Group '{leading.group_id}' rebalanced {count} times: {causes}.{dropped}{rhythm}",
+        "Group '{leading.group_id}' rebalanced {count} times: {causes}.{late_joins}{rhythm}",
         proof=(the_group_is_in_a_loop,),
         source=_ADR,
         cases=("groups/storm-2.8 billing-storm-8 01:48:02.233", "groups/deployment-4.1 billing-deploy-9 01:45:27.117"),
@@ -410,11 +410,11 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
 
 
 BROKER_INDUCED_CAUSES = frozenset(c for c in Cause if c.noun.is_broker_induced or c.family == CauseFamily.UNKNOWN)
-"""What a member or a coordinator suffers when a broker goes, or what nothing else explains. A member that dies, leaves
-or is too slow does so by itself."""
+"""Causes that come from a broker's outage, or that nothing else explains. A member that dies, leaves or is too slow
+does so by itself."""
 
 Loss = tuple[datetime, str]
-"""When the group's partition of `__consumer_offsets` lost its leader, and the outage behind that."""
+"""The instant at which the group's partition of `__consumer_offsets` lost its leader, and the outage behind that."""
 
 
 class OutageLookup:
@@ -430,8 +430,8 @@ class OutageLookup:
         if row.cause not in BROKER_INDUCED_CAUSES:
             return None
         at = row.started_at
-        lost = {outage_id for _, outage_id in losses.near(at, OUTAGE_SHADOW)}
-        hits = [self._by_id[i] for i in lost if i in self._by_id and self._by_id[i].holds(at)]
+        outage_ids = {outage_id for _, outage_id in losses.near(at, OUTAGE_SHADOW)}
+        hits = [self._by_id[i] for i in outage_ids if i in self._by_id and self._by_id[i].holds(at)]
         if row.coordinator in self._by_broker:
             hits += self._by_broker[row.coordinator].at(at)
         if row.cause.noun.is_unstored:
@@ -440,13 +440,13 @@ class OutageLookup:
 
 
 def _felt(outage: BrokerOutage) -> Interval[BrokerOutage]:
-    """How long the groups that the broker coordinated may suffer from its outage."""
+    """The time in which the groups that the broker coordinated may suffer from its outage."""
     end = outage.up_at or outage.detected_at or outage.down_at
     return Interval(outage.down_at, end + OUTAGE_SHADOW, outage)
 
 
 def _out_of_sync(outage: BrokerOutage) -> Interval[BrokerOutage]:
-    """How long a coordinator may have been unable to write because this broker was away, or not yet in sync again.
+    """The time in which a coordinator may fail to write because this broker is away, or not yet in sync again.
 
     Source: a write to `__consumer_offsets` fails where fewer than min.insync.replicas are in sync.
     """
@@ -459,27 +459,27 @@ def attribute_to_outages(
 ) -> dict[str, BrokerOutage]:
     """The outage behind each rebalance of one group, by rebalance id, for those that an outage began.
 
-    Edge case: what restarts a rebalance that the outage cut short belongs to the outage too, and so does the return of
-    a member whose session expired in it.
+    A rebalance that restarts one which the outage cut short belongs to the outage too. So does the return of a member
+    whose session expired in it.
     """
-    lost = Timeline(losses, at=lambda loss: loss[0])
+    leader_losses = Timeline(losses, at=lambda loss: loss[0])
     behind: dict[str, BrokerOutage] = {}
-    cut: set[str] = set()
-    gone: dict[str, tuple[datetime, BrokerOutage]] = {}
+    interrupted: set[str] = set()
+    expiries: dict[str, tuple[datetime, BrokerOutage]] = {}
     for row in rebalances:
-        outage = outages.behind(row, lost)
-        if outage is None and row.follows in cut:
+        outage = outages.behind(row, leader_losses)
+        if outage is None and row.follows in interrupted:
             outage = behind[row.follows]
-        if outage is None and row.cause.noun.is_return and client_of(row) in gone:
-            expired_at, last = gone[client_of(row)]
+        if outage is None and row.cause.noun.is_return and client_of(row) in expiries:
+            expired_at, last = expiries[client_of(row)]
             outage = last if row.started_at - expired_at <= RETURN_WITHIN else None
         if outage is None:
             continue
         behind[row.rebalance_id] = outage
         if row.outcome == Outcome.INTERRUPTED:
-            cut.add(row.rebalance_id)
+            interrupted.add(row.rebalance_id)
         if row.cause.noun.is_late_heartbeat and client_of(row):
-            gone[client_of(row)] = row.started_at, outage
+            expiries[client_of(row)] = row.started_at, outage
     return behind
 
 
@@ -494,28 +494,30 @@ def group_incidents(
     losses: Mapping[str, Sequence[Loss]] | None = None,
     roster: Iterable[MemberStay] = (),
 ) -> tuple[list[Incident], dict[str, str]]:
-    """Every rebalance in exactly one incident.
+    """Put every rebalance of a cluster into exactly one incident.
 
-    Takes: rows of one cluster; `losses`, when each group's partition of `__consumer_offsets` lost its leader.
-    Gives: rows of gold.incidents, and the incident of each rebalance id.
+    `losses`: for each group, the outages in which its partition of `__consumer_offsets` lost its leader.
+
+    Returns:
+        Rows of gold.incidents, and the incident of each rebalance id.
     """
-    by_group = grouped(_in_turn(rebalances), lambda r: r.group_id)
-    gathered = partial(Gathered, total=sum(map(len, by_group.values())))
-    lookup, moved = OutageLookup(outages), grouped((m for m in moves if m.outage_id), lambda m: m.group_id)
+    by_group = grouped(_sorted_by_turn(rebalances), lambda r: r.group_id)
+    case_of = partial(IncidentCase, total=sum(map(len, by_group.values())))
+    lookup, moves_by_group = OutageLookup(outages), grouped((m for m in moves if m.outage_id), lambda m: m.group_id)
     outage_of: dict[str, BrokerOutage] = {}
-    for group_id, own in by_group.items():
-        lost = [(m.moved_at, m.outage_id or "") for m in moved.get(group_id, ())]
-        outage_of |= attribute_to_outages(own, lookup, [*lost, *(losses or {}).get(group_id, ())])
-    hit, others = apart(_in_turn(_flat(by_group.values())), lambda r: r.rebalance_id in outage_of)
-    by_outage = grouped(hit, lambda r: outage_of[r.rebalance_id].outage_id)
-    cases = [gathered(rows, outage=outage_of[rows[0].rebalance_id]) for rows in by_outage.values()]
+    for group_id, group in by_group.items():
+        move_losses = [(m.moved_at, m.outage_id or "") for m in moves_by_group.get(group_id, ())]
+        outage_of |= attribute_to_outages(group, lookup, [*move_losses, *(losses or {}).get(group_id, ())])
+    attributed, others = apart(_sorted_by_turn(_flat(by_group.values())), lambda r: r.rebalance_id in outage_of)
+    by_outage = grouped(attributed, lambda r: outage_of[r.rebalance_id].outage_id)
+    cases = [case_of(rows, outage=outage_of[rows[0].rebalance_id]) for rows in by_outage.values()]
 
     hosts = find_silent_hosts(others, roster)
-    cases += [gathered(_in_turn(host.rebalances), host=host) for host in hosts]
-    silenced = {r.rebalance_id for r in _flat(host.rebalances for host in hosts)}
-    others = [r for r in others if r.rebalance_id not in silenced]
-    for own in grouped(others, lambda r: r.group_id).values():
-        cases += _cases_of_group(own, gathered)
+    cases += [case_of(_sorted_by_turn(host.rebalances), host=host) for host in hosts]
+    silenced_ids = {r.rebalance_id for r in _flat(host.rebalances for host in hosts)}
+    others = [r for r in others if r.rebalance_id not in silenced_ids]
+    for group in grouped(others, lambda r: r.group_id).values():
+        cases += _cases_of_group(group, case_of)
 
     chains = _chains(by_group.values())
     rows = [(case, _row(case, chains)) for case in cases]
@@ -523,26 +525,26 @@ def group_incidents(
     return sorted((row for _, row in rows), key=lambda r: (r.started_at, r.incident_id)), incident_of
 
 
-def _in_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
+def _sorted_by_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
     return sorted(rebalances, key=turn_of)
 
 
-def _cases_of_group(rebalances: Sequence[Rebalance], gathered: partial[Gathered]) -> list[Gathered]:
-    """Deployments, then storms among what is left, then each of the rest for itself."""
+def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCase]) -> list[IncidentCase]:
+    """The deployments of a group, then storms among what is left, then each other rebalance for itself."""
     units = _units(rebalances)
-    grown = find_scale_outs(units)
+    scale_outs = find_scale_outs(units)
     restarts = find_rolling_restarts(units)
-    cases = [gathered(_flat([units[n] for n in places]), is_rolling_restart=True) for places in restarts]
-    units = _rest(units, restarts)
+    cases = [case_of(_flat([units[n] for n in places]), is_rolling_restart=True) for places in restarts]
+    units = _units_outside(units, restarts)
     storms = find_storms(units)
     for places in storms:
         storm = Storm(units[places.start : places.stop])
-        cases.append(gathered(_flat(storm.units), storm=storm))
-    return [*cases, *(gathered(u, is_scale_out=u[0].rebalance_id in grown) for u in _rest(units, storms))]
+        cases.append(case_of(_flat(storm.units), storm=storm))
+    return [*cases, *(case_of(u, is_scale_out=u[0].rebalance_id in scale_outs) for u in _units_outside(units, storms))]
 
 
 def _units(rebalances: Sequence[Rebalance]) -> list[Unit]:
-    """A cooperative follow-up belongs to the rebalance before it; every other rebalance is a unit of its own."""
+    """The rebalances in units: a cooperative follow-up belongs to the rebalance before it."""
     return [*runs(rebalances, lambda _, r: r.cause.noun.is_follow_up)]
 
 
@@ -550,8 +552,8 @@ def _flat(units: Iterable[Unit]) -> list[Rebalance]:
     return [r for unit in units for r in unit]
 
 
-def _rest(units: Sequence[Unit], taken: Iterable[Iterable[int]]) -> list[Unit]:
-    places = {n for found in taken for n in found}
+def _units_outside(units: Sequence[Unit], spans: Iterable[Iterable[int]]) -> list[Unit]:
+    places = {n for span in spans for n in span}
     return [unit for n, unit in enumerate(units) if n not in places]
 
 
@@ -567,7 +569,7 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
     return {i: (chain, places[i]) for i, chain in chains.items() if len(chain) > 1}
 
 
-def _row(case: Gathered, chains: Chains) -> Incident:
+def _row(case: IncidentCase, chains: Chains) -> Incident:
     verdict = judge(INCIDENTS, case)
     first, advice = case.rebalances[0], case.cause.advice
     is_of_members = case.cause == case.leading.cause and not case.leading.cause.noun.is_unstored
@@ -594,11 +596,11 @@ def _row(case: Gathered, chains: Chains) -> Incident:
 
 
 def _in_chain(rebalances: Sequence[Rebalance], chains: Chains) -> str:
-    """The longest chain that its rebalances belong to, and what they are of it."""
+    """The longest chain that its rebalances belong to, and their part in it, in words."""
     here = [r.rebalance_id for r in rebalances if r.rebalance_id in chains]
     if not here:
         return ""
-    chain, place = max((chains[i] for i in here), key=lambda found: len(found[0]))
+    chain, place = max((chains[i] for i in here), key=lambda link: len(link[0]))
     whole = f"a chain of {len(chain)} rebalances: each began before members could use the assignment of the one before"
     if len(rebalances) == 1:
         return f" It is number {place + 1} in {whole}."

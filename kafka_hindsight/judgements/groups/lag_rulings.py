@@ -1,4 +1,4 @@
-"""Whether a consumer keeps up with each partition that it reads."""
+"""The rulings on lag: whether a consumer keeps up with each partition that it reads."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def never_moved(progress: Progress) -> Proof | None:
 def stands_longer_than_ever(progress: Progress) -> Proof | None:
     """The committed offset now stands for ten readings or more, and longer than it ever had while records waited.
 
-    Edge case: a reading does not show a commit that repeats an offset, so that standing alone is not a stop.
+    A reading does not show a commit that repeats an offset, so that standing alone is not a stop.
     """
     *former, now = (wait[-1].snapshot_at - wait[0].snapshot_at for wait in progress.waits)
     return proof_if(len(progress.waits[-1]) >= MINIMUM_READINGS and all(now > wait for wait in former))
@@ -157,9 +157,9 @@ def judge_lag(offset_snapshots: Iterable[OffsetSnapshot], window: Window) -> lis
 
 def _row(key: tuple[str, str, str, int], readings: Sequence[OffsetSnapshot], window: Window) -> LagVerdict:
     cluster, group_id, topic, partition = key
-    known = [(r.lag, r) for r in readings if r.lag is not None]
-    largest = max(known, key=lambda pair: pair[0], default=None)
-    shown = [known[0][1], largest[1], known[-1][1]] if largest else [readings[0], readings[-1]]
+    lags = [(r.lag, r) for r in readings if r.lag is not None]
+    largest = max(lags, key=lambda pair: pair[0], default=None)
+    extremes = [lags[0][1], largest[1], lags[-1][1]] if largest else [readings[0], readings[-1]]
     return LagVerdict(
         cluster=cluster,
         group_id=group_id,
@@ -168,10 +168,10 @@ def _row(key: tuple[str, str, str, int], readings: Sequence[OffsetSnapshot], win
         window_from=window.start,
         window_to=window.end,
         status=LagStatus(judge(LAG_RULINGS, Progress(readings)).code),
-        lag_first=known[0][0] if known else None,
-        lag_last=known[-1][0] if known else None,
+        lag_first=lags[0][0] if lags else None,
+        lag_last=lags[-1][0] if lags else None,
         lag_max=largest[0] if largest else None,
         evidence=evidence_of(
-            quote_snapshot(r, f"committed {r.committed_offset}, end {r.end_offset}, lag {r.lag}") for r in shown
+            quote_snapshot(r, f"committed {r.committed_offset}, end {r.end_offset}, lag {r.lag}") for r in extremes
         ),
     )

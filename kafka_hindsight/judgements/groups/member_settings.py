@@ -51,7 +51,7 @@ _ASSIGNORS = {
 
 @dataclass(frozen=True)
 class _Sighting:
-    """What one witness shows at one instant of one member; without `values` it only shows that the member was there.
+    """The evidence of one witness about one member at one instant; without `values` only that the member was there.
 
     `is_past`: it shows a member that was there once, and not that it is there now.
     """
@@ -87,25 +87,24 @@ def rebuild_settings(
     agreements: Sequence[GroupSnapshot],
     window: Window,
 ) -> list[MemberSetting]:
-    """Rows of gold.member_settings of one group.
+    """Rows of gold.member_settings of one group: one for each client and set of settings.
 
-    Takes: `records`, the last under each key from before among them. What the look-back shows of a client that is seen
-    in the window still holds.
-    Gives: one row for each client and set of settings; a client is an instance id, else a client id, else a member id.
-    What one witness shows is joined with what others show of the same client, and never with what contradicts it.
-    Edge case: a client id that several members share may be several rows, one for each set of settings. The timeouts of
-        Streams and share groups are the brokers' settings: they have no rows.
+    A client is an instance id, else a client id, else a member id; several members that share a client id may be
+    several rows. The settings of one witness are joined with what others show of the same client, and never with what
+    contradicts them. Settings from the look-back, and from the last record under each key before it, still hold for a
+    client that is seen in the window. The timeouts of Streams and share groups are the brokers' settings: they have no
+    rows.
     """
     if not all(e.protocol is None or Protocol(e.protocol).is_of_consumers for e in events):
         return []
     group_id = next((rows[0].group_id for rows in (events, records, members) if rows), None) or ""
     types = {a.type for a in agreements if a.type in _PROTOCOLS}
-    shown = chain(_by_events(events), _by_records(records, window), _by_readings(members, types))
-    sightings = sorted((s for s in shown if s.at < window.end), key=_turn)
+    witnessed = chain(_by_events(events), _by_records(records, window), _by_readings(members, types))
+    sightings = sorted((s for s in witnessed if s.at < window.end), key=_turn)
     names = _Names.of(sightings)
-    used = [(s.at, s.assignor) for s in sightings if s.assignor]
-    used += [(a.snapshot_at, a.assignor) for a in agreements if a.assignor and a.type != Protocol.CONSUMER]
-    assignor = max(used)[1] if used else None
+    assignors = [(s.at, s.assignor) for s in sightings if s.assignor]
+    assignors += [(a.snapshot_at, a.assignor) for a in agreements if a.assignor and a.type != Protocol.CONSUMER]
+    assignor = max(assignors)[1] if assignors else None
     clients: dict[tuple[str, str], list[_Client]] = defaultdict(list)
     for sighting in sightings:
         who = names.who(sighting)
@@ -113,8 +112,8 @@ def rebuild_settings(
             _join(clients[who], sighting)
     rows = [
         _row(cluster, group_id, who, client, names, assignor, window)
-        for who, own in sorted(clients.items())
-        for client in own
+        for who, settings in sorted(clients.items())
+        for client in settings
         if any(window.holds(s.at) for s in client.sightings)
     ]
     return sorted(rows, key=lambda r: (r.first_seen_at, r.settings_id))
@@ -130,7 +129,7 @@ def _by_events(events: Iterable[Event]) -> Iterator[_Sighting]:
     for event in in_order(events):
         if event.origin not in _WITNESSES or not (event.client_id or event.member_id or event.instance_id):
             continue
-        values = _known(_values_of(event))
+        values = _drop_unset(_values_of(event))
         is_loaded, proof = event.kind == Kind.MEMBER_LOADED, quote(event)
         if event.kind == Kind.CLIENT_CONFIGURED:  # a record that prints one setting a line
             proof = replace(proof, text=f"{proof.text.rstrip()} … {_words(values)}")
@@ -148,8 +147,8 @@ def _by_events(events: Iterable[Event]) -> Iterator[_Sighting]:
 
 
 def _words(values: Values) -> str:
-    shown = ((KAFKA_NAMES[n], ", ".join(v) if isinstance(v, tuple) else v) for n, v in values.items())
-    return "; ".join(f"{name} = {value}" for name, value in shown)
+    settings = ((KAFKA_NAMES[n], ", ".join(v) if isinstance(v, tuple) else v) for n, v in values.items())
+    return "; ".join(f"{name} = {value}" for name, value in settings)
 
 
 def _values_of(event: Event) -> dict[str, int | str | tuple[str, ...] | None]:
@@ -161,68 +160,68 @@ def _values_of(event: Event) -> dict[str, int | str | tuple[str, ...] | None]:
         "protocol": protocol if protocol in _PROTOCOLS else None,
     }
     if kind == Kind.CLIENT_CONFIGURED:
-        classes = [name.removeprefix("class ").rpartition(".")[2] for name in _listed(event.assignor)]
-        offered = tuple(_ASSIGNORS.get(name, name) for name in classes)
-        values |= {"assignors": offered or None, "protocol": protocol or Protocol.CLASSIC}
+        classes = [name.removeprefix("class ").rpartition(".")[2] for name in _split_list(event.assignor)]
+        assignors = tuple(_ASSIGNORS.get(name, name) for name in classes)
+        values |= {"assignors": assignors or None, "protocol": protocol or Protocol.CLASSIC}
         if protocol == Protocol.CONSUMER:
             values |= dict.fromkeys(_IGNORED_BY_CONSUMER_PROTOCOL)
     elif kind == Kind.MEMBER_LEFT and event.origin == Origin.BROKER:
-        listed = _listed(event.detail)  # of a group that it loaded a coordinator knows only the assignor in use
-        values["assignors"] = listed if len(listed) > 1 else None
+        assignors = _split_list(event.detail)  # of a group that it loaded a coordinator knows only the assignor in use
+        values["assignors"] = assignors if len(assignors) > 1 else None
     elif kind in _LIMIT_KINDS:
         values["rebalance_timeout_ms"] = event.took_ms
     return values
 
 
-def _listed(text: str | None) -> tuple[str, ...]:
+def _split_list(text: str | None) -> tuple[str, ...]:
     return tuple(part for part in re.split(r",\s*", text or "") if part)
 
 
 def _by_records(records: Iterable[GroupRecord], window: Window) -> Iterator[_Sighting]:
-    """What records show when they are written, and what held already when the window began."""
-    held: dict[tuple[str, str | None], GroupRecord] = {}
+    """The sightings in records: at their writing, or at the start of the window for those that already held."""
+    last_records: dict[tuple[str, str | None], GroupRecord] = {}
     for record in in_turn(records):
         if record.written_at >= window.start:
-            yield from _of_record(record, record.written_at)
+            yield from _sightings_of_record(record, record.written_at)
         else:
-            held[record.record_type, record.member_id] = record
-    for record in held.values():
-        yield from _of_record(record, window.start)
+            last_records[record.record_type, record.member_id] = record
+    for record in last_records.values():
+        yield from _sightings_of_record(record, window.start)
 
 
-def _of_record(record: GroupRecord, at: datetime) -> Iterator[_Sighting]:
+def _sightings_of_record(record: GroupRecord, at: datetime) -> Iterator[_Sighting]:
     if record.is_tombstone:
         return
     if record.record_type == GroupRecordType.GROUP_METADATA:
         for member in record.members or ():
             text = f"generation {record.generation}: member {member.member_id}"
-            yield _recorded(record, member, at, Protocol.CLASSIC, text)
+            yield _record_sighting(record, member, at, Protocol.CLASSIC, text)
     elif record.record_type == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA:
         protocol = Protocol.CLASSIC if record.session_timeout_ms else Protocol.CONSUMER
-        yield _recorded(record, record, at, protocol, f"member {record.member_id}")
+        yield _record_sighting(record, record, at, protocol, f"member {record.member_id}")
 
 
-def _recorded(
+def _record_sighting(
     record: GroupRecord, member: GroupRecord | RecordedMember, at: datetime, protocol: Protocol, text: str
 ) -> _Sighting:
     timeouts = {name: getattr(member, name) for name in ("session_timeout_ms", "rebalance_timeout_ms")}
-    values = _known(timeouts | {"protocol": protocol})
-    named = member.member_id, member.client_id, member.instance_id
+    values = _drop_unset(timeouts | {"protocol": protocol})
+    names = member.member_id, member.client_id, member.instance_id
     proof = quote_record(record, f"{text}: {_words(values)}")
-    return _Sighting(at, SettingsWitness.GROUP_RECORD, *named, values, record.protocol or None, proof)
+    return _Sighting(at, SettingsWitness.GROUP_RECORD, *names, values, record.protocol or None, proof)
 
 
 def _by_readings(members: Iterable[MemberSnapshot], types: Collection[str | None]) -> Iterator[_Sighting]:
-    """Who was there. The type of the group counts where it did not change."""
-    values = _known({"protocol": next(iter(types))}) if len(types) == 1 else {}
-    for seen in members:
-        proof = quote_snapshot(seen, f"member {seen.member_id} of group {seen.group_id}")
-        named = seen.member_id, seen.client_id, seen.instance_id
-        yield _Sighting(seen.snapshot_at, SettingsWitness.SNAPSHOT, *named, values, None, proof)
+    """The members in readings. The type of the group counts only if it did not change."""
+    values = _drop_unset({"protocol": next(iter(types))}) if len(types) == 1 else {}
+    for member in members:
+        proof = quote_snapshot(member, f"member {member.member_id} of group {member.group_id}")
+        names = member.member_id, member.client_id, member.instance_id
+        yield _Sighting(member.snapshot_at, SettingsWitness.SNAPSHOT, *names, values, None, proof)
 
 
-def _known(values: Mapping[str, int | str | tuple[str, ...] | None]) -> Values:
-    """Only what was shown; Kafka writes -1 or 0 where there is no time-out."""
+def _drop_unset(values: Mapping[str, int | str | tuple[str, ...] | None]) -> Values:
+    """Drop what is not set: null, or -1 or 0, which Kafka writes where there is no time-out."""
     return {n: v for n, v in values.items() if v is not None and not (isinstance(v, int) and v <= 0)}
 
 
@@ -238,38 +237,38 @@ class _Names:
     def of(cls, sightings: Sequence[_Sighting]) -> _Names:
         """The names that witnesses show.
 
-        Edge case: a classic member's id begins with its instance id where it has one, else with its client id.
+        A classic member's id begins with its instance id if it has one, else with its client id.
         """
-        clients = _named((s.member_id, s.client_id) for s in sightings)
-        instances = _named((s.member_id, s.instance_id) for s in sightings)
+        clients = _last_names((s.member_id, s.client_id) for s in sightings)
+        instances = _last_names((s.member_id, s.instance_id) for s in sightings)
         behind = grouped({(s.client_id, s.instance_id) for s in sightings if s.instance_id}, lambda pair: pair[0])
         static = {s.instance_id for s in sightings}
-        prefixes = _named((s.member_id, name_in_member_id(s.member_id)) for s in sightings)
+        prefixes = _last_names((s.member_id, name_in_member_id(s.member_id)) for s in sightings)
         instances = {m: prefix for m, prefix in prefixes.items() if prefix in static} | instances
         clients = {m: prefix for m, prefix in prefixes.items() if m not in instances} | clients
-        return cls(clients, instances, _named(pairs[0] for pairs in behind.values() if len(pairs) == 1))
+        return cls(clients, instances, _last_names(pairs[0] for pairs in behind.values() if len(pairs) == 1))
 
     def client(self, sighting: _Sighting) -> str | None:
         """The client id of the member."""
         return sighting.client_id or self.clients.get(sighting.member_id or "")
 
     def who(self, sighting: _Sighting) -> tuple[str, str] | None:
-        """How the client of the member is known, and by what."""
+        """The name of the client of a member, and its kind: instance, client or member."""
         client = self.client(sighting)
         instance = sighting.instance_id or self.instances.get(sighting.member_id or "")
         if sighting.member_id is None:
             instance = instance or self.instance_of_client.get(client or "")
-        known = (("instance", instance), ("client", client), ("member", sighting.member_id))
-        return next(((how, name) for how, name in known if name), None)
+        names = (("instance", instance), ("client", client), ("member", sighting.member_id))
+        return next(((how, name) for how, name in names if name), None)
 
 
-def _named(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:
+def _last_names(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:
     """The last name of each key, of the pairs that have both."""
     return {key: name for key, name in pairs if key and name}
 
 
 def _join(clients: list[_Client], sighting: _Sighting) -> None:
-    """Adds a sighting to the settings that it agrees with, those that were shown last first; else to new ones."""
+    """Add a sighting to the settings that it agrees with, the last shown first; else to new ones."""
     agreeing = (c for c in clients if c.agrees(sighting.values))
     client = max(agreeing, key=lambda c: c.sightings[-1].at, default=None)
     if client is None:
@@ -291,29 +290,29 @@ def _row(
     window: Window,
 ) -> MemberSetting:
     inside = [s for s in client.sightings if window.holds(s.at)]
-    seen = [s for s in inside if not s.is_past] or inside
-    shown = [s for s in client.sightings if s.values.keys() - {"protocol"}]
+    present = [s for s in inside if not s.is_past] or inside
+    with_settings = [s for s in client.sightings if s.values.keys() - {"protocol"}]
     first: dict[tuple[str, str], _Sighting] = {}
     """For each witness the first that showed each setting."""
-    for sighting in shown:
+    for sighting in with_settings:
         for name in sighting.values:
             first.setdefault((sighting.witness, name), sighting)
     values = {name: client.values.get(name) for name in SETTINGS}
-    offered = values["assignors"]
+    assignors = values["assignors"]
     return MemberSetting.of(
         values
         | {
             "cluster": cluster,
-            "settings_id": row_id("settings", cluster, group_id, *who, *values.values(), seen[0].at),
+            "settings_id": row_id("settings", cluster, group_id, *who, *values.values(), present[0].at),
             "group_id": group_id,
             "client_id": next((n for s in reversed(client.sightings) if (n := names.client(s))), None),
             "instance_id": who[1] if who[0] == "instance" else None,
             "member_count": len(client.members),
-            "assignors": list(offered) if isinstance(offered, tuple) else None,
+            "assignors": list(assignors) if isinstance(assignors, tuple) else None,
             "assignor": None if values["protocol"] == Protocol.CONSUMER else assignor,
-            "witnesses": sorted({s.witness for s in shown}),
-            "first_seen_at": seen[0].at,
-            "last_seen_at": seen[-1].at,
-            "evidence": evidence_of(s.quote for s in (*first.values(), seen[0], seen[-1])),
+            "witnesses": sorted({s.witness for s in with_settings}),
+            "first_seen_at": present[0].at,
+            "last_seen_at": present[-1].at,
+            "evidence": evidence_of(s.quote for s in (*first.values(), present[0], present[-1])),
         }
     )

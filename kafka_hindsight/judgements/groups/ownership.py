@@ -1,4 +1,4 @@
-"""Who owned a partition, from when to when: as the coordinator wrote it, else as readings of the cluster show it."""
+"""The owner of each partition over time: as the coordinator wrote it, else as readings of the cluster show it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 from kafka_hindsight.catalog.codes import GroupRecordType
 from kafka_hindsight.catalog.rows import GroupRecord, GroupSnapshot, MemberSnapshot, Ownership, Quote
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
-from kafka_hindsight.judgements.rebalances.records import Owned, Span, in_turn, recorded_spans
+from kafka_hindsight.judgements.rebalances.records import PartitionKey, Span, in_turn, recorded_spans
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window
 
@@ -29,23 +29,25 @@ def rebuild_ownership(
     window: Window,
     records: Iterable[GroupRecord] = (),
 ) -> list[Ownership]:
-    """Rows of gold.ownership: what each member held, generation by generation where records show it.
+    """Rows of gold.ownership: the partitions of each member, generation by generation where records show it.
 
-    Takes: rows with look-back and look-ahead; of records from before it the last under each key.
-    Gives: from the first record of a group on, what the records show, each row inside one generation. Where there is no
-        record: from the first reading that saw it to the first that did not, without a generation.
-    Edge case: a reading in which a group did not answer, was missing from the list, or was between two assignments
-    shows nothing, and neither does a member whose assignment is missing: what it held before, it still holds. A reading
-    after the last record that shows other members shows that records are missing: from there on readings count.
+    The input has look-back and look-ahead, and of records from before it the last one under each key. A reading in
+    which a group did not answer, was missing from the list, or was between two assignments shows nothing. A member
+    whose assignment is missing still holds what it held before. If a reading after the last record shows other members,
+    records are missing: from there on readings count.
+
+    Returns:
+        From the first record of a group on, what the records show, each row inside one generation. Else rows without a
+        generation, from the first reading that shows the holding to the first that does not.
     """
     members = grouped(member_snapshots, lambda r: (r.cluster, r.group_id))
     groups = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: (r.cluster, r.group_id))
-    written = grouped(in_turn(records), lambda r: (r.cluster, r.group_id))
+    records_by_group = grouped(in_turn(records), lambda r: (r.cluster, r.group_id))
     rows: list[Ownership] = []
-    for key in sorted(groups.keys() | written.keys()):
+    for key in sorted(groups.keys() | records_by_group.keys()):
         here = grouped(members.get(key, ()), lambda m: m.snapshot_at)
-        spans = _spans([r for r in groups.get(key, ()) if shows_holders(r)], here, written.get(key, ()))
-        rows += [held for span in spans if (held := _row(key, span, window))]
+        spans = _spans([r for r in groups.get(key, ()) if shows_holders(r)], here, records_by_group.get(key, ()))
+        rows += [row for span in spans if (row := _row(key, span, window))]
     return sorted(rows, key=lambda r: (r.group_id, r.topic, r.partition, r.valid_from, r.member_id))
 
 
@@ -56,52 +58,52 @@ def shows_holders(reading: GroupSnapshot) -> bool:
 
 
 def _spans(answered: Sequence[GroupSnapshot], members: MembersAt, records: Sequence[GroupRecord]) -> list[Span]:
-    """What records show while they are complete, and what readings show before and after."""
+    """The spans of records while they are complete, and of readings before and after."""
     holding = [r for r in records if r.record_type in _HOLDS]
     if not holding:
-        return _seen(answered, members)
+        return _spans_of_readings(answered, members)
     first, last = holding[0].written_at, holding[-1].written_at
     recorded = recorded_spans(records)
-    before = _ended_by(_seen([r for r in answered if r.snapshot_at < first], members), first)
+    before = _cut_at(_spans_of_readings([r for r in answered if r.snapshot_at < first], members), first)
     holders = {s.member.member_id for s in recorded if s.until is None}
     later = (r.snapshot_at for r in answered if r.snapshot_at > last)
     others = ((at, m) for at in later for m in members.get(at, ()) if m.assignment and m.member_id not in holders)
     missed_at = next((at for at, _ in others), None)  # the first reading that shows a holder that records do not have
     if missed_at is None:
         return [*before, *recorded]
-    after = _seen([r for r in answered if r.snapshot_at >= missed_at], members)
-    return [*before, *_ended_by(recorded, missed_at), *after]
+    after = _spans_of_readings([r for r in answered if r.snapshot_at >= missed_at], members)
+    return [*before, *_cut_at(recorded, missed_at), *after]
 
 
-def _ended_by(spans: Iterable[Span], end: datetime) -> list[Span]:
+def _cut_at(spans: Iterable[Span], end: datetime) -> list[Span]:
     return [replace(s, until=end if s.until is None else min(s.until, end)) for s in spans]
 
 
-def _seen(answered: Sequence[GroupSnapshot], members: MembersAt) -> list[Span]:
-    """What readings show, each holding until the first reading that no longer shows it."""
-    open_: dict[tuple[Owned, str], tuple[Span, GroupSnapshot]] = {}
+def _spans_of_readings(answered: Sequence[GroupSnapshot], members: MembersAt) -> list[Span]:
+    """The spans that readings show, each until the first reading that no longer shows it."""
+    open_: dict[tuple[PartitionKey, str], tuple[Span, GroupSnapshot]] = {}
     closed: list[Span] = []
     for reading in answered:
         here = members.get(reading.snapshot_at, ())
-        seen = {((p.topic, p.partition), m.member_id): m for m in here for p in m.assignment or ()}
+        holders = {((p.topic, p.partition), m.member_id): m for m in here for p in m.assignment or ()}
         not_shown = {m.member_id for m in here if m.assignment is None}
-        taken = {owned for owned, _ in seen}
-        for key in open_.keys() - seen.keys():
-            if key[1] not in not_shown or key[0] in taken:
-                closed.append(_shown_until(*open_.pop(key), reading.snapshot_at))
-        for key, member in seen.items():
+        partitions = {partition for partition, _ in holders}
+        for key in open_.keys() - holders.keys():
+            if key[1] not in not_shown or key[0] in partitions:
+                closed.append(_close_span(*open_.pop(key), reading.snapshot_at))
+        for key, member in holders.items():
             before, _ = open_.get(key, (None, None))
-            span = before or Span(key[0], member, reading.snapshot_at, None, quotes=[_shown(reading, *key)])
+            span = before or Span(key[0], member, reading.snapshot_at, None, quotes=[_quote_of(reading, *key)])
             open_[key] = span, reading
-    return [*closed, *(_shown_until(span, last, None) for span, last in open_.values())]
+    return [*closed, *(_close_span(span, last, None) for span, last in open_.values())]
 
 
-def _shown_until(span: Span, last: GroupSnapshot, until: datetime | None) -> Span:
-    return replace(span, until=until, quotes=[*span.quotes, _shown(last, span.owned, span.member.member_id)])
+def _close_span(span: Span, last: GroupSnapshot, until: datetime | None) -> Span:
+    return replace(span, until=until, quotes=[*span.quotes, _quote_of(last, span.partition, span.member.member_id)])
 
 
-def _shown(reading: GroupSnapshot, owned: Owned, member_id: str) -> Quote:
-    return quote_snapshot(reading, f"member {member_id} holds {owned[0]}-{owned[1]}")
+def _quote_of(reading: GroupSnapshot, partition: PartitionKey, member_id: str) -> Quote:
+    return quote_snapshot(reading, f"member {member_id} holds {partition[0]}-{partition[1]}")
 
 
 def _row(group: tuple[str, str], span: Span, window: Window) -> Ownership | None:
@@ -113,8 +115,8 @@ def _row(group: tuple[str, str], span: Span, window: Window) -> Ownership | None
     return Ownership(
         cluster=group[0],
         group_id=group[1],
-        topic=span.owned[0],
-        partition=span.owned[1],
+        topic=span.partition[0],
+        partition=span.partition[1],
         member_id=span.member.member_id,
         client_id=span.member.client_id,
         host=(span.member.host or "").lstrip("/") or None,

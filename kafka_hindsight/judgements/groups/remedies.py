@@ -1,4 +1,4 @@
-"""What would have helped: a group's rebalances replayed under other settings. Plain Python over one group."""
+"""The remedies of a group: its rebalances replayed under other settings. Plain Python over one group."""
 
 from __future__ import annotations
 
@@ -29,75 +29,75 @@ WORTH_REPORTING = 1.0
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayCase:
     """The replay of one group's window under one setting.
 
     `now`, `smallest`: the value in use, in ms, and the smallest that avoids whatever any value avoids. `avoided`: the
-    rebalances that it avoids, of `inside`, all of the window. `helped`: how many absences it bridges.
+    rebalances that it avoids, of `in_window`. `bridged_count`: how many absences it bridges.
     """
 
-    inside: Sequence[Rebalance]
+    in_window: Sequence[Rebalance]
     stops: Mapping[str, Stop]
     avoided: Sequence[Rebalance] = ()
     now: int | None = None
     smallest: int = 0
-    helped: int = 0
+    bridged_count: int = 0
 
     @property
-    def spared(self) -> list[tuple[Rebalance, Stop, float]]:
+    def savings(self) -> list[tuple[Rebalance, Stop, float]]:
         """The eager rebalances with what their partitions cost that stayed with their member, in partition-seconds."""
-        stops = ((r, self.stops[r.rebalance_id]) for r in self.inside)
-        return [(r, stop, cost) for r, stop in stops if stop.is_eager and (cost := cost_of(r, stop.kept))]
+        stops = ((r, self.stops[r.rebalance_id]) for r in self.in_window)
+        return [(r, stop, cost) for r, stop in stops if stop.is_eager and (cost := cost_of(r, stop.unmoved))]
 
 
-def rebalances_are_avoided(case: Replayed) -> Proof | None:
+def rebalances_are_avoided(case: ReplayCase) -> Proof | None:
     """A longer time-out avoids rebalances with all that fell into them."""
     if not case.avoided:
         return None
     is_likely = all(r.confidence in (CERTAIN, LIKELY) for r in case.avoided)
-    now, needed = case.now, case.smallest
+    now, value = case.now, case.smallest
     in_use, noticed = "if the session timeout is not shorter", ""
     if now is not None:
-        noticed = f"; a member that died would have been noticed {_seconds(needed - now)} later"
+        noticed = f"; a member that died would have been noticed {_seconds(value - now)} later"
         would = f"which the session timeout would have had to be (now {_seconds(now)})"
-        in_use = f"and the session timeout is {_seconds(now)}" if now >= needed else would
+        in_use = f"and the session timeout is {_seconds(now)}" if now >= value else would
     words = {
-        "avoids": f"would have avoided {len(case.avoided)} of {counted(len(case.inside), 'rebalance')}",
-        "value": _seconds(needed),
+        "avoids": f"would have avoided {len(case.avoided)} of {counted(len(case.in_window), 'rebalance')}",
+        "value": _seconds(value),
         "instead_of": "" if now is None else f" (now {_seconds(now)})",
         "in_use": in_use,
         "noticed": noticed,
-        "restarts": counted(case.helped, "restart"),
-        "silences": f"{counted(case.helped, 'silence')} {'was' if case.helped == 1 else 'were'}",
-        "times": counted(case.helped, "time"),
+        "restarts": counted(case.bridged_count, "restart"),
+        "silences": f"{counted(case.bridged_count, 'silence')} {'was' if case.bridged_count == 1 else 'were'}",
+        "times": counted(case.bridged_count, "time"),
     }
     return Proof(words=words, confidence=LIKELY if is_likely else POSSIBLE)
 
 
-def partitions_stopped_in_vain(case: Replayed) -> Proof | None:
+def partitions_stopped_in_vain(case: ReplayCase) -> Proof | None:
     """Eager rebalances stopped partitions that stayed with their member, for a partition-second or more.
 
-    Edge case: a sticky assignor moves no more than an eager one did, so that this is the least that it would have
-    spared. Source: KIP-429.
+    A sticky assignor moves no more than an eager one did, so that this is the least that it would have spared.
+    Source: KIP-429.
     """
-    seconds = round(sum(cost for _, _, cost in case.spared), 3)
+    seconds = round(sum(cost for _, _, cost in case.savings), 3)
     if seconds < WORTH_REPORTING:
         return None
     words = {
         "seconds": f"{seconds:,.1f}",
-        "paid": f"{sum(r.partition_seconds or 0 for r in case.inside):,.1f}",
-        "rebalances": counted(len(case.spared), "rebalance"),
+        "paid": f"{sum(r.partition_seconds or 0 for r in case.in_window):,.1f}",
+        "rebalances": counted(len(case.savings), "rebalance"),
     }
-    quotes = tuple(quote for _, stop, _ in case.spared for quote in stop.quotes)
+    quotes = tuple(quote for _, stop, _ in case.savings for quote in stop.quotes)
     return Proof(quotes, words, {"partition_seconds_avoided": seconds})
 
 
 def _seconds(ms: int) -> str:
-    """Never less than it is."""
+    """The time in seconds, rounded up."""
     return f"{math.ceil(ms / 1000):,} s"
 
 
-STATIC_MEMBERSHIP: tuple[Ruling[Replayed], ...] = (
+STATIC_MEMBERSHIP: tuple[Ruling[ReplayCase], ...] = (
     Likely(
         RemedySetting.STATIC_MEMBERSHIP,
         "Static membership {avoids}: {restarts} took less than {value}, {in_use}.",
@@ -107,7 +107,7 @@ STATIC_MEMBERSHIP: tuple[Ruling[Replayed], ...] = (
     ),
 )
 
-SESSION_TIMEOUT: tuple[Ruling[Replayed], ...] = (
+SESSION_TIMEOUT: tuple[Ruling[ReplayCase], ...] = (
     Likely(
         RemedySetting.SESSION_TIMEOUT,
         "A session timeout of {value}{instead_of} {avoids}: {silences} shorter{noticed}.",
@@ -117,7 +117,7 @@ SESSION_TIMEOUT: tuple[Ruling[Replayed], ...] = (
     ),
 )
 
-MAX_POLL_INTERVAL: tuple[Ruling[Replayed], ...] = (
+MAX_POLL_INTERVAL: tuple[Ruling[ReplayCase], ...] = (
     Likely(
         RemedySetting.MAX_POLL_INTERVAL,
         "A max.poll.interval.ms of {value}{instead_of} {avoids}: {times} a member took less than that between two"
@@ -128,7 +128,7 @@ MAX_POLL_INTERVAL: tuple[Ruling[Replayed], ...] = (
     ),
 )
 
-COOPERATIVE_ASSIGNMENT: tuple[Ruling[Replayed], ...] = (
+COOPERATIVE_ASSIGNMENT: tuple[Ruling[ReplayCase], ...] = (
     Likely(
         RemedySetting.COOPERATIVE_ASSIGNMENT,
         "A cooperative assignor would have avoided no rebalance, but {seconds} of {paid} partition-seconds: in"
@@ -142,7 +142,7 @@ COOPERATIVE_ASSIGNMENT: tuple[Ruling[Replayed], ...] = (
 
 @dataclass(frozen=True)
 class Act:
-    """What one member did in a rebalance, as its trigger or as a contributor. `silent_ms`: where it is known."""
+    """The act of one member in a rebalance, as its trigger or as a contributor. `silent_ms`: None if not known."""
 
     rebalance_id: str
     at: datetime
@@ -155,7 +155,7 @@ class Act:
 
 @dataclass(frozen=True)
 class Polls:
-    """What clients' logs show of the time between polls, in ms.
+    """The time between polls, in ms, as clients' logs show it.
 
     `exceeded`: by how much a KIP-848 member exceeded its limit, by member id; `limits`: librdkafka's, by client id.
     """
@@ -165,7 +165,7 @@ class Polls:
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Polls:
-        """What the events of one group show."""
+        """The times in the events of one group."""
         timed = [(e, e.took_ms) for e in events if e.took_ms is not None]
         return cls(
             {e.member_id: ms for e, ms in timed if e.member_id and e.kind == Kind.CLIENT_POLL_EXCEEDED},
@@ -179,13 +179,13 @@ class Polls:
 
 @dataclass
 class Replay:
-    """How long a time-out each rebalance needs, in ms, to be avoided; None where nothing avoids it.
+    """The time-out in ms that each rebalance needs to be avoided; None where nothing avoids it.
 
-    `bridged` are the acts that a time-out bridges, with the length that it has to exceed.
+    `bridges` are the acts that a time-out bridges, with the length that it has to exceed.
     """
 
     needs: dict[str, int | None]
-    bridged: list[tuple[Act, int]] = field(default_factory=list)
+    bridges: list[tuple[Act, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class Timeout:
 
     now: Callable[[Member, Polls], int | None]
     length: Callable[[Act, Act | None, Polls], int | None]
-    rulings: Sequence[Ruling[Replayed]]
+    rulings: Sequence[Ruling[ReplayCase]]
 
 
 def judge_remedies(
@@ -207,52 +207,51 @@ def judge_remedies(
     events: Iterable[Event],
     window: Window,
 ) -> list[Remedy]:
-    """Rows of gold.remedies: what would have avoided rebalances of one group, or their cost.
+    """Rows of gold.remedies: one for each setting that would have avoided rebalances in the window, or their cost.
 
-    Gives: a row for each setting that would have avoided something in the window. `value_smallest` avoids exactly the
-        rebalances that the row names, and a millisecond less avoids fewer.
-    Edge case: a rebalance is avoided only if all that fell into it is; its cooperative follow-up is avoided with it.
-        What the evidence gives no number for is not counted. The replay changes one setting and nothing else. Of
-        Streams and share groups the timeouts are the brokers' settings: no setting of a client is proposed.
+    A rebalance is avoided only if all that fell into it is; its cooperative follow-up is avoided with it. An act to
+    which the evidence gives no number is not counted. The replay changes one setting and nothing else. `value_smallest`
+    avoids exactly the rebalances that the row names, and a millisecond less avoids fewer. In Streams and share groups
+    the timeouts are the brokers' settings: no setting of a client is proposed.
     """
     if any(not Protocol(r.protocol).is_of_consumers for r in rebalances):
         return []
     ordered = sorted(rebalances, key=turn_of)
-    inside = [r for r in ordered if window.holds(r.started_at)]
+    in_window = [r for r in ordered if window.holds(r.started_at)]
     polls = Polls.of(events)
     acts = [a for r in ordered for a in acts_of(r, directory)]
     rows: list[Remedy] = []
     for timeout in TIMEOUTS:
-        case = _replayed(timeout, replay(timeout, ordered, acts, polls), inside, stops, polls)
+        case = _case_of(timeout, replay(timeout, ordered, acts, polls), in_window, stops, polls)
         if case.avoided:
             rows.append(_row(judge(timeout.rulings, case), case, window))
-    whole = Replayed(inside, stops)
+    whole = ReplayCase(in_window, stops)
     cooperative = decide(COOPERATIVE_ASSIGNMENT, whole)
     return [*rows, _row(cooperative, whole, window)] if cooperative else rows
 
 
 def replay(timeout: Timeout, ordered: Sequence[Rebalance], acts: Sequence[Act], polls: Polls) -> Replay:
-    """What each rebalance of a group needs. Takes: rebalances in order, and their acts."""
+    """Compute the time-out that each rebalance of a group needs. Rebalances and their acts are in order."""
     by_rebalance = grouped(acts, lambda a: a.rebalance_id)
     returns = timelines((a for a in acts if a.cause.noun.is_return), lambda a: a.client, lambda a: a.at)
-    asked: dict[int, int] = {}
+    length_by_act: dict[int, int] = {}
     bridged = []
     for act in acts:
         back = _return_of(act, returns)
         length = timeout.length(act, back, polls)
         if length is not None:
             bridged.append((act, length))
-            for mended in (act, back):
-                if mended is not None:
-                    asked[id(mended)] = max(length, asked.get(id(mended), 0))
+            for avoidable in (act, back):
+                if avoidable is not None:
+                    length_by_act[id(avoidable)] = max(length, length_by_act.get(id(avoidable), 0))
     needs: dict[str, int | None] = {}
     before: int | None = None
     for rebalance in ordered:
-        lengths = [asked.get(id(a)) for a in by_rebalance[rebalance.rebalance_id]]
+        lengths = [length_by_act.get(id(a)) for a in by_rebalance[rebalance.rebalance_id]]
         if rebalance.cause.noun.is_follow_up:
             lengths[0] = before
-        known = [n for n in lengths if n is not None]
-        before = needs[rebalance.rebalance_id] = max(known) if known and len(known) == len(lengths) else None
+        numbers = [n for n in lengths if n is not None]
+        before = needs[rebalance.rebalance_id] = max(numbers) if numbers and len(numbers) == len(lengths) else None
     return Replay(needs, bridged)
 
 
@@ -274,7 +273,7 @@ def acts_of(rebalance: Rebalance, directory: MemberRegistry) -> list[Act]:
 
 
 def _return_of(act: Act, returns: Mapping[str | None, Timeline[Act]]) -> Act | None:
-    """How a member that went came back. Edge case: a crashed one may be back before its session has run out."""
+    """The return of a member that went. A crashed one may be back before its session has run out."""
     if not act.client or act.client not in returns:
         return None
     since = act.at
@@ -285,7 +284,7 @@ def _return_of(act: Act, returns: Mapping[str | None, Timeline[Act]]) -> Act | N
 
 
 def _restart(act: Act, back: Act | None, polls: Polls) -> int | None:
-    """How long a dynamic member was away: from its LeaveGroup, or from its last heartbeat, which its session followed.
+    """The absence of a dynamic member: from its LeaveGroup, or from the last heartbeat before its session ran out.
 
     Source: KIP-345. A time-out up to the one in use, or up to Kafka's default, is replayed.
     """
@@ -304,10 +303,9 @@ def _silence(act: Act, back: Act | None, polls: Polls) -> int | None:
 
 
 def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
-    """From the last poll to the next: the limit that ran out, and how long it was exceeded, or the way back took.
+    """The time from the last poll to the next: the limit, and how long it was exceeded, or the way back took.
 
-    Edge case: a static member does not leave; it falls silent at the limit, and is removed when its session has run
-    out.
+    A static member does not leave; it falls silent at the limit, and is removed when its session has run out.
     """
     limit, session = polls.limit_of(act.member), act.member.session_timeout_ms
     if not act.cause.noun.is_late_poll or limit is None or back is None:
@@ -319,33 +317,33 @@ def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
     return limit + (session or 0 if act.is_static else 0) + int((back.at - act.at) / MS)
 
 
-def _replayed(
-    timeout: Timeout, found: Replay, inside: Sequence[Rebalance], stops: Mapping[str, Stop], polls: Polls
-) -> Replayed:
+def _case_of(
+    timeout: Timeout, full_replay: Replay, in_window: Sequence[Rebalance], stops: Mapping[str, Stop], polls: Polls
+) -> ReplayCase:
     """The replay of the window under the smallest value that avoids whatever any value avoids."""
-    by_id = {r.rebalance_id: r for r in inside}
-    needs = {i: n for i, n in found.needs.items() if i in by_id}
+    by_id = {r.rebalance_id: r for r in in_window}
+    needs = {i: n for i, n in full_replay.needs.items() if i in by_id}
     value = max((n for n in needs.values() if n is not None), default=-1) + 1
     avoided = {i: by_id[i] for i in avoided_by(needs, value)}
-    helped = [a for a, length in found.bridged if length < value and a.rebalance_id in avoided]
-    now = min((n for a in helped if (n := timeout.now(a.member, polls)) is not None), default=None)
-    return Replayed(inside, stops, list(avoided.values()), now, value, len(helped))
+    bridged = [a for a, length in full_replay.bridges if length < value and a.rebalance_id in avoided]
+    now = min((n for a in bridged if (n := timeout.now(a.member, polls)) is not None), default=None)
+    return ReplayCase(in_window, stops, list(avoided.values()), now, value, len(bridged))
 
 
-def _row(verdict: Verdict, case: Replayed, window: Window) -> Remedy:
+def _row(verdict: Verdict, case: ReplayCase, window: Window) -> Remedy:
     costs = [r.partition_seconds for r in case.avoided if r.partition_seconds is not None]
-    spared = verdict.facts.get("partition_seconds_avoided")
+    savings = verdict.facts.get("partition_seconds_avoided")
     return Remedy(
-        cluster=case.inside[0].cluster,
-        group_id=case.inside[0].group_id,
+        cluster=case.in_window[0].cluster,
+        group_id=case.in_window[0].group_id,
         window_from=window.start,
         window_to=window.end,
         setting=RemedySetting(verdict.code),
         value_now=case.now,
         value_smallest=case.smallest or None,
-        rebalances_total=len(case.inside),
+        rebalances_total=len(case.in_window),
         rebalances_avoided=len(case.avoided),
-        partition_seconds_avoided=round(sum(costs), 3) if costs else spared,
+        partition_seconds_avoided=round(sum(costs), 3) if costs else savings,
         rebalance_ids=[r.rebalance_id for r in case.avoided],
         confidence=verdict.confidence,
         explanation=verdict.sentence,

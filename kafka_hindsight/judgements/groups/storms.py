@@ -32,7 +32,7 @@ REMOVALS = frozenset(c for c in Cause if c.noun.is_removal)
 
 
 def driver_of(rebalance: Rebalance) -> Cause | None:
-    """What of a rebalance begins the next one of a loop; None for what does not, unless it repeats.
+    """The cause in a rebalance that begins the next one of a loop; None if there is none.
 
     A removal, an assignment that could not be stored, or members that it left behind: they join again.
     Source: GroupCoordinator.onCompleteJoin completes a generation without those that did not join in time.
@@ -52,8 +52,8 @@ class Storm:
     def driving(self) -> list[Rebalance]:
         """The rebalances that drive the loop, the leaves of clients that leave again and again among them."""
         firsts = [unit[0] for unit in self.units]
-        left = Counter(client_of(r) for r in firsts if r.cause.noun.is_leave)
-        loops = {client for client, count in left.items() if client and count >= LOOP_LEAVES}
+        leaves = Counter(client_of(r) for r in firsts if r.cause.noun.is_leave)
+        loops = {client for client, count in leaves.items() if client and count >= LOOP_LEAVES}
         return [r for r in firsts if driver_of(r) or (r.cause.noun.is_leave and client_of(r) in loops)]
 
 
@@ -63,19 +63,19 @@ def find_storms(units: Sequence[Unit]) -> list[range]:
     A storm: six or more within any 60 minutes, three of which drive a loop, or are begun by a client that closes again
     and again: not a start-up.
     """
-    found: list[range] = []
+    storms: list[range] = []
     window, end = _DrivingCount(), 0
     for first, unit in enumerate(units):
         while end < len(units) and units[end][0].started_at <= unit[0].started_at + RATE_WINDOW:
             window.change(units[end][0], 1)
             end += 1
         if end - first >= STORM_UNITS and window.total >= STORM_REMOVALS:
-            if found and first < found[-1].stop:
-                found[-1] = range(found[-1].start, end)
+            if storms and first < storms[-1].stop:
+                storms[-1] = range(storms[-1].start, end)
             else:
-                found.append(range(first, end))
+                storms.append(range(first, end))
         window.change(unit[0], -1)
-    return found
+    return storms
 
 
 class _DrivingCount:
@@ -83,25 +83,25 @@ class _DrivingCount:
 
     def __init__(self) -> None:
         self.total = 0
-        self._left: Counter[str] = Counter()
+        self._leaves: Counter[str] = Counter()
 
     def change(self, rebalance: Rebalance, by: int) -> None:
-        """A rebalance enters (1) or leaves (-1) the window."""
+        """Count a rebalance that enters (1) or leaves (-1) the window."""
         client = client_of(rebalance)
         if driver_of(rebalance):
             self.total += by
         elif rebalance.cause.noun.is_leave and client:
             self.total -= self._driving_leaves(client)
-            self._left[client] += by
+            self._leaves[client] += by
             self.total += self._driving_leaves(client)
 
     def _driving_leaves(self, client: str) -> int:
-        return self._left[client] if self._left[client] >= LOOP_LEAVES else 0
+        return self._leaves[client] if self._leaves[client] >= LOOP_LEAVES else 0
 
 
 @dataclass(frozen=True)
 class Act:
-    """What one member did in a rebalance. `row`: the rebalance that it began, or a contributor."""
+    """The act of one member in a rebalance. `row`: the rebalance that it began, or a contributor."""
 
     at: datetime
     cause: Cause
@@ -110,7 +110,7 @@ class Act:
 
 
 def acts_in(row: Rebalance) -> list[Act]:
-    """What members did in a rebalance, and when: what began it, then what else fell into it."""
+    """The acts of members in a rebalance: the one that began it, then those that fell into it."""
     return [Act(row.started_at, row.cause, row, row), *(Act(c.at, c.cause, c, row) for c in row.contributors)]
 
 
@@ -132,19 +132,19 @@ class _Restart(NamedTuple):
 def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
     """Deployments, each as the places of its units: two members or more that close and come back, one after another.
 
-    Keeps: a removal is not part of it: a unit in which a session or a limit ran out belongs to no deployment, and
-    neither does a client that restarts again and again.
+    A unit in which a session or a limit ran out belongs to no deployment, and neither does a client that restarts again
+    and again.
     """
     acts = [(act, client_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
     broken = {n for act, _, n in acts if act.cause in REMOVALS}
-    came = (a for a in acts if a[0].cause.noun.is_return and a[1])
-    returns = timelines(came, lambda a: a[1], lambda a: a[0].at)
+    comebacks = (a for a in acts if a[0].cause.noun.is_return and a[1])
+    returns = timelines(comebacks, lambda a: a[1], lambda a: a[0].at)
     restarts = []
-    for left, client, n in acts:
-        if left.cause.noun.is_leave and client in returns and n not in broken:
-            back, _, back_n = returns[client].first_after(left.at) or (None, "", n)
-            if back is not None and back.at <= left.at + RETURN_WITHIN and back_n not in broken:
-                restarts.append(_Restart(left.at, back.at, client, (n, back_n)))
+    for leave, client, n in acts:
+        if leave.cause.noun.is_leave and client in returns and n not in broken:
+            comeback, _, comeback_n = returns[client].first_after(leave.at) or (None, "", n)
+            if comeback is not None and comeback.at <= leave.at + RETURN_WITHIN and comeback_n not in broken:
+                restarts.append(_Restart(leave.at, comeback.at, client, (n, comeback_n)))
     deployments = []
     for chain in runs(sorted(restarts), lambda run, restart: restart.left_at - run[-1].back_at <= RETURN_WITHIN):
         times = Counter(r.client for r in chain)
@@ -184,8 +184,8 @@ def busiest_hours(rebalances: Iterable[Rebalance], incidents: Iterable[Incident]
     A cooperative pair counts once, rolling restarts of members not at all.
     """
     restarts = {i.incident_id for i in incidents if i.kind == IncidentKind.ROLLING_RESTART}
-    counted = (r for r in rebalances if r.incident_id not in restarts and not r.cause.noun.is_follow_up)
-    by_group = grouped(sorted(counted, key=turn_of), lambda r: r.group_id)
+    relevant = (r for r in rebalances if r.incident_id not in restarts and not r.cause.noun.is_follow_up)
+    by_group = grouped(sorted(relevant, key=turn_of), lambda r: r.group_id)
     busiest: dict[str, Sequence[Rebalance]] = {}
     for group_id, rows in sorted(by_group.items()):
         starts = [r.started_at for r in rows]
@@ -210,14 +210,14 @@ def causes_of(rows: Iterable[Rebalance]) -> str:
 def advice_on(rows: Sequence[Rebalance], otherwise: str) -> str:
     """The advice on each kind of removal, the most frequent first, with the clients that it is about.
 
-    Where members go and come in a loop, the going is what to mend.
+    In a loop of removals and returns, the removal is what to fix.
     """
     removals = grouped((r for r in rows if r.cause in REMOVALS), lambda r: r.cause)
-    ordered = sorted(removals.values(), key=lambda of: (-len(of), of[0].cause))
+    ordered = sorted(removals.values(), key=lambda batch: (-len(batch), batch[0].cause))
     advice = []
-    for of in ordered:
-        hosts = {f"'{r.client_id}'": f" on {r.host.removeprefix('/')}" if r.host else "" for r in of if r.client_id}
-        named = [f"{client}{host}" for client, host in hosts.items()]
-        clients = f"{verb(len(named), 'Client', 'Clients')} {listed(named, _NAMED)}: " if named else ""
-        advice.append(f"{clients}{of[0].advice}")
+    for batch in ordered:
+        hosts = {f"'{r.client_id}'": f" on {r.host.removeprefix('/')}" if r.host else "" for r in batch if r.client_id}
+        clients = [f"{client}{host}" for client, host in hosts.items()]
+        subject = f"{verb(len(clients), 'Client', 'Clients')} {listed(clients, _NAMED)}: " if clients else ""
+        advice.append(f"{subject}{batch[0].advice}")
     return " ".join(advice) or otherwise

@@ -1,4 +1,4 @@
-"""What the rulings on a rebalance look at: the episode, the change of one member in it, and what else is known.
+"""The facts for the rulings on a rebalance: the episode, the change of one member in it, and the group's history.
 
 Each look-up is made once, when the first ruling asks for it.
 """
@@ -61,10 +61,10 @@ class HistoryCoverage:
         return self.from_the_start or at - self.observed_from >= LOOK_BACK
 
     def is_whole(self, at: datetime) -> bool:
-        """Whether no one can have been in the group unseen within the look-back before `at`.
+        """Whether no unknown member can have been in the group within the look-back before `at`.
 
-        Edge case: a clock that goes back by an hour, as at the end of summer time, puts lines before those that they
-        follow: generations then seem to go back within the hour.
+        A clock that goes back by an hour, as at the end of summer time, puts lines before those that they follow.
+        Generations then seem to go back within the hour.
         """
         hole = self.holes.first_since(at - LOOK_BACK)
         return (hole is None or hole > at) and not self.falls.between(at, at + _FOLD)
@@ -84,7 +84,7 @@ REASON_WORDS: Mapping[str, str] = {
     reasons.ENFORCED: "the application called enforceRebalance",
     reasons.FREE_TEXT: "words that no client writes by itself",
 }
-"""What each known reason of a client means."""
+"""The meaning of each known reason of a client."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Case:
     identity: Identity = field(repr=False)
     context: GroupContext = field(repr=False)
     history: HistoryCoverage = field(repr=False)
-    began: Verdict | None = None
+    start_verdict: Verdict | None = None
 
     @property
     def registry(self) -> MemberRegistry:
@@ -108,7 +108,7 @@ class Case:
 
     @property
     def at(self) -> datetime:
-        """When it happened."""
+        """The instant of the change, else the start of the episode."""
         return self.episode.started_at if self.change is None else self.change.at
 
     @cached_property
@@ -131,15 +131,15 @@ class Case:
 
     @property
     def limit(self) -> str:
-        """Within which time the member had to poll, in words."""
+        """The time within which the member had to poll, in words."""
         limit = self.member.rebalance_timeout_ms
         return f"within max.poll.interval.ms ({duration(limit)})" if limit else "within max.poll.interval.ms"
 
     @property
     def session(self) -> str:
-        """How long its session was, in words after the word session; empty where that is not known.
+        """The length of its session, as words after the word session; empty where it is not known.
 
-        Edge case: in groups of Streams and in share groups it is the broker's setting, not the client's.
+        In groups of Streams and in share groups it is the broker's setting, not the client's.
         """
         if self.episode.protocol in (Protocol.STREAMS, Protocol.SHARE):
             return ""
@@ -157,28 +157,28 @@ class Case:
 
     @property
     def client_reason(self) -> str | None:
-        """The known text that the client's reason on the coordinator's line is."""
+        """The known reason that the client gave on the coordinator's line."""
         return read_client_reason(self.change.client_reason) if self.change else None
 
     @cached_property
-    def earlier(self) -> Member | None:
+    def former_self(self) -> Member | None:
         """The same member as it was in the group before."""
-        return self.identity.earlier(self.member, self.at)
+        return self.identity.former_self(self.member, self.at)
 
     @cached_property
-    def back(self) -> Arrival | None:
+    def comeback(self) -> Arrival | None:
         """The same member as it came back within RETURN_WITHIN."""
-        return self.identity.later(self.member, self.at)
+        return self.identity.next_arrival(self.member, self.at)
 
     @cached_property
-    def like_gone(self) -> Departure | None:
+    def lookalike_departure(self) -> Departure | None:
         """A member that may be the same, and had gone when this one came."""
-        return self.identity.like_gone(self.member, self.at)
+        return self.identity.lookalike_departure(self.member, self.at)
 
     @cached_property
-    def like_back(self) -> Arrival | None:
+    def lookalike_arrival(self) -> Arrival | None:
         """A member that may be the same, as it came within RETURN_WITHIN."""
-        return self.identity.like_later(self.member, self.at)
+        return self.identity.next_lookalike(self.member, self.at)
 
     def likeness(self, other: Member) -> str:
         """Another member in words: what it shares with this one."""
@@ -188,25 +188,25 @@ class Case:
         return f"a member of the same client id{host}"
 
     @property
-    def back_line(self) -> Event | None:
+    def comeback_line(self) -> Event | None:
         """The line that shows it come back."""
-        return None if self.back is None else self.registry.arrival(self.back.member.member_id, self.back.at)
+        return self.registry.arrival(self.comeback.member.member_id, self.comeback.at) if self.comeback else None
 
     @cached_property
     def own_request(self) -> Event | None:
         """The last line since the rebalance before in which the member's log names why it rejoins.
 
-        Edge case: a member that closes at once names that as its reason, after the one that it gave to the coordinator.
+        A member that closes at once names that as its reason, after the one that it gave to the coordinator.
         """
         since = self.episode.previous.started_at if self.episode.previous else LONG_AGO
         until = self.episode.started_at + timedelta(milliseconds=200)
         requests = self.own_log.of_kind(Kind.CLIENT_JOIN_REQUESTED).between(since, until)
         stale = (reasons.GIVEN_MEMBER_ID, reasons.FOLLOWS)
-        given = read_client_reason(self.episode.reason.client_reason)
-        wanted = None if given in stale else given
-        asked = ((e, read_client_reason(e.reason)) for e in reversed(requests))
-        found = [e for e, why in asked if why not in stale and wanted in (None, why)]
-        return max(found, key=lambda e: e.reason == self.episode.reason.client_reason, default=None)
+        line_reason = read_client_reason(self.episode.reason.client_reason)
+        required = None if line_reason in stale else line_reason
+        candidates = ((e, read_client_reason(e.reason)) for e in reversed(requests))
+        matches = [e for e, why in candidates if why not in stale and required in (None, why)]
+        return max(matches, key=lambda e: e.reason == self.episode.reason.client_reason, default=None)
 
     @property
     def request(self) -> str | None:
@@ -215,11 +215,11 @@ class Case:
 
     @cached_property
     def topic_changes(self) -> Sequence[TopicChange]:
-        """The changes of topics that the group, or its leader, could be reacting to, oldest first.
+        """The topic changes that the group, or its leader, could be reacting to, oldest first.
 
-        Changes of the topics that the group can read. Edge case: what came before the last rebalance over changed
-        metadata was seen then, and what came a second or more before the member itself did was known to it from the
-        start: metadata are read whole, and a topic that is being made has no leader in them yet.
+        Only changes of topics that the group can read. Changes before the last rebalance over changed metadata were
+        noticed then. Changes a second or more before the member itself first appeared were known to it from the start:
+        metadata are read whole, and a topic that is being created has no leader in them yet.
         """
         earliest = self.episode.started_at - METADATA_LAG
         first, before = max(earliest, (self.member.first_at or earliest) - SAME_ACT), self.episode.previous
@@ -238,21 +238,21 @@ class Case:
         return self.context.topic_changes_by_time.between(started_at - METADATA_LAG, started_at)
 
 
-def shown(*lines: Event | None, **words: object) -> Proof:
-    """The proof that these lines are, and the words that it gives a sentence."""
+def proof_of(*lines: Event | None, **words: object) -> Proof:
+    """The proof by these lines, with the words that the sentence takes in."""
     return Proof(tuple(quote(line) for line in lines if line is not None), words)
 
 
 def by_own_log(case: Case, *lines: Event | None) -> Proof | None:
     """The proof that the member's own log has these lines; None where it has none of them.
 
-    Edge case: a line that names no client is the member's by its file alone, so that the proof is likely at most.
+    Only its file connects a line that names no client with the member, so that such a proof is likely at most.
     """
-    own = [line for line in lines if line is not None]
-    return shown(*case.log.identity, *own) + by_its_words(*own) if own else None
+    present_lines = [line for line in lines if line is not None]
+    return proof_of(*case.log.identity, *present_lines) + by_its_words(*present_lines) if present_lines else None
 
 
 def by_its_words(*lines: Event) -> Proof:
-    """How sure what a client's lines say is its own."""
+    """The confidence that a client's lines allow: likely where no line names the client."""
     is_named = not lines or any(line.pattern_id not in NAMES_NO_CLIENT for line in lines)
     return Proof(confidence=None if is_named else Confidence.LIKELY)

@@ -19,7 +19,7 @@ from kafka_hindsight.shared.grouping import grouped
 
 _LEAVING_STATES = ("PREPARE_LEAVING", "LEAVING")
 _STEPS = (Kind.CLIENT_JOINED, Kind.CLIENT_ASSIGNMENT_FINISHED)
-"""What a member logs once for each generation."""
+"""The lines that a member logs once for each generation."""
 
 _STARTS = (Kind.CLIENT_CONFIGURED, Kind.CLIENT_STARTED)
 
@@ -60,9 +60,9 @@ class Process(_Lines):
 
     @cached_property
     def closings(self) -> Timeline[Event]:
-        """The lines which say that the process closes its consumer, or leaves on purpose.
+        """The lines in which the process closes its consumer, or leaves on purpose.
 
-        Edge case: a process whose poll limit ran out leaves as well; that is not counted here.
+        A process whose poll limit ran out leaves as well; that does not count here.
         """
         expired = self.poll_expiries.values
         lines = self.lines.after(expired[-1].happened_at + timedelta(seconds=1)) if expired else self.lines.values
@@ -77,17 +77,17 @@ class ProcessLog:
     """
 
     process: Process
-    named: Event | None = None
+    named_by: Event | None = None
 
     @property
     def identity(self) -> tuple[Event, ...]:
         """The lines that show which process of which member it is."""
-        started = (e for e in self.process.lines.values[:1] if e.kind in _STARTS)
-        return (*started, *([self.named] if self.named else []))
+        starts = (e for e in self.process.lines.values[:1] if e.kind in _STARTS)
+        return (*starts, *([self.named_by] if self.named_by else []))
 
 
 class ClientLog(_Lines):
-    """The log of one client. Takes: its lines in order."""
+    """The log of one client: its lines in order."""
 
     def __init__(self, lines: Sequence[Event] = ()) -> None:
         super().__init__(lines)
@@ -126,7 +126,7 @@ class ClientLog(_Lines):
     def _place_of(self, member_id: str, at: datetime) -> int | None:
         """The first line that names the member id; else the last one by then, unless it names another member.
 
-        Edge case: a log that names no starts is that of one process, also before its first line.
+        A log that names no starts is that of one process, also before its first line.
         """
         if member_id in self._first_naming:
             return self._first_naming[member_id]
@@ -143,7 +143,7 @@ class ClientLogs:
         self._sources: dict[str, str] = {}
 
     def add(self, client_id: str, line: Event) -> None:
-        """Adds the next line of a client's log."""
+        """Add the next line of a client's log."""
         self._lines[client_id].append(line)
         if line.member_id:
             self._sources.setdefault(line.member_id, line.source)
@@ -159,15 +159,15 @@ class ClientLogs:
     def naming(self, client_id: str, member_id: str) -> ClientLog:
         """The client's lines in the log that names a member first; empty where none does.
 
-        Edge case: where two processes write into one log, as one member after the other is named again, only the lines
-        that name the member itself are surely its own.
+        Two processes may write into one log: then a member is named again after another one, and only the lines that
+        name the member itself are surely its own.
         """
         if member_id not in self._sources:
             return NO_LOG
         if (client_id, member_id) not in self._logs:
             lines = self._beside(client_id, member_id)
-            own = lines if _take_turns(lines) else [e for e in lines if e.member_id == member_id]
-            self._logs[client_id, member_id] = ClientLog(own)
+            member_lines = lines if _take_turns(lines) else [e for e in lines if e.member_id == member_id]
+            self._logs[client_id, member_id] = ClientLog(member_lines)
         return self._logs[client_id, member_id]
 
     def former_in(self, client_id: str, member_id: str) -> Event | None:
@@ -197,17 +197,17 @@ class ClientLogs:
     @cached_property
     def first_requests(self) -> Timeline[tuple[Event, int | None]]:
         """The first request of each process to join, and the generation that it reached by it."""
-        found, kinds = list[tuple[Event, int | None]](), (Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED)
+        requests, kinds = list[tuple[Event, int | None]](), (Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED)
         for lines in self._lines.values():
-            for own in grouped(lines, attrgetter("source")).values():
-                asked = None
-                for n, line in enumerate(own):
+            for log in grouped(lines, attrgetter("source")).values():
+                request = None
+                for n, line in enumerate(log):
                     if line.kind in _STARTS:
-                        asked = None
-                    elif line.kind == Kind.CLIENT_JOINING and asked is None:
-                        asked = line
-                        found.append((line, next((e.generation for e in own[n:] if e.kind in kinds), None)))
-        return Timeline(found, at=lambda pair: pair[0].happened_at)
+                        request = None
+                    elif line.kind == Kind.CLIENT_JOINING and request is None:
+                        request = line
+                        requests.append((line, next((e.generation for e in log[n:] if e.kind in kinds), None)))
+        return Timeline(requests, at=lambda pair: pair[0].happened_at)
 
     @cached_property
     def resubscriptions(self) -> Timeline[Event]:

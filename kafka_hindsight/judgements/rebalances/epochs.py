@@ -38,22 +38,22 @@ _STATES = (Kind.CLIENT_STATE_CHANGED, Kind.MEMBER_ASSIGNMENT_STATE)
 
 def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode], list[Gap]]:
     """The episodes of one group with epochs in order, and the breaks in them."""
-    kind_shown = next((e for e in events if e.protocol in OTHER_KINDS), None)
-    machine = _Machine(group_id, kind_shown)
+    kind_event = next((e for e in events if e.protocol in OTHER_KINDS), None)
+    machine = _Machine(group_id, kind_event)
     for event in events:
         machine.feed(event)
     machine.raise_unseen(None)
-    return _with_ends(machine.episodes, events), machine.gaps
+    return _find_ends(machine.episodes, events), machine.gaps
 
 
 class _Machine:
     """One group's state while its events are folded."""
 
-    def __init__(self, group_id: str, kind_shown: Event | None) -> None:
+    def __init__(self, group_id: str, kind_event: Event | None) -> None:
         self.group_id = group_id
-        self.protocol = Protocol(str(kind_shown.protocol)) if kind_shown else Protocol.CONSUMER
-        self.kind_shown = kind_shown
-        self.shown_before: dict[str, Event] = {}
+        self.protocol = Protocol(str(kind_event.protocol)) if kind_event else Protocol.CONSUMER
+        self.kind_event = kind_event
+        self.earlier_lines: dict[str, Event] = {}
         self.episodes: list[Episode] = []
         self.gaps: list[Gap] = []
         self.pending: list[MembershipChange] = []
@@ -78,10 +78,10 @@ class _Machine:
         elif kind in (Kind.JOIN_COMPLETED, Kind.GROUP_EMPTIED):
             self.epoch = event.generation  # a classic group that is converted goes on counting
         names_epoch = kind in (Kind.TARGET_COMPUTED, Kind.GROUP_UNLOADED)
-        if names_epoch and (event.protocol == Protocol.CONSUMER or self.kind_shown is not None):
+        if names_epoch and (event.protocol == Protocol.CONSUMER or self.kind_event is not None):
             self.show(event, event.generation or 0)
         if names_epoch or kind == Kind.EPOCH_BUMPED:
-            self.shown_before[kind] = event
+            self.earlier_lines[kind] = event
         if kind in (Kind.GROUP_LOADED, Kind.GROUP_UNLOADED):
             self.has_moved = True
 
@@ -95,10 +95,10 @@ class _Machine:
         self.epoch, self.hash = epoch, event.detail
 
     def show(self, event: Event, epoch: int) -> None:
-        """A line that names an epoch which no line began."""
-        if self.epoch is None and self.kind_shown is not None:
+        """Handle a line that names an epoch which no line began."""
+        if self.epoch is None and self.kind_event is not None:
             self.epoch = epoch
-        if self.kind_shown is not None and self.epoch is not None and epoch == self.epoch + 1 and self.pending:
+        if self.kind_event is not None and self.epoch is not None and epoch == self.epoch + 1 and self.pending:
             self.episodes.append(self.episode(event, epoch, self.pending, self.pending[0].at))
             self.pending, self.epoch = [], epoch
         else:
@@ -108,23 +108,23 @@ class _Machine:
             self.pending, self.epoch = [], epoch
 
     def raise_unseen(self, epoch: int | None) -> None:
-        """The epochs up to one that only removals raised, each an episode; None: as many as there were removals.
+        """Add an episode for each epoch, up to `epoch`, that only a removal raised; None: one for each removal.
 
         Source: GroupMetadataManager.java consumerGroupFenceMember 3.7-3.9 raises the epoch and writes no line about it.
         """
-        last = self.epoch if self.kind_shown is None else None
+        last = self.epoch if self.kind_event is None else None
         if last is None or (epoch is not None and not 0 < epoch - last <= len(self.removals)):
             return
         removals = self.removals if epoch is None else self.removals[: epoch - last]
-        for change, left in removals:
+        for change, remaining in removals:
             last += 1
             episode = self.episode(change.events[0], last, [change])
-            names = frozenset(m for m in left if m is not None)
-            before, after = len(left) + 1, len(left)
-            counted = replace(episode, member_ids=names, members_before=before, members_after=after)
-            self.episodes.append(replace(counted, metadata_hash_changed=None))
-        seen = [change for change, _ in removals]
-        self.pending = [c for c in self.pending if c not in seen]
+            names = frozenset(m for m in remaining if m is not None)
+            before, after = len(remaining) + 1, len(remaining)
+            episode = replace(episode, member_ids=names, members_before=before, members_after=after)
+            self.episodes.append(replace(episode, metadata_hash_changed=None))
+        removal_changes = [change for change, _ in removals]
+        self.pending = [c for c in self.pending if c not in removal_changes]
         self.removals, self.epoch = self.removals[len(removals) :], last
 
     def see_gap(self, event: Event, last: int, epoch: int) -> None:
@@ -138,8 +138,8 @@ class _Machine:
     def episode(
         self, event: Event, epoch: int, changes: Sequence[MembershipChange], started_at: datetime | None = None
     ) -> Episode:
-        came = sum(c.what == Change.JOINED for c in changes)
-        went = sum(c.what.is_removal for c in changes)
+        joins = sum(c.what == Change.JOINED for c in changes)
+        removals = sum(c.what.is_removal for c in changes)
         is_unknown = event.detail is None or self.hash is None
         return Episode(
             group_id=self.group_id,
@@ -149,19 +149,19 @@ class _Machine:
             to_generation=epoch,
             started_at=started_at or event.happened_at,
             reason=_NO_REASON,
-            members_before=max(len(self.members) - came + went, 0),
+            members_before=max(len(self.members) - joins + removals, 0),
             members_after=len(self.members),
             member_ids=frozenset(m for m in self.members if m is not None),
             metadata_hash_changed=None if is_unknown else event.detail != self.hash,
             changes=tuple(changes),
-            events=self.shown(event),
+            events=self.proof_lines(event),
         )
 
-    def shown(self, event: Event) -> tuple[Event, ...]:
-        """The line of an epoch; of groups that are not of consumers those that show the kind and the epoch before."""
-        if self.kind_shown is None:
+    def proof_lines(self, event: Event) -> tuple[Event, ...]:
+        """The line of an epoch; outside of consumer groups also those that show the kind and the epoch before."""
+        if self.kind_event is None:
             return (event,)
-        return tuple({e.line_id: e for e in (self.kind_shown, *self.shown_before.values(), event)}.values())
+        return tuple({e.line_id: e for e in (self.kind_event, *self.earlier_lines.values(), event)}.values())
 
 
 def _change_of(event: Event) -> MembershipChange:
@@ -172,32 +172,32 @@ def _change_of(event: Event) -> MembershipChange:
     return MembershipChange(what, event.happened_at, event.member_id, event.instance_id, events=(event,))
 
 
-def _with_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Episode]:
-    """Each epoch with when all had reached it: its last member became stable, by records, else by the members' logs.
+def _find_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Episode]:
+    """The episodes with their ends: the last member became stable, by records, else by the members' logs.
 
-    Edge case: a client prints the epoch it had before the change, so that a member that gives partitions back becomes
-    stable under the epoch before; a member that keeps what it has prints nothing. Only where every member has a log
-    does silence mean that.
+    A client prints the epoch that it had before the change. So a member that gives partitions back becomes stable under
+    the epoch before, and a member that keeps what it has prints nothing. Silence shows that only where every member has
+    a log.
     """
     states = by_instant(e for e in events if e.kind in _STATES)
     with_states = {e.member_id for e in states}
-    reached = _Reached(e for e in events if e.kind == REACHED)
-    ended = []
+    progress = _MemberProgress(e for e in events if e.kind == REACHED)
+    with_ends = []
     for episode, following in itertools.zip_longest(episodes, (e.started_at for e in episodes[1:])):
         if episode.members_after == 0:
-            ended.append(replace(episode, ended_at=episode.started_at, outcome=Outcome.EMPTIED))
+            with_ends.append(replace(episode, ended_at=episode.started_at, outcome=Outcome.EMPTIED))
             continue
-        recorded = reached.end_of(episode, following)
-        if recorded is None and episode.member_ids <= with_states:
-            recorded = _end_by_logs(episode, states, following)
-        ended.append(recorded or episode)
-    return ended
+        with_end = progress.end_of(episode, following)
+        if with_end is None and episode.member_ids <= with_states:
+            with_end = _end_by_logs(episode, states, following)
+        with_ends.append(with_end or episode)
+    return with_ends
 
 
-class _Reached:
+class _MemberProgress:
     """How far the members of a group were, as their records show it.
 
-    Source: CurrentMemberAssignment; an epoch is reached when each member that is left is stable at it.
+    Source: CurrentMemberAssignment; an epoch is reached when each member of the group is stable at it.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
@@ -220,26 +220,26 @@ class _Reached:
 
     def end_of(self, episode: Episode, following: datetime | None) -> Episode | None:
         """The episode as the records end it: all members reached it, or one went on to another; None: neither."""
-        reached = self.all_stable_at.get(episode.to_generation)
+        stable_place = self.all_stable_at.get(episode.to_generation)
         if following is not None:
-            last = reached if reached is not None else len(self.events) - 1
+            last = stable_place if stable_place is not None else len(self.events) - 1
             for place in range(self.events.count_before(following), last + 1):
                 event = self.events.values[place]
                 if event.generation != episode.to_generation:
-                    return _ended(episode, following, Outcome.INTERRUPTED, event)
-        if reached is None:
+                    return _with_end(episode, following, Outcome.INTERRUPTED, event)
+        if stable_place is None:
             return None
-        event = self.events.values[reached]
-        return _ended(episode, max(event.happened_at, episode.started_at), Outcome.COMPLETED, event)
+        event = self.events.values[stable_place]
+        return _with_end(episode, max(event.happened_at, episode.started_at), Outcome.COMPLETED, event)
 
 
 def _end_by_logs(episode: Episode, states: Timeline[Event], following: datetime | None) -> Episode | None:
     since = states.within(episode.started_at, following)
     last = {e.member_id: e for e in since if e.member_id in episode.member_ids}
     if last and all(e.state == "STABLE" for e in last.values()):
-        return _ended(episode, max(e.happened_at for e in last.values()), Outcome.COMPLETED)
-    return _ended(episode, following, Outcome.INTERRUPTED) if last and following is not None else None
+        return _with_end(episode, max(e.happened_at for e in last.values()), Outcome.COMPLETED)
+    return _with_end(episode, following, Outcome.INTERRUPTED) if last and following is not None else None
 
 
-def _ended(episode: Episode, at: datetime, outcome: Outcome, *shown_by: Event) -> Episode:
+def _with_end(episode: Episode, at: datetime, outcome: Outcome, *shown_by: Event) -> Episode:
     return replace(episode, ended_at=at, outcome=outcome, events=(*episode.events, *shown_by))

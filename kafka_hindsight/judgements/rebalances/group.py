@@ -62,7 +62,7 @@ def waits_of(episode: Episode, registry: MemberRegistry) -> list[Wait]:
 
 
 def delay_sentence(waits: Sequence[Wait]) -> str:
-    """Who was waited for longest, as a sentence; empty where no wait was longer than a heartbeat interval."""
+    """The longest wait for one member, as a sentence; empty where none exceeds a heartbeat interval."""
     longest = max(waits, key=lambda w: w.waited, default=None)
     if longest is None or longest.waited <= HEARTBEAT_INTERVAL:
         return ""
@@ -71,13 +71,13 @@ def delay_sentence(waits: Sequence[Wait]) -> str:
 
 
 def _in_join(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[Wait]:
-    """Members by when the group no longer waited for them, each charged the time since the one before it.
+    """The waits of a join phase: each member is charged the time since the release of the one before it.
 
-    Edge case: members that were dropped in the same instant share the wait.
+    Members that were dropped in the same instant share the wait.
     """
     before = episode.started_at
-    released = sorted([*_rejoined(episode, joined_at, registry), *_given_up(episode, joined_at, registry)])
-    for at, together in grouped(released, lambda r: r[0]).items():
+    releases = sorted([*_rejoins(episode, joined_at, registry), *_removals(episode, joined_at, registry)])
+    for at, together in grouped(releases, lambda r: r[0]).items():
         for _, member_id, client_id in together:
             yield Wait("join", client_id or None, member_id, max(timedelta(0), at - before) / len(together))
         before = max(before, at)
@@ -85,9 +85,9 @@ def _in_join(episode: Episode, joined_at: datetime, registry: MemberRegistry) ->
 
 def _leader(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> tuple[str, str | None] | None:
     """Member id and client of the generation's leader: by the coordinator's line or record, else by its own log."""
-    named = next((e.leader_member_id for e in episode.events if e.leader_member_id), None)
-    if named is not None:
-        return named, registry.get(named).client_id
+    leader_id = next((e.leader_member_id for e in episode.events if e.leader_member_id), None)
+    if leader_id is not None:
+        return leader_id, registry.get(leader_id).client_id
     generation = episode.to_generation
     client_id = min(registry.logs.first_steps(Kind.CLIENT_ASSIGNMENT_FINISHED, generation, joined_at), default=None)
     if client_id is None:
@@ -96,20 +96,20 @@ def _leader(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> 
     return (joined.member_id or "" if joined else ""), client_id
 
 
-def _rejoined(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
-    """When each member with a log asked to join the phase: its last request before it learnt that it had joined.
+def _rejoins(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
+    """The requests to join of members with a log: each one's last before it learnt that it had joined.
 
-    Edge case: a static member that takes another's place later joins that very generation; no member waited for it.
+    A static member that takes another's place later joins that very generation; no member waited for it.
     """
-    joined_by = registry.logs.first_steps(Kind.CLIENT_JOINED, episode.to_generation, joined_at)
-    for client_id, joined in joined_by.items():
-        asked = registry.logs.of(client_id).of_kind(Kind.CLIENT_JOINING).last_until(joined.happened_at)
-        if asked is not None and asked.happened_at <= joined_at + SHORTEST:
-            yield max(asked.happened_at, episode.started_at), joined.member_id or "", client_id
+    joins = registry.logs.first_steps(Kind.CLIENT_JOINED, episode.to_generation, joined_at)
+    for client_id, joined in joins.items():
+        request = registry.logs.of(client_id).of_kind(Kind.CLIENT_JOINING).last_until(joined.happened_at)
+        if request is not None and request.happened_at <= joined_at + SHORTEST:
+            yield max(request.happened_at, episode.started_at), joined.member_id or "", client_id
 
 
-def _given_up(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
-    """When the phase went on without a member that had not rejoined, as the coordinator's line shows."""
+def _removals(episode: Episode, joined_at: datetime, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
+    """The instants at which the phase went on without a member that had not rejoined, by the coordinator's lines."""
     for change in episode.changes:
         # One that has rejoined polls, and its session holds.
         is_awaited = change.what in (Change.NOT_REJOINED, Change.EXPIRED) or (
@@ -122,8 +122,7 @@ def _given_up(episode: Episode, joined_at: datetime, registry: MemberRegistry) -
 
 @dataclass(frozen=True)
 class GroupHistory:
-    """What was rebuilt for one group: its rebalances (without incident_id), its generation gaps, who is who in it, and
-    its members' stays."""
+    """The history of one group: its rebalances (without incident_id), generation gaps, members and their stays."""
 
     rebalances: list[Rebalance]
     gaps: list[GenerationGap]
@@ -134,8 +133,8 @@ class GroupHistory:
 def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext) -> GroupHistory:
     """The rebalances of one group with their causes, and the breaks in its generations.
 
-    Takes: every event that names the group, its clients' lines among them, sightings of members in snapshots (kind
-    member_seen), and what its records show (records.py), in any order. Gives: rows without incident_id.
+    `events` name the group and come in any order: lines of brokers and clients, sightings of members in snapshots (kind
+    member_seen), and events of its records (records.py). The rows have no incident_id yet.
     """
     in_order = sorted(events, key=lambda e: (e.happened_at, e.source, e.order, e.line_id))
     ordered = list(drop_superseded_coordinators(in_order))
@@ -149,11 +148,11 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     if buried_at is not None:  # after the group's tombstone generations restart
         why = "the group's metadata were deleted, as their tombstone shows"
         restarts = [not g.explained_by and g.next_generation <= 1 and buried_at <= g.seen_at for g in gaps]
-        gaps = [replace(g, explained_by=why) if is_one else g for g, is_one in zip(gaps, restarts, strict=True)]
+        gaps = [replace(g, explained_by=why) if is_restart else g for g, is_restart in zip(gaps, restarts, strict=True)]
     history = HistoryCoverage(episodes, gaps, registry, context.observed_from)
     rows = [_row(Case(e, e.trigger, identity, context, history)) for e in episodes]
     return GroupHistory(
-        _linked(_as_sure(rows, ordered)),
+        _link_restarts(_lower_confidence(rows, ordered)),
         [
             GenerationGap(
                 cluster=context.cluster,
@@ -171,8 +170,8 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     )
 
 
-def _as_sure(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:
-    """The rows as sure as they may be: without a line of the coordinator's, others may have acted before a member."""
+def _lower_confidence(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalance]:
+    """The rows, less sure where no line of the coordinator shows who else acted before the member."""
     if any(e.origin == Origin.BROKER for e in events):
         return list(rows)
     return [
@@ -186,7 +185,7 @@ def _as_sure(rows: Sequence[Rebalance], events: Sequence[Event]) -> list[Rebalan
 
 
 def _surest(row: Rebalance) -> Confidence:
-    """How sure a verdict is at most. That a member which joins was not there before rests on lines that are missing."""
+    """The most confidence that such a row allows; that a member is new rests on lines that are missing."""
     is_first_join = row.cause.noun.is_arrival and not row.cause.noun.is_return
     rests_on_absence = is_first_join and row.confidence != Confidence.CERTAIN
     return Confidence.POSSIBLE if rests_on_absence else Confidence.LIKELY
@@ -198,7 +197,7 @@ def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tup
     classic, classic_gaps = build_episodes(group_id, of_coordinator)
     stores = (e for e in events if e.kind == STORED)
     stored = timelines(stores, attrgetter("generation"), attrgetter("happened_at"))
-    finished = [_finished(e, stored) for e in with_changes(classic, of_coordinator)]
+    finished = [_with_stored_end(e, stored) for e in with_changes(classic, of_coordinator)]
     epochs, epoch_gaps = build_epochs(group_id, events)
     linked: list[Episode] = []
     for episode in _with_unseen_joins(sorted([*finished, *epochs], key=lambda e: e.started_at), identity):
@@ -207,8 +206,8 @@ def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tup
     return linked, [*([] if never_classic else classic_gaps), *epoch_gaps]
 
 
-def _finished(episode: Episode, stored: Mapping[int | None, Timeline[Event]]) -> Episode:
-    """The episode with its end, where no line but a record shows it: a generation is stored when it was assigned."""
+def _with_stored_end(episode: Episode, stored: Mapping[int | None, Timeline[Event]]) -> Episode:
+    """The episode with an end that only a record shows: a generation is stored once it is assigned."""
     if episode.outcome != Outcome.UNFINISHED or episode.joined_at is None or episode.to_generation not in stored:
         return episode
     event = stored[episode.to_generation].first_since(episode.joined_at - SAME_ACT)
@@ -219,10 +218,10 @@ def _finished(episode: Episode, stored: Mapping[int | None, Timeline[Event]]) ->
 
 
 def _with_unseen_joins(episodes: Sequence[Episode], identity: Identity) -> Iterator[Episode]:
-    """Members that came while a join phase ran and left no line of their own: they are first seen in its generation.
+    """The episodes with the joins that left no line of their own: members that first appear in a generation.
 
-    Brokers before 3.0 print nothing for them at INFO; loaded groups and client logs name each generation's members.
-    Edge case: generations start again in a group that was removed. A member that came later joined another one.
+    Brokers before 3.0 print nothing at INFO for a join while a join phase runs. Loaded groups and client logs name each
+    generation's members. Generations start again after a group was removed: a member that came later joined another.
     """
     registry = identity.registry
     changed_before: set[str | None] = set()
@@ -245,14 +244,14 @@ def _with_unseen_joins(episodes: Sequence[Episode], identity: Identity) -> Itera
         yield changed
 
 
-_Judged = tuple[Case, Verdict]
-"""What one member that took part did, and why."""
+_Act = tuple[Case, Verdict]
+"""The act of one member that took part, and the verdict on it."""
 
 
 def _row(case: Case) -> Rebalance:
-    episode, member, began = case.episode, case.member, judge_episode(case)
-    verdict = judge_move(case, began)
-    others: list[_Judged] = [(case, began)] if case.change is not None and verdict is not began else []
+    episode, member, start_verdict = case.episode, case.member, judge_episode(case)
+    verdict = judge_move(case, start_verdict)
+    others: list[_Act] = [(case, start_verdict)] if case.change is not None and verdict is not start_verdict else []
     others += [(other, judge_change(other)) for other in (replace(case, change=c) for c in episode.others)]
     cause = cast("Cause", verdict.code)
     waits = waits_of(episode, case.registry)
@@ -285,10 +284,10 @@ def _row(case: Case) -> Rebalance:
                 client_id=other.member.client_id,
                 instance_id=other.member.instance_id,
                 member_id=other.change.member_id if other.change else None,
-                cause=cast("Cause", judged.code),
+                cause=cast("Cause", other_verdict.code),
                 at=other.at,
             )
-            for other, judged in others
+            for other, other_verdict in others
         ],
         reason=_raw_reason(episode),
         explanation=verdict.sentence + more + delay_sentence(waits),
@@ -299,20 +298,20 @@ def _row(case: Case) -> Rebalance:
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         members_before=episode.members_before,
         members_after=episode.members_after,
-        evidence=evidence_of(_most_telling(episode, verdict, member, others)),
+        evidence=evidence_of(_quotes_by_weight(episode, verdict, member, others)),
     )
 
 
 def _raw_reason(episode: Episode) -> str | None:
-    """The broker's raw words; the Java coordinator puts a leaving client's own reason on a line of its own."""
-    own = episode.trigger.client_reason if episode.trigger else None
-    if not own or own in (episode.raw_reason or ""):
+    """The broker's raw reason; the Java coordinator puts a leaving client's own reason on a line of its own."""
+    client_reason = episode.trigger.client_reason if episode.trigger else None
+    if not client_reason or client_reason in (episode.raw_reason or ""):
         return episode.raw_reason
-    return f"{episode.raw_reason or ''}; client reason: {own}".lstrip("; ")
+    return f"{episode.raw_reason or ''}; client reason: {client_reason}".lstrip("; ")
 
 
-def _most_telling(episode: Episode, verdict: Verdict, member: Member, others: Sequence[_Judged]) -> list[Quote]:
-    """The lines that the row rests on. Order: by weight, so that a short quotation keeps those that decide."""
+def _quotes_by_weight(episode: Episode, verdict: Verdict, member: Member, others: Sequence[_Act]) -> list[Quote]:
+    """The lines that the row rests on, by weight: a short quotation keeps those that decide."""
     by_weight = [
         *map(quote, episode.events[:1]),
         *map(quote, episode.trigger.events if episode.trigger else ()),
@@ -327,7 +326,7 @@ def _most_telling(episode: Episode, verdict: Verdict, member: Member, others: Se
 def _roster(cluster: str, group_id: str, registry: MemberRegistry) -> list[MemberStay]:
     """The stays of the group's members.
 
-    Gives: `since` null where no evidence shows the member come, `until` and `how` null where none shows it go.
+    `since` is null where no evidence shows that the member came, `until` and `how` where none shows that it went.
     """
     rows: list[MemberStay] = []
     for member_id, member in sorted(registry.members.items()):
@@ -346,16 +345,16 @@ def _roster(cluster: str, group_id: str, registry: MemberRegistry) -> list[Membe
     return rows
 
 
-def _linked(rows: Sequence[Rebalance]) -> list[Rebalance]:
-    """The rows of one group in order of start, each with the id of the rebalance that it restarted, if any."""
+def _link_restarts(rows: Sequence[Rebalance]) -> list[Rebalance]:
+    """The rows in order of start, each with the id of the rebalance that it restarted, if any."""
     pairs = itertools.pairwise([None, *rows])
     return [replace(r, follows=b.rebalance_id) if b and _restarts(b, r) else r for b, r in pairs if r]
 
 
 def _restarts(before: Rebalance, row: Rebalance) -> bool:
-    """A generation that is given up before its members have sent one heartbeat in it was of no use.
+    """Whether a rebalance gave up the generation before its members had sent one heartbeat in it.
 
-    Edge case: a cooperative follow-up restarts nothing: it is the second half. Epochs of KIP-848 overlap.
+    A cooperative follow-up restarts nothing: it is the second half. Epochs of KIP-848 overlap.
     """
     if {before.protocol, row.protocol} != {Protocol.CLASSIC} or row.cause.noun.is_follow_up:
         return False
@@ -381,7 +380,7 @@ _NAMES_GENERATION = (
 def _unseen_generations(events: Sequence[Event], observed_to: datetime) -> list[Gap]:
     """The break at the end of a group's history, where no line of the coordinator follows that would show it.
 
-    Takes: `observed_to`, the end of the brokers' lines: what members saw later proves nothing.
+    Lines of members after `observed_to`, the end of the brokers' lines, prove nothing.
     """
     last = max((e.generation for e in events if e.origin == Origin.BROKER and e.generation is not None), default=None)
     if last is None:

@@ -1,8 +1,8 @@
-"""Who is who in one group: what a member id, an instance id, a client id and a host identify, and at which time.
+"""The identity of members in one group: which member an id, an instance id, a client id and a host stand for, and when.
 
 A member id is one process's, and an instance id one member's. A client id is a name that any process may use: it
-identifies a member where no library chose it, and as long as no two members hold it at once. Hosts that differ tell two
-members apart, and hosts that are the same make none of them.
+identifies a member where no library chose it, and as long as no two members hold it at once. Different hosts mean
+different members; the same host proves nothing.
 Source: KIP-345, KIP-394; CommonClientConfigs client.id: nothing makes it unique.
 """
 
@@ -37,7 +37,7 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Departure:
-    """A member as it went, and since when it was not heard."""
+    """A member as it went, and the instant from which on it was silent."""
 
     silent_since: datetime
     member: Member
@@ -45,7 +45,7 @@ class Departure:
 
 
 class Identity:
-    """Who is who among the members of one group."""
+    """The identities of the members of one group."""
 
     def __init__(self, registry: MemberRegistry, group_id: str) -> None:
         self.registry = registry
@@ -57,13 +57,13 @@ class Identity:
             for name in {member.instance_id, member.client_id} - {None} or {""}:
                 self._by_name[str(name)].append(member)
         self._overlaps: dict[str, Intervals[None]] = {}
-        self._came: dict[str, Timeline[Arrival]] = {}
-        self._went: dict[str, Timeline[Departure]] = {}
+        self._comings: dict[str, Timeline[Arrival]] = {}
+        self._goings: dict[str, Timeline[Departure]] = {}
 
     def identifies(self, member: Member, at: datetime) -> bool:
         """Whether the member's names stand for it alone, within the look-back before an instant and ten minutes after.
 
-        Edge case: a library's client id in a group that never had another member is a library's all the same.
+        A client id that the library chose does not identify, even where the group never had another member.
         """
         return bool(member.instance_id) or self._is_of_one(member.client_id, at)
 
@@ -76,14 +76,14 @@ class Identity:
         return not self._overlaps[client_id].between(at - LOOK_BACK, at + RETURN_WITHIN)
 
     def _find_overlaps(self, client_id: str) -> Iterator[Interval[None]]:
-        """When two members held a client id at once.
+        """The times at which two members held a client id at once.
 
-        Edge case: a dead member whose session has yet to expire is not a second holder; nor is an id that was assigned
-        and never used, where the coordinator names those that are. One that was heard after the rebalance that let the
+        A dead member whose session has yet to expire is not a second holder. Neither is an id that was assigned and
+        never used, where the coordinator names those that are. A member that was heard after the rebalance that let the
         other in is one.
         """
-        own = (m for m in self._by_name[client_id] if m.client_id == client_id and not m.instance_id)
-        used = (m for m in own if not (m.is_pending and self.registry.names_rejoins))
+        holders = (m for m in self._by_name[client_id] if m.client_id == client_id and not m.instance_id)
+        used = (m for m in holders if not (m.is_pending and self.registry.names_rejoins))
         spans = sorted((m.first_at, m.member_id, m) for m in used if m.first_at is not None)
         for (_, _, first), (second_at, _, _) in pairwise(spans):
             if not first.removals:
@@ -105,7 +105,7 @@ class Identity:
         return last.at - member.session_timeout_ms * MS > settled.happened_at + SAME_ACT
 
     def is_same(self, one: Member, other: Member, at: datetime) -> bool:
-        """Whether two members surely are the same: the same member id, or a name that identifies, and no other host."""
+        """Whether two members surely are the same: one member id, or a name that identifies and no other host."""
         if one.member_id == other.member_id:
             return True
         if one.instance_id or other.instance_id:
@@ -122,8 +122,8 @@ class Identity:
             and _may_share_host(one, other)
         )
 
-    def _names_like(self, member: Member) -> Sequence[str]:
-        """Under which names those stand that may be the same member."""
+    def _possible_names(self, member: Member) -> Sequence[str]:
+        """The names of members that may be the same."""
         if member.instance_id:
             return (member.instance_id,)
         return (member.client_id, "") if member.client_id else (*self._by_name,)
@@ -133,96 +133,96 @@ class Identity:
         namesakes = self._by_name.get(member.instance_id, ()) if member.instance_id else ()
         return any(m.instance_id == member.instance_id and m.member_id != member.member_id for m in namesakes)
 
-    def earlier(self, member: Member, at: datetime) -> Member | None:
+    def former_self(self, member: Member, at: datetime) -> Member | None:
         """The same member as it was in the group before `at`, removed or gone, within the look-back."""
-        namesakes = self._known_by_time.get(member.instance_id or member.client_id or "")
+        namesakes = self._members_by_first_line.get(member.instance_id or member.client_id or "")
         before = namesakes.until(at) if namesakes is not None else ()
-        own = self.registry.members.get(member.member_id)
-        if own is not None and not self.identifies(member, at):
-            before = (own,)
+        same_id = self.registry.members.get(member.member_id)
+        if same_id is not None and not self.identifies(member, at):
+            before = (same_id,)
         same = (m for m in reversed(before) if self.is_same(m, member, at))
         return next((m for m in same if self._was_there(m, member.member_id, at)), None)
 
     @cached_property
-    def _known_by_time(self) -> dict[str, Timeline[Member]]:
+    def _members_by_first_line(self) -> dict[str, Timeline[Member]]:
         """The members by name, in the order in which they were first heard of."""
-        members = {name: [m for m in own if m.known_at is not None] for name, own in self._by_name.items()}
+        members = {name: [m for m in namesakes if m.known_at is not None] for name, namesakes in self._by_name.items()}
         return {
-            name: Timeline(sorted(own, key=lambda m: m.member_id), at=lambda m: m.known_at or LONG_AGO)
-            for name, own in members.items()
+            name: Timeline(sorted(namesakes, key=lambda m: m.member_id), at=lambda m: m.known_at or LONG_AGO)
+            for name, namesakes in members.items()
         }
 
     def _was_there(self, one: Member, member_id: str, at: datetime) -> bool:
-        """Whether a member was in the group before an instant: the one of that id only if it had gone or joined.
+        """Whether a member was in the group before an instant; the one of that id only if it had gone or joined before.
 
         KIP-848 members keep their id, and the line of a leave may be lost.
         """
-        gone, known_at = one.gone_before(at), one.known_at
-        if one.member_id == member_id and not gone:
-            joined_at = self._first_joined.get(member_id)
+        removal, known_at = one.last_removal_until(at), one.known_at
+        if one.member_id == member_id and not removal:
+            joined_at = self._first_joins.get(member_id)
             if joined_at is None or joined_at >= at - SAME_ACT:
                 return False
         if known_at is None:
             return False
-        last_at = max(known_at, gone.at) if gone else known_at
-        return (gone is not None or known_at < at - SAME_ACT) and last_at >= at - LOOK_BACK
+        last_at = max(known_at, removal.at) if removal else known_at
+        return (removal is not None or known_at < at - SAME_ACT) and last_at >= at - LOOK_BACK
 
     @cached_property
-    def _first_joined(self) -> dict[str, datetime]:
+    def _first_joins(self) -> dict[str, datetime]:
         moves = self.registry.moves.items()
-        joined = ((m, e) for m, own in moves for e in reversed(own) if e.kind == Kind.MEMBER_JOINED)
-        return {m: e.happened_at for m, e in joined}
+        joins = ((m, e) for m, events in moves for e in reversed(events) if e.kind == Kind.MEMBER_JOINED)
+        return {m: e.happened_at for m, e in joins}
 
-    def later(self, member: Member, at: datetime) -> Arrival | None:
+    def next_arrival(self, member: Member, at: datetime) -> Arrival | None:
         """The same member as it came back within ten minutes after `at`."""
         names = (member.instance_id or member.client_id or "",)
         return next((a for a in self._arrivals(names, at) if self.is_same(a.member, member, at)), None)
 
-    def like_later(self, member: Member, at: datetime) -> Arrival | None:
+    def next_lookalike(self, member: Member, at: datetime) -> Arrival | None:
         """A member that may be the same, as it came within ten minutes after `at`."""
-        names = self._names_like(member)
+        names = self._possible_names(member)
         return next((a for a in self._arrivals(names, at) if self._may_be_same(a.member, member)), None)
 
     def _arrivals(self, names: Sequence[str], at: datetime) -> Iterator[Arrival]:
-        """Who came under these names within ten minutes after an instant, in order."""
+        """The arrivals under these names within ten minutes after an instant, in order."""
         arrivals: list[Arrival] = []
         for name in names:
-            if name not in self._came:
+            if name not in self._comings:
                 moves = ((m, e) for m in self._by_name[name] for e in self.registry.moves[m.member_id])
-                came = (Arrival(e.happened_at, m) for m, e in moves if e.kind in ARRIVALS)
-                self._came[name] = Timeline(sorted(came, key=lambda a: a.member.member_id), at=lambda a: a.at)
-            arrivals += self._came[name].between(at + timedelta.resolution, at + RETURN_WITHIN)
+                comings = (Arrival(e.happened_at, m) for m, e in moves if e.kind in ARRIVALS)
+                self._comings[name] = Timeline(sorted(comings, key=lambda a: a.member.member_id), at=lambda a: a.at)
+            arrivals += self._comings[name].between(at + timedelta.resolution, at + RETURN_WITHIN)
         yield from sorted(arrivals, key=lambda a: (a.at, a.member.member_id))
 
-    def like_gone(self, member: Member, at: datetime) -> Departure | None:
-        """A member that may be the same and was no longer heard when this one came: the last one that went.
+    def lookalike_departure(self, member: Member, at: datetime) -> Departure | None:
+        """The last member that may be the same and was no longer heard when this one came.
 
-        Edge case: what the coordinator finds silent after the rebalance that let this one in may have been so before.
+        The coordinator may find a member silent only after the rebalance that let this one in.
         """
         settled = self.registry.settled.first_since(at)
         until = (at if settled is None else settled.happened_at) + SAME_ACT
         departures: list[Departure] = []
-        for name in self._names_like(member):
-            if name not in self._went:
-                went = ((m, r) for m in self._by_name[name] for r in m.removals)
-                self._went[name] = Timeline((Departure(_silent_since(m, r), m, r) for m, r in went), _since)
-            gone = self._went[name].between(at - LOOK_BACK, until)
-            may_be = (d for d in reversed(gone) if self._may_be_same(d.member, member))
+        for name in self._possible_names(member):
+            if name not in self._goings:
+                removals = ((m, r) for m in self._by_name[name] for r in m.removals)
+                self._goings[name] = Timeline((Departure(_silent_since(m, r), m, r) for m, r in removals), _since)
+            recent = self._goings[name].between(at - LOOK_BACK, until)
+            may_be = (d for d in reversed(recent) if self._may_be_same(d.member, member))
             departures += [d for d in may_be if _was_known(d, at)][:1]
         return max(departures, key=_since, default=None)
 
-    def had_none(self, at: datetime) -> bool:
-        """Whether no member at all is known to have been in the group within the look-back before an instant."""
-        came, went = self._all_stays
-        is_known_to_be_empty = came.count_before(at - SAME_ACT) == went.count_before(at - LOOK_BACK)
-        return is_known_to_be_empty and not went.between(at - LOOK_BACK, at)
+    def had_no_member(self, at: datetime) -> bool:
+        """Whether no member is known to have been in the group within the look-back before an instant."""
+        arrivals, departures = self._all_stays
+        is_known_to_be_empty = arrivals.count_before(at - SAME_ACT) == departures.count_before(at - LOOK_BACK)
+        return is_known_to_be_empty and not departures.between(at - LOOK_BACK, at)
 
     @cached_property
     def _all_stays(self) -> tuple[Timeline[datetime], Timeline[datetime]]:
-        """When each member was first heard of, and when each that went did so last."""
-        known = [m for m in self.registry.members.values() if m.known_at is not None]
-        return instants(m.known_at for m in known if m.known_at), instants(
-            m.removals[-1].at for m in known if m.removals
+        """The instants of each member's first line, and of the last removal of each that was removed."""
+        members = [m for m in self.registry.members.values() if m.known_at is not None]
+        return instants(m.known_at for m in members if m.known_at), instants(
+            m.removals[-1].at for m in members if m.removals
         )
 
     def log_of(self, member: Member, at: datetime) -> ClientLog:
@@ -238,13 +238,13 @@ def _may_share_host(one: Member, other: Member) -> bool:
 
 
 def _was_known(departure: Departure, at: datetime) -> bool:
-    """Whether a member was heard of before another one came at an instant. The line that removes it is enough."""
+    """Whether a line named the member before another one came at an instant. The line that removes it is enough."""
     known_at, gone_at = departure.member.known_at, departure.removal.at
     return known_at is not None and (known_at < at - SAME_ACT or gone_at <= min(known_at, at))
 
 
 def _silent_since(member: Member, removal: Removal) -> datetime:
-    """Since when a member that was removed may not have been heard."""
+    """The instant from which on a removed member may have been silent."""
     session = (member.session_timeout_ms or SESSION_TIMEOUT_MS) * MS
     return removal.at - session if removal.how in _SILENT else removal.at
 

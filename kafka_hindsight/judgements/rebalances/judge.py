@@ -1,6 +1,4 @@
-"""Each episode gets its cause, and each member that took part its own: the rulings on joins and on the coordinator's
-lines, and which table is asked when.
-"""
+"""The judge of episodes: which table of rulings decides, and the rulings on joins and the coordinator's lines."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from kafka_hindsight.catalog.codes import Cause, Confidence, Outcome, Protocol
 from kafka_hindsight.judgements.reasoning import rulings
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, Verdict
-from kafka_hindsight.judgements.rebalances.case import Case, shown
+from kafka_hindsight.judgements.rebalances.case import Case, proof_of
 from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
@@ -38,19 +36,19 @@ _BY_ITS_WORDS = {
 
 def former_self_was_not_removed(case: Case) -> Proof | None:
     """The same client had joined within the look-back (24 h), and no line shows it removed."""
-    former = case.earlier
-    if former is None or former.gone_before(case.at) is not None:
+    former = case.former_self
+    if former is None or former.last_removal_until(case.at) is not None:
         return None
-    return shown(*former.introduced_by, *case.registry.first_line(former))
+    return proof_of(*former.introduced_by, *case.registry.first_line(former))
 
 
 def came_back_after_removal(case: Case) -> Proof | None:
     """The same client was in the group within the look-back (24 h), and a line shows it leave or removed."""
-    gone = case.earlier and case.earlier.gone_before(case.at)
-    if not case.earlier or not gone:
+    removal = case.former_self and case.former_self.last_removal_until(case.at)
+    if not case.former_self or not removal:
         return None
-    how = _HOW_IT_WENT[gone.how]
-    return shown(*case.earlier.introduced_by, gone.event, away=duration(case.at - gone.at), how=how)
+    how = _HOW_IT_WENT[removal.how]
+    return proof_of(*case.former_self.introduced_by, removal.event, away=duration(case.at - removal.at), how=how)
 
 
 def was_there_by_its_words(case: Case) -> Proof | None:
@@ -61,7 +59,7 @@ def was_there_by_its_words(case: Case) -> Proof | None:
 
 def is_surely_the_same(case: Case) -> Proof | None:
     """The instance id, the member id, or with a client id that no library chose the host, is the same as before."""
-    member, former = case.member, case.earlier
+    member, former = case.member, case.former_self
     is_there = member.host is not None and former is not None and member.host == former.host
     is_there = is_there and not is_default(member.client_id or "")
     has_its_id = former is not None and member.member_id == former.member_id
@@ -70,18 +68,18 @@ def is_surely_the_same(case: Case) -> Proof | None:
 
 def like_one_had_gone(case: Case) -> Proof | None:
     """A member that may be the same had gone, or was no longer heard, within the look-back (24 h)."""
-    gone = case.like_gone
-    if gone is None:
+    departure = case.lookalike_departure
+    if departure is None:
         return None
-    words = {"like": case.likeness(gone.member), "away": duration(max(case.at - gone.silent_since, SAME_ACT))}
-    return shown(*gone.member.introduced_by, gone.removal.event, **words)
+    words = {"like": case.likeness(departure.member), "away": duration(max(case.at - departure.silent_since, SAME_ACT))}
+    return proof_of(*departure.member.introduced_by, departure.removal.event, **words)
 
 
 def its_log_names_a_former_self(case: Case) -> Proof | None:
     """The member's own log names, within the look-back (24 h), another member of its client, and only before it."""
     member = case.member
     former = case.registry.logs.former_in(member.client_id or "", member.member_id)
-    return shown(former) if former is not None and former.happened_at >= case.at - LOOK_BACK else None
+    return proof_of(former) if former is not None and former.happened_at >= case.at - LOOK_BACK else None
 
 
 def names_do_not_identify(case: Case) -> Proof | None:
@@ -96,21 +94,21 @@ def keeps_its_member_id(case: Case) -> Proof | None:
 
 def group_was_empty_of_its_like(case: Case) -> Proof | None:
     """The group was empty, and the last one that had gone has the member's host, or its client id and no other host."""
-    if case.episode.members_before != 0 or case.like_gone is None:
+    if case.episode.members_before != 0 or case.lookalike_departure is None:
         return None
-    member, gone = case.member, case.like_gone.member
-    is_there = member.host is not None and member.host == gone.host
-    return proof_if(is_there or (member.client_id is not None and member.client_id == gone.client_id))
+    member, former = case.member, case.lookalike_departure.member
+    is_there = member.host is not None and member.host == former.host
+    return proof_if(is_there or (member.client_id is not None and member.client_id == former.client_id))
 
 
 def group_had_others(case: Case) -> Proof | None:
     """The group had members within the look-back (24 h)."""
-    return proof_if(not case.identity.had_none(case.at))
+    return proof_if(not case.identity.had_no_member(case.at))
 
 
 def history_has_holes(case: Case) -> Proof | None:
     """Not every member that the group had within the look-back (24 h) is known."""
-    return proof_if(case.like_gone is not None or not case.history.is_whole(case.at))
+    return proof_if(case.lookalike_departure is not None or not case.history.is_whole(case.at))
 
 
 def history_reaches_back(case: Case) -> Proof | None:
@@ -137,11 +135,11 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
     Likely(Cause.MEMBER_REJOINED, "{who} came back {away} {how}; its client id alone identifies it.",
            proof=(came_back_after_removal,), source=_SAME_CLIENT,
            cases=("groups/deployment-4.1 01:45:30.028", "groups/emptied-2.8 13:31:06.681")),
-    Likely(Cause.MEMBER_REJOINED, "{who} came back after {how}, by its own words.",
+    Likely(Cause.MEMBER_REJOINED, "{who} came back. Its reason says that {how}.",
            proof=(was_there_by_its_words,),
            source="KIP-800; AbstractCoordinator.java requestRejoin, maybeLeaveGroup",
            cases=("made: rejoins after UNKNOWN_MEMBER_ID", "groups/pause-4.1 01:41:18.996")),
-    Likely(Cause.MEMBER_REJOINED, "{who} came back: its own log is that of its former self.",
+    Likely(Cause.MEMBER_REJOINED, "{who} came back: its own log also names its former self.",
            proof=(its_log_names_a_former_self,),
            source="one log is one installation's: what writes into it after another one's end is started in its place",
            cases=("made: joins as the next one in a log", "made: joins beside another one in a log")),
@@ -153,8 +151,8 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
            " before.",
            proof=(like_one_had_gone, names_do_not_identify, group_was_empty_of_its_like), source=_NAMES,
            cases=("made: an empty group on one host", "made: two members hold one client id")),
-    Likely(Cause.MEMBER_JOINED, "{who}, a new consumer, joined: one that had been there would have kept its member id."
-           " It came {away} after {like} was last heard.",
+    Likely(Cause.MEMBER_JOINED, "{who}, a new consumer, joined {away} after {like} was last heard. A consumer that had"
+           " been there would have kept its member id.",
            proof=(like_one_had_gone, names_do_not_identify, keeps_its_member_id),
            source="KIP-848: a consumer keeps its member id for as long as it lives",
            cases=("groups/kip848-4.1 01:46:18.627 (brokers only)", "groups/kip848-4.1 01:47:40.959 (brokers only)")),
@@ -162,18 +160,19 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
              " whether it is the same.",
              proof=(like_one_had_gone, names_do_not_identify), source=_NAMES,
              cases=("made: one of two members with one client id is replaced", "groups/pause-4.1 01:41:04.275")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined the group, which is not known to have had it; not every member"
-           " before is known.",
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group. No line shows it there before, but not every earlier member is"
+           " known.",
            proof=(history_has_holes,), source=_SAME_CLIENT,
            cases=("made: joins after a generation gap", "groups/pause-4.1 01:41:04.275")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined the group beside the members that it had: none that it may be had gone.",
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group beside its other members: no member that may be the same had"
+           " left before.",
            proof=(names_do_not_identify, group_had_others), source=_NAMES,
            cases=("made: two members hold one client id", "groups/pause-4.1 01:41:04.275")),
-    Certain(Cause.MEMBER_JOINED, "{who} joined the group, which had not had it before.",
+    Certain(Cause.MEMBER_JOINED, "{who} joined the group. It had not been in the group before.",
             proof=(history_reaches_back,), source=f"{_SAME_CLIENT}; the look-back is our own choice",
             cases=("groups/pause-4.1 01:41:04.275", "groups/pause-4.1 01:41:18.996")),
-    Likely(Cause.MEMBER_JOINED, "{who} joined the group, which had not had it in the {covered} that the logs"
-           " cover.",
+    Likely(Cause.MEMBER_JOINED, "{who} joined the group. The logs cover the {covered} before, and do not show it"
+           " there.",
            proof=(history_is_short,), source=_SAME_CLIENT,
            cases=("made: joins soon after the logs begin", "groups/pause-4.1 01:41:04.275")),
 )
@@ -203,7 +202,8 @@ def member_was(what: Change, words: str) -> Predicate[Case]:
 
 def move_cut_it_short(case: Case) -> Proof | None:
     """The coordinator moved while the rebalance ran, and no line shows that the generation was reached."""
-    return None if case.began is None else Proof(case.began.evidence, {"began": case.began.sentence})
+    verdict = case.start_verdict
+    return None if verdict is None else Proof(verdict.evidence, {"began": verdict.sentence})
 
 
 # fmt: off
@@ -279,17 +279,17 @@ BY_CHANGE: dict[Change, Sequence[Ruling[Case]]] = {
 }
 """The table that judges the change of one member."""
 
-_STATED = ("storage_error", "over_capacity", "static_protocol_changed")
+_REASONS_THAT_ARE_CAUSES = ("storage_error", "over_capacity", "static_protocol_changed")
 """Reasons of the coordinator that are the cause themselves, also where they name a member."""
 
 
 def judge_episode(case: Case) -> Verdict:
-    """Why the episode began: the change that its own reason names, else what changed.
+    """Judge why the episode began: the change that its own reason names, else what changed.
 
-    Edge case: where the line that starts it is missing, the first change left may be one that only fell into it.
+    Where the line that starts it is missing, the first known change may be one that only fell into it.
     """
     episode = case.episode
-    if episode.reason.act in _STATED:
+    if episode.reason.act in _REASONS_THAT_ARE_CAUSES:
         return rulings.judge(REASON_RULINGS, case)
     if case.change is not None:
         verdict = judge_change(case)
@@ -306,14 +306,14 @@ def judge_episode(case: Case) -> Verdict:
     return rulings.judge(REASON_RULINGS, case)
 
 
-def judge_move(case: Case, began: Verdict) -> Verdict:
-    """That the move of the coordinator cut the episode short, where it did; else why it began."""
+def judge_move(case: Case, start_verdict: Verdict) -> Verdict:
+    """Judge whether a move of the coordinator cut the episode short; else keep the verdict on its start."""
     if case.episode.cut_by_move and case.episode.outcome in (Outcome.INTERRUPTED, Outcome.UNFINISHED):
-        return rulings.judge(MOVE_RULINGS, replace(case, began=began))
-    return began
+        return rulings.judge(MOVE_RULINGS, replace(case, start_verdict=start_verdict))
+    return start_verdict
 
 
 def judge_change(case: Case) -> Verdict:
-    """Why one member changed, or was removed."""
+    """Judge why one member changed, or was removed."""
     assert case.change is not None
     return rulings.judge(BY_CHANGE[case.change.what], case)

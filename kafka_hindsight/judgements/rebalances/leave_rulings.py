@@ -1,4 +1,4 @@
-"""Why a member left by LeaveGroup, or by a last heartbeat under KIP-848; and why a member's session expired.
+"""The causes of a leave, by LeaveGroup or by a last heartbeat under KIP-848, and of an expired session.
 
 The coordinator sees the same request in a close and, from clients that send no reason, in an exceeded poll limit, and
 the same silence in a close without LeaveGroup, a pause, a cut network and a crash. Only the client's reason, its own
@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Event
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, named, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling
 from kafka_hindsight.judgements.reasoning.timelines import Interval
-from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, shown
+from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_own_log, proof_of
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.client_ids import has_no_poll_limit
 from kafka_hindsight.knowledge.kinds import Kind
@@ -48,7 +48,7 @@ def own_log_shows_poll_expired(case: Case) -> Proof | None:
     Source: librdkafka hands its lines to a logger when the application polls again.
     """
     expiries = case.log.process.poll_expiries
-    late = expiries.between(case.at, case.back.at) if case.back else ()
+    late = expiries.between(case.at, case.comeback.at) if case.comeback else ()
     return by_own_log(case, *(expiries.near(case.at, NEXT_POLL) or late))
 
 
@@ -59,20 +59,20 @@ def own_log_shows_close(case: Case) -> Proof | None:
 
 def went_on_after_it_left(case: Case) -> Proof | None:
     """The member's own log says within 5 s that it left, and next that it gives up partitions that it still held."""
-    left, process = _left(case), case.log.process
-    given_up = (process.of_kind(kind).after(left.happened_at, most=1) for kind in _GIVES_UP) if left else ()
-    first = min((line for lines in given_up for line in lines), key=lambda e: e.happened_at, default=None)
-    return by_own_log(case, left, first) if first is not None and first.detail else None
+    leave, process = _leave_line(case), case.log.process
+    releases = (process.of_kind(kind).after(leave.happened_at, most=1) for kind in _GIVES_UP) if leave else ()
+    first = min((line for lines in releases for line in lines), key=lambda e: e.happened_at, default=None)
+    return by_own_log(case, leave, first) if first is not None and first.detail else None
 
 
 def ended_when_it_left(case: Case) -> Proof | None:
     """The member's own log says within 5 s that it left, and has no line after that but those of a new consumer."""
-    left, process = _left(case), case.log.process
-    is_last = left is not None and process.next_start is not None and not process.lines.after(left.happened_at)
-    return by_own_log(case, left, process.next_start) if is_last else None
+    leave, process = _leave_line(case), case.log.process
+    is_last = leave is not None and process.next_start is not None and not process.lines.after(leave.happened_at)
+    return by_own_log(case, leave, process.next_start) if is_last else None
 
 
-def _left(case: Case) -> Event | None:
+def _leave_line(case: Case) -> Event | None:
     """The line that says that the member left, and not why."""
     return next(iter(case.log.process.of_kind(Kind.CLIENT_LEFT).near(case.at, NEXT_POLL)), None)
 
@@ -92,15 +92,15 @@ def was_surprised(case: Case) -> Proof | None:
 
 def came_back(case: Case) -> Proof | None:
     """The same client joined again within 10 minutes."""
-    if case.back is None:
+    if case.comeback is None:
         return None
-    later = duration(case.back.at - case.at)
-    return shown(case.back_line, *case.back.member.introduced_by, later=later)
+    later = duration(case.comeback.at - case.at)
+    return proof_of(case.comeback_line, *case.comeback.member.introduced_by, later=later)
 
 
 def came_back_under_its_id(case: Case) -> Proof | None:
     """A member of a group with epochs came back within 10 minutes under the same member id."""
-    is_same = case.back is not None and case.back.member.member_id == case.member.member_id
+    is_same = case.comeback is not None and case.comeback.member.member_id == case.member.member_id
     return came_back(case) if is_same and Protocol(case.episode.protocol).has_epochs else None
 
 
@@ -116,16 +116,16 @@ def its_library_has_no_poll_limit(case: Case) -> Proof | None:
 
 def poll_limit_is_known(case: Case) -> Proof | None:
     """A line shows the member's max.poll.interval.ms."""
-    return None if case.member.rebalance_timeout_ms is None else shown(case.member.limited_by)
+    return None if case.member.rebalance_timeout_ms is None else proof_of(case.member.limited_by)
 
 
 def poll_limit_had_not_run_out(case: Case) -> Proof | None:
     """Less time than its max.poll.interval.ms had passed since the member last joined."""
-    limit, joined = case.member.rebalance_timeout_ms, _joined_last(case)
+    limit, joined = case.member.rebalance_timeout_ms, _last_join(case)
     if limit is None or joined is None or case.at - joined[0] >= timedelta(milliseconds=limit):
         return None
     words = {"since_join": duration(case.at - joined[0]), "poll_limit": duration(limit)}
-    return shown(joined[1], case.member.limited_by, **words)
+    return proof_of(joined[1], case.member.limited_by, **words)
 
 
 def poll_limit_had_just_run_out(case: Case) -> Proof | None:
@@ -136,7 +136,7 @@ def poll_limit_had_just_run_out(case: Case) -> Proof | None:
     limit, since = case.member.rebalance_timeout_ms, _since_assignment(case)
     if limit is None or since is None or not limit * MS - TIMER_DRIFT <= since <= limit * MS * (1 + POLLED_ON):
         return None
-    return shown(*_assignment(case), case.member.limited_by, since=duration(since), poll_limit=duration(limit))
+    return proof_of(*_assignment(case), case.member.limited_by, since=duration(since), poll_limit=duration(limit))
 
 
 def _assignment(case: Case) -> Sequence[Event]:
@@ -147,13 +147,13 @@ def _assignment(case: Case) -> Sequence[Event]:
 
 
 def _since_assignment(case: Case) -> timedelta | None:
-    """How long before it the rebalance before ended: then each member was heard, and its session began again."""
+    """The time from the end of the rebalance before, when each member was heard and its session began again."""
     before = case.episode.previous
     return case.at - before.ended_at if _assignment(case) and before is not None and before.ended_at else None
 
 
-def _joined_last(case: Case) -> tuple[datetime, Event] | None:
-    """No later than the member's last poll: it polls when it joins, and every finished join phase was joined by all.
+def _last_join(case: Case) -> tuple[datetime, Event] | None:
+    """The member's last join, no later than its last poll: it polls when it joins, and joins every finished join phase.
 
     None for KIP-848, whose members do not rejoin.
     """
@@ -161,28 +161,28 @@ def _joined_last(case: Case) -> tuple[datetime, Event] | None:
         return None
     before = case.episode.previous
     rejoined = before.events[0] if before and before.joined_at and not before.lacks_start else None
-    joined = (rejoined, case.registry.joined_last(case.member.member_id, case.at))
-    return max(((e.happened_at, e) for e in joined if e is not None), default=None, key=lambda found: found[0])
+    joins = (rejoined, case.registry.last_join(case.member.member_id, case.at))
+    return max(((e.happened_at, e) for e in joins if e is not None), default=None, key=lambda pair: pair[0])
 
 
 def did_not_come_back(case: Case) -> Proof | None:
-    """No line shows it, or a member that may be the same, join within 10 minutes.
+    """No line shows the member, or one that may be the same, join within 10 minutes.
 
-    Edge case: where the coordinator assigns, a consumer keeps its member id for as long as it lives.
+    Where the coordinator assigns, a consumer keeps its member id for as long as it lives.
     """
     keeps_id = Protocol(case.episode.protocol).has_epochs and not case.member.instance_id
-    if case.back is not None or (case.like_back is not None and not keeps_id):
+    if case.comeback is not None or (case.lookalike_arrival is not None and not keeps_id):
         return None
-    return Proof(words={"under": " under its member id" if case.like_back else ""})
+    return Proof(words={"under": " under its member id" if case.lookalike_arrival else ""})
 
 
 def one_like_it_came(case: Case) -> Proof | None:
     """A member that may be the same joined within 10 minutes."""
-    if case.like_back is None:
+    if case.lookalike_arrival is None:
         return None
-    member, at = case.like_back.member, case.like_back.at
+    member, at = case.lookalike_arrival.member, case.lookalike_arrival.at
     line = case.registry.arrival(member.member_id, at)
-    return shown(line, *member.introduced_by, like=case.likeness(member), later=duration(at - case.at))
+    return proof_of(line, *member.introduced_by, like=case.likeness(member), later=duration(at - case.at))
 
 
 # fmt: off
@@ -201,14 +201,14 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
             proof=(gave_reason(reasons.REMOVED_BY_ADMIN),),
             source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-800",
             cases=("groups/removed-3.9 12:39:54.131", "groups/deployment-4.1 01:45:27.117")),
-    Likely(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator: the request named its instance id"
-           " alone, as no member does.",
+    Likely(Cause.REMOVED_BY_ADMIN, "{who} was removed by an administrator: the request named only its instance id. A"
+           " member that leaves names its member id.",
            proof=(is_by_instance,),
            source="KIP-345, Admin.removeMembersFromConsumerGroup: a client that leaves names its member id, and a"
            " static one does not leave at all",
            cases=("groups/removed-2.8 12:24:06.058", "groups/removed-3.9 12:39:54.131")),
-    Possible(Cause.REMOVED_BY_ADMIN, "{who} left for a reason that no client writes by itself: an"
-             " administrator's words, or its own.",
+    Possible(Cause.REMOVED_BY_ADMIN, "{who} left for a reason that no client library writes: an administrator or the"
+             " application wrote it.",
              proof=(gave_reason(reasons.FREE_TEXT),),
              source="KIP-800: an administrator may give a reason of its own, and so may a client that is not Kafka's",
              cases=("made: leaves for a reason of its own", "groups/removed-3.9 12:39:54.131")),
@@ -219,13 +219,12 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
     Certain(Cause.MEMBER_LEFT, "{who} closed its consumer, as its own log shows.",
             proof=(own_log_shows_close,), source="AbstractCoordinator.java maybeLeaveGroup; rdkafka_cgrp.c",
             cases=("groups/emptied-2.8 13:31:12.666", "groups/emptied-2.8 13:31:05.783")),
-    Likely(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left: by its own log it went on with"
-           " partitions that it still held, as no close does.",
+    Likely(Cause.MAX_POLL_EXCEEDED, "{who} did not poll {limit} and left: after that its own log goes on with"
+           " partitions that it still held. No close does that.",
            proof=(went_on_after_it_left,),
            source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
            cases=("groups/aiokafka-4.3 15:03:47.418", "groups/aiokafka-4.3 15:05:05.510")),
-    Likely(Cause.MEMBER_LEFT, "{who} closed its consumer: by its own log it left, and what follows is a"
-           " new consumer.",
+    Likely(Cause.MEMBER_LEFT, "{who} closed its consumer: its own log shows its leave, and then only a new consumer.",
            proof=(ended_when_it_left,),
            source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
            cases=("groups/aiokafka-4.3 15:05:05.510", "groups/aiokafka-4.3 15:03:47.418")),
@@ -239,13 +238,13 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
            source="KIP-345; AbstractCoordinator.java maybeLeaveGroup: only dynamic members send LeaveGroup. In 3.0 and"
            " 3.1 the coordinator names the member id, and no reason",
            cases=("groups/removed-3.0 22:17:22.991", "groups/removed-2.8 12:24:06.058")),
-    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left and came back under the same member id {later} later, as no"
-           " close does: it did not poll {limit}, or it unsubscribed and subscribed again.",
+    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left and came back under the same member id {later} later, so it was not"
+           " closed: it did not poll {limit}, or it unsubscribed and subscribed again.",
            proof=(came_back_under_its_id,), source="KIP-848: a consumer keeps its member id for as long as it lives",
            cases=("groups/kip848-4.1 01:47:38.941 (brokers only)",
                   "groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)")),
     Likely(Cause.MAX_POLL_EXCEEDED, "{who} left and came back {later} later to the group that its process had made for"
-           " itself: it had not ended, but had not polled {limit}.",
+           " itself: the process had not ended, but had not polled {limit}.",
            proof=(came_back_to_its_own_group,),
            source="KIP-62; ConsoleConsumer.scala: a process without --group draws a group of its own, and reads until"
            " it ends",
@@ -261,8 +260,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
            proof=(poll_limit_had_not_run_out,),
            source="KIP-62: the limit runs from one poll to the next, and a member polls when it joins",
            cases=("groups/chain-2.8 01:47:33.471", "groups/chain-2.8 01:47:22.862 (brokers only)")),
-    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left {since} after it was last assigned, as its poll limit of {poll_limit}"
-           " had run out: it had hardly polled since.",
+    Likely(Cause.MAX_POLL_EXCEEDED, "{who} left {since} after its last assignment, when its poll limit of {poll_limit}"
+           " had run out: it had hardly polled since then.",
            proof=(poll_limit_had_just_run_out,),
            source="KIP-62; AbstractCoordinator.java HeartbeatThread; kafka-python coordinator/base.py HeartbeatThread",
            cases=("made: leaves when its poll limit has run out", "made: leaves long after its poll limit")),
@@ -321,18 +320,18 @@ def poll_had_expired(case: Case) -> Proof | None:
 
 
 def _since_it_joined(case: Case, line: Event | None) -> Event | None:
-    """A line since the member joined: where a log shows no starts, an older one is its former self's."""
+    """A line since the member joined: in a log without starts, an older one is its former self's."""
     joined = case.member.first_at
     return line if line is not None and (joined is None or line.happened_at >= joined) else None
 
 
 def was_heard_again(case: Case) -> Proof | None:
     """The log of the same process has lines after its session expired."""
-    heard = case.log.process.lines.after(case.at, most=2)
-    if not heard:
+    later_lines = case.log.process.lines.after(case.at, most=2)
+    if not later_lines:
         return None
-    found = shown(*case.log.identity, *heard, later=duration(heard[0].happened_at - case.at))
-    return found + Proof(facts={"heard_at": heard[0].happened_at})
+    proof = proof_of(*case.log.identity, *later_lines, later=duration(later_lines[0].happened_at - case.at))
+    return proof + Proof(facts={"heard_at": later_lines[0].happened_at})
 
 
 def log_names_starts(case: Case) -> Proof | None:
@@ -343,14 +342,14 @@ def log_names_starts(case: Case) -> Proof | None:
 def is_one_consumer(case: Case) -> Proof | None:
     """The log shows where a consumer begins, its next line reaches back before the expiry, or one names the member."""
     process = case.log.process
-    begun, heard = next(iter(process.lines), None), process.lines.after(case.at)
-    named = next((line for line in heard if line.member_id == case.member.member_id), None)
-    shows_start = begun is not None and begun.kind == Kind.CLIENT_STARTED
+    first, later_lines = next(iter(process.lines), None), process.lines.after(case.at)
+    naming = next((line for line in later_lines if line.member_id == case.member.member_id), None)
+    shows_start = first is not None and first.kind == Kind.CLIENT_STARTED
     reaches_back = any(
         e.kind == Kind.CLIENT_SESSION_TIMEOUT and e.happened_at - timedelta(milliseconds=e.took_ms or 0) < case.at
-        for e in heard[:1]
+        for e in later_lines[:1]
     )
-    return shown(named) if named else proof_if(shows_start or reaches_back)
+    return proof_of(naming) if naming else proof_if(shows_start or reaches_back)
 
 
 def new_process_started(case: Case) -> Proof | None:
@@ -358,40 +357,40 @@ def new_process_started(case: Case) -> Proof | None:
     process = case.log.process
     last = next(reversed(process.lines.values), None)
     has_next = last is not None and process.next_start is not None
-    return shown(*case.log.identity, last, process.next_start) if has_next else None
+    return proof_of(*case.log.identity, last, process.next_start) if has_next else None
 
 
 def same_process_came_back(case: Case) -> Proof | None:
     """It came back within 10 minutes under its member id, for a live process's reason, or to its own group."""
-    if case.back is None:
+    if case.comeback is None:
         return None
-    line = case.back_line
+    line = case.comeback_line
     reason = read_coordinator_reason(line.reason).client_reason if line and line.reason else None
     is_alive = read_client_reason(reason) == reasons.REMOVED_WHILE_ALIVE
-    has_its_id = case.back.member.member_id == case.member.member_id
+    has_its_id = case.comeback.member.member_id == case.member.member_id
     return _heard_back(case) if is_alive or has_its_id or case.identity.is_of_one_process else None
 
 
 def coordinator_was_away(case: Case) -> Proof | None:
-    """The coordinator had not responded, or been down, until less than a minute before the session expired.
+    """The coordinator did not respond, or was down, until less than a minute before the session expired.
 
-    Edge case: it wrote the line itself, so that it was not down any more; one that was paused writes before it is back.
+    It wrote the line itself, so that it was not down any more; one that was paused writes before it is back.
     """
     coordinator = case.episode.coordinator
-    around = case.context.outages_of(coordinator).at(case.at, _RECOVERY)
-    away = (a for a in around if a.start <= case.at and (a.value.kind == OutageKind.UNRESPONSIVE or _ended(a, case.at)))
-    if case.back is None or next(away, None) is None:
+    near = case.context.outages_of(coordinator).at(case.at, _RECOVERY)
+    away = (a for a in near if a.start <= case.at and (a.value.kind == OutageKind.UNRESPONSIVE or _is_over(a, case.at)))
+    if case.comeback is None or next(away, None) is None:
         return None
     return _heard_back(case) + Proof(words={"broker": coordinator})
 
 
-def _ended(away: Interval[BrokerOutage], at: datetime) -> bool:
+def _is_over(away: Interval[BrokerOutage], at: datetime) -> bool:
     return away.end is not None and away.end <= at + CLOCK_SKEW
 
 
 def many_groups_expired_at_once(case: Case) -> Proof | None:
     """Its coordinator found sessions of three groups or more expired within half a second."""
-    at_once = case.context.expired_at_once(case.episode.coordinator, case.at)
+    at_once = case.context.expiries_near(case.episode.coordinator, case.at)
     groups = {e.group_id for e in at_once}
     words = {"count": len(at_once), "groups": len(groups), "broker": case.episode.coordinator}
     return Proof(words=words) if len(groups) >= STALLED_GROUPS else None
@@ -399,7 +398,7 @@ def many_groups_expired_at_once(case: Case) -> Proof | None:
 
 def one_came_back_at_once(case: Case) -> Proof | None:
     """It, or a member that may be the same, joined within 10 s: its next heartbeat shows a live member its removal."""
-    first = case.back or case.like_back
+    first = case.comeback or case.lookalike_arrival
     is_at_once = first is not None and first.at - case.at <= BACK_AT_ONCE
     return (came_back(case) or one_like_it_came(case)) if is_at_once else None
 
@@ -420,27 +419,27 @@ def never_sent_a_heartbeat(case: Case) -> Proof | None:
     if session is None or since is None or before is None or abs(since - session * MS) > TIMER_DRIFT:
         return None
     is_new = case.member.first_at is not None and case.member.first_at >= before.started_at - SAME_ACT
-    return shown(*_assignment(case), since=duration(since)) if is_new else None
+    return proof_of(*_assignment(case), since=duration(since)) if is_new else None
 
 
 def _heard_back(case: Case) -> Proof:
-    return (came_back(case) or Proof()) + Proof(facts={"heard_at": case.back.at if case.back else None})
+    return (came_back(case) or Proof()) + Proof(facts={"heard_at": case.comeback.at if case.comeback else None})
 
 
 def log_breaks_off(case: Case) -> Proof | None:
-    """The member's own log, which shows starts, has no line after its session expired."""
+    """The member's own log, which names each start, has no line after its session expired."""
     process = case.log.process
     return by_own_log(case, *process.lines.values[-1:]) if process.has_starts else None
 
 
 def logs_cover_the_return(case: Case) -> Proof | None:
     """The coordinator's log covers the 10 minutes without such a join, or names the same generation after them."""
-    kept = _kept_generation(case)
-    is_covered = kept is not None or _watched(case) >= RETURN_WITHIN
-    return shown(kept, watched=duration(RETURN_WITHIN)) if is_covered else None
+    same_generation = _line_of_same_generation(case)
+    is_covered = same_generation is not None or _covered_time(case) >= RETURN_WITHIN
+    return proof_of(same_generation, watched=duration(RETURN_WITHIN)) if is_covered else None
 
 
-def _kept_generation(case: Case) -> Event | None:
+def _line_of_same_generation(case: Case) -> Event | None:
     """The line, 10 minutes later or more, that shows the group in the generation which this rebalance reached.
 
     A join raises the generation. Generations that went back meanwhile show nothing.
@@ -452,10 +451,10 @@ def _kept_generation(case: Case) -> Event | None:
 
 def logs_end_first(case: Case) -> Proof | None:
     """No member that may be the same joined before the coordinator's log ends."""
-    return Proof(words={"watched": duration(min(_watched(case), RETURN_WITHIN))})
+    return Proof(words={"watched": duration(min(_covered_time(case), RETURN_WITHIN))})
 
 
-def _watched(case: Case) -> timedelta:
+def _covered_time(case: Case) -> timedelta:
     return max(case.context.covered_until(case.episode.coordinator, case.at) - case.at, timedelta(0))
 
 
@@ -497,9 +496,9 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
            proof=(coordinator_was_away,),
            source=f"{_EXPIRES}; a coordinator that was away finds sessions expired when it resumes",
            cases=("made: its coordinator was away", "groups/pause-4.1 01:41:13.807 (brokers only)")),
-    Likely(Cause.HOST_STALLED, "{who} was not heard within its session{session}, nor were others: broker {broker} found"
-           " {count} sessions of {groups} groups expired at once, as after a stall of itself or its host. It joined"
-           " again {later} later.",
+    Likely(Cause.HOST_STALLED, "{who} was not heard within its session{session}. Broker {broker} found {count} sessions"
+           " of {groups} groups expired at once, as after a stall of the broker or its host. The member joined again"
+           " {later} later.",
            proof=(many_groups_expired_at_once, one_came_back_at_once), source=f"{_EXPIRES}; SystemTimer.advanceClock",
            cases=("made: expires with members of two other groups, and is back",
                   "made: expires with members of two other groups")),
@@ -527,9 +526,9 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
              " later: it was paused or cut off, or its process died. Its own log would show which.",
              proof=(one_like_it_came,), source=_EXPIRES,
              cases=("made: expires, and one like it comes", "groups/pause-4.1 01:41:13.807 (brokers only)")),
-    Possible(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back, nor were others"
-             " heard: broker {broker} found {count} sessions of {groups} groups expired at once. They died together, or"
-             " the broker or its host had stalled.",
+    Possible(Cause.MEMBER_DEAD, "{who} was not heard within its session{session} and did not come back. Broker {broker}"
+             " found {count} sessions of {groups} groups expired at once: the members died together, or the broker or"
+             " its host had stalled.",
              proof=(many_groups_expired_at_once,), source=f"{_EXPIRES}; SystemTimer.advanceClock",
              cases=("made: expires with members of two other groups",
                     "made: expires with members of two other groups, and is back")),

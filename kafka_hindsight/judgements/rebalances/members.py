@@ -1,4 +1,4 @@
-"""The members of one group, as its lines show them: each one's names, limits, and when it came and went."""
+"""The members of one group, as its lines show them: their names, limits, arrivals and removals."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Member:
 
     @cached_property
     def known_at(self) -> datetime | None:
-        """When it was first heard of: some are named only by the line that removes them."""
+        """The instant of the first line that names it: some are named only by the line that removes them."""
         return min((at for at in (self.first_at, *(r.at for r in self.removals)) if at is not None), default=None)
 
     @property
@@ -87,13 +87,13 @@ class Member:
         says_itself = self.instance_id is None and self.client_id == reasons.name_in_member_id(self.member_id)
         return tuple(e for e in (None if says_itself else self.named_by, self.placed_by) if e is not None)
 
-    def gone_before(self, at: datetime) -> Removal | None:
-        """Its last removal no later than `at`; None where it was there all the time."""
+    def last_removal_until(self, at: datetime) -> Removal | None:
+        """Its last removal no later than `at`; None where no line shows one."""
         return self._removals.last_until(at)
 
     @cached_property
     def _removals(self) -> Timeline[Removal]:
-        """Of two that are the same the one read first stands last."""
+        """The removals in order of time; of two that are the same the one read first stands last."""
         newest_first = self.removals[::-1]
         return Timeline(sorted(newest_first, key=lambda r: (r.at, r.how)), at=lambda r: r.at)
 
@@ -101,7 +101,7 @@ class Member:
 class MemberRegistry:
     """The members of one group, from coordinator lines, loaded groups, client logs, snapshots and records.
 
-    Takes: all events of the group in order, client lines among them, and sightings (kind member_seen).
+    `events` are all events of the group in order, with client lines and sightings (kind member_seen).
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
@@ -113,14 +113,14 @@ class MemberRegistry:
         """Whether the coordinator names the members that join with the id which it assigned."""
         self._settings: dict[str, Event] = {}
         self._last_reached_at = LONG_AGO
-        self._there: dict[str, Member] = {}
+        self._present: dict[str, Member] = {}
         self.moves: dict[str, list[Event]] = defaultdict(list)
-        """What shows each member come or go."""
+        """The lines that show each member come or go."""
         self._joins: dict[str, list[Event]] = defaultdict(list)
         settled, stops, generations = [], [], []
         self._reads_by_pattern = False
         for event in events:
-            self._read(event)
+            self._feed(event)
             if event.kind == Kind.JOIN_COMPLETED:
                 settled.append(event)
             elif event.kind == Kind.CLIENT_STOPPING:
@@ -133,7 +133,7 @@ class MemberRegistry:
         self._joins_by_time = {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
         self.settled = by_instant(settled)
         self.stops = by_instant(stops)
-        """When processes stopped in whose logs the group is named."""
+        """The lines in which processes stop whose logs name the group."""
         self._name_members()
         self._holders: dict[str, Member] = {}
 
@@ -141,7 +141,7 @@ class MemberRegistry:
         """Whether the group can read a topic: any one, where its topics are not known or a pattern chooses them."""
         return not self.topics or self._reads_by_pattern or topic in self.topics
 
-    def _read(self, event: Event) -> None:
+    def _feed(self, event: Event) -> None:
         if event.origin == Origin.CLIENT and event.client_id:
             self.logs.add(event.client_id, event)
             if event.kind == Kind.CLIENT_CONFIGURED:
@@ -155,7 +155,7 @@ class MemberRegistry:
                 self._reads_by_pattern = True
             else:
                 self.topics.update(_TOPIC.findall(event.detail))
-        for member_id, how in dropped(event):
+        for member_id, how in removals_in(event):
             self._remove(self._member(member_id), how, event)
         if event.kind == Kind.STATIC_MEMBER_REPLACED and event.old_member_id:
             old = self._member(event.old_member_id)
@@ -163,11 +163,11 @@ class MemberRegistry:
                 old.instance_id, old.placed_by = reasons.option_value(event.instance_id), event
             self._remove(old, Change.REPLACED, event)
         elif event.kind in (Kind.GROUP_EMPTIED, Kind.GROUP_DEAD):
-            for member in list(self._there.values()):
+            for member in list(self._present.values()):
                 if member.first_at is None or member.first_at < event.happened_at:
                     self._remove(member, Change.LEFT, event)
         elif event.kind == Kind.REBALANCE_STARTED and event.generation == 0:
-            for member in list(self._there.values()):
+            for member in list(self._present.values()):
                 if member.first_at is not None and member.first_at <= self._last_reached_at:
                     self._remove(member, Change.FORGOTTEN, event, self._last_reached_at + MS)
         if event.origin == Origin.BROKER and event.generation:
@@ -175,15 +175,15 @@ class MemberRegistry:
 
     def _member(self, member_id: str) -> Member:
         if member_id not in self.members:
-            self.members[member_id] = self._there[member_id] = Member(member_id)
+            self.members[member_id] = self._present[member_id] = Member(member_id)
         return self.members[member_id]
 
     def _remove(self, member: Member, how: Change, event: Event, at: datetime | None = None) -> None:
-        self._there.pop(member.member_id, None)
+        self._present.pop(member.member_id, None)
         member.removals.append(Removal(at or event.happened_at, how, event))
 
     def _see(self, member: Member, instance_id: str | None, event: Event) -> None:
-        """The first line that shows a field counts; of the assignor the last one."""
+        """Note what a line shows of a member: the first line of each field counts, of the assignor the last."""
         member.is_pending &= event.kind in _PENDING
         self.names_rejoins |= event.kind == Kind.MEMBER_REJOINED_PENDING
         if member.client_id is None and event.client_id:
@@ -206,7 +206,7 @@ class MemberRegistry:
             member.first_at = min(event.happened_at, member.first_at or event.happened_at)
 
     def _name_members(self) -> None:
-        """The client in front of a dynamic member's uuid; a static member's client has to be shown by a line."""
+        """Name dynamic members by the client in front of their uuid, and static ones by a line that shows it."""
         for member in self.members.values():
             if member.instance_id is None and member.client_id is None:
                 member.client_id = reasons.name_in_member_id(member.member_id)
@@ -220,7 +220,7 @@ class MemberRegistry:
                 member.client_id, member.named_by = same.client_id, same.named_by
 
     def get(self, member_id: str | None, instance_id: str | None = None) -> Member:
-        """The member of that id; where the line named none, the last holder of the instance id, else one without id."""
+        """The member of that id; without an id the last holder of the instance id, else an unknown member."""
         if member_id is not None:
             client_id = None if instance_id else reasons.name_in_member_id(member_id)
             return self.members.get(member_id) or Member(member_id, client_id, instance_id)
@@ -234,19 +234,19 @@ class MemberRegistry:
 
     def count_at(self, at: datetime) -> int:
         """How many of the known members can have been in the group at that instant."""
-        came, went = self._stays
-        return came.count_until(at) - went.count_until(at)
+        arrivals, departures = self._stays
+        return arrivals.count_until(at) - departures.count_until(at)
 
     @cached_property
     def _stays(self) -> tuple[Timeline[datetime], Timeline[datetime]]:
-        """From when on each member can have been there, and from when on it had come and was gone."""
-        came, went = [], []
+        """The instants from which on each member can have been there, and was gone."""
+        arrivals, departures = [], []
         for member in self.members.values():
             since = LONG_AGO if member.first_at is None else member.first_at - SAME_ACT
-            came.append(since)
+            arrivals.append(since)
             if member.removals:
-                went.append(max(since, min(r.at for r in member.removals)))
-        return instants(came), instants(went)
+                departures.append(max(since, min(r.at for r in member.removals)))
+        return instants(arrivals), instants(departures)
 
     def arrival(self, member_id: str, at: datetime) -> Event | None:
         """The line of the member's arrival at `at` that shows most: the one that starts the rebalance, if any."""
@@ -254,7 +254,7 @@ class MemberRegistry:
         lines = [e for e in moves.near(at, SAME_ACT) if e.kind in ARRIVALS]
         return max(lines, default=None, key=lambda e: (e.kind == Kind.REBALANCE_STARTED, e.happened_at))
 
-    def joined_last(self, member_id: str, before: datetime) -> Event | None:
+    def last_join(self, member_id: str, before: datetime) -> Event | None:
         """The member's last joining before an instant, by its own log or by the lines that name its arrival."""
         joins = self._joins_by_time.get(member_id, NO_LINES)
         last = joins.last_before(before - SAME_ACT)
@@ -276,14 +276,14 @@ class MemberRegistry:
 
 
 def _limit(member: Member, event: Event) -> None:
-    """The member's time-outs, where the line is the first that shows them."""
+    """Set the member's time-outs, where the line is the first that shows them."""
     member.session_timeout_ms = member.session_timeout_ms or event.session_timeout_ms
     if member.rebalance_timeout_ms is None and event.rebalance_timeout_ms:
         member.rebalance_timeout_ms, member.limited_by = event.rebalance_timeout_ms, event
 
 
 def namings(event: Event) -> Iterator[tuple[str, str | None]]:
-    """The members an event names, with the instance id where it names one: some stand only in a reason."""
+    """The members that an event names, with their instance id if it names one: some stand only in a reason."""
     if event.kind == Kind.REBALANCE_STARTED:
         reason = reasons.read_coordinator_reason(event.reason)
         if reason.act == "joined":
@@ -292,8 +292,8 @@ def namings(event: Event) -> Iterator[tuple[str, str | None]]:
         yield event.member_id, reasons.option_value(event.instance_id)
 
 
-def dropped(event: Event) -> Iterator[tuple[str, Change]]:
-    """The members that an event drops without a line of their own, and how they went."""
+def removals_in(event: Event) -> Iterator[tuple[str, Change]]:
+    """The members that an event removes without a line of their own, and how."""
     if event.kind == Kind.MEMBERS_NOT_REJOINED:
         yield from ((m, Change.NOT_REJOINED) for m in reasons.split_members(event.members or ""))
     elif event.kind == Kind.REBALANCE_STARTED:

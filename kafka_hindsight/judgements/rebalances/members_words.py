@@ -1,4 +1,4 @@
-"""A group of which only members' logs are at hand: what its coordinator must have written, by their lines."""
+"""The coordinator's lines of a group of which only members' logs are at hand, derived from their lines."""
 
 from __future__ import annotations
 
@@ -15,39 +15,37 @@ from kafka_hindsight.shared.grouping import grouped, runs
 
 
 def as_coordinator(events: Sequence[Event]) -> list[Event]:
-    """The lines of members as those of their coordinator, each in the member's own words.
+    """Turn the lines of members, in order, into those of their coordinator, each in the member's own words.
 
     A member prints the generation that it joined, why it leaves, and why it rejoins. The first of the leaves and of the
-    new members since the last generation began the next one, else the first member with a reason of its own. Source:
-    AbstractCoordinator.java JoinGroupResponseHandler, maybeLeaveGroup, requestRejoin; GroupCoordinator.scala: a join, a
-    leave or a rejoin in a stable group begins a join phase.
-
-    Takes: the events of one group in order.
+    new members since the last generation began the next one, else the first member with a reason of its own.
+    Source: AbstractCoordinator.java JoinGroupResponseHandler, maybeLeaveGroup, requestRejoin; GroupCoordinator.scala: a
+    join, a leave or a rejoin in a stable group begins a join phase.
     """
     joins = [e for e in events if e.kind == Kind.CLIENT_JOINED and e.generation]
     leaves = [e for e in events if e.kind == Kind.CLIENT_LEAVING and e.member_id]
-    asking, wanting = (_by_source(events, k) for k in (Kind.CLIENT_JOINING, Kind.CLIENT_JOIN_REQUESTED))
+    join_lines, reason_lines = (_by_source(events, k) for k in (Kind.CLIENT_JOINING, Kind.CLIENT_JOIN_REQUESTED))
     syncs = by_instant(_of(events, Kind.CLIENT_SYNCED))
-    found, known, last_at = list[Event](), set[str | None](), LONG_AGO
-    for own in runs(joins, lambda run, e: run[-1].generation == e.generation):
-        joined, generation = own[0], own[0].generation or 0
+    lines, members, last_at = list[Event](), set[str | None](), LONG_AGO
+    for phase in runs(joins, lambda run, e: run[-1].generation == e.generation):
+        joined, generation = phase[0], phase[0].generation or 0
         before = [e for e in leaves if e.happened_at <= joined.happened_at]
         leaves = leaves[len(before) :]
-        asked = [(_asked(asking, e, last_at), e) for e in own if e.member_id]
-        starts = [*map(_leave, before), *(_join(request, e) for request, e in asked if e.member_id not in known)]
+        requests = [(_join_request(join_lines, e, last_at), e) for e in phase if e.member_id]
+        starts = [*map(_leave, before), *(_join(r, e) for r, e in requests if e.member_id not in members)]
         if not starts:
-            wanted = [(_last(wanting, request), request, e) for request, e in asked]
-            starts = [_rejoin(why, r, e) for why, r, e in wanted if why and why.happened_at > last_at and _is_own(why)]
-        found += [replace(e, generation=generation - 1) for e in _first(starts)]
-        found += [*map(_left, before), replace(joined, kind=Kind.JOIN_COMPLETED)]
+            reasons = [(_last(reason_lines, request), request, e) for request, e in requests]
+            starts = [_rejoin(why, r, e) for why, r, e in reasons if why and why.happened_at > last_at and _is_own(why)]
+        lines += [replace(e, generation=generation - 1) for e in _first(starts)]
+        lines += [*map(_departure, before), replace(joined, kind=Kind.JOIN_COMPLETED)]
         synced = syncs.first_since(joined.happened_at)
-        found += [replace(synced, kind=Kind.ASSIGNMENT_RECEIVED)] if synced and synced.generation == generation else []
-        known |= {e.member_id for e in own}
-        last_at = own[-1].happened_at
+        lines += [replace(synced, kind=Kind.ASSIGNMENT_RECEIVED)] if synced and synced.generation == generation else []
+        members |= {e.member_id for e in phase}
+        last_at = phase[-1].happened_at
     if joins and leaves:
-        found += [replace(e, generation=joins[-1].generation) for e in _first([*map(_leave, leaves)])]
-        found += map(_left, leaves)
-    return sorted(found, key=lambda e: e.happened_at)
+        lines += [replace(e, generation=joins[-1].generation) for e in _first([*map(_leave, leaves)])]
+        lines += map(_departure, leaves)
+    return sorted(lines, key=lambda e: e.happened_at)
 
 
 def _of(events: Iterable[Event], kind: Kind) -> list[Event]:
@@ -55,7 +53,7 @@ def _of(events: Iterable[Event], kind: Kind) -> list[Event]:
 
 
 def _by_source(events: Iterable[Event], kind: Kind) -> Mapping[str, Timeline[Event]]:
-    return {source: by_instant(own) for source, own in grouped(_of(events, kind), lambda e: e.source).items()}
+    return {source: by_instant(lines) for source, lines in grouped(_of(events, kind), lambda e: e.source).items()}
 
 
 def _last(by_source: Mapping[str, Timeline[Event]], event: Event) -> Event | None:
@@ -63,15 +61,15 @@ def _last(by_source: Mapping[str, Timeline[Event]], event: Event) -> Event | Non
     return by_source[event.source].last_until(event.happened_at) if event.source in by_source else None
 
 
-def _asked(asking: Mapping[str, Timeline[Event]], joined: Event, since: datetime) -> Event:
+def _join_request(join_lines: Mapping[str, Timeline[Event]], joined: Event, since: datetime) -> Event:
     """The request by which a member joined, after an instant.
 
-    Edge case: one without a member id is given one, and asks again at once (KIP-394).
+    A member without a member id gets one, and asks again at once (KIP-394).
     """
-    last = _last(asking, joined)
+    last = _last(join_lines, joined)
     if last is None or last.happened_at <= since:
         return joined
-    return asking[joined.source].between(max(since + MS, last.happened_at - SAME_ACT), last.happened_at)[0]
+    return join_lines[joined.source].between(max(since + MS, last.happened_at - SAME_ACT), last.happened_at)[0]
 
 
 def _is_own(why: Event) -> bool:
@@ -88,7 +86,7 @@ def _leave(event: Event) -> Event:
     return replace(event, kind=Kind.REBALANCE_STARTED, reason=reason)
 
 
-def _left(event: Event) -> Event:
+def _departure(event: Event) -> Event:
     return replace(event, kind=Kind.MEMBER_LEFT)
 
 

@@ -1,4 +1,4 @@
-"""The nouns of a group's history."""
+"""The terms of a group's history: changes of members, episodes, gaps, and the context of a cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka_hindsight.shared.durations import CLOCK_SKEW, RETURN_WITHIN
 
 
 class Change(StrEnum):
-    """What happened to one member of a group."""
+    """A kind of change of one member of a group."""
 
     JOINED = "joined"
     LEFT = "left"
@@ -36,7 +36,7 @@ class Change(StrEnum):
 
 
 _NO_CHANGE = ("leader_rejoined", "metadata_updated", "storage_error", "over_capacity", "converted")
-"""What coordinators write as reasons in which no member comes, goes, or is removed."""
+"""The reasons of coordinators in which no member comes, goes, or is removed."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Expiry(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupContext:
-    """What all groups of a cluster share.
+    """The facts that all groups of a cluster share.
 
     `observed_from` and `observed_to` bound the broker lines that were read, `log_spans` those of each broker's own log.
     `expiries` are the sessions of all groups that expired.
@@ -159,7 +159,7 @@ class GroupContext:
     def _expiries(self) -> dict[int | None, Timeline[Expiry]]:
         return timelines(self.expiries, lambda e: e.broker, lambda e: e.at)
 
-    def expired_at_once(self, broker: int | None, at: datetime) -> Sequence[Expiry]:
+    def expiries_near(self, broker: int | None, at: datetime) -> Sequence[Expiry]:
         """The sessions that a coordinator found expired within a quarter of a second of an instant."""
         return self._expiries[broker].near(at, AT_ONCE) if broker in self._expiries else ()
 
@@ -168,15 +168,15 @@ class GroupContext:
         return intervals(self.log_spans, lambda s: s.broker, lambda s: Interval(s.first_at, s.last_at, s))
 
     def covered_until(self, broker: int | None, at: datetime) -> datetime:
-        """Up to when lines would show what the groups of a broker do after an instant: its log ends, or all do.
+        """The end of the lines that show what a broker's groups do after an instant: its log ends, or all logs do.
 
-        Edge case: another broker leads the groups of one whose log ends because it was away, unless all were away.
+        If the log ends because the broker was away, another broker leads its groups, unless all were away.
         """
         spans = self._log_spans.get(broker) if broker is not None else None
         end = max((i.end for i in spans.at(at, CLOCK_SKEW) if i.end), default=None) if spans else None
         until = self.observed_to if end is None or self.outages_of(broker).at(end, CLOCK_SKEW) else end
-        gone = (i.start for i in self.outages_of(broker).between(at, until) if at <= i.start)
-        return next((start for start in gone if self._are_all_away(start, at + RETURN_WITHIN)), until)
+        outage_starts = (i.start for i in self.outages_of(broker).between(at, until) if at <= i.start)
+        return next((start for start in outage_starts if self._are_all_away(start, at + RETURN_WITHIN)), until)
 
     def _are_all_away(self, start: datetime, end: datetime) -> bool:
         """Whether no broker whose log is at hand served from one instant to another."""

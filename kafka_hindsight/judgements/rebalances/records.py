@@ -1,4 +1,4 @@
-"""What the coordinator wrote into `__consumer_offsets`: who held which partition, and more events of the group."""
+"""The records of `__consumer_offsets`: which member held which partition, and more events of the group."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from kafka_hindsight.catalog.rows import Event, GroupRecord, MemberSnapshot, Quo
 from kafka_hindsight.catalog.rows.structs import RecordedMember
 from kafka_hindsight.judgements.reasoning.evidence import quote_record
 
-Owned = tuple[str, int]
-Held = tuple[Owned, RecordedMember, int | None]
+PartitionKey = tuple[str, int]
+Holding = tuple[PartitionKey, RecordedMember, int | None]
 
 
 @dataclass
 class Span:
     """One partition held by one member in one generation; `until` is None where no record shows an end."""
 
-    owned: Owned
+    partition: PartitionKey
     member: RecordedMember | MemberSnapshot
     since: datetime
     generation: int | None
@@ -29,63 +29,65 @@ class Span:
 
 
 def in_turn(records: Iterable[GroupRecord]) -> list[GroupRecord]:
-    """Records as they were written. A group's records lie in one partition, so that offsets order equal instants."""
+    """Records in the order of their writing. A group's records lie in one partition: offsets order equal instants."""
     return sorted(records, key=lambda r: (r.written_at, r.offsets_partition, r.record_offset))
 
 
 def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
-    """What the records of one group say of who held what: each stored assignment holds until the next one.
+    """The holdings that the records of one group show: each stored assignment holds until the next one.
 
-    Takes: rows of bronze.group_records of one group, in turn.
-    Gives: no span crosses two generations; under KIP-848 the generation is the member's epoch, and what it still has
-        to give back is its own.
-    Edge case: a member whose assignment is not in the format of the consumer protocol shows nothing. Rebalances that
-        were cut short are not stored, and compaction removes superseded generations before they are read.
+    A member whose assignment is not in the format of the consumer protocol shows nothing. Rebalances that were cut
+    short are not stored, and compaction removes superseded generations before they are read.
+
+    Args:
+        records: Rows of bronze.group_records of one group, in turn.
+
+    Returns:
+        Spans within one generation each. Under KIP-848 the generation is the member's epoch, and a member still holds
+        what it has to give back.
     """
     spans: list[Span] = []
-    classic: dict[tuple[Owned, str], Span] = {}
-    members: dict[str, dict[tuple[Owned, str], Span]] = {}
-    known: dict[str, GroupRecord] = {}
+    classic: dict[tuple[PartitionKey, str], Span] = {}
+    members: dict[str, dict[tuple[PartitionKey, str], Span]] = {}
+    metadata: dict[str, GroupRecord] = {}
     for record in records:
         kind, member = record.record_type, record.member_id or ""
         if kind == GroupRecordType.GROUP_METADATA:
-            assigned = ((m, owned) for m in record.members or () for owned in m.assignment or ())
-            holdings = [((owned.topic, owned.partition), m, record.generation) for m, owned in assigned]
+            assigned = ((m, p) for m in record.members or () for p in m.assignment or ())
+            holdings = [((p.topic, p.partition), m, record.generation) for m, p in assigned]
             classic = _follow(spans, classic, record, holdings)
         elif kind == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA and not record.is_tombstone:
-            known[member] = record
+            metadata[member] = record
         elif kind == GroupRecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT:
-            named = known.get(member, record)
-            holder = RecordedMember(member_id=member, client_id=named.client_id, host=named.host)
+            names = metadata.get(member, record)
+            holder = RecordedMember(member_id=member, client_id=names.client_id, host=names.host)
             parts = (*(record.assignment or ()), *(record.pending_revocation or ()))
-            holdings = [
-                ((owned.topic or owned.topic_id, owned.partition), holder, record.member_epoch) for owned in parts
-            ]
+            holdings = [((p.topic or p.topic_id, p.partition), holder, record.member_epoch) for p in parts]
             members[member] = _follow(spans, members.get(member, {}), record, holdings)
     return spans
 
 
 def _follow(
-    spans: list[Span], open_: dict[tuple[Owned, str], Span], record: GroupRecord, holdings: Iterable[Held]
-) -> dict[tuple[Owned, str], Span]:
-    """The spans that are open after a record: what it newly names begins, what it no longer names ends."""
+    spans: list[Span], open_: dict[tuple[PartitionKey, str], Span], record: GroupRecord, holdings: Iterable[Holding]
+) -> dict[tuple[PartitionKey, str], Span]:
+    """The spans that are open after a record: new holdings begin, and those that it no longer names end."""
     at = record.written_at
-    now: dict[tuple[Owned, str], Span] = {}
-    for owned, member, generation in holdings:
-        key = owned, member.member_id
+    now: dict[tuple[PartitionKey, str], Span] = {}
+    for partition, member, generation in holdings:
+        key = partition, member.member_id
         before = open_.pop(key, None)
         if before is not None and before.generation == generation:
             now[key] = before
             continue
         if before is not None:
             before.until = at
-        says = f"generation {generation}: member {member.member_id} holds {owned[0]}-{owned[1]}"
-        now[key] = Span(owned, member, at, generation, quotes=[quote_record(record, says)])
+        says = f"generation {generation}: member {member.member_id} holds {partition[0]}-{partition[1]}"
+        now[key] = Span(partition, member, at, generation, quotes=[quote_record(record, says)])
         spans.append(now[key])
     for span in open_.values():
         span.until = at
         what = "is deleted" if record.is_tombstone else "is written again"
-        says = f"member {span.member.member_id} holds {span.owned[0]}-{span.owned[1]} no more"
+        says = f"member {span.member.member_id} holds {span.partition[0]}-{span.partition[1]} no more"
         span.quotes.append(quote_record(record, f"{record.record_type} {what}: {says}"))
     return now
 
@@ -107,7 +109,7 @@ BURIED = "group_buried"
 def events_of_records(records: Iterable[GroupRecord], since: datetime) -> list[Event]:
     """Events out of rows of bronze.group_records of one group.
 
-    Takes: `since`, the start of the look-back: what was written before it still held then, and is dated so.
+    `since` is the start of the look-back: a record from before still held then, and is dated so.
     """
     events: list[Event] = []
     before: GroupRecord | None = None
@@ -135,25 +137,25 @@ def _generation(record: GroupRecord, before: GroupRecord | None, since: datetime
         says = f"generation {generation} is stored"
         yield _event(record, STORED, since, says, generation=generation, leader_member_id=record.leader)
     follows = generation == 1 or (before is not None and before.generation == (generation or 0) - 1)
-    named = {"assignor": record.protocol, "generation": generation if follows else None}
+    generation_fields = {"assignor": record.protocol, "generation": generation if follows else None}
     for member in record.members or ():
         says = f"generation {generation}: member {member.member_id}"
-        yield _event(record, RECORDED, since, says, **named, **_settings(member))
+        yield _event(record, RECORDED, since, says, **generation_fields, **_settings(member))
 
 
 def _settings(member: GroupRecord | RecordedMember) -> dict[str, Any]:
-    """What a record shows of one member; a time-out that is not set is null."""
+    """The settings of one member in a record; a time-out that is not set is null."""
     names = ("member_id", "client_id", "instance_id", "host", "session_timeout_ms", "rebalance_timeout_ms")
     topics = " ".join(member.subscription or ()) or None
     return {name: getattr(member, name) for name in names} | {"detail": topics}
 
 
 def _event(record: GroupRecord, kind: str, since: datetime, says: str, **fields: Any) -> Event:
-    quoted = quote_record(record, says)
+    proof = quote_record(record, says)
     return Event(
-        line_id=quoted.line_id,
-        source=quoted.source,
-        text=quoted.text,
+        line_id=proof.line_id,
+        source=proof.source,
+        text=proof.text,
         cluster=record.cluster,
         origin=Origin.RECORD,
         happened_at=max(record.written_at, since),

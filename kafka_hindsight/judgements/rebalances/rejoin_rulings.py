@@ -1,4 +1,4 @@
-"""Why a group rebalanced although no member came or went: a member rejoined by itself, or a group epoch rose."""
+"""The causes of a rebalance in which no member came or went: a member rejoined by itself, or a group epoch rose."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka_hindsight.catalog.codes import Cause, Outcome, Protocol
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.proofs import POSSIBLE, Predicate, Proof, always, named, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown
-from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_its_words, shown
+from kafka_hindsight.judgements.rebalances.case import REASON_WORDS, Case, by_its_words, proof_of
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import read_client_reason, read_metadata_change
@@ -33,7 +33,7 @@ def rejoins_because(reason: str) -> Predicate[Case]:
     def holds(case: Case) -> Proof | None:
         if read_client_reason(case.request) != reason:
             return None
-        return shown(case.own_request) + by_its_words(*([case.own_request] if case.own_request else []))
+        return proof_of(case.own_request) + by_its_words(*([case.own_request] if case.own_request else []))
 
     return named(f"The reason in the member's own log, else on the coordinator's line: {REASON_WORDS[reason]}.", holds)
 
@@ -46,7 +46,7 @@ def own_log_shows_request(case: Case) -> Proof | None:
 def free_words(case: Case) -> Proof | None:
     """The reason is one that no client writes by itself."""
     is_free = read_client_reason(case.request) == reasons.FREE_TEXT
-    return shown(case.own_request, reason=case.request) if is_free else None
+    return proof_of(case.own_request, reason=case.request) if is_free else None
 
 
 def request_names_topics(case: Case) -> Proof | None:
@@ -54,18 +54,18 @@ def request_names_topics(case: Case) -> Proof | None:
     change = read_metadata_change(case.request)
     if change is None:
         return None
-    found = [
+    changes = [
         *((Cause.TOPIC_CREATED, t) for t in change.added),
         *((Cause.TOPIC_DELETED, t) for t in change.removed),
         *((Cause.PARTITIONS_ADDED, t) for t in change.grown),
     ]
     # What the client knew before may be older than what it had rejoined for: then an earlier change is among them.
     at = {(c.kind, c.topic): c.at for c in case.changes_of_all_topics}
-    latest = max(found, key=lambda one: at.get(one, LONG_AGO), default=None)
+    latest = max(changes, key=lambda pair: at.get(pair, LONG_AGO), default=None)
     if latest is None:
         return None
     cause, topic = latest
-    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
     return Proof(words={"change": TOPIC_CAUSES[cause].format(topic=topic), "more": more}, code=cause)
 
 
@@ -110,7 +110,7 @@ def is_leader(case: Case) -> Proof | None:
 def had_trouble(case: Case) -> Proof | None:
     """The reason names an error of the coordinator, or a rebalance that was running."""
     is_trouble = read_client_reason(case.request) in (reasons.COORDINATOR_TROUBLE, reasons.FOLLOWS)
-    return shown(case.own_request, reason=case.request) if is_trouble else None
+    return proof_of(case.own_request, reason=case.request) if is_trouble else None
 
 
 def move_had_cut_the_one_before(case: Case) -> Proof | None:
@@ -124,7 +124,7 @@ def follows_at_once_and_is_cooperative(case: Case) -> Proof | None:
     if cooperative is None or before is None or before.ended_at is None or before.outcome != Outcome.COMPLETED:
         return None
     is_at_once = case.episode.started_at - before.ended_at <= NEXT_POLL
-    return shown(cooperative, *before.events) if is_at_once else None
+    return proof_of(cooperative, *before.events) if is_at_once else None
 
 
 def own_words(case: Case) -> Proof | None:
@@ -134,32 +134,32 @@ def own_words(case: Case) -> Proof | None:
 
 def asked_just_before(case: Case) -> Proof | None:
     """The member's own log names its reason at most 5 s before."""
-    asked = case.own_request
-    return proof_if(asked is not None and asked.happened_at >= case.episode.started_at - NEXT_POLL)
+    request = case.own_request
+    return proof_if(request is not None and request.happened_at >= case.episode.started_at - NEXT_POLL)
 
 
 def delay_was_over(case: Case) -> Proof | None:
     """The delay that the member's own log names with its last assignment ended within 5 s."""
-    given = _last_assignment(case)
-    if given is None or not given.took_ms:
+    assignment = _last_assignment(case)
+    if assignment is None or not assignment.took_ms:
         return None
-    over = given.happened_at + timedelta(milliseconds=given.took_ms)
+    over = assignment.happened_at + timedelta(milliseconds=assignment.took_ms)
     is_over = abs(case.episode.started_at - over) <= NEXT_POLL
-    return shown(given, delay=duration(given.took_ms)) if is_over else None
+    return proof_of(assignment, delay=duration(assignment.took_ms)) if is_over else None
 
 
 def had_to_give_back(case: Case) -> Proof | None:
     """The member's own log says at most 5 s before that its assignment revokes connectors or tasks."""
-    given = _last_assignment(case)
-    is_at_once = given is not None and case.episode.started_at - given.happened_at <= NEXT_POLL
-    revokes = given is not None and "revokedConnectorIds=[], revokedTaskIds=[]" not in str(given.detail)
-    return shown(given) if is_at_once and revokes else None
+    assignment = _last_assignment(case)
+    is_at_once = assignment is not None and case.episode.started_at - assignment.happened_at <= NEXT_POLL
+    revokes = assignment is not None and "revokedConnectorIds=[], revokedTaskIds=[]" not in str(assignment.detail)
+    return proof_of(assignment) if is_at_once and revokes else None
 
 
 def _last_assignment(case: Case) -> Event | None:
-    """What a worker of Connect was assigned last, by its own log."""
-    given = case.own_log.of_kind(Kind.CLIENT_WORK_ASSIGNED)
-    return given.last_before(case.episode.started_at)
+    """The last assignment of a Connect worker, by its own log."""
+    assignments = case.own_log.of_kind(Kind.CLIENT_WORK_ASSIGNED)
+    return assignments.last_before(case.episode.started_at)
 
 
 _REASONS = "ConsumerCoordinator.java rejoinNeededOrPending; KIP-800"
@@ -222,8 +222,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
            " before: it gave partitions back.",
            proof=(follows_at_once_and_is_cooperative,), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
            cases=("made: a cooperative member rejoins at once", "groups/cooperative-2.8 01:49:25.358 (brokers only)")),
-    Likely(Cause.TOPIC_CREATED, "{who}, the leader, rejoined {later} after {change}{which}. That fits; so would"
-           " a request of the application.",
+    Likely(Cause.TOPIC_CREATED, "{who}, the leader, rejoined {later} after {change}{which}. That change fits, but the"
+           " application may also have asked for a rebalance.",
            proof=(is_leader, one_change_fits, likely_if_topic_is_read), also=OTHER_CHANGES,
            source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
            cases=("made: the leader rejoins after topic_created, which it reads",
@@ -244,9 +244,9 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
 def client_subscribed_again(case: Case) -> Proof | None:
     """A client's own log shows that it subscribed again less than 5 s before; its first subscription does not count."""
     at = case.episode.started_at
-    found = case.registry.logs.resubscriptions.between(at - NEXT_POLL, at)
-    last = max(found, key=lambda e: (e.happened_at, e.line_id), default=None)
-    return None if last is None else shown(last, client=last.client_id)
+    resubscriptions = case.registry.logs.resubscriptions.between(at - NEXT_POLL, at)
+    last = max(resubscriptions, key=lambda e: (e.happened_at, e.line_id), default=None)
+    return None if last is None else proof_of(last, client=last.client_id)
 
 
 def topics_stayed_the_same(case: Case) -> Proof | None:

@@ -1,7 +1,7 @@
-"""Why a group rebalanced whose coordinator writes no reason, and names no member that joins or leaves.
+"""The causes of a rebalance whose coordinator writes no reason, and names no member that joins or leaves.
 
-Brokers before 2.1 name only a member whose session expired. What is left follows from the state of the group: one
-without a member rebalances only when a member joins, and one loses all its members at once only when they leave.
+Brokers before 2.1 name only a member whose session expired. The state of the group shows more: a group without members
+rebalances only when a member joins, and loses all its members at once only when they leave.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import timedelta
 from kafka_hindsight.catalog.codes import Cause, Outcome
 from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Possible, Ruling, Unknown
-from kafka_hindsight.judgements.rebalances.case import Case, shown
+from kafka_hindsight.judgements.rebalances.case import Case, proof_of
 from kafka_hindsight.judgements.rebalances.leave_rulings import logs_cover_the_return
 from kafka_hindsight.shared.durations import LONG_AGO, NEXT_POLL, RETURN_WITHIN, SAME_ACT
 from kafka_hindsight.shared.words import duration
@@ -37,7 +37,7 @@ def group_was_empty(case: Case) -> Proof | None:
 def process_stopped(case: Case) -> Proof | None:
     """A log that names the group and no other one says at most 5 s before that its process stops."""
     stop = case.registry.stops.last_until(case.at + SAME_ACT)
-    return shown(stop) if stop is not None and stop.happened_at >= case.at - NEXT_POLL else None
+    return proof_of(stop) if stop is not None and stop.happened_at >= case.at - NEXT_POLL else None
 
 
 def group_emptied_at_once(case: Case) -> Proof | None:
@@ -57,9 +57,9 @@ def new_client_asked(case: Case) -> Proof | None:
     """A client's log shows its first request to join within the second before, and this generation as its first."""
     before = case.episode.previous
     since = max(case.at - SAME_ACT, before.started_at if before else LONG_AGO)
-    for asked, generation in case.registry.logs.first_requests.between(since, case.at):
+    for request, generation in case.registry.logs.first_requests.between(since, case.at):
         if generation == case.episode.to_generation:
-            return shown(asked, client=asked.client_id, asked=duration(case.at - asked.happened_at))
+            return proof_of(request, client=request.client_id, asked=duration(case.at - request.happened_at))
     return None
 
 
@@ -80,31 +80,31 @@ _SOURCE = "GroupCoordinator.scala 0.11 to 2.0 addMemberAndRebalance, removeMembe
 
 # fmt: off
 SILENT_RULINGS: Sequence[Ruling[Case]] = (
-    Likely(Cause.MEMBER_JOINED, "A member joined, and the group began with it, at generation 0: nothing but a join"
-           " begins a rebalance of a group without members.",
+    Likely(Cause.MEMBER_JOINED, "A member joined, and the group began with it, at generation 0: only a join begins a"
+           " rebalance of a group without members.",
            proof=(group_began,), source=_SOURCE,
            cases=("made: no reason at generation 0", "made: no reason in an empty group")),
-    Possible(Cause.MEMBER_JOINED, "A member joined the group, which was empty: nothing else begins a rebalance of such"
-             " a group. No line shows whether the member had been in it before.",
+    Possible(Cause.MEMBER_JOINED, "A member joined the empty group: nothing else begins a rebalance of such a group. No"
+             " line shows whether the member had been in it before.",
              proof=(group_was_empty,), source=_SOURCE,
              cases=("made: no reason in an empty group", "made: no reason at generation 0")),
     Likely(Cause.MEMBER_LEFT, "The group's members left: their process stopped, as its own log shows.",
            proof=(process_stopped,), source=f"{_SOURCE}; Connect.java stop; AbstractCoordinator.java maybeLeaveGroup",
            cases=("made: no reason, and a worker stops", "made: no reason, and all leave")),
-    Likely(Cause.MEMBER_LEFT, "All members of the group left at once, none of them after its session had run out, and"
-           " none came within {watched}: they were closed.",
+    Likely(Cause.MEMBER_LEFT, "All members left the group at once. No session had run out, and no member came within"
+           " {watched}: they were closed.",
            proof=(group_emptied_at_once, no_one_came, logs_cover_the_return), source=_SOURCE,
            cases=("made: no reason, and all leave", "made: no reason, and all leave for a minute")),
-    Possible(Cause.MEMBER_LEFT, "All members of the group left at once, none of them after its session had run out:"
-             " they were closed, or did not poll within max.poll.interval.ms.",
+    Possible(Cause.MEMBER_LEFT, "All members left the group at once, and no session had run out: they were closed, or"
+             " did not poll within max.poll.interval.ms.",
              proof=(group_emptied_at_once,), source=f"{_SOURCE}; KIP-62",
              cases=("made: no reason, and all leave for a minute", "made: no reason, and all leave")),
-    Likely(Cause.MEMBER_JOINED, "Client '{client}' joined the group: by its own log it first asked to {asked} before."
-           " No member had gone since the group began.",
+    Likely(Cause.MEMBER_JOINED, "Client '{client}' joined the group: its own log shows its first request {asked}"
+           " before. No member had left since the group began.",
            proof=(new_client_asked, none_had_gone), source=_SOURCE,
            cases=("made: no reason, and a client asks to join", "made: no reason")),
-    Possible(Cause.MEMBER_JOINED, "Client '{client}' joined the group: by its own log it first asked to {asked} before."
-             " No line shows whether it had been in it before.",
+    Possible(Cause.MEMBER_JOINED, "Client '{client}' joined the group: its own log shows its first request {asked}"
+             " before. No line shows whether it had been in the group before.",
              proof=(new_client_asked,), source=_SOURCE,
              cases=("made: no reason, and a client asks to join after one",
                     "made: no reason, and a client asks to join")),

@@ -100,7 +100,7 @@ class _Machine:
         self.doubt(event)
 
     def follow(self, event: Event) -> None:
-        """A group that is converted goes on counting; its epochs are rebuilt elsewhere."""
+        """Keep counting in a group that is converted; its epochs are rebuilt elsewhere."""
         self.generation = event.generation
 
     def remove(self, event: Event) -> None:
@@ -124,7 +124,7 @@ class _Machine:
         )
 
     def amend(self, event: Event, **fields: Any) -> None:
-        """The open episode with what a line adds to it."""
+        """Add a line to the open episode."""
         self.episodes[-1] = replace(self.episodes[-1], events=(*self.episodes[-1].events, event), **fields)
 
     def reach(self, event: Event, **fields: Any) -> None:
@@ -132,7 +132,7 @@ class _Machine:
         self.amend(event, to_generation=event.generation, **fields)
 
     def open_episode_ending_in(self, event: Event) -> None:
-        """The open episode stays; where its first line is missing, one begins no later than now, cause unknown."""
+        """Make sure that an episode is open; where its first line is missing, begin one now, cause unknown."""
         before = _generation(event) - 1
         if self.open is not None and self.open.from_generation != before:
             self.lose_end(_generation(event))
@@ -142,7 +142,7 @@ class _Machine:
             self.begin(event, before, _STARTLESS)
 
     def overtake(self, event: Event, generation: int) -> None:
-        """The open episode ends where the next one begins: it was interrupted, or its own end is lost."""
+        """End the open episode where the next one begins: it was interrupted, or its own end is lost."""
         self.lose_end(generation)
         if self.open is not None:
             self.interrupt(event)
@@ -152,7 +152,7 @@ class _Machine:
         self.close()
 
     def lose_end(self, generation: int) -> None:
-        """A later generation was reached than an open join phase is known to have: the lines of its end are lost."""
+        """Close an open join phase where a later generation shows that the lines of its end are lost."""
         if self.open is not None and self.open.joined_at is None and generation > self.open.from_generation:
             self.episodes[-1] = replace(self.episodes[-1], cut_by_move=False)
             self.close()
@@ -166,7 +166,7 @@ class _Machine:
             self.amend(event, cut_by_move=True)
 
     def decide_cut(self, generation: int) -> None:
-        """Whether a move really cut a rebalance short: then its generation was not stored, and the old one goes on."""
+        """Decide whether a move cut a rebalance short: then its generation was not stored, and the old one goes on."""
         index, self.in_doubt = self.in_doubt, None
         if index is None:
             return
@@ -178,7 +178,7 @@ class _Machine:
             self.close()
 
     def see_generation(self, generation: int, event: Event) -> None:
-        """Continuity: a generation that does not follow the last one is a gap, explained or lost evidence."""
+        """Note a gap where a generation does not follow the last one: it is explained, or evidence is lost."""
         if self.generation is not None and generation != self.generation:
             why = None
             if self.was_removed and generation <= 1:
@@ -212,8 +212,8 @@ def _generation(event: Event) -> int:
 def drop_superseded_coordinators(events: Iterable[Event]) -> Iterator[Event]:
     """The events without what a broker writes about a group that another one has loaded since.
 
-    Edge case: a broker that was paused resumes as coordinator, finds every session expired, and acts on it until it
-    learns that its partitions were given away; no member follows it. It counts again when it loads the group again.
+    A broker that was paused resumes as coordinator, finds every session expired, and acts on it until it learns that
+    its partitions were given away; no member follows it. It counts again when it loads the group again.
     """
     holder: int | None = None
     superseded: set[int | None] = set()
@@ -232,7 +232,7 @@ def drop_superseded_coordinators(events: Iterable[Event]) -> Iterator[Event]:
 def build_episodes(group_id: str, events: Iterable[Event]) -> tuple[list[Episode], list[Gap]]:
     """The episodes of one classic group, and the breaks in its generations.
 
-    Keeps: each finished join phase is one episode, and generations rise by one from episode to episode but at a gap.
+    Each finished join phase is one episode, and generations rise by one from episode to episode except at a gap.
     """
     machine = _Machine(group_id)
     for event in events:
@@ -258,9 +258,9 @@ _BY_REASON = {
 
 
 def with_changes(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Episode]:
-    """Each episode with the change that its own reason names, and those of other members that fell into it.
+    """The episodes with the change that their own reason names, and those of other members that fell into them.
 
-    Edge case: the line of a change comes before or after the line that it belongs to (SAME_ACT).
+    The line of a change comes before or after the line that it belongs to (SAME_ACT).
     """
     attached = _Attachment(episodes)
     unused = {e.member_id for e in events if e.kind == Kind.PENDING_MEMBER_REMOVED}

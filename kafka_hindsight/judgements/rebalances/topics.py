@@ -20,9 +20,9 @@ _ONE_CREATION = timedelta(seconds=5)
 def topic_changes(events: Iterable[Event], terms: Sequence[ControllerEpoch]) -> list[TopicChange]:
     """The changes of the cluster's topics in order of time.
 
-    Edge case: every KRaft controller prints each record, and prints all of them again when it starts: only the first
-    line of the active one counts. KRaft prints added partitions one by one, without a line that the topic grew. Under
-    ZooKeeper any broker creates a topic, and logs that once.
+    Every KRaft controller prints each record, and prints all of them again when it starts: only the first line of the
+    active one counts. KRaft prints added partitions one by one, without a line that the topic grew. Under ZooKeeper any
+    broker creates a topic, and logs that once.
     """
     changes: list[TopicChange] = []
     last_at: dict[tuple[str, str], datetime] = {}
