@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -151,7 +152,8 @@ def some(rows: Iterable[Row]) -> Answer:
 def _host_silent(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """One incident of that kind holds the group, and names the host."""
     near = (i for i in tables.get("incidents", ()) if is_after(act, i["started_at"]) and i["kind"] == HOST_SILENT)
-    return some(i for i in near if act.group in i["group_ids"] and f"host {act.fields['host']} " in i["explanation"])
+    host = re.compile(rf"host {re.escape(act.fields['host'])}(?!\.?\d)")
+    return some(i for i in near if act.group in i["group_ids"] and host.search(i["explanation"]))
 
 
 Rule = Callable[[Act, Sequence[Act], Tables], Answer]

@@ -62,6 +62,7 @@ IDLE = {
     ("crash", "made: silent for 15 minutes", "logs_reach_on"),
     ("outage", "crash-2.8 shop-events-2 broker 1 01:52:31.810", "lagged_after_its_return"),
     ("outage", "crash-2.8 shop-events-2 broker 1 01:52:31.810", "moved_after_its_return"),
+    ("outage", "made: crash-2.8, all brokers were down", "predecessor_unknown"),
     ("slow", "made: one leader removes two followers", "<lambda>"),
 }
 """Predicates that no case needs yet, by the ruling's code and case: one that a case needs leaves this list."""
