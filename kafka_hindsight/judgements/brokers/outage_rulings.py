@@ -1,4 +1,4 @@
-"""What an absence of a broker was: a shutdown, a crash, or a broker that was alive and did not respond.
+"""The kind of a broker's absence: a shutdown, a crash, or a broker that was alive and did not respond.
 
 The evidence of an outage is all lines of its absence, whichever ruling decides.
 """
@@ -76,8 +76,8 @@ class Absence:
         """
         if not self.shows_end and self.known_until:
             return max(timedelta(), min(self.known_until, self.proven_until) - self.gone_by)
-        shown = (self.up_at if self.is_end_exact else None) or self.known_until if self.shows_end else None
-        return max(timedelta(), max(shown or self.proven_until, self.proven_until) - self.gone_by)
+        last_proof = (self.up_at if self.is_end_exact else None) or self.known_until if self.shows_end else None
+        return max(timedelta(), max(last_proof or self.proven_until, self.proven_until) - self.gone_by)
 
     @property
     def lasted_at_most(self) -> timedelta | None:
