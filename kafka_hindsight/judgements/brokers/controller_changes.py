@@ -416,14 +416,8 @@ def _without_winner(
 ) -> Iterator[ControllerEpoch]:
     """The epoch of the last elections, where no line shows that a node won them.
 
-    Where a controller detected a broker as down meanwhile, there was a controller, and the candidates did not reach it.
-
-    Args:
-        last: The last epoch that a node won; empty for none.
-        candidacies: The lines with which nodes stand for election, in order.
-        ordered: All lines, in order.
-        outages: Rows of gold.broker_outages.
-        until: The instant of the last line.
+    `last` is the last epoch that a node won; empty for none. Where a controller detected a broker as down meanwhile,
+    there was a controller, and the candidates did not reach it.
     """
     run = _until(candidacies[-1].happened_at, candidacies, last[0].since if last else LONG_AGO) if candidacies else []
     if not is_in_vain(run) or any(_follows(e, until) for e in ordered if e.happened_at > run[-1].happened_at):

@@ -79,13 +79,7 @@ class SignsOfLife:
     def __init__(
         self, ordered: Iterable[Event], proofs: Iterable[Event] = (), readings: Iterable[BrokerSnapshot] = ()
     ) -> None:
-        """Sort the signs by broker.
-
-        Args:
-            ordered: Events of brokers, in order.
-            proofs: More lines that show a broker to serve, in order.
-            readings: Rows of bronze.broker_snapshots.
-        """
+        """Sort the signs by broker. `proofs` are more lines that show a broker to serve, in order."""
         ordered = list(ordered)
         sightings = list(_sightings_in([*ordered, *proofs]))
         by_others, by_itself = ([s for s in sightings if (s[1].broker == s[0]) is own] for own in (False, True))
@@ -454,11 +448,8 @@ def _with_signals(ordered: Iterable[Event]) -> list[Event]:
 def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]) -> dict[int, list[LivenessSignal]]:
     """All signals of each broker's liveness, in the order of the lines.
 
-    Of controllers only the active one's lines count. A failed start shows neither a service nor a shutdown.
-
-    Args:
-        ordered: Events of at least PRESENCE_KINDS, in order.
-        terms: The controller epochs, in order.
+    `ordered` holds events of at least PRESENCE_KINDS, in order. Of controllers only the active one's lines count. A
+    failed start shows neither a service nor a shutdown.
     """
     signals: dict[int, list[LivenessSignal]] = defaultdict(list)
     active: set[int] = set()

@@ -83,13 +83,7 @@ class LogsAtHand:
     """The spans of the logs about each broker's life, and of those in which nodes speak as controllers."""
 
     def __init__(self, ordered: Sequence[Event], files: Iterable[LogFile], terms: Sequence[ControllerEpoch]) -> None:
-        """Join the spans of each node's logs.
-
-        Args:
-            ordered: Events of brokers, in order.
-            files: The files of their logs. A log without one is at hand all the time.
-            terms: The controller epochs, in order.
-        """
+        """Join the spans of each node's logs. A log without any of the `files` is at hand all the time."""
         lines = [e for e in ordered if e.origin in (Origin.BROKER, Origin.RECORD)]
         own = grouped((e for e in lines if e.broker is not None and e.kind in _LIFE_KINDS), lambda e: e.broker or 0)
         controller_lines = grouped(
@@ -191,13 +185,7 @@ def _spans(lines: Sequence[Event], files: Iterable[LogFile]) -> dict[str, list[I
 def _joined_of(
     spans: Mapping[str, Iterable[Interval[None]]], lines_of: Mapping[_Node, Iterable[Event]], within: timedelta
 ) -> dict[_Node, Intervals[None]]:
-    """For each node the joined spans of all logs that hold its lines.
-
-    Args:
-        spans: The spans of each log's files, by source.
-        lines_of: The lines of each node.
-        within: The longest time between two spans that are joined.
-    """
+    """For each node the spans of all logs that hold its lines, joined where at most `within` lies between them."""
     sources = {node: {e.source for e in lines} for node, lines in lines_of.items()}
     return {node: _joined((span for s in own for span in spans[s]), within) for node, own in sources.items()}
 
@@ -248,17 +236,11 @@ class Observed:
     def first_service(
         self, broker: int, after: datetime, start: LivenessSignal | None, *, is_over: bool
     ) -> Event | None:
-        """The first proof after an instant that a broker serves again.
+        """The first proof after an instant that a broker serves again. `start` is its last one, until it served.
 
         On KRaft a process takes up the leaderships and replicas of its old metadata, and its controllers let it in only
         later. As long as its log would show that, these lines prove nothing. Source: BrokerServer.startup,
         BrokerMetadataPublisher.
-
-        Args:
-            broker: The broker's id.
-            after: The instant.
-            start: The broker's last start, until it served; None for none.
-            is_over: Whether its process had ended before.
         """
         life = self.signs.first_service(broker, after, is_over=is_over)
         while life and life.broker == broker and start and self._is_fenced(start, life.happened_at):
@@ -279,14 +261,7 @@ class Observed:
 def observe(
     ordered: Sequence[Event], proofs: Iterable[Event], readings: Iterable[BrokerSnapshot], files: Iterable[LogFile]
 ) -> Observed:
-    """Gather the evidence on all brokers.
-
-    Args:
-        ordered: Events in order, at least one.
-        proofs: More lines that show a broker to serve, in order.
-        readings: Rows of bronze.broker_snapshots.
-        files: The files of the logs.
-    """
+    """Gather the evidence on all brokers. There is at least one event; `proofs` are more lines that show life."""
     ordered = with_writers(ordered)
     uses_zookeeper = any(e.kind in _OF_ZOOKEEPER for e in ordered)
     terms = controller_epochs_of(ordered)
