@@ -108,7 +108,7 @@ def _recovery(outage: rows.BrokerOutage) -> str:
     )
     parts = [text.format(duration(at - outage.down_at)) for at, text in steps if at is not None]
     if outage.up_at and outage.isr_shrinks and not outage.isr_recovered_at:
-        parts.append("no line shows it in every ISR again before it went again or the lines end")
+        parts.append("no line shows it in every ISR again before its next outage or the end of the logs")
     return f"{sentence(listed(parts))}." if parts else ""
 
 
@@ -117,7 +117,7 @@ def _disturbance(outage: rows.BrokerOutage) -> str:
     moves, rebalances, cost = outage.coordinator_moves, outage.rebalances, outage.partition_seconds
     if not moves and not rebalances:
         return ""
-    moved = f"Coordinators of groups moved {times(moves)}" if moves else ""
+    moved = f"Group coordinators moved {times(moves)}" if moves else ""
     if not rebalances:
         return f"{moved}, and the outage caused no rebalance."
     costing = f" ({cost:.1f} partition-seconds)" if cost else ""
@@ -303,6 +303,6 @@ def _recovery_of_steps(steps: Sequence[RestartStep]) -> list[str]:
 def _troubles(steps: Iterable[RestartStep]) -> Iterator[str]:
     for step in steps:
         if step.is_early:
-            yield f"Broker {step.broker} was stopped while a broker restarted before it was missing from an ISR."
+            yield f"Broker {step.broker} was stopped too early: an ISR still lacked a broker that was restarted before."
         if step.kind != OutageKind.CONTROLLED_SHUTDOWN:
             yield f"Broker {step.broker} was not shut down in order ({step.kind})."

@@ -126,14 +126,14 @@ class ControllerCase:
     def emptied(self) -> str:
         """The clause of a sentence on the first controller where epochs had been higher before."""
         what = "ZooKeeper's data was emptied" if self.term.is_zookeepers else "the disks of its quorum were formatted"
-        return f", whose epochs begin again: {what}" if self.term.incarnation else ""
+        return f". Controller epochs begin again: {what}" if self.term.incarnation else ""
 
     @property
     def why_resigned(self) -> str:
         """The reasons for which a controller of that mode resigns."""
         if self.before and self.before.is_zookeepers:
             return "it was shut down, its ZooKeeper session expired, or its node in ZooKeeper was deleted"
-        return "that one lost the majority of the quorum, or an operator had it replaced"
+        return "it lost the majority of the quorum, or an operator replaced it"
 
     @property
     def outcome(self) -> str:
@@ -278,8 +278,8 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Likely(
         ControllerChangeCause.OUTAGE,
-        "Controller {controller} became active as it started: the controller before, which no line names, was down like"
-        " all other brokers.",
+        "Controller {controller} became active as it started. No line names the controller before it, which was down"
+        " like all other brokers.",
         proof=(predecessor_unknown, found_no_other),
         source="KafkaController.elect, once the controller's node in ZooKeeper is gone; its initializeControllerContext"
         " lists the brokers whose sessions last",

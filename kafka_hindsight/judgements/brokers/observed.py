@@ -343,8 +343,8 @@ def _row(cluster: str, broker: int, start: datetime, end: datetime, proofs: Time
         broker=broker,
         first_at=start,
         last_at=end,
-        explanation=f"Whether broker {broker} served is not known for {duration(end - start)}: neither its own log nor"
-        " a controller's has a line of that time.",
+        explanation=f"For {duration(end - start)} it is not known whether broker {broker} served: neither its own log"
+        " nor a controller's has a line of that time.",
         evidence=evidence_of(quote(proof) for proof in around if proof),
     )
 

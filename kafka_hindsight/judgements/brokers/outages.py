@@ -630,7 +630,7 @@ def _quotes(absence: Absence) -> Iterator[Quote]:
 def _ending(absence: Absence, outage: BrokerOutage) -> str:
     if absence.up_at is None:
         if not absence.shows_end:
-            return "Whether it came back is not known: no log that would show it reaches further."
+            return "It is not known whether it came back: the logs that would show it end before."
         if absence.known_until and absence.observed_until - absence.known_until > CLOCK_SKEW:
             return f"It had not come back at {absence.known_until:%H:%M:%S}, when the logs that would show it end."
         return "It had not come back when the lines end."
@@ -638,9 +638,9 @@ def _ending(absence: Absence, outage: BrokerOutage) -> str:
     if absence.up_at == absence.down_at or not lasted:
         return ""
     if not absence.shows_end:
-        return f"It served again after {lasted}: no log of all that time is at hand."
+        return f"It served again after {lasted}; the logs do not cover all of that time."
     if not absence.is_end_exact:
-        return f"It served again after {lasted}: no line shows its return, and then it served."
+        return f"It served again after {lasted}: a line shows that it served, and none shows its return."
     if starts_exactly(outage):
         return f"It served again after {lasted}."
     return f"It was away for {lasted}."
