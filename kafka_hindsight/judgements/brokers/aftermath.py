@@ -44,20 +44,20 @@ def add_impact(
     counted_leaders = Timeline(
         ((at, Counter(r.leader for r in partitions)) for at, partitions in leaders.items()), lambda c: c[0]
     )
-    judged = []
+    with_impact = []
     for outage, after in zip(ordered, [*ordered[1:], None], strict=False):
         again_at = after.down_at if after and after.broker == outage.broker else NEVER
-        caused, spans = caused_by.get(outage.outage_id, ()), spans_of.get(outage.outage_id, ())
+        elections, spans = caused_by.get(outage.outage_id, ()), spans_of.get(outage.outage_id, ())
         moves, before = moves_of.get(outage.outage_id, ()), counted_leaders.last_until(outage.down_at)
-        lost_at = {(f.topic, f.partition): f.happened_at for f in caused if f.leader_from == outage.broker}
+        lost_at = {(f.topic, f.partition): f.happened_at for f in elections if f.leader_from == outage.broker}
         restored_at = _restored_at(lost_at, led_by.get(outage.broker, ()))
         own_counts = [r for r in counts.get(outage.broker, ()) if outage.down_at <= r.snapshot_at < again_at]
         recovery = () if spans else _recovery_in_readings(outage.up_at, own_counts)
         recovered_at = recovery[-1].snapshot_at if recovery else _recovered_at(outage.up_at, spans)
-        judged.append(
+        with_impact.append(
             replace(
                 outage,
-                elections=len(caused),
+                elections=len(elections),
                 partitions_led_before=len(lost_at) or (before[1][outage.broker] if before else None),
                 leadership_restored_at=restored_at if restored_at and restored_at < again_at else None,
                 isr_shrinks=len(spans) if isr_spans else None,
@@ -68,13 +68,13 @@ def add_impact(
                 evidence=evidence_of([*outage.evidence, *(q for r in recovery for q in r.evidence)]),
             )
         )
-    return judged
+    return with_impact
 
 
 def add_rebalances(outages: Iterable[rows.BrokerOutage], incidents: Iterable[rows.Incident]) -> list[rows.BrokerOutage]:
     """Add to the rows of `add_impact` the rebalances that each outage caused, and what those cost."""
-    caused = grouped(incidents, lambda i: i.first_outage_id)
-    return [_with_rebalances(outage, caused.get(outage.outage_id, ())) for outage in outages]
+    incidents_of = grouped(incidents, lambda i: i.first_outage_id)
+    return [_with_rebalances(outage, incidents_of.get(outage.outage_id, ())) for outage in outages]
 
 
 def _with_rebalances(outage: rows.BrokerOutage, incidents: Sequence[rows.Incident]) -> rows.BrokerOutage:
@@ -117,12 +117,12 @@ def _disturbance(outage: rows.BrokerOutage) -> str:
     moves, rebalances, cost = outage.coordinator_moves, outage.rebalances, outage.partition_seconds
     if not moves and not rebalances:
         return ""
-    moved = f"Group coordinators moved {times(moves)}" if moves else ""
+    moves_text = f"Group coordinators moved {times(moves)}" if moves else ""
     if not rebalances:
-        return f"{moved}, and the outage caused no rebalance."
+        return f"{moves_text}, and the outage caused no rebalance."
     costing = f" ({cost:.1f} partition-seconds)" if cost else ""
-    caused = f"he outage caused {counted(rebalances, 'rebalance')}{costing}."
-    return f"{moved}; t{caused}" if moved else f"T{caused}"
+    outage_text = f"outage caused {counted(rebalances, 'rebalance')}{costing}."
+    return f"{moves_text}; the {outage_text}" if moves_text else f"The {outage_text}"
 
 
 def _restored_at(lost_at: Mapping[tuple[str, int], datetime], failovers: Iterable[rows.Failover]) -> datetime | None:
@@ -184,11 +184,11 @@ def _chains(orderly: Sequence[BrokerOutage]) -> list[list[BrokerOutage]]:
     """Stops that follow one another, the nearest joined first: so the second stop of a broker separates two restarts
     where they lie farthest apart."""
     chain_of = {n: [n] for n in range(len(orderly))}
-    waits = sorted((_waited(before, after), n) for n, (before, after) in enumerate(pairwise(orderly)))
-    for waited, n in waits:
-        joined = [*chain_of[n], *chain_of[n + 1]]
-        if waited <= _GAP and len({orderly[i].broker for i in joined}) == len(joined):
-            chain_of |= dict.fromkeys(joined, joined)
+    waits = sorted((_wait_between(before, after), n) for n, (before, after) in enumerate(pairwise(orderly)))
+    for wait, n in waits:
+        members = [*chain_of[n], *chain_of[n + 1]]
+        if wait <= _GAP and len({orderly[i].broker for i in members}) == len(members):
+            chain_of |= dict.fromkeys(members, members)
     chains = ([orderly[i] for i in places] for n, places in chain_of.items() if n == places[0])
     # A cluster that was stopped as a whole, so that all brokers were down at once, is not a rolling restart.
     return [s for s in chains if len(s) > 1 and max(o.down_at for o in s) >= min(map(_up_at, s))]
@@ -200,7 +200,7 @@ def _up_at(outage: BrokerOutage) -> datetime:
     return outage.up_at
 
 
-def _waited(before: BrokerOutage, after: BrokerOutage) -> timedelta:
+def _wait_between(before: BrokerOutage, after: BrokerOutage) -> timedelta:
     """How long after a broker was back in every ISR the next one was stopped."""
     up_at = _up_at(before)
     return max(timedelta(), after.down_at - max(up_at, before.isr_recovered_at or up_at))
@@ -208,10 +208,10 @@ def _waited(before: BrokerOutage, after: BrokerOutage) -> timedelta:
 
 def _with_crashes(stops: Sequence[BrokerOutage], others: Iterable[BrokerOutage]) -> list[BrokerOutage]:
     """The stops with the first crash in between of each broker that was not restarted otherwise."""
-    restarted = {o.broker for o in stops}
-    between = (o for o in others if stops[0].down_at < o.down_at < stops[-1].down_at and o.broker not in restarted)
-    crashed = [crashes[0] for crashes in grouped(between, lambda o: o.broker).values()]
-    return sorted([*stops, *crashed], key=lambda o: (o.down_at, o.broker))
+    brokers = {o.broker for o in stops}
+    between = (o for o in others if stops[0].down_at < o.down_at < stops[-1].down_at and o.broker not in brokers)
+    first_crashes = [crashes[0] for crashes in grouped(between, lambda o: o.broker).values()]
+    return sorted([*stops, *first_crashes], key=lambda o: (o.down_at, o.broker))
 
 
 def _row(
@@ -251,15 +251,15 @@ def _row(
 
 
 def _step(outage: BrokerOutage, before: Sequence[BrokerOutage], spans: Sequence[Sequence[IsrSpan]]) -> RestartStep:
-    down_at, recovered, restored = outage.down_at, outage.isr_recovered_at, outage.leadership_restored_at
+    down_at, recovered_at, restored_at = outage.down_at, outage.isr_recovered_at, outage.leadership_restored_at
     return RestartStep(
         broker=outage.broker,
         outage_id=outage.outage_id,
         kind=outage.kind,
         down_at=down_at,
         up_at=outage.up_at,
-        isr_recovered_ms=elapsed_ms(down_at, recovered) if recovered else None,
-        leadership_restored_ms=elapsed_ms(down_at, restored) if restored else None,
+        isr_recovered_ms=elapsed_ms(down_at, recovered_at) if recovered_at else None,
+        leadership_restored_ms=elapsed_ms(down_at, restored_at) if restored_at else None,
         is_early=_is_early(down_at, before, spans),
         partitions_led_before=outage.partitions_led_before,
         elections=outage.elections or 0,

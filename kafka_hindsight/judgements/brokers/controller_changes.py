@@ -28,10 +28,10 @@ _RESIGNED_BEFORE = timedelta(minutes=1)
 """A cluster has a new controller within this time of a resignation, unless its quorum has no majority."""
 
 _IN_VAIN = 3
-"""So many elections begun by one node: where only the first vote splits, the second one elects. Our choice."""
+"""The elections of one node that are in vain: where only the first vote splits, the second one elects. Our choice."""
 
 _WITHOUT_END = 6
-"""So many elections begun by one node: votes that split would not do so each time. Our choice."""
+"""The elections of one node that split votes do not explain: they would not split each time. Our choice."""
 
 
 def most_elections(candidacies: Sequence[Event]) -> int | None:
@@ -71,10 +71,10 @@ class ControllerCase:
     def resigned_at(self) -> datetime | None:
         """The instant at which the former controller gave up the quorum's leadership, and then stood for election."""
         downs = [e for e in self.lines if e.kind == Kind.CONTROLLER_STEPPED_DOWN]
-        later = downs and any(
+        has_stood_since = downs and any(
             e.broker == self.former and e.happened_at > downs[-1].happened_at for e in self.candidacies
         )
-        return downs[-1].happened_at if later else None
+        return downs[-1].happened_at if has_stood_since else None
 
     @property
     def former_outage(self) -> BrokerOutage | None:
@@ -82,11 +82,11 @@ class ControllerCase:
 
         One that begins just after the change counts only for another node, whose clock may differ.
         """
-        own = [
+        own_outages = [
             o for o in self.outages if o.broker == self.former and not (self.is_back and o.down_at > self.term.since)
         ]
-        ongoing = [o for o in own if o.down_at <= self.term.since]
-        return max(ongoing or own, key=lambda o: o.down_at, default=None)
+        ongoing = [o for o in own_outages if o.down_at <= self.term.since]
+        return max(ongoing or own_outages, key=lambda o: o.down_at, default=None)
 
     @property
     def uncontrolled(self) -> tuple[timedelta | None, timedelta | None]:
@@ -186,8 +186,8 @@ def former_was_down(case: ControllerCase) -> Proof | None:
 
 def session_expired(case: ControllerCase) -> Proof | None:
     """The former controller reports that its ZooKeeper session expired."""
-    expired = [quote(e) for e in case.lines if e.kind == Kind.ZOOKEEPER_SESSION_EXPIRED]
-    return proof_if(expired, *expired[-1:])
+    expiries = [quote(e) for e in case.lines if e.kind == Kind.ZOOKEEPER_SESSION_EXPIRED]
+    return proof_if(expiries, *expiries[-1:])
 
 
 def moved_to_kraft(case: ControllerCase) -> Proof | None:
@@ -377,13 +377,13 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
             skips = before and term.is_zookeepers and term.epoch > before.epoch + 1
             if before and (skips or before.incarnation != term.incarnation):
                 before = None
-            own = lines.get(before.controller) if before else None
+            former_lines = lines.get(before.controller) if before else None
             lists = (e for e in ordered if e.kind == Kind.BROKERS_LISTED and e.broker == term.controller)
             yield ControllerCase(
                 term=term,
                 before=before,
                 outages=_absences_at(term.since, away, terms),
-                lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
+                lines=former_lines.between(before.since, term.since + CLOCK_SKEW) if before and former_lines else (),
                 candidacies=_until(term.since, candidacies, before.since if before else LONG_AGO),
                 broker_list=next((e for e in lists if term.since <= e.happened_at < (term.until or NEVER)), None),
             )

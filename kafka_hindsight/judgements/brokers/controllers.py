@@ -146,11 +146,11 @@ def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
 
 
 def _epoch_of(epoch: int, claims: Sequence[_Claim], incarnation: int) -> ControllerEpoch:
-    elected = next((c for c in claims if c.line.kind == "controller_elected"), None)
+    election = next((c for c in claims if c.line.kind == "controller_elected"), None)
     news = [c for c in claims if c.is_news]
-    controller = (elected or claims[0]).controller
+    controller = (election or claims[0]).controller
     lines = tuple(c.line for c in (news or claims) if c.controller == controller)
-    since = (elected.line if elected else lines[0]).happened_at
+    since = (election.line if election else lines[0]).happened_at
     return ControllerEpoch(epoch, controller, since, None, bool(news), lines, incarnation=incarnation)
 
 
@@ -160,25 +160,25 @@ def _with_ends(
     """The epochs, each with its end: the next one began, or its controller resigned."""
     epochs_with_ends = []
     for epoch, following in zip(epochs, [*epochs[1:], None], strict=False):
-        own = [r for r in resignations if r.broker == epoch.controller and r.happened_at >= epoch.since]
-        ends = [*([following.since] if following else []), *(r.happened_at for r in own[:1])]
+        own_resignations = [r for r in resignations if r.broker == epoch.controller and r.happened_at >= epoch.since]
+        ends = [*([following.since] if following else []), *(r.happened_at for r in own_resignations[:1])]
         over_at = next((e.since for e in epochs if e.incarnation > epoch.incarnation), None)
-        renounced_at = _renounced_at(epoch, own, naming_lines, over_at)
+        renounced_at = _renounced_at(epoch, own_resignations, naming_lines, over_at)
         epochs_with_ends.append(replace(epoch, until=min(ends, default=None), renounced_at=renounced_at))
     return tuple(epochs_with_ends)
 
 
 def _renounced_at(
-    epoch: ControllerEpoch, own: Iterable[Event], naming_lines: Iterable[Event], over_at: datetime | None
+    epoch: ControllerEpoch, own_resignations: Iterable[Event], naming_lines: Iterable[Event], over_at: datetime | None
 ) -> datetime | None:
     """The instant at which a controller learned that its epoch is over: it resigned, else it first named a later one.
 
     `over_at`: when the next incarnation of the metadata began.
     """
-    resigned = [r.happened_at for r in own if r.controller_epoch == epoch.epoch]
+    resigned_ats = [r.happened_at for r in own_resignations if r.controller_epoch == epoch.epoch]
     by_controller = (e for e in naming_lines if e.broker == epoch.controller and e.happened_at >= epoch.since)
     later = (e.happened_at for e in by_controller if (e.controller_epoch or 0) > epoch.epoch)
-    ends = (resigned[0] if resigned else next(later, None), over_at)
+    ends = (resigned_ats[0] if resigned_ats else next(later, None), over_at)
     return min((at for at in ends if at is not None), default=None)
 
 

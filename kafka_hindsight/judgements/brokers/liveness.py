@@ -59,7 +59,7 @@ committed its change of an ISR. One that is cut off goes on to serve the clients
 SERVING_KINDS = (
     MEMBER_KINDS | frozenset(GROUP_KINDS) | {Kind.ISR_SHRINK_PROPOSED, Kind.ISR_EXPAND_PROPOSED, Kind.FOLLOWER_STARTED}
 )
-"""Lines that only a broker writes which leads or follows, whoever still hears it: one whose process ended, none."""
+"""Lines that only a broker writes that leads or follows, even if no other node hears it."""
 
 LISTED = "broker_listed"
 """The kind of what a reading shows of a broker that it lists. No line has it."""
@@ -330,7 +330,7 @@ _REPLAYED = re.compile(r"\] Replayed |\] (?:Registered new|Re-registered) broker
 
 
 EXITS = ("process.start_aborted", "process.fatal_fault", "process.controller_start_failed")
-"""What a process says once, when it exits: whatever fails afterwards is another one."""
+"""Patterns of lines that a process writes once, when it exits: a failure afterwards is another process's."""
 
 _LOCK_IS_HELD = re.compile(r"Failed to acquire lock on file \.lock in ")
 
@@ -374,21 +374,21 @@ _OF_A_START = (Kind.BROKER_STARTING, Kind.BROKER_START_FAILED, Kind.BROKER_SHUTD
 """All that a process writes of itself which does not get as far as to know its id."""
 
 
-def with_writers(ordered: Iterable[Event]) -> list[Event]:
+def with_writers(events: Iterable[Event]) -> list[Event]:
     """The lines in order, those that name no broker as of the one that wrote them, where that is known.
 
     Where several brokers write one log, neither a signal nor a start that fails names any of them. A start is of the
     broker whose settings stand just before it; one between the end of a broker's process and its next line is that
     broker's, as no other one writes there. Of signals, each broker whose shutdown begins has got one.
     """
-    lines = _with_signals(_with_settings(ordered))
+    lines = _with_signals(_with_settings(events))
     stopped_broker: dict[str, int] = {}
-    unnamed: dict[str, list[int]] = defaultdict(list)
+    unnamed_places: dict[str, list[int]] = defaultdict(list)
     for place, line in enumerate(lines):
         if line.broker is None and line.source in stopped_broker and line.kind in _OF_A_START:
-            unnamed[line.source].append(place)
+            unnamed_places[line.source].append(place)
         elif line.broker is not None and line.origin == Origin.BROKER:
-            places = unnamed.pop(line.source, ())
+            places = unnamed_places.pop(line.source, ())
             if stopped_broker.pop(line.source, None) == line.broker:
                 for unnamed_place in places:
                     lines[unnamed_place] = replace(lines[unnamed_place], broker=line.broker)
@@ -397,7 +397,7 @@ def with_writers(ordered: Iterable[Event]) -> list[Event]:
     return lines
 
 
-def _with_settings(ordered: Iterable[Event]) -> Iterator[Event]:
+def _with_settings(events: Iterable[Event]) -> Iterator[Event]:
     """The lines in order, those of a start that names no broker as of the one whose settings stand just before it.
 
     Source: until 1.0 Kafka.main logs KafkaConfig before KafkaServer.startup, later DynamicBrokerConfig.initialize does.
@@ -405,7 +405,7 @@ def _with_settings(ordered: Iterable[Event]) -> Iterator[Event]:
     settings: dict[str, Event] = {}
     started_at: dict[str, datetime] = {}
     starting: dict[str, int | None] = {}
-    for line in ordered:
+    for line in events:
         source, at = line.source, line.happened_at
         if line.kind == Kind.BROKER_CONFIGURED and at - started_at.get(source, LONG_AGO) > SAME_START:
             settings[source] = line
@@ -419,7 +419,7 @@ def _with_settings(ordered: Iterable[Event]) -> Iterator[Event]:
         yield line if writer is None else replace(line, broker=writer)
 
 
-def _with_signals(ordered: Iterable[Event]) -> list[Event]:
+def _with_signals(events: Iterable[Event]) -> list[Event]:
     """The lines in order, each signal that names no broker as of the next one whose shutdown begins in that log.
 
     Equal lines of one instant are one record, which then stands for the signal of each broker that ends.
@@ -428,32 +428,32 @@ def _with_signals(ordered: Iterable[Event]) -> list[Event]:
     lines: list[Event] = []
     signals: dict[str, list[int]] = defaultdict(list)
     shutdown_at: dict[tuple[str, int], datetime] = {}
-    for line in ordered:
+    for line in events:
         source, at = line.source, line.happened_at
         if line.kind == Kind.PROCESS_SIGNALLED and line.broker is None:
             signals[source].append(len(lines))
         elif _OWN_SIGNALS.get(line.kind) is Signal.SHUTDOWN and line.broker is not None:
             before, shutdown_at[source, line.broker] = shutdown_at.get((source, line.broker), LONG_AGO), at
-            soon = [n for n in signals[source] if at - lines[n].happened_at <= SAME_START]
-            unnamed = next((n for n in soon if lines[n].broker is None), None)
+            recent = [n for n in signals[source] if at - lines[n].happened_at <= SAME_START]
+            unnamed = next((n for n in recent if lines[n].broker is None), None)
             if at - before > SAME_START and unnamed is not None:
                 lines[unnamed] = replace(lines[unnamed], broker=line.broker)
-            elif at - before > SAME_START and soon and at - lines[soon[-1]].happened_at <= _AT_ONCE:
-                lines.append(replace(lines[soon[-1]], broker=line.broker))
-            signals[source] = soon
+            elif at - before > SAME_START and recent and at - lines[recent[-1]].happened_at <= _AT_ONCE:
+                lines.append(replace(lines[recent[-1]], broker=line.broker))
+            signals[source] = recent
         lines.append(line)
     return lines
 
 
-def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]) -> dict[int, list[LivenessSignal]]:
+def signals_by_broker(events: Iterable[Event], terms: Sequence[ControllerEpoch]) -> dict[int, list[LivenessSignal]]:
     """All signals of each broker's liveness, in the order of the lines.
 
-    `ordered` holds events of at least PRESENCE_KINDS, in order. Of controllers only the active one's lines count. A
+    `events` are of at least PRESENCE_KINDS, in order. Of controllers only the active one's lines count. A
     failed start shows neither a service nor a shutdown.
     """
     signals: dict[int, list[LivenessSignal]] = defaultdict(list)
     active: set[int] = set()
-    for event in ordered:
+    for event in events:
         if event.kind in ACTIVE_KINDS and event.broker is not None:
             active.add(event.broker)
         for signal in _signals_in(event, active, terms):
@@ -466,11 +466,11 @@ def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]
 
 def _signals_in(event: Event, active: Collection[int], terms: Sequence[ControllerEpoch]) -> Iterator[LivenessSignal]:
     """The signals of one line. `active`: the brokers that were active before it."""
-    own = _OWN_SIGNALS.get(event.kind)
+    own_signal = _OWN_SIGNALS.get(event.kind)
     if event.kind == Kind.CLUSTER_NAMED and event.pattern_id != _NEW_PROCESS:
         return
-    if own and event.broker is not None:
-        yield LivenessSignal(event.broker, own, event)
+    if own_signal and event.broker is not None:
+        yield LivenessSignal(event.broker, own_signal, event)
     elif event.kind in _CONTROLLER_SIGNALS and _is_news(event, terms):
         for brokers, meaning in _CONTROLLER_SIGNALS[event.kind]:
             yield from (LivenessSignal(b, signal, event) for b in brokers(event, active) for signal in meaning)
@@ -486,8 +486,8 @@ def _is_news(event: Event, terms: Sequence[ControllerEpoch]) -> bool:
 
 def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[LivenessSignal]:
     """The signals of one broker; each one that the process of a failed start wrote shows that failure."""
-    abandoned = _abandoned(signals)
-    signals = [replace(s, shows=Signal.FAILED) if place in abandoned else s for place, s in enumerate(signals)]
+    abandoned_places = _abandoned_starts(signals)
+    signals = [replace(s, shows=Signal.FAILED) if place in abandoned_places else s for place, s in enumerate(signals)]
     fails_at = list(_failed_starts(signals))
     failed_at: datetime | None = None
     ended_at: datetime | None = None
@@ -517,7 +517,7 @@ def _failed_starts(signals: Iterable[LivenessSignal]) -> Iterator[tuple[datetime
             ended_at = signal.at
 
 
-def _abandoned(signals: Sequence[LivenessSignal]) -> set[int]:
+def _abandoned_starts(signals: Sequence[LivenessSignal]) -> set[int]:
     """The places of shutdowns of a broker whose new process its controller saw just before, none in a line of its own.
 
     Source: BrokerServer.startup shuts a broker down whose start fails, and its controller may have let it in already.
@@ -538,8 +538,8 @@ def _is_failing(
 
     The controller may let in a broker whose port turns out to be in use a moment later.
     """
-    soon = (ended_at <= signal.at for at, ended_at in fails_at if timedelta() <= at - signal.at <= SAME_START)
-    if signal.shows is Signal.SERVES and any(soon):
+    failures_soon = (ended_at <= signal.at for at, ended_at in fails_at if timedelta() <= at - signal.at <= SAME_START)
+    if signal.shows is Signal.SERVES and any(failures_soon):
         return True
     ends = signal.is_own and signal.shows in _END_A_FAILED_START
     return ends and failed_at is not None and signal.at - failed_at <= SHUTDOWN_LASTS

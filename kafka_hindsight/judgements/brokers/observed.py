@@ -259,21 +259,21 @@ class Observed:
 
 
 def observe(
-    ordered: Sequence[Event], proofs: Iterable[Event], readings: Iterable[BrokerSnapshot], files: Iterable[LogFile]
+    events: Sequence[Event], proofs: Iterable[Event], readings: Iterable[BrokerSnapshot], files: Iterable[LogFile]
 ) -> Observed:
     """Gather the evidence on all brokers. There is at least one event; `proofs` are more lines that show life."""
-    ordered = with_writers(ordered)
-    uses_zookeeper = any(e.kind in _OF_ZOOKEEPER for e in ordered)
-    terms = controller_epochs_of(ordered)
+    events = with_writers(events)
+    uses_zookeeper = any(e.kind in _OF_ZOOKEEPER for e in events)
+    terms = controller_epochs_of(events)
     return Observed(
-        signs=SignsOfLife(ordered, proofs, readings),
-        logs=LogsAtHand(ordered, files, terms),
+        signs=SignsOfLife(events, proofs, readings),
+        logs=LogsAtHand(events, files, terms),
         terms=terms,
         session=SESSION[uses_zookeeper],
-        since=ordered[0].happened_at,
-        until=ordered[-1].happened_at,
+        since=events[0].happened_at,
+        until=events[-1].happened_at,
         uses_zookeeper=uses_zookeeper,
-        signals=signals_by_broker(ordered, terms),
+        signals=signals_by_broker(events, terms),
     )
 
 
@@ -281,17 +281,17 @@ _Spanned = TypeVar("_Spanned", MissingBrokerLog, UnobservedSpan)
 
 
 def find_missing_broker_logs(
-    ordered: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[ControllerEpoch]
+    events: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[ControllerEpoch]
 ) -> list[MissingBrokerLog]:
     """One row for each node, by its id, that lines in order or readings name and that wrote none of the lines."""
-    writers = {e.broker for e in ordered if e.origin != Origin.RECORD}
+    writers = {e.broker for e in events if e.origin != Origin.RECORD}
     mentions: dict[int, list[Quote]] = defaultdict(list)
-    for broker, mention in _mentions(ordered, readings, terms):
-        if broker not in writers and broker >= 0 and ordered:
+    for broker, mention in _mentions(events, readings, terms):
+        if broker not in writers and broker >= 0 and events:
             mentions[broker].append(mention)
     return [
         MissingBrokerLog(
-            cluster=ordered[0].cluster,
+            cluster=events[0].cluster,
             broker=broker,
             first_at=min(q.happened_at for q in quotes),
             last_at=max(q.happened_at for q in quotes),
@@ -302,15 +302,15 @@ def find_missing_broker_logs(
 
 
 def _mentions(
-    ordered: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[ControllerEpoch]
+    events: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[ControllerEpoch]
 ) -> Iterator[tuple[int, Quote]]:
     for row in readings:
         yield row.broker, quote_snapshot(row, f"broker {row.broker} is listed")
-    for broker, signals in signals_by_broker(ordered, terms).items():
+    for broker, signals in signals_by_broker(events, terms).items():
         yield from ((broker, quote(signal.event)) for signal in signals)
     for term in terms:
         yield from ((term.controller, quote(line)) for line in term.lines)
-    for event in ordered:
+    for event in events:
         for broker in {*(broker_ids(event.isr) or ()), *(() if event.leader is None else (event.leader,))}:
             yield broker, quote(event)
 

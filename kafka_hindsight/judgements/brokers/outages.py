@@ -157,7 +157,7 @@ class Life:
         if self.current is None and self._begins(signal):
             self.current = self._new_absence(signal)
         if self.current is not None:
-            self.current = self._continued(self.current, signal)
+            self.current = self._with_signal(self.current, signal)
             if self.current.up_at:
                 self._close(self.current)
         if signal.shows is Signal.REASON:
@@ -173,17 +173,17 @@ class Life:
         """End the absence by a sign of life before the next signal, unless that signal shows the same return."""
         if self.current is None:
             return
-        unnoticed = timedelta() if self.current.detected_at or self.current.is_over else self.observed.session
-        since = max(self.current.silent_from, self.current.down_at + unnoticed)
+        margin = timedelta() if self.current.detected_at or self.current.is_over else self.observed.session
+        since = max(self.current.silent_from, self.current.down_at + margin)
         life = self._first_service(self.current, since)
-        same = _SAME_LIFE.get(coming.shows) if coming else None
-        if life and coming and same and coming.at - life.happened_at <= same:
+        tolerance = _SAME_LIFE.get(coming.shows) if coming else None
+        if life and coming and tolerance and coming.at - life.happened_at <= tolerance:
             return
         if life and (coming is None or life.happened_at < coming.at):
             self.start = None
-            self._close(_returned(self.current, life, is_exact=False))
+            self._close(_with_return(self.current, life, is_exact=False))
         elif coming and since < coming.at and self._must_have_served(coming, self.current):
-            self._close(_returned(self.current, coming.event, is_exact=False))
+            self._close(_with_return(self.current, coming.event, is_exact=False))
 
     def _first_service(self, absence: Absence, since: datetime) -> Event | None:
         """The first proof of the broker's return.
@@ -228,10 +228,10 @@ class Life:
 
         Where several brokers write one log, the line of the start names none of them.
         """
-        served = max((at for at in (self.served_at, self._served_since) if at), default=LONG_AGO)
-        is_unseen = self.start is None and signal.at - served > LATE_REPORT
-        lived = self.observed.signs.last_before(self.broker, signal.at - CATCHING_UP)
-        return is_unseen and lived is not None and signal.event.pattern_id == STARTED_ON_ZOOKEEPER
+        served_at = max((at for at in (self.served_at, self._served_since) if at), default=LONG_AGO)
+        is_unseen = self.start is None and signal.at - served_at > LATE_REPORT
+        last_line = self.observed.signs.last_before(self.broker, signal.at - CATCHING_UP)
+        return is_unseen and last_line is not None and signal.event.pattern_id == STARTED_ON_ZOOKEEPER
 
     def _new_absence(self, signal: LivenessSignal) -> Absence:
         at, until = signal.at, self.observed.until
@@ -250,9 +250,9 @@ class Life:
         heard_at = last_line.happened_at if last_line else self._served_since
         if signal.is_own and heard_at and not self.observed.logs.would_show_start(self.broker, heard_at, at):
             return replace(absence, shows_start=False, last_seen_at=heard_at)
-        return self._detected(replace(absence, last_line=last_line), signal, heard_at)
+        return self._with_detection(replace(absence, last_line=last_line), signal, heard_at)
 
-    def _detected(self, absence: Absence, signal: LivenessSignal, heard_at: datetime | None) -> Absence:
+    def _with_detection(self, absence: Absence, signal: LivenessSignal, heard_at: datetime | None) -> Absence:
         """The absence that others detected, or that a start shows; it begins when the broker fell silent."""
         signs, logs, session = self.observed.signs, self.observed.logs, self.observed.session
         failure = signs.first_failure(self.broker, heard_at, signal.at)
@@ -295,11 +295,11 @@ class Life:
         starts = (s.at for s in self.observed.signals.get(controller, ()) if s.event.kind == Kind.BROKER_STARTED)
         return any(abs(at - signal.at) <= LATE_REPORT for at in starts)
 
-    def _continued(self, absence: Absence, signal: LivenessSignal) -> Absence:
+    def _with_signal(self, absence: Absence, signal: LivenessSignal) -> Absence:
         """The absence after one more signal."""
         if signal.shows is Signal.SERVES:
             restart = absence.restart or (signal if signal.is_own else None)
-            return replace(_returned(absence, signal.event, is_exact=True), restart=restart)
+            return replace(_with_return(absence, signal.event, is_exact=True), restart=restart)
         absence = replace(absence, lines=(*absence.lines, signal.event))
         if signal.shows is Signal.REASON:
             return absence
@@ -353,7 +353,7 @@ class Life:
         """Keep the absence, completed by what only the whole of it shows, unless it never happened."""
         self.current = None
         if not (self._was_undone(absence) or _may_be_first(absence)):
-            self.absences.append(self._finished(absence))
+            self.absences.append(self._complete(absence))
 
     def _was_undone(self, absence: Absence) -> bool:
         """Whether a controller of KRaft declared the broker down, and was replaced before that was committed.
@@ -366,12 +366,12 @@ class Life:
             return False
         until = min(absence.up_at, fence.happened_at + UNDONE_WITHIN)
         if absence.is_end_exact:
-            back = absence.lines[-1]
-            is_same = (back.kind, back.broker) == (Kind.BROKER_UNFENCE_GRANTED, fence.broker)
+            last_line = absence.lines[-1]
+            is_same = (last_line.kind, last_line.broker) == (Kind.BROKER_UNFENCE_GRANTED, fence.broker)
             until = fence.happened_at + CLOCK_SKEW if is_same else fence.happened_at
         return any(fence.happened_at < t.since <= until for t in self.observed.terms)
 
-    def _finished(self, absence: Absence) -> Absence:
+    def _complete(self, absence: Absence) -> Absence:
         absence = self._with_life(self._with_start_behind(absence))
         observed = self.observed
         known_until = observed.logs.known_until(self.broker, absence.gone_by)
@@ -439,7 +439,7 @@ def _may_be_first(absence: Absence) -> bool:
     return is_start and not is_shown and seen_at is not None and absence.down_at - seen_at > LOOK_BACK
 
 
-def _returned(absence: Absence, proof: Event, *, is_exact: bool) -> Absence:
+def _with_return(absence: Absence, proof: Event, *, is_exact: bool) -> Absence:
     return replace(absence, up_at=proof.happened_at, is_end_exact=is_exact, lines=(*absence.lines, proof))
 
 
@@ -468,8 +468,8 @@ def is_another(lines: Sequence[Event], failures: FailedStarts, failure: Event) -
         return True
     ends = [(e.pattern_id, e.detail) for e in failures[-1] if e.kind in _ENDING_KINDS]
     # A process says once why it exits, and once of each of its servers that it failed.
-    is_end, what = failure.kind in _ENDING_KINDS, (failure.pattern_id, failure.detail)
-    if ends and is_end and (ends[-1][0] in EXITS or ends[-1] == what):
+    is_end, identity = failure.kind in _ENDING_KINDS, (failure.pattern_id, failure.detail)
+    if ends and is_end and (ends[-1][0] in EXITS or ends[-1] == identity):
         return True
     last = failures[-1][-1].happened_at
     start_times = (e.happened_at for e in lines if e.kind in (Kind.BROKER_STARTING, Kind.BROKER_INCARNATED))
@@ -479,21 +479,21 @@ def is_another(lines: Sequence[Event], failures: FailedStarts, failure: Event) -
 _STARTS = (Signal.RESTARTED, Signal.IS_NEW)
 
 
-def is_of_second(own: Iterable[LivenessSignal], is_active: Callable[[datetime, datetime], bool]) -> bool:
-    """Whether a process of a broker starts while another one serves, and fails, however often that is tried.
+def is_of_second(signals: Iterable[LivenessSignal], is_active: Callable[[datetime, datetime], bool]) -> bool:
+    """Whether a process of a broker starts, once or several times, and fails, while another one serves.
 
-    `own` are the broker's own signals from that start, or its failure, on. The other process lives if it holds the lock
-    of the log directories, if it writes lines afterwards, or if it ends afterwards and no start was between. Its lines
-    are told apart from those of the next process by the time between.
+    `signals` are the broker's own, from that start, or its failure, on. The other process lives if it holds the lock
+    of the log directories, if it writes lines afterwards, or if it ends afterwards and no start was between. The time
+    between separates its lines from those of the next process.
     """
-    rest = [s for s in own if s.shows is not Signal.REASON]
-    while failed := list(takewhile(lambda s: s.shows is Signal.FAILED, dropwhile(lambda s: s.shows in _STARTS, rest))):
-        rest = rest[rest.index(failed[-1]) + 1 :]
-        if any(is_lock_held(s.event) for s in failed):
+    later = [s for s in signals if s.shows is not Signal.REASON]
+    while fails := list(takewhile(lambda s: s.shows is Signal.FAILED, dropwhile(lambda s: s.shows in _STARTS, later))):
+        later = later[later.index(fails[-1]) + 1 :]
+        if any(is_lock_held(s.event) for s in fails):
             return True
-        until = rest[0].at - CATCHING_UP if rest else NEVER
-        has_exited = any(s.event.pattern_id in EXITS or s.event.kind == Kind.BROKER_STOPPED for s in failed)
-        if is_active(failed[-1].at + CATCHING_UP, until) or (has_exited and rest and rest[0].shows in ENDS):
+        until = later[0].at - CATCHING_UP if later else NEVER
+        has_exited = any(s.event.pattern_id in EXITS or s.event.kind == Kind.BROKER_STOPPED for s in fails)
+        if is_active(fails[-1].at + CATCHING_UP, until) or (has_exited and later and later[0].shows in ENDS):
             return True
     return False
 
@@ -586,15 +586,15 @@ def _starts(absence: Absence) -> Iterator[str]:
     """Each start that failed while the broker was away, with the line that shows why: those of one reason as one."""
     if not absence.failures:
         return
-    failed = f"Its start failed {counted(len(absence.failures), 'time')}"
+    opening = f"Its start failed {counted(len(absence.failures), 'time')}"
     reasons = _reasons(absence)
     if not reasons:
-        yield f"{failed}: its log, which would show why, is not at hand."
+        yield f"{opening}: its log, which would show why, is not at hand."
         return
     runs = [list(same) for _, same in groupby(reasons, key=lambda r: r[0])]
     clauses = [_why(run, is_dated=len(runs) > 1) for run in runs[:_NAMED]]
     more = [f"{len(runs) - _NAMED} more reasons"] if len(runs) > _NAMED else []
-    yield f"{failed}: {'; '.join([*clauses, *more])}."
+    yield f"{opening}: {'; '.join([*clauses, *more])}."
     yield from dict.fromkeys(reason.advice for reason, _ in reasons)
 
 
@@ -634,16 +634,16 @@ def _ending(absence: Absence, outage: BrokerOutage) -> str:
         if absence.known_until and absence.observed_until - absence.known_until > CLOCK_SKEW:
             return f"It had not come back at {absence.known_until:%H:%M:%S}, when the logs that would show it end."
         return "It had not come back when the lines end."
-    lasted = away(outage)
-    if absence.up_at == absence.down_at or not lasted:
+    length = away(outage)
+    if absence.up_at == absence.down_at or not length:
         return ""
     if not absence.shows_end:
-        return f"It served again after {lasted}; the logs do not cover all of that time."
+        return f"It served again after {length}; the logs do not cover all of that time."
     if not absence.is_end_exact:
-        return f"It served again after {lasted}: a line shows that it served, and none shows its return."
+        return f"It served again after {length}: a line shows that it served, and none shows its return."
     if starts_exactly(outage):
-        return f"It served again after {lasted}."
-    return f"It was away for {lasted}."
+        return f"It served again after {length}."
+    return f"It was away for {length}."
 
 
 def _absences_in_snapshots(

@@ -81,9 +81,9 @@ def incarnations_of(
     topic_readings, lives = TopicReadings.of(readings), lives_of(events, kinds, epochs)
     incarnations = []
     for key in sorted({*lives, *topic_readings.partitions()}):
-        own = lives.get(key) or [[]]
-        starts = [None, *(life[0].happened_at for life in own[1:]), None]
-        for number, life in enumerate(own):
+        own_lives = lives.get(key) or [[]]
+        starts = [None, *(life[0].happened_at for life in own_lives[1:]), None]
+        for number, life in enumerate(own_lives):
             incarnations.append(
                 Incarnation(key, number, life, topic_readings[key].within(starts[number], starts[number + 1]))
             )

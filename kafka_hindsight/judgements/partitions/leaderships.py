@@ -74,7 +74,7 @@ class Leadership:
 
 
 def leaderships_of(incarnation: Incarnation, context: ClusterContext) -> list[Leadership]:
-    """The leaderships of one partition, by epoch: one for each, whatever the number of its witnesses.
+    """The leaderships of one partition, by epoch: one for each, however many witnesses it has.
 
     Between two epochs that witnesses show, nothing is added but the lack of a leader, where a reading shows it or no
     other replica could have led. Instants do not fall as epochs rise: the clocks of two brokers may differ a little.
@@ -211,9 +211,9 @@ def _is_step(former: Leadership | None, now: Leadership, following: Leadership |
     but not without replicas in sync, and elects one of these next.
     Source: KafkaController.onControllerFailover, ReplicaStateMachine.startup before PartitionStateMachine.startup.
     """
-    removed = former.leader if former and former.epoch + 1 == now.epoch else None
-    others = {*(now.isr or ())} - {removed}
-    if removed is not None and following and following.leader in others:
+    removed_broker = former.leader if former and former.epoch + 1 == now.epoch else None
+    others = {*(now.isr or ())} - {removed_broker}
+    if removed_broker is not None and following and following.leader in others:
         return True
     return context.uses_zookeeper and any(now.at is None or context.outage_at(r, now.at) is None for r in others)
 
@@ -244,7 +244,7 @@ def _leaderless_after(
 def _losses(
     leader: int, since: datetime, after: Leadership | None, incarnation: Incarnation, context: ClusterContext
 ) -> Iterator[_Loss]:
-    """How a leader lost a partition from an instant on up to the next leadership, or on where none follows.
+    """The losses of a leader from an instant up to the next leadership, or to the end where none follows.
 
     A reading shows the partition without a leader while the leader was away: readings lag a little behind the brokers,
     so the reading alone is not enough. Or the only replica lost its disk or its broker, so that no other could lead.

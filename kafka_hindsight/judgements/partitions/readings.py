@@ -28,7 +28,7 @@ STATE = tuple(f.name for f in fields(PartitionState) if f.name in {g.name for g 
 _PARTITION = attrgetter("cluster", "topic", "partition")
 
 _WITNESSES = 3
-"""So many readings prove a state: verdicts quote the first two, each confirmed by the one after it."""
+"""The readings that prove a state: verdicts quote the first two, each confirmed by the one after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +124,8 @@ class TopicReadings:
         by_partition = grouped(states, _PARTITION)
         commits_of: defaultdict[Partition, dict[str, tuple[OffsetSnapshot, ...]]] = defaultdict(dict)
         for commit in commits:
-            own = commits_of[_PARTITION(commit)]
-            own[commit.snapshot_id] = (*own.get(commit.snapshot_id, ()), commit)
+            own_commits = commits_of[_PARTITION(commit)]
+            own_commits[commit.snapshot_id] = (*own_commits.get(commit.snapshot_id, ()), commit)
         self._of = {
             key: PartitionReadings(own_states, commits_of.get(key, {})) for key, own_states in by_partition.items()
         }
@@ -152,7 +152,7 @@ _NONE = PartitionReadings((), {})
 def states_of(readings: Iterable[PartitionSnapshot]) -> list[PartitionState]:
     """Rows of bronze.partition_snapshots each state once. See rebuild/partition_rows.py."""
     state = attrgetter(*STATE)
-    same = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: repr(state(r)))
+    by_state = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: repr(state(r)))
     return [
         PartitionState(
             **{name: getattr(rows[0], name) for name in STATE},
@@ -160,5 +160,5 @@ def states_of(readings: Iterable[PartitionSnapshot]) -> list[PartitionState]:
             snapshot_ids=[r.snapshot_id for r in rows],
             end_offsets=[-1 if r.end_offset is None else r.end_offset for r in rows],
         )
-        for rows in same.values()
+        for rows in by_state.values()
     ]

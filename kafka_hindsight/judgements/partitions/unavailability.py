@@ -39,12 +39,12 @@ def rebuild_unavailability(
     shrinks = by_partition(c for c in changes if c.change is IsrChangeKind.SHRINK)
     rows: list[Unavailability] = []
     for history in histories:
-        states, own = history.states(observed_window), shrinks[history.key]
+        states, own_shrinks = history.states(observed_window), shrinks[history.key]
         intervals = {
             # None where a leader surely gave way to the next at once.
             UnavailabilityKind.NO_LEADER: (i for i in history.leaderless if i.high is None or i.high),
-            UnavailabilityKind.ACKS_ALL_REFUSED: _refused(states, own, logs_end),
-            UnavailabilityKind.ACKS_ALL_HUNG: _hung(states, outages, own, logs_end),
+            UnavailabilityKind.ACKS_ALL_REFUSED: _refused(states, own_shrinks, logs_end),
+            UnavailabilityKind.ACKS_ALL_HUNG: _hung(states, outages, own_shrinks, logs_end),
         }
         for kind, interval in ((kind, i) for kind, own_times in intervals.items() for i in own_times):
             why: Reason = interval.value

@@ -142,10 +142,10 @@ def gap_between(
     if skipped + 1 - len(rises) < _HIDDEN_CHANGES:
         reasons = "; ".join(dict.fromkeys(reason for reason, _ in rises))
         return Gap(before, after, at, reasons, tuple(q for _, q in rises))
-    own = _own_commits(before, after, incarnation)
-    if own:
+    own_commits = _own_commits(before, after, incarnation)
+    if own_commits:
         reason = "the leader itself committed all that changed in between, but for one change at most"
-        return Gap(before, after, at, reason, tuple(map(quote, own)))
+        return Gap(before, after, at, reason, tuple(map(quote, own_commits)))
     return Gap(before, after, at, None, after.quotes)
 
 
@@ -177,9 +177,9 @@ def _own_commits(before: Leadership, after: Leadership, incarnation: Incarnation
     until = min((version for epoch, version in epochs if version is not None and epoch >= after.epoch), default=None)
     if since is None or until is None or before.leader == NOBODY or before.leader != after.leader:
         return []
-    committed = (e for e in incarnation.events if e.kind == "isr_updated" and e.broker == before.leader)
-    own = {e.partition_epoch: e for e in committed if since < (e.partition_epoch or 0) <= until}
-    return list(own.values()) if until - since - len(own) < _HIDDEN_CHANGES else []
+    commits = (e for e in incarnation.events if e.kind == "isr_updated" and e.broker == before.leader)
+    own_commits = {e.partition_epoch: e for e in commits if since < (e.partition_epoch or 0) <= until}
+    return list(own_commits.values()) if until - since - len(own_commits) < _HIDDEN_CHANGES else []
 
 
 def gap_row(incarnation: Incarnation, gap: Gap) -> LeadershipGap:
@@ -233,8 +233,8 @@ def disk_of_partition_failed(change: LeaderChange) -> Proof | None:
 
 def some_disk_failed(change: LeaderChange) -> Proof | None:
     """A log directory of the former leader failed, and no line names the partitions that it held."""
-    failed = _failed_disks(change)
-    return None if any(map(on_failed_disk, failed)) else _first_line(failed)
+    failures = _failed_disks(change)
+    return None if any(map(on_failed_disk, failures)) else _first_line(failures)
 
 
 def _failed_disks(change: LeaderChange) -> list[Event]:
@@ -405,9 +405,9 @@ def _confidence_in(outage: BrokerOutage, change: LeaderChange) -> Confidence:
     most = Confidence.CERTAIN
     if not change.after.is_exact:
         since = outage.up_at + 2 * CLOCK_SKEW if outage.up_at else None
-        again = change.context.outage_between(change.former, since, change.at) if since else None
+        second_outage = change.context.outage_between(change.former, since, change.at) if since else None
         is_next = change.after.epoch == change.before.epoch + 1
-        most = Confidence.LIKELY if is_next and not again else Confidence.POSSIBLE
+        most = Confidence.LIKELY if is_next and not second_outage else Confidence.POSSIBLE
     if (
         outage.up_at is None
         and change.at > outage.down_at + timedelta(milliseconds=outage.away_low_ms or 0) + CLOCK_SKEW

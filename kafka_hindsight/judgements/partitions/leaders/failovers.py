@@ -92,8 +92,8 @@ def leaderless_of(change: LeaderChange) -> Leaderless:
     if change.new == NOBODY or change.last_leader is None:
         return Leaderless()
     loss = _loss_of(change)
-    own = (e for e in change.incarnation.events if e.kind == "leader_started" and e.broker == change.new)
-    started_at = next((e.happened_at for e in own if e.leader_epoch == change.after.epoch), None)
+    starts = (e for e in change.incarnation.events if e.kind == "leader_started" and e.broker == change.new)
+    started_at = next((e.happened_at for e in starts if e.leader_epoch == change.after.epoch), None)
     best = _between(loss.at, started_at or (change.at if change.after.is_exact else None))
     low = _between(loss.by, started_at)
     high = _between(
@@ -111,10 +111,10 @@ def leaderless_of(change: LeaderChange) -> Leaderless:
 def until_led_again(
     change: LeaderChange, own: Leaderless, following: LeaderChange | None, after: Leaderless
 ) -> Leaderless:
-    """How long it was after a change that took the leader away: until the following change gave it one.
+    """How long the partition had no leader after a change that took it: until the following change gave it one.
 
-    `own` and `after` are what `leaderless_of` gives of both changes. Where epochs between them are not known, no proof
-    bounds the second, and the time is bounded by the last proof that the last leader led.
+    `own` and `after` are the results of `leaderless_of` for both changes. Where epochs between them are not known, no
+    proof bounds the second, and the time is bounded by the last proof that the last leader led.
     """
     if change.new != NOBODY:
         return own
@@ -159,12 +159,12 @@ def _loss_of(change: LeaderChange) -> _Loss:
     outage = change.context.outage_at(change.last_leader, change.at)
     if outage is None and change.former == NOBODY and change.before.at:
         outage = change.context.outage_at(change.last_leader, change.before.at)
-    sudden = None if outage and outage.kind == OutageKind.CONTROLLED_SHUTDOWN else outage
-    led_until = stopped_at if stopped_at and not sudden else _last_leading_at(change, outage)
+    sudden_outage = None if outage and outage.kind == OutageKind.CONTROLLED_SHUTDOWN else outage
+    led_until = stopped_at if stopped_at and not sudden_outage else _last_leading_at(change, outage)
     # The first proof that the last leader led no more: its own line, its detection as down, or its process's end.
-    ended_at = sudden.unreachable_at if sudden and sudden.kind == OutageKind.CRASH else None
-    by = min((at for at in (ended_at, sudden and sudden.detected_at, stopped_at) if at), default=None)
-    return _Loss(sudden.down_at if sudden else stopped_at, by, led_until)
+    ended_at = sudden_outage.unreachable_at if sudden_outage and sudden_outage.kind == OutageKind.CRASH else None
+    by = min((at for at in (ended_at, sudden_outage and sudden_outage.detected_at, stopped_at) if at), default=None)
+    return _Loss(sudden_outage.down_at if sudden_outage else stopped_at, by, led_until)
 
 
 def _last_leading_at(change: LeaderChange, outage: BrokerOutage | None) -> datetime | None:
@@ -311,8 +311,8 @@ def _absence(outage: BrokerOutage, end: datetime | None) -> BoundedInterval[Reas
 def _has_moved(judged: Sequence[JudgedChange], outage: BrokerOutage, end: datetime | None) -> bool:
     """Whether the broker lost its leadership from the begin of its absence on, up to when it led again."""
     since = outage.down_at - CLOCK_SKEW
-    own = (j.change for j in judged if j.change.last_leader == outage.broker)
-    return any(since <= change.at and (end is None or change.at <= end + CLOCK_SKEW) for change in own)
+    changes = (j.change for j in judged if j.change.last_leader == outage.broker)
+    return any(since <= change.at and (end is None or change.at <= end + CLOCK_SKEW) for change in changes)
 
 
 _BY_OPERATOR = ("AdminClientTriggered", "ZkTriggered")
@@ -353,14 +353,14 @@ def is_reassignment(case: TriggeredChange) -> Proof | None:
 
 def named_as_requested(case: TriggeredChange) -> Proof | None:
     """A line that starts the election names a request of an operator's tool."""
-    requested = [e for e in case.election_lines if e.detail in _BY_OPERATOR]
-    return proof_if(requested, *map(quote, requested[:1]))
+    requests = [e for e in case.election_lines if e.detail in _BY_OPERATOR]
+    return proof_if(requests, *map(quote, requests[:1]))
 
 
 def named_as_own(case: TriggeredChange) -> Proof | None:
     """A line shows the election and its trigger, which is not a request of an operator's tool."""
-    own = [e for e in case.election_lines if e.detail or e.kind == Kind.PERIODIC_ELECTION]
-    return proof_if(own, *map(quote, own[:1]))
+    own_lines = [e for e in case.election_lines if e.detail or e.kind == Kind.PERIODIC_ELECTION]
+    return proof_if(own_lines, *map(quote, own_lines[:1]))
 
 
 def is_unclean(case: TriggeredChange) -> Proof | None:
@@ -525,10 +525,10 @@ def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
     """How long each change left no leader. Where it took the leader away, the next change bounds that."""
     bounds, errors = [*map(leaderless_of, changes)], [*map(_clocks_apart, changes)]
     following = zip([*changes[1:], None], [*bounds[1:], Leaderless()], strict=False)
-    bounded = (until_led_again(c, own, *after) for c, own, after in zip(changes, bounds, following, strict=False))
+    with_bounds = (until_led_again(c, own, *after) for c, own, after in zip(changes, bounds, following, strict=False))
     both = zip(changes, errors, [*errors[1:], NO_SLACK], strict=False)
     widest = (max(error, later) if change.new == NOBODY else error for change, error, later in both)
-    return [own.by_clocks(error) for own, error in zip(bounded, widest, strict=True)]
+    return [own.by_clocks(error) for own, error in zip(with_bounds, widest, strict=True)]
 
 
 def _clocks_apart(change: LeaderChange) -> timedelta:
@@ -573,8 +573,8 @@ def _happened_at(before: Leadership, after: Leadership, context: ClusterContext)
 
 def _shows_commits(leadership: Leadership, incarnation: Incarnation, until: datetime, context: ClusterContext) -> bool:
     """Whether the leader's own logs are at hand up to the change: they show when it began to lead, and its commits."""
-    own = (e for e in incarnation.events if e.kind == "leader_started" and e.broker == leadership.leader)
-    start = next((e for e in own if e.leader_epoch == leadership.epoch), None)
+    starts = (e for e in incarnation.events if e.kind == "leader_started" and e.broker == leadership.leader)
+    start = next((e for e in starts if e.leader_epoch == leadership.epoch), None)
     if start is None:
         return False
     outage = context.outage_between(leadership.leader, start.happened_at, until)

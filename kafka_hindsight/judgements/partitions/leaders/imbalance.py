@@ -152,9 +152,9 @@ def _runs(instants: Sequence[datetime], row_at: Mapping[datetime, LeaderImbalanc
 def _start(run: _Run, changes: Timeline[Failover]) -> _Crossing:
     first = run.readings[0]
     if run.before is None:
-        return _undone(first, changes)
+        return _crossing_before(first, changes)
     losses = [f for f in _between(run.before.snapshot_at, first.snapshot_at, changes) if f.leader_from == first.broker]
-    crossing = _replayed(run.before, first, changes, is_start=True)
+    crossing = _replayed_crossing(run.before, first, changes, is_start=True)
     return crossing or _Crossing(first.snapshot_at, False, _commonest(losses))
 
 
@@ -165,11 +165,11 @@ def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
         return _Crossing(run.ended_by, False, None)
     last = run.readings[-1]
     returns = [f for f in _between(last.snapshot_at, run.ended_by, changes) if f.leader_to == last.broker]
-    crossing = _replayed(last, run.after, changes, is_start=False)
+    crossing = _replayed_crossing(last, run.after, changes, is_start=False)
     return crossing or _Crossing(run.ended_by, False, _commonest(returns))
 
 
-def _replayed(
+def _replayed_crossing(
     earlier: LeaderImbalance, later: LeaderImbalance, changes: Timeline[Failover], *, is_start: bool
 ) -> _Crossing | None:
     """The crossing that the changes between two readings show: the last above the threshold, or the first below it.
@@ -179,7 +179,7 @@ def _replayed(
     """
     between = _agreeing(earlier, later, changes)
     crossings = [
-        _crossed(earlier.led_elsewhere, preferred, between, is_start)
+        _crossing_change(earlier.led_elsewhere, preferred, between, is_start)
         for preferred in (earlier.preferred_partitions, later.preferred_partitions)
     ]
     if crossings[0] is None or crossings[0] != crossings[1]:
@@ -188,7 +188,7 @@ def _replayed(
     return _Crossing(at, True, crossings[0])
 
 
-def _crossed(count: int, preferred: int, changes: Sequence[Failover], is_start: bool) -> Failover | None:
+def _crossing_change(count: int, preferred: int, changes: Sequence[Failover], is_start: bool) -> Failover | None:
     """The change at which a broker crosses the threshold upwards last, or downwards first."""
     is_above = _is_above(count, preferred)
     crossing: Failover | None = None
@@ -224,7 +224,7 @@ def _commonest(changes: Sequence[Failover]) -> Failover | None:
     return max(changes, key=lambda f: (counts[f.kind, f.outage_id], f.happened_at), default=None)
 
 
-def _undone(first: LeaderImbalance, changes: Timeline[Failover]) -> _Crossing:
+def _crossing_before(first: LeaderImbalance, changes: Timeline[Failover]) -> _Crossing:
     """The change that crossed the threshold before the first reading, as far as the changes lead back to it."""
     count = first.led_elsewhere
     for change in reversed(changes.until(first.snapshot_at)):
@@ -368,10 +368,10 @@ def _balance_rows(
     partitions: Sequence[PartitionSnapshot], broker_list: Sequence[BrokerSnapshot], groups: Sequence[GroupSnapshot]
 ) -> Iterator[LeaderBalance]:
     brokers = sorted({b.broker for b in broker_list} or {b for p in partitions for b in p.replicas or ()})
-    own = [p for p in partitions if not p.is_internal]
+    external = [p for p in partitions if not p.is_internal]
     row = partial(_balance_row, partitions[0])
     yield row("all", partitions, partitions, brokers, groups)
-    yield row("without_internal", own, own, brokers, ())
+    yield row("without_internal", external, external, brokers, ())
     racks = grouped(sorted((b for b in broker_list if b.rack), key=lambda b: b.broker), lambda b: str(b.rack))
     for rack, hosts in sorted(racks.items()):
         brokers = [b.broker for b in hosts]

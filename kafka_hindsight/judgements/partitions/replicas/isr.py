@@ -77,11 +77,11 @@ class Shrink:
     def proposal(self) -> Event | None:
         """The leader's last line, since the commit before, that removes the broker because it lags."""
         since = self.previous_commit_at and self.previous_commit_at - CLOCK_SKEW
-        proposed = (
+        proposals = (
             e for e in self.incarnation.proposals.until(self.at + CLOCK_SKEW) if not since or since <= e.happened_at
         )
         removing = (
-            e for e in proposed if self.broker in {*(broker_ids(e.previous_isr) or ())} - {*(broker_ids(e.isr) or ())}
+            e for e in proposals if self.broker in {*(broker_ids(e.previous_isr) or ())} - {*(broker_ids(e.isr) or ())}
         )
         return max(removing, key=lambda e: (e.happened_at, e.source, e.order), default=None)
 

@@ -42,7 +42,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Bound:
-    """So many records, between two offsets that evidence shows; none where one of the two is not known."""
+    """A number of records, between two offsets that evidence shows; 0 where one of the two is not known."""
 
     records: int = 0
     span: tuple[int, int] | None = None
@@ -156,15 +156,15 @@ class _Election:
     @cached_property
     def new_start(self) -> Mark | None:
         """Where the new leader's log ended when it became leader, by its own log."""
-        elected = (self.change.leader, self.change.epoch)
+        election = (self.change.leader, self.change.epoch)
         starts = (e for e in self.lines if e.kind == "leader_started" and e.log_offset is not None)
-        return _log_offset(next((e for e in starts if (e.broker, e.leader_epoch) == elected), None))
+        return _log_offset(next((e for e in starts if (e.broker, e.leader_epoch) == election), None))
 
     @cached_property
     def new_log_ends(self) -> list[Mark]:
         """Offsets at or above that at which the new leader's log diverges from the old one."""
-        own = (r for r in self.readings if r.leader_epoch == self.change.epoch)
-        return [*_if(self.new_start), *end_offsets(own)]
+        readings = (r for r in self.readings if r.leader_epoch == self.change.epoch)
+        return [*_if(self.new_start), *end_offsets(readings)]
 
     def reached(self) -> list[Mark]:
         """Offsets that the old leader's log had reached at least.
@@ -178,9 +178,9 @@ class _Election:
 
     def lines_as_leader(self) -> Iterator[Event]:
         """The old leader's lines on its own log end since it last became leader."""
-        own = [e for e in self.lines if e.broker == self.last_leader and e.happened_at < self.at]
-        starts = [i for i, e in enumerate(own) if e.kind == "leader_started"]
-        since = own[starts[-1] :] if starts else []
+        own_lines = [e for e in self.lines if e.broker == self.last_leader and e.happened_at < self.at]
+        starts = [i for i, e in enumerate(own_lines) if e.kind == "leader_started"]
+        since = own_lines[starts[-1] :] if starts else []
         return (e for e in since if e.kind in ("leader_started", "isr_shrink_proposed"))
 
     def committed_by_groups(self) -> Iterator[Mark]:
@@ -219,10 +219,10 @@ class _Election:
             return None
         epochs = range(in_sync, self.change.epoch)
         leaders = [(epoch, leader_of.get(epoch)) for epoch in epochs if leader_of.get(epoch) != NOBODY]
-        changed = [after for (_, before), (after, leader) in pairwise(leaders) if before != leader]
-        if any(epoch not in leader_of for epoch in epochs) or any(epoch not in starts for epoch in changed):
+        first_epochs = [after for (_, before), (after, leader) in pairwise(leaders) if before != leader]
+        if any(epoch not in leader_of for epoch in epochs) or any(epoch not in starts for epoch in first_epochs):
             return None
-        return _lowest([self.new_start, *(starts[epoch] for epoch in changed)])
+        return _lowest([self.new_start, *(starts[epoch] for epoch in first_epochs)])
 
     def last_epoch_in_sync(self, leader_of: Mapping[int, int | None]) -> int | None:
         """The last earlier epoch of which a line shows the new leader as leader or in sync."""

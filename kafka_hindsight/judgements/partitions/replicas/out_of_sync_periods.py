@@ -298,8 +298,8 @@ def merge_spans(spans: Iterable[IsrSpan], calm: timedelta = CALM_AFTER) -> list[
 def _followers_removed(period: Period, removals: Mapping[int, Timeline[tuple[int, IsrSpan]]]) -> frozenset[int]:
     """The followers that the leaders of a period removed about then."""
     start, end = period.spans[0].happened_at - _SAME_TIME, period.spans[-1].happened_at + _SAME_TIME
-    removed = (removals[leader] for leader in period.removed_by if leader in removals)
-    return frozenset(span.broker for own in removed for _, span in own.between(start, end))
+    by_leader = (removals[leader] for leader in period.removed_by if leader in removals)
+    return frozenset(span.broker for own in by_leader for _, span in own.between(start, end))
 
 
 def _row(period: Period, window_end: datetime) -> OutOfSyncPeriod:

@@ -199,7 +199,7 @@ class History:
         return Intervals(Interval(i.start, i.end, None) for i in self.leaderless)
 
     def replicas_at(self, at: datetime) -> int | None:
-        """How many replicas it had, as shown last before an instant, else first after it."""
+        """How many replicas it had, by the last evidence before an instant, else by the first after it."""
         count = self.replicas.last_until(at) or self.replicas.first_since(at)
         return count[1] if count else None
 
@@ -270,11 +270,11 @@ def _isrs_of(
     logs_end = ends[-1]
     later_starts = [life[0].happened_at for life in lives[1:]]
     for life, first, end in zip(lives or [[]], [None, *later_starts], [*later_starts, None], strict=True):
-        own = readings.within(first, end)
-        start = life[0].happened_at if life else own[0].snapshot_at if own else logs_end
+        own_readings = readings.within(first, end)
+        start = life[0].happened_at if life else own_readings[0].snapshot_at if own_readings else logs_end
         deleted_at = next((at for at in ends[:-1] if at > start), None)
-        until = deleted_at or end or max([logs_end, *(r.snapshot_at for r in own[-1:])])
-        yield from known_isrs(commits_of(life), own.within(None, until + timedelta.resolution), until)
+        until = deleted_at or end or max([logs_end, *(r.snapshot_at for r in own_readings[-1:])])
+        yield from known_isrs(commits_of(life), own_readings.within(None, until + timedelta.resolution), until)
 
 
 def _replica_counts(lives: Sequence[Sequence[Event]], readings: PartitionReadings) -> Timeline[tuple[datetime, int]]:

@@ -191,8 +191,8 @@ class Truncation:
         if failover is None:
             return None
         starts = (e for e in self.lines if e.kind == "leader_started" and e.log_offset is not None)
-        elected = (failover.leader_to, failover.epoch_to)
-        return next((e for e in starts if (e.broker, e.leader_epoch) == elected), None)
+        election = (failover.leader_to, failover.epoch_to)
+        return next((e for e in starts if (e.broker, e.leader_epoch) == election), None)
 
     @cached_property
     def high_watermark(self) -> Mark | None:
@@ -393,7 +393,7 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         ),
     ),
 )
-"""In order: the first that holds decides. What the replica itself knew comes first, then unclean elections."""
+"""In order: the first that holds decides. The replica's own evidence comes first, then unclean elections."""
 
 
 def rebuild_truncations(
