@@ -133,7 +133,7 @@ class TestStory:
         assert story.explanation == (
             "Broker 1 was shut down in order. The controller released it after 2 s and it was in every ISR again"
             " after 15 s."
-            " Coordinators of groups moved twice; the outage caused 3 rebalances (12.5 partition-seconds)."
+            " Group coordinators moved twice; the outage caused 3 rebalances (12.5 partition-seconds)."
         )
         assert (story.rebalances, story.partition_seconds, story.restart_id) == (3, 12.5, "r")
         assert story.group_ids == ["g0", "g1", "h"]
@@ -142,7 +142,7 @@ class TestStory:
         moved = [row(COORDINATOR_MOVES, group_id="g", outage_id="o")]
         counted = add_rebalances(add_impact([outage("o", 0, None)], [], [], moved), [])
         (story,) = explain_outages(counted, {})
-        assert story.explanation.endswith("Coordinators of groups moved once, and the outage caused no rebalance.")
+        assert story.explanation.endswith("Group coordinators moved once, and the outage caused no rebalance.")
 
     def test_nothing_is_said_of_what_is_not_known(self) -> None:
         story = self.explained(explanation="Gone.", up_at=None, detected_at=None)

@@ -54,7 +54,7 @@ def test_what_is_left_out_only_repeats_the_readings_before_and_after_it(
     states: list[tuple[int | None, list[int] | None, int]], minutes: list[int]
 ) -> None:
     rows, cuts = rows_of(states), [AT + m * MINUTE for m in minutes]
-    kept = held(rows).telling(cuts)
+    kept = held(rows).without_repeats(cuts)
     for n, reading in enumerate(rows):
         if reading not in kept:
             same = rows[n - 3 : n + 2]

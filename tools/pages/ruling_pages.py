@@ -27,7 +27,7 @@ READ_AS: Mapping[str, str] = {
     "covered": "time",
     "did": "was shut down, crashed or was cut off",
     "failover.leader_to": "new leader",
-    "emptied": ", whose epochs begin again, where they had been higher before",
+    "emptied": ". Controller epochs begin again, where they had been higher before",
     "every": "Every",
     "former": "former one",
     "gone": "was away, or its disk had failed",

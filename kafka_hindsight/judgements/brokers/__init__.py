@@ -1,1 +1,1 @@
-"""When brokers and controllers came and went, what that did, and their settings."""
+"""Brokers and controllers: how they came and went, what that did, and their settings."""

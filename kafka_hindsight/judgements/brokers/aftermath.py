@@ -1,4 +1,4 @@
-"""What each outage of a broker did to partitions and groups, and when that was over; and rolling restarts."""
+"""The effects of each outage of a broker on partitions and groups, until they were over; and rolling restarts."""
 
 from __future__ import annotations
 
@@ -31,62 +31,64 @@ def add_impact(
     readings: Iterable[rows.PartitionSnapshot] = (),
     in_sync: Iterable[rows.OutOfSyncCount] = (),
 ) -> list[rows.BrokerOutage]:
-    """Rows of gold.broker_outages with what each outage did to partitions, and when that was over.
+    """Add to rows of gold.broker_outages what each outage did to partitions, and when that was over.
 
-    `readings` show what a broker led where no election did, `in_sync` when it was in sync where no line does. Null
-    where no evidence shows it, or where it was not over before the broker went again or the lines end.
+    `readings` show what a broker led where no election does, `in_sync` when it was in sync where no line does. A value
+    is null where no evidence shows it, or where it was not over before the broker went again or the lines end.
     """
     ordered = sorted(outages, key=lambda o: (o.broker, o.down_at))
     caused_by, led_by = grouped(failovers, lambda f: f.outage_id), grouped(failovers, lambda f: f.leader_to)
     spans_of, moves_of = grouped(isr_spans, lambda s: s.outage_id), grouped(coordinator_moves, lambda m: m.outage_id)
     counts = grouped(sorted(in_sync, key=lambda r: r.snapshot_at), lambda r: r.broker)
     leaders = grouped(readings, lambda r: r.snapshot_at)
-    counted_leaders = Timeline(((at, Counter(r.leader for r in led)) for at, led in leaders.items()), lambda c: c[0])
-    judged = []
+    counted_leaders = Timeline(
+        ((at, Counter(r.leader for r in partitions)) for at, partitions in leaders.items()), lambda c: c[0]
+    )
+    with_impact = []
     for outage, after in zip(ordered, [*ordered[1:], None], strict=False):
         again_at = after.down_at if after and after.broker == outage.broker else NEVER
-        caused, spans = caused_by.get(outage.outage_id, ()), spans_of.get(outage.outage_id, ())
+        elections, spans = caused_by.get(outage.outage_id, ()), spans_of.get(outage.outage_id, ())
         moves, before = moves_of.get(outage.outage_id, ()), counted_leaders.last_until(outage.down_at)
-        lost = {(f.topic, f.partition): f.happened_at for f in caused if f.leader_from == outage.broker}
-        restored_at = _restored_at(lost, led_by.get(outage.broker, ()))
-        read = [r for r in counts.get(outage.broker, ()) if outage.down_at <= r.snapshot_at < again_at]
-        shown = () if spans else _recovery_in_readings(outage.up_at, read)
-        recovered_at = shown[-1].snapshot_at if shown else _recovered_at(outage.up_at, spans)
-        judged.append(
+        lost_at = {(f.topic, f.partition): f.happened_at for f in elections if f.leader_from == outage.broker}
+        restored_at = _restored_at(lost_at, led_by.get(outage.broker, ()))
+        own_counts = [r for r in counts.get(outage.broker, ()) if outage.down_at <= r.snapshot_at < again_at]
+        recovery = () if spans else _recovery_in_readings(outage.up_at, own_counts)
+        recovered_at = recovery[-1].snapshot_at if recovery else _recovered_at(outage.up_at, spans)
+        with_impact.append(
             replace(
                 outage,
-                elections=len(caused),
-                partitions_led_before=len(lost) or (before[1][outage.broker] if before else None),
+                elections=len(elections),
+                partitions_led_before=len(lost_at) or (before[1][outage.broker] if before else None),
                 leadership_restored_at=restored_at if restored_at and restored_at < again_at else None,
                 isr_shrinks=len(spans) if isr_spans else None,
                 isr_expands=sum(s.is_back for s in spans) if isr_spans else None,
                 isr_recovered_at=recovered_at if recovered_at and recovered_at < again_at else None,
                 coordinator_moves=len(moves),
                 group_ids=sorted({*outage.group_ids, *(m.group_id for m in moves)}),
-                evidence=evidence_of([*outage.evidence, *(q for r in shown for q in r.evidence)]),
+                evidence=evidence_of([*outage.evidence, *(q for r in recovery for q in r.evidence)]),
             )
         )
-    return judged
+    return with_impact
 
 
 def add_rebalances(outages: Iterable[rows.BrokerOutage], incidents: Iterable[rows.Incident]) -> list[rows.BrokerOutage]:
-    """What `add_impact` gives, with the rebalances that each outage caused, and what those cost."""
-    caused = grouped(incidents, lambda i: i.first_outage_id)
-    return [_with_rebalances(outage, caused.get(outage.outage_id, ())) for outage in outages]
+    """Add to the rows of `add_impact` the rebalances that each outage caused, and what those cost."""
+    incidents_of = grouped(incidents, lambda i: i.first_outage_id)
+    return [_with_rebalances(outage, incidents_of.get(outage.outage_id, ())) for outage in outages]
 
 
 def _with_rebalances(outage: rows.BrokerOutage, incidents: Sequence[rows.Incident]) -> rows.BrokerOutage:
-    known = [i.partition_seconds for i in incidents if i.partition_seconds is not None]
+    costs = [i.partition_seconds for i in incidents if i.partition_seconds is not None]
     return replace(
         outage,
         group_ids=sorted({*outage.group_ids, *(g for i in incidents for g in i.group_ids)}),
         rebalances=sum(i.rebalance_count for i in incidents),
-        partition_seconds=round(sum(known), 3) if known else None,
+        partition_seconds=round(sum(costs), 3) if costs else None,
     )
 
 
 def explain_outages(outages: Iterable[rows.BrokerOutage], restarts: Mapping[str, str]) -> list[rows.BrokerOutage]:
-    """What `add_rebalances` gives, with the restart that each outage belongs to, and its impact in sentences."""
+    """Add to the rows of `add_rebalances` the restart that each outage belongs to, and its impact in sentences."""
     return [
         replace(
             outage,
@@ -104,9 +106,9 @@ def _recovery(outage: rows.BrokerOutage) -> str:
         (outage.isr_recovered_at, "it was in every ISR again after {}"),
         (outage.leadership_restored_at, "it led all its former partitions again after {}"),
     )
-    parts = [said.format(duration(at - outage.down_at)) for at, said in steps if at is not None]
+    parts = [text.format(duration(at - outage.down_at)) for at, text in steps if at is not None]
     if outage.up_at and outage.isr_shrinks and not outage.isr_recovered_at:
-        parts.append("no line shows it in every ISR again before it went again or the lines end")
+        parts.append("no line shows it in every ISR again before its next outage or the end of the logs")
     return f"{sentence(listed(parts))}." if parts else ""
 
 
@@ -115,29 +117,29 @@ def _disturbance(outage: rows.BrokerOutage) -> str:
     moves, rebalances, cost = outage.coordinator_moves, outage.rebalances, outage.partition_seconds
     if not moves and not rebalances:
         return ""
-    moved = f"Coordinators of groups moved {times(moves)}" if moves else ""
+    moves_text = f"Group coordinators moved {times(moves)}" if moves else ""
     if not rebalances:
-        return f"{moved}, and the outage caused no rebalance."
+        return f"{moves_text}, and the outage caused no rebalance."
     costing = f" ({cost:.1f} partition-seconds)" if cost else ""
-    caused = f"he outage caused {counted(rebalances, 'rebalance')}{costing}."
-    return f"{moved}; t{caused}" if moved else f"T{caused}"
+    outage_text = f"outage caused {counted(rebalances, 'rebalance')}{costing}."
+    return f"{moves_text}; the {outage_text}" if moves_text else f"The {outage_text}"
 
 
-def _restored_at(lost: Mapping[tuple[str, int], datetime], led: Iterable[rows.Failover]) -> datetime | None:
-    """When the broker led the last of the lost partitions again."""
-    again: dict[tuple[str, int], datetime] = {}
-    for f in led:
+def _restored_at(lost_at: Mapping[tuple[str, int], datetime], failovers: Iterable[rows.Failover]) -> datetime | None:
+    """The instant at which the broker led the last of the lost partitions again; None where it did not lead all."""
+    back_at: dict[tuple[str, int], datetime] = {}
+    for f in failovers:
         key = f.topic, f.partition
-        if key in lost and f.happened_at > lost[key]:
-            again[key] = min(f.happened_at, again.get(key, f.happened_at))
-    return max(again.values()) if lost and lost.keys() == again.keys() else None
+        if key in lost_at and f.happened_at > lost_at[key]:
+            back_at[key] = min(f.happened_at, back_at.get(key, f.happened_at))
+    return max(back_at.values()) if lost_at and lost_at.keys() == back_at.keys() else None
 
 
 def _recovered_at(up_at: datetime | None, spans: Sequence[rows.IsrSpan]) -> datetime | None:
-    """When the broker was back in the last of the ISRs that it had left."""
+    """The instant at which the broker was back in the last of the ISRs that it had left."""
     ends = [s.out_of_sync_until for s in spans]
-    known = [end for end in (up_at, *ends) if end is not None]
-    return max(known) if ends and len(known) == len(ends) + 1 else None
+    instants = [end for end in (up_at, *ends) if end is not None]
+    return max(instants) if ends and len(instants) == len(ends) + 1 else None
 
 
 def _recovery_in_readings(
@@ -182,23 +184,23 @@ def _chains(orderly: Sequence[BrokerOutage]) -> list[list[BrokerOutage]]:
     """Stops that follow one another, the nearest joined first: so the second stop of a broker separates two restarts
     where they lie farthest apart."""
     chain_of = {n: [n] for n in range(len(orderly))}
-    waits = sorted((_waited(before, after), n) for n, (before, after) in enumerate(pairwise(orderly)))
-    for waited, n in waits:
-        joined = [*chain_of[n], *chain_of[n + 1]]
-        if waited <= _GAP and len({orderly[i].broker for i in joined}) == len(joined):
-            chain_of |= dict.fromkeys(joined, joined)
+    waits = sorted((_wait_between(before, after), n) for n, (before, after) in enumerate(pairwise(orderly)))
+    for wait, n in waits:
+        members = [*chain_of[n], *chain_of[n + 1]]
+        if wait <= _GAP and len({orderly[i].broker for i in members}) == len(members):
+            chain_of |= dict.fromkeys(members, members)
     chains = ([orderly[i] for i in places] for n, places in chain_of.items() if n == places[0])
     # A cluster that was stopped as a whole, so that all brokers were down at once, is not a rolling restart.
     return [s for s in chains if len(s) > 1 and max(o.down_at for o in s) >= min(map(_up_at, s))]
 
 
 def _up_at(outage: BrokerOutage) -> datetime:
-    """When a broker served again. Outages without an end are in no restart."""
+    """The instant at which a broker served again. An outage without an end belongs to no restart."""
     assert outage.up_at is not None
     return outage.up_at
 
 
-def _waited(before: BrokerOutage, after: BrokerOutage) -> timedelta:
+def _wait_between(before: BrokerOutage, after: BrokerOutage) -> timedelta:
     """How long after a broker was back in every ISR the next one was stopped."""
     up_at = _up_at(before)
     return max(timedelta(), after.down_at - max(up_at, before.isr_recovered_at or up_at))
@@ -206,10 +208,10 @@ def _waited(before: BrokerOutage, after: BrokerOutage) -> timedelta:
 
 def _with_crashes(stops: Sequence[BrokerOutage], others: Iterable[BrokerOutage]) -> list[BrokerOutage]:
     """The stops with the first crash in between of each broker that was not restarted otherwise."""
-    restarted = {o.broker for o in stops}
-    between = (o for o in others if stops[0].down_at < o.down_at < stops[-1].down_at and o.broker not in restarted)
-    crashed = [crashes[0] for crashes in grouped(between, lambda o: o.broker).values()]
-    return sorted([*stops, *crashed], key=lambda o: (o.down_at, o.broker))
+    brokers = {o.broker for o in stops}
+    between = (o for o in others if stops[0].down_at < o.down_at < stops[-1].down_at and o.broker not in brokers)
+    first_crashes = [crashes[0] for crashes in grouped(between, lambda o: o.broker).values()]
+    return sorted([*stops, *first_crashes], key=lambda o: (o.down_at, o.broker))
 
 
 def _row(
@@ -249,15 +251,15 @@ def _row(
 
 
 def _step(outage: BrokerOutage, before: Sequence[BrokerOutage], spans: Sequence[Sequence[IsrSpan]]) -> RestartStep:
-    down_at, recovered, restored = outage.down_at, outage.isr_recovered_at, outage.leadership_restored_at
+    down_at, recovered_at, restored_at = outage.down_at, outage.isr_recovered_at, outage.leadership_restored_at
     return RestartStep(
         broker=outage.broker,
         outage_id=outage.outage_id,
         kind=outage.kind,
         down_at=down_at,
         up_at=outage.up_at,
-        isr_recovered_ms=elapsed_ms(down_at, recovered) if recovered else None,
-        leadership_restored_ms=elapsed_ms(down_at, restored) if restored else None,
+        isr_recovered_ms=elapsed_ms(down_at, recovered_at) if recovered_at else None,
+        leadership_restored_ms=elapsed_ms(down_at, restored_at) if restored_at else None,
         is_early=_is_early(down_at, before, spans),
         partitions_led_before=outage.partitions_led_before,
         elections=outage.elections or 0,
@@ -269,10 +271,10 @@ def _is_early(down_at: datetime, before: Sequence[BrokerOutage], spans: Sequence
     lacking = (s for own in spans for s in own if s.happened_at <= down_at < (s.out_of_sync_until or NEVER))
     if any(_up_at(o) > down_at for o in before) or any(lacking):
         return True
-    shown = (
+    recoveries = (
         own or (o.isr_recovered_at and o.isr_recovered_at <= down_at) for o, own in zip(before, spans, strict=True)
     )
-    return False if all(shown) else None
+    return False if all(recoveries) else None
 
 
 def _most_at_once(spans: Sequence[IsrSpan]) -> int:
@@ -290,17 +292,17 @@ def _most_at_once(spans: Sequence[IsrSpan]) -> int:
 
 
 def _recovery_of_steps(steps: Sequence[RestartStep]) -> list[str]:
-    known = sorted(s.isr_recovered_ms for s in steps if s.isr_recovered_ms is not None)
-    if not known:
+    lengths = sorted(s.isr_recovered_ms for s in steps if s.isr_recovered_ms is not None)
+    if not lengths:
         return []
-    low, high = round(known[0] / 1000, 1), round(known[-1] / 1000, 1)
-    which = "Each" if len(known) == len(steps) else f"{len(known)} of them"
+    low, high = round(lengths[0] / 1000, 1), round(lengths[-1] / 1000, 1)
+    which = "Each" if len(lengths) == len(steps) else f"{len(lengths)} of them"
     return [f"{which} was back in every ISR after {low if low == high else f'{low} to {high}'} s."]
 
 
 def _troubles(steps: Iterable[RestartStep]) -> Iterator[str]:
     for step in steps:
         if step.is_early:
-            yield f"Broker {step.broker} was stopped while a broker restarted before it was missing from an ISR."
+            yield f"Broker {step.broker} was stopped too early: an ISR still lacked a broker that was restarted before."
         if step.kind != OutageKind.CONTROLLED_SHUTDOWN:
             yield f"Broker {step.broker} was not shut down in order ({step.kind})."

@@ -49,7 +49,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class _Report:
-    """The settings that one line or reading shows. `is_whole`: what it does not name was not set."""
+    """The settings that one line or reading shows. `is_whole`: a setting that it does not name was not set."""
 
     at: datetime
     values: Mapping[str, str]
@@ -59,12 +59,12 @@ class _Report:
 
     def setting(self, name: str) -> Setting:
         text = self.quote.text.rstrip()
-        shown = text if name in text else f"{text} {name} = {self.values[name]}"
-        return Setting(self.values[name], replace(self.quote, text=shown))
+        quotation = text if name in text else f"{text} {name} = {self.values[name]}"
+        return Setting(self.values[name], replace(self.quote, text=quotation))
 
 
 Course = Timeline[tuple[datetime, Setting | None]]
-"""What held from which instant on, from the beginning of time."""
+"""The values of one setting over time, each with the instant from which it held."""
 
 _Reports = Timeline[_Report]
 _NO_REPORTS: _Reports = Timeline((), lambda r: r.at)
@@ -79,7 +79,7 @@ _NO_COURSE = _course(())
 
 @dataclass(frozen=True)
 class BrokerSettings:
-    """What is reported of each broker and each topic, and what the brokers agree on, by setting."""
+    """The reports on each broker and each topic, and by setting the value that the brokers agree on."""
 
     brokers: Mapping[int, _Reports] = field(default_factory=dict)
     topics: Mapping[str, _Reports] = field(default_factory=dict)
@@ -90,17 +90,17 @@ class BrokerSettings:
         return at_instant(_course_of(self.brokers.get(broker, _NO_REPORTS), name), at)
 
     def of_brokers(self, name: str, at: datetime) -> Setting | None:
-        """What all brokers that report a setting agree on; None where they differ, or none reports it.
+        """The value that all brokers that report a setting agree on; None where they differ, or none reports it.
 
-        Edge case: of nodes that are controllers only nothing counts but what controllers decide.
+        Nodes that are only controllers count for no setting but those that controllers decide.
         """
         return at_instant(self.agreed.get(name, _NO_COURSE), at)
 
     def of_topic(self, topic: str, name: str, at: datetime) -> Setting | None:
         """A topic's setting, its own or the brokers' that it inherits; None where neither is known.
 
-        Keeps: the newest report by then counts, a line's or a reading's. A line that lists all settings of a topic and
-        does not name this one shows that the brokers' holds.
+        The newest report by then counts, a line's or a reading's. A line that lists all settings of a topic and does
+        not name this one shows that the brokers' holds.
         """
         reports = self.topics.get(topic, _NO_REPORTS)
         for report in reversed(reports.until(at)):
@@ -112,7 +112,7 @@ class BrokerSettings:
         return first if first and first.quote.happened_at > at else None
 
     def course_of_topic(self, topic: str, name: str) -> Course:
-        """What `of_topic` gives over all time."""
+        """The values of `of_topic` over all time."""
         agreed = (at for at, _ in self.agreed.get(name, _NO_COURSE))
         instants = {LONG_AGO, *(r.at for r in self.topics.get(topic, _NO_REPORTS)), *agreed}
         return _without_repeats((at, self.of_topic(topic, name, at)) for at in sorted(instants))
@@ -136,7 +136,7 @@ def settings_of(events: Iterable[Event]) -> BrokerSettings:
 
 
 def at_instant(course: Course, at: datetime) -> Setting | None:
-    """What held at an instant."""
+    """The value of a setting at an instant."""
     step = course.last_until(at)
     return step[1] if step else None
 
@@ -158,16 +158,16 @@ def _deciding(nodes: Mapping[int, _Reports], name: str) -> list[int]:
 
 
 def _agreed(brokers: Mapping[int, _Reports], name: str) -> Course:
-    """What all brokers that report a setting agree on, over time."""
+    """The value that all brokers that report a setting agree on, over time."""
     courses = {b: _course_of(reports, name) for b, reports in brokers.items()}
     steps = sorted(((at, b, setting) for b, course in courses.items() for at, setting in course), key=lambda s: s[:2])
-    held: dict[int, Setting] = {}
+    values: dict[int, Setting] = {}
     agreed: list[tuple[datetime, Setting | None]] = []
     for at, broker, setting in steps:
         if setting:
-            held[broker] = setting
-        is_one = len({s.value for s in held.values()}) == 1
-        agreed.append((at, held[min(held)] if is_one else None))
+            values[broker] = setting
+        is_one = len({s.value for s in values.values()}) == 1
+        agreed.append((at, values[min(values)] if is_one else None))
     return _without_repeats(agreed)
 
 
@@ -179,13 +179,13 @@ def _course_of(reports: _Reports, name: str) -> Course:
 
 
 def _without_repeats(steps: Iterable[tuple[datetime, Setting | None]]) -> Course:
-    kept: list[tuple[datetime, Setting | None]] = []
+    changes: list[tuple[datetime, Setting | None]] = []
     for at, setting in steps:
-        if kept and kept[-1][0] == at:
-            kept.pop()
-        if not kept or (kept[-1][1] and kept[-1][1].value) != (setting and setting.value):
-            kept.append((at, setting))
-    return _course(kept)
+        if changes and changes[-1][0] == at:
+            changes.pop()
+        if not changes or (changes[-1][1] and changes[-1][1].value) != (setting and setting.value):
+            changes.append((at, setting))
+    return _course(changes)
 
 
 def _first_reading(reports: Iterable[_Report], name: str) -> Setting | None:

@@ -1,4 +1,4 @@
-"""What a partition's timeline must know of the whole cluster: few rows, handed to every topic."""
+"""The facts about the whole cluster that each partition's timeline needs: few rows, handed to every topic."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ class ClusterContext:
 
     def outage_at(self, broker: int | None, instant: datetime) -> BrokerOutage | None:
         """The broker's outage that the cluster knew of at an instant: of several within a clock's error the newest."""
-        found = [i.value for i in self._known_outages.get(broker, _NO_OUTAGES).at(instant, CLOCK_SKEW)]
-        begun = [o for o in found if o.down_at <= instant]
-        return max(begun, key=lambda o: o.down_at, default=min(found, key=lambda o: o.down_at, default=None))
+        outages = [i.value for i in self._known_outages.get(broker, _NO_OUTAGES).at(instant, CLOCK_SKEW)]
+        ongoing = [o for o in outages if o.down_at <= instant]
+        return max(ongoing, key=lambda o: o.down_at, default=min(outages, key=lambda o: o.down_at, default=None))
 
     def outage_between(self, broker: int | None, start: datetime, end: datetime | None) -> BrokerOutage | None:
         """The broker's first outage that the cluster knew of at any time from one instant to another, or on."""
-        found = self._known_outages.get(broker, _NO_OUTAGES).between(start, end or _NO_END, CLOCK_SKEW)
-        return min((i.value for i in found), key=lambda o: o.down_at, default=None)
+        spans = self._known_outages.get(broker, _NO_OUTAGES).between(start, end or _NO_END, CLOCK_SKEW)
+        return min((i.value for i in spans), key=lambda o: o.down_at, default=None)
 
     def outages_of(self, broker: int | None) -> list[BrokerOutage]:
         """All outages of a broker, by the instant at which the cluster knew of them."""
@@ -125,8 +125,8 @@ def _caught_up_at(outage: BrokerOutage) -> datetime | None:
 
 def disk_owners(failure: Event) -> tuple[int | None, ...]:
     """The brokers whose disk failed: those that a controller names, else the one that wrote the line."""
-    named = broker_ids(failure.nodes) or ((failure.node,) if failure.node is not None else ())
-    return named or (failure.broker,)
+    brokers = broker_ids(failure.nodes) or ((failure.node,) if failure.node is not None else ())
+    return brokers or (failure.broker,)
 
 
 def on_failed_disk(failure: Event) -> frozenset[str]:
@@ -135,7 +135,7 @@ def on_failed_disk(failure: Event) -> frozenset[str]:
 
 
 def known_at(outage: BrokerOutage) -> datetime:
-    """From when an outage can have moved leaders: a shutdown asks for it, any other must be detected first."""
+    """The first instant at which an outage can have moved leaders: any but a shutdown must be detected first."""
     if outage.kind == OutageKind.CONTROLLED_SHUTDOWN or outage.detected_at is None:
         return outage.down_at
     return outage.detected_at

@@ -28,20 +28,20 @@ _RESIGNED_BEFORE = timedelta(minutes=1)
 """A cluster has a new controller within this time of a resignation, unless its quorum has no majority."""
 
 _IN_VAIN = 3
-"""So many elections begun by one node: where only the first vote splits, the second one elects. Our choice."""
+"""The elections of one node that are in vain: where only the first vote splits, the second one elects. Our choice."""
 
 _WITHOUT_END = 6
-"""So many elections begun by one node: votes that split would not do so each time. Our choice."""
+"""The elections of one node that split votes do not explain: they would not split each time. Our choice."""
 
 
-def most_elections(stood: Sequence[Event]) -> int | None:
+def most_elections(candidacies: Sequence[Event]) -> int | None:
     """The elections that were begun, by the node that began most; None where no line shows one."""
-    return max(Counter((e.broker, e.detail) for e in stood).values(), default=None)
+    return max(Counter((e.broker, e.detail) for e in candidacies).values(), default=None)
 
 
-def is_in_vain(stood: Sequence[Event]) -> bool:
+def is_in_vain(candidacies: Sequence[Event]) -> bool:
     """Whether one node began elections again and again."""
-    return (most_elections(stood) or 0) >= _IN_VAIN
+    return (most_elections(candidacies) or 0) >= _IN_VAIN
 
 
 @dataclass(frozen=True)
@@ -51,28 +51,30 @@ class ControllerCase:
     Where `controller` is -1, no line shows a node that won the elections, and `term` begins with the last of them.
     `before` is None where no line shows the controller before: on ZooKeeper also where epochs lie between.
     `outages` are those that lasted at the change, `lines` the former controller's own from when it became active until
-    the change. `stood`: the lines with which nodes stand for election until this controller is elected, without a
-    pause between them. `listed`: the line in which a controller on ZooKeeper lists the brokers that it finds.
+    the change. `candidacies`: the lines with which nodes stand for election until this controller is elected, without a
+    pause between them. `broker_list`: the line in which a controller on ZooKeeper lists the brokers that it finds.
     """
 
     term: ControllerEpoch
     before: ControllerEpoch | None
     outages: Sequence[BrokerOutage]
     lines: Sequence[Event]
-    stood: Sequence[Event] = ()
-    listed: Event | None = None
+    candidacies: Sequence[Event] = ()
+    broker_list: Event | None = None
 
     @property
     def happened_at(self) -> datetime:
-        """When the controller became active; where none did, since when there was none."""
-        return (self.resigned_at or self.stood[0].happened_at) if self.controller == NOBODY else self.term.since
+        """The instant at which the controller became active; where none did, the first one without a controller."""
+        return (self.resigned_at or self.candidacies[0].happened_at) if self.controller == NOBODY else self.term.since
 
     @property
     def resigned_at(self) -> datetime | None:
-        """When the former controller gave the quorum's leadership up and went on to stand for election."""
+        """The instant at which the former controller gave up the quorum's leadership, and then stood for election."""
         downs = [e for e in self.lines if e.kind == Kind.CONTROLLER_STEPPED_DOWN]
-        later = downs and any(e.broker == self.former and e.happened_at > downs[-1].happened_at for e in self.stood)
-        return downs[-1].happened_at if later else None
+        has_stood_since = downs and any(
+            e.broker == self.former and e.happened_at > downs[-1].happened_at for e in self.candidacies
+        )
+        return downs[-1].happened_at if has_stood_since else None
 
     @property
     def former_outage(self) -> BrokerOutage | None:
@@ -80,11 +82,11 @@ class ControllerCase:
 
         One that begins just after the change counts only for another node, whose clock may differ.
         """
-        own = [
+        own_outages = [
             o for o in self.outages if o.broker == self.former and not (self.is_back and o.down_at > self.term.since)
         ]
-        begun = [o for o in own if o.down_at <= self.term.since]
-        return max(begun or own, key=lambda o: o.down_at, default=None)
+        ongoing = [o for o in own_outages if o.down_at <= self.term.since]
+        return max(ongoing or own_outages, key=lambda o: o.down_at, default=None)
 
     @property
     def uncontrolled(self) -> tuple[timedelta | None, timedelta | None]:
@@ -95,7 +97,7 @@ class ControllerCase:
         if self.former_outage is None:
             return None, None
         down_at = self.former_outage.down_at
-        first = next((e.happened_at for e in self.stood if e.happened_at >= down_at), None)
+        first = next((e.happened_at for e in self.candidacies if e.happened_at >= down_at), None)
         low, high = self.term.since - first if first else None, self.term.since - down_at
         # A shutdown in order hands the office over as it begins.
         return low, high if high > timedelta() and self.controller != NOBODY else None
@@ -117,31 +119,31 @@ class ControllerCase:
 
     @property
     def again(self) -> str:
-        """What a sentence says of a controller that is back."""
+        """The word of a sentence on a controller that is back."""
         return " again" if self.is_back else ""
 
     @property
     def emptied(self) -> str:
-        """What a sentence says of the first controller where epochs had been higher before."""
+        """The clause of a sentence on the first controller where epochs had been higher before."""
         what = "ZooKeeper's data was emptied" if self.term.is_zookeepers else "the disks of its quorum were formatted"
-        return f", whose epochs begin again: {what}" if self.term.incarnation else ""
+        return f". Controller epochs begin again: {what}" if self.term.incarnation else ""
 
     @property
     def why_resigned(self) -> str:
-        """What makes a controller resign, in its mode."""
+        """The reasons for which a controller of that mode resigns."""
         if self.before and self.before.is_zookeepers:
             return "it was shut down, its ZooKeeper session expired, or its node in ZooKeeper was deleted"
-        return "that one lost the majority of the quorum, or an operator had it replaced"
+        return "it lost the majority of the quorum, or an operator replaced it"
 
     @property
     def outcome(self) -> str:
-        """What the elections led to."""
+        """The outcome of the elections, as sentences go on."""
         is_lost = self.controller == NOBODY
         return "no line shows a controller afterwards" if is_lost else f"controller {self.controller} became active"
 
     @property
     def skips_epochs(self) -> bool:
-        """Whether epochs lie between: a quorum counts elections that no node won, and a node may have won one."""
+        """Whether epochs lie between the two. A node may have won one, but a quorum counts lost elections too."""
         if self.before and self.before.is_zookeepers and not self.term.is_zookeepers:
             return True  # The quorum has a count of its own: how many epochs lie between is not known.
         return self.before is not None and self.term.epoch > self.before.epoch + 1
@@ -154,9 +156,9 @@ def predecessor_unknown(case: ControllerCase) -> Proof | None:
 
 def found_no_other(case: ControllerCase) -> Proof | None:
     """The controller was itself away before, and finds no other broker registered."""
-    if case.listed is None or not any(o.broker == case.controller for o in case.outages):
+    if case.broker_list is None or not any(o.broker == case.controller for o in case.outages):
         return None
-    return proof_if({*(broker_ids(case.listed.nodes) or ())} <= {case.controller}, quote(case.listed))
+    return proof_if({*(broker_ids(case.broker_list.nodes) or ())} <= {case.controller}, quote(case.broker_list))
 
 
 def first_epoch(case: ControllerCase) -> Proof | None:
@@ -184,8 +186,8 @@ def former_was_down(case: ControllerCase) -> Proof | None:
 
 def session_expired(case: ControllerCase) -> Proof | None:
     """The former controller reports that its ZooKeeper session expired."""
-    expired = [quote(e) for e in case.lines if e.kind == Kind.ZOOKEEPER_SESSION_EXPIRED]
-    return proof_if(expired, *expired[-1:])
+    expiries = [quote(e) for e in case.lines if e.kind == Kind.ZOOKEEPER_SESSION_EXPIRED]
+    return proof_if(expiries, *expiries[-1:])
 
 
 def moved_to_kraft(case: ControllerCase) -> Proof | None:
@@ -196,14 +198,15 @@ def moved_to_kraft(case: ControllerCase) -> Proof | None:
 def resigned(case: ControllerCase) -> Proof | None:
     """The former controller reports that it resigned, at most a minute before the change."""
     since = case.term.since - _RESIGNED_BEFORE
-    found = [quote(e) for e in case.lines if e.kind == Kind.CONTROLLER_RESIGNED and e.happened_at >= since]
-    return proof_if(found, *found[-1:])
+    resignations = [quote(e) for e in case.lines if e.kind == Kind.CONTROLLER_RESIGNED and e.happened_at >= since]
+    return proof_if(resignations, *resignations[-1:])
 
 
 def stood_in_vain(case: ControllerCase) -> Proof | None:
     """A node stood for election again and again until this controller was elected."""
-    held = [quote(e) for e in case.stood]
-    return proof_if(is_in_vain(case.stood), held[0], held[-1], elections=most_elections(case.stood)) if held else None
+    quotes = [quote(e) for e in case.candidacies]
+    elections = most_elections(case.candidacies)
+    return proof_if(is_in_vain(case.candidacies), quotes[0], quotes[-1], elections=elections) if quotes else None
 
 
 def majority_was_away(case: ControllerCase) -> Proof | None:
@@ -211,7 +214,7 @@ def majority_was_away(case: ControllerCase) -> Proof | None:
     others = others_were_down(case)
     if others is not None:
         return Proof(words={"too": f", {others.words['others']} was down too"})
-    return Proof(words={"too": ""}) if (most_elections(case.stood) or 0) >= _WITHOUT_END else None
+    return Proof(words={"too": ""}) if (most_elections(case.candidacies) or 0) >= _WITHOUT_END else None
 
 
 def none_followed(case: ControllerCase) -> Proof | None:
@@ -275,8 +278,8 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
     ),
     Likely(
         ControllerChangeCause.OUTAGE,
-        "Controller {controller} became active as it started: the controller before, which no line names, was down like"
-        " all other brokers.",
+        "Controller {controller} became active as it started. No line names the controller before it, which was down"
+        " like all other brokers.",
         proof=(predecessor_unknown, found_no_other),
         source="KafkaController.elect, once the controller's node in ZooKeeper is gone; its initializeControllerContext"
         " lists the brokers whose sessions last",
@@ -365,24 +368,24 @@ def rebuild_controller_changes(
 def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: datetime) -> Iterator[ControllerCase]:
     away = Intervals(Interval(o.down_at, o.up_at, o) for o in outages)
     lines = timelines(ordered, lambda e: e.broker, lambda e: e.happened_at)
-    stood = [e for e in ordered if e.kind == Kind.ELECTION_STOOD]
+    candidacies = [e for e in ordered if e.kind == Kind.ELECTION_STOOD]
     epochs = controller_epochs_of(ordered)
     terms = timelines(epochs, lambda t: t.controller, lambda t: t.since)
-    for before, term in pairwise([None, *epochs, *_without_winner(epochs[-1:], stood, ordered, outages, until)]):
+    for before, term in pairwise([None, *epochs, *_without_winner(epochs[-1:], candidacies, ordered, outages, until)]):
         if term and term.is_change:
             # ZooKeeper counts epochs of controllers alone, a quorum those that no node won too.
             skips = before and term.is_zookeepers and term.epoch > before.epoch + 1
             if before and (skips or before.incarnation != term.incarnation):
                 before = None
-            own = lines.get(before.controller) if before else None
+            former_lines = lines.get(before.controller) if before else None
             lists = (e for e in ordered if e.kind == Kind.BROKERS_LISTED and e.broker == term.controller)
             yield ControllerCase(
                 term=term,
                 before=before,
                 outages=_absences_at(term.since, away, terms),
-                lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
-                stood=_until(term.since, stood, before.since if before else LONG_AGO),
-                listed=next((e for e in lists if term.since <= e.happened_at < (term.until or NEVER)), None),
+                lines=former_lines.between(before.since, term.since + CLOCK_SKEW) if before and former_lines else (),
+                candidacies=_until(term.since, candidacies, before.since if before else LONG_AGO),
+                broker_list=next((e for e in lists if term.since <= e.happened_at < (term.until or NEVER)), None),
             )
 
 
@@ -400,22 +403,23 @@ def _absences_at(
 
 def _began_before(outage: BrokerOutage, term: ControllerEpoch | None) -> bool:
     says_so = outage.kind in (OutageKind.CONTROLLED_SHUTDOWN, OutageKind.FAILED_START)
-    begun = outage.down_at + SHUTDOWN_LASTS if says_so else outage.detected_at
-    return term is not None and begun is not None and begun < term.since
+    gone_by = outage.down_at + SHUTDOWN_LASTS if says_so else outage.detected_at
+    return term is not None and gone_by is not None and gone_by < term.since
 
 
 def _without_winner(
     last: Sequence[ControllerEpoch],
-    stood: Sequence[Event],
+    candidacies: Sequence[Event],
     ordered: Sequence[Event],
     outages: Iterable[BrokerOutage],
     until: datetime,
 ) -> Iterator[ControllerEpoch]:
-    """The epoch of the last elections, where no line shows a node to win it. Takes: the last epoch that a node won.
+    """The epoch of the last elections, where no line shows that a node won them.
 
-    Edge case: where a controller detected a broker as down meanwhile, there was one, and who stood did not reach it.
+    `last` is the last epoch that a node won; empty for none. Where a controller detected a broker as down meanwhile,
+    there was a controller, and the candidates did not reach it.
     """
-    run = _until(stood[-1].happened_at, stood, last[0].since if last else LONG_AGO) if stood else []
+    run = _until(candidacies[-1].happened_at, candidacies, last[0].since if last else LONG_AGO) if candidacies else []
     if not is_in_vain(run) or any(_follows(e, until) for e in ordered if e.happened_at > run[-1].happened_at):
         return
     if not any(o.detected_at and o.detected_at > run[0].happened_at + CLOCK_SKEW for o in outages):
@@ -425,17 +429,18 @@ def _without_winner(
 
 
 def _follows(event: Event, until: datetime) -> bool:
-    """Whether a line names the active controller, and its node goes on with it: one that stands for election names the
-    former controller between two elections, however dead that is.
+    """Whether a line names the active controller, and no election follows within a pause.
+
+    A node that stands for election names the former controller between two elections, even one that is down.
     """
     is_named = event.kind == Kind.CONTROLLER_KNOWN and event.node is not None
     return is_named and until - event.happened_at > _PAUSE
 
 
-def _until(elected_at: datetime, stood: Sequence[Event], since: datetime) -> Sequence[Event]:
+def _until(elected_at: datetime, candidacies: Sequence[Event], since: datetime) -> Sequence[Event]:
     """The lines of elections up to one, from an instant on, without a pause between them."""
     run: list[Event] = []
-    for event in reversed([e for e in stood if since < e.happened_at <= elected_at]):
+    for event in reversed([e for e in candidacies if since < e.happened_at <= elected_at]):
         if (run[-1].happened_at if run else elected_at) - event.happened_at > _PAUSE:
             break
         run.append(event)
@@ -448,14 +453,14 @@ def _row(case: ControllerCase) -> ControllerChange:
     low, high = case.uncontrolled
     without = f"{'Meanwhile' if case.controller == NOBODY else 'Until then'} {_WITHOUT}"
     return ControllerChange(
-        cluster=(case.term.lines or case.stood)[0].cluster,
+        cluster=(case.term.lines or case.candidacies)[0].cluster,
         happened_at=case.happened_at,
         controller_from=case.former,
         controller_to=case.controller,
         epoch=case.term.epoch,
         cause=cause,
         outage_id=verdict.facts.get("outage_id"),
-        elections=most_elections(case.stood),
+        elections=most_elections(case.candidacies),
         uncontrolled_low_ms=None if low is None else low // MS,
         uncontrolled_high_ms=None if high is None else high // MS,
         confidence=verdict.confidence,

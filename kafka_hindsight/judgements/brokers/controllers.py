@@ -1,4 +1,4 @@
-"""Who was the active controller, from when to when: only its lines count."""
+"""The active controller at each instant: only its lines count."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ MIGRATED = "zookeeper.controller_migrated"
 
 @dataclass(frozen=True, slots=True)
 class ControllerEpoch:
-    """One controller epoch: who was the active controller, from when to when.
+    """One controller epoch: the active controller, and the time in which it was active.
 
     `until` is None while no controller followed it and it did not resign. `renounced_at`: when its controller knew that
     it was over, by its own lines. `is_change` says that a line shows the change itself, rather than a node that has
-    just started and learned who the controller is. `incarnation`: how often the cluster's epochs had begun again.
+    just started and learns of the controller. `incarnation`: how often the cluster's epochs had begun again.
     """
 
     epoch: int
@@ -75,31 +75,33 @@ def _is_zookeepers(line: Event) -> bool:
 def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]:
     """The epochs of all controllers that any line of CONTROLLER_KINDS names, in order of incarnation and epoch.
 
-    Edge case: a quorum that a cluster on ZooKeeper moves to has a leader that waits; when it takes the office, and as
-    long as there are brokers on ZooKeeper, each leader registers there. From then on the quorum's epochs count.
+    A quorum that a cluster on ZooKeeper moves to has a leader that waits. When that becomes the active controller, and
+    as long as there are brokers on ZooKeeper, each leader registers there. From then on the quorum's epochs count.
     """
     ordered = in_order(e for e in events if e.kind in CONTROLLER_KINDS)
     of_kind = grouped(ordered, lambda e: e.kind)
-    named = _with_epochs([e for e in ordered if e.kind in _NAMING])
-    by_zookeeper = _begun(filter(_is_zookeepers, named), 0)
-    by_quorum = _begun(filterfalse(_is_zookeepers, named), by_zookeeper[-1].incarnation if by_zookeeper else 0)
+    naming_lines = _with_epochs([e for e in ordered if e.kind in _NAMING])
+    by_zookeeper = _epochs_in(filter(_is_zookeepers, naming_lines), 0)
+    by_quorum = _epochs_in(
+        filterfalse(_is_zookeepers, naming_lines), by_zookeeper[-1].incarnation if by_zookeeper else 0
+    )
     in_office = _in_office(by_quorum, of_kind.get("controller_waits", ()), by_zookeeper)
-    return _with_ends([*by_zookeeper, *in_office], of_kind.get("controller_resigned", ()), named)
+    return _with_ends([*by_zookeeper, *in_office], of_kind.get("controller_resigned", ()), naming_lines)
 
 
-def _with_epochs(named: Sequence[Event]) -> list[Event]:
+def _with_epochs(naming_lines: Sequence[Event]) -> list[Event]:
     """The lines that name controllers, each of an election without its epoch with the one that its winner logs next.
 
     Source: KafkaController.elect until 2.0: it registers, and then raises the epoch.
     """
     epochs: dict[int | None, int | None] = {}
-    filled = []
-    for line in reversed(named):
+    lines_with_epochs = []
+    for line in reversed(naming_lines):
         is_won = line.kind == "controller_elected" and line.controller_epoch is None
         if line.kind == "controller_elected" and not is_won:
             epochs[line.broker] = line.controller_epoch
-        filled.append(replace(line, controller_epoch=epochs.pop(line.broker, None)) if is_won else line)
-    return filled[::-1]
+        lines_with_epochs.append(replace(line, controller_epoch=epochs.pop(line.broker, None)) if is_won else line)
+    return lines_with_epochs[::-1]
 
 
 def _in_office(
@@ -116,7 +118,7 @@ def _led_at(epochs: Sequence[ControllerEpoch], line: Event) -> ControllerEpoch |
     return next(own, None)
 
 
-def _begun(lines: Iterable[Event], first_incarnation: int) -> list[ControllerEpoch]:
+def _epochs_in(lines: Iterable[Event], first_incarnation: int) -> list[ControllerEpoch]:
     return [
         _epoch_of(epoch, claims, incarnation)
         for incarnation, part in enumerate(between_falls(lines), first_incarnation)
@@ -125,10 +127,10 @@ def _begun(lines: Iterable[Event], first_incarnation: int) -> list[ControllerEpo
 
 
 def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
-    """What each line claims.
+    """The claim of each line that names a controller.
 
-    Edge case: a node prints "in the new epoch N the leader is M" also after its own start, when the change is old. The
-    line counts as news only where the same node named an earlier epoch before, or this one without a leader.
+    A node prints "in the new epoch N the leader is M" also after its own start, when the change is old. The line
+    counts as news only where the same node named an earlier epoch before, or this one without a leader.
     """
     last_named: dict[int | None, tuple[int, bool]] = {}
     for line in lines:
@@ -144,44 +146,44 @@ def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
 
 
 def _epoch_of(epoch: int, claims: Sequence[_Claim], incarnation: int) -> ControllerEpoch:
-    elected = next((c for c in claims if c.line.kind == "controller_elected"), None)
+    election = next((c for c in claims if c.line.kind == "controller_elected"), None)
     news = [c for c in claims if c.is_news]
-    controller = (elected or claims[0]).controller
+    controller = (election or claims[0]).controller
     lines = tuple(c.line for c in (news or claims) if c.controller == controller)
-    since = (elected.line if elected else lines[0]).happened_at
+    since = (election.line if election else lines[0]).happened_at
     return ControllerEpoch(epoch, controller, since, None, bool(news), lines, incarnation=incarnation)
 
 
 def _with_ends(
-    begun: Sequence[ControllerEpoch], resignations: Sequence[Event], named: Sequence[Event]
+    epochs: Sequence[ControllerEpoch], resignations: Sequence[Event], naming_lines: Sequence[Event]
 ) -> tuple[ControllerEpoch, ...]:
     """The epochs, each with its end: the next one began, or its controller resigned."""
-    ended = []
-    for epoch, following in zip(begun, [*begun[1:], None], strict=False):
-        own = [r for r in resignations if r.broker == epoch.controller and r.happened_at >= epoch.since]
-        ends = [*([following.since] if following else []), *(r.happened_at for r in own[:1])]
-        over_at = next((e.since for e in begun if e.incarnation > epoch.incarnation), None)
-        renounced_at = _renounced_at(epoch, own, named, over_at)
-        ended.append(replace(epoch, until=min(ends, default=None), renounced_at=renounced_at))
-    return tuple(ended)
+    epochs_with_ends = []
+    for epoch, following in zip(epochs, [*epochs[1:], None], strict=False):
+        own_resignations = [r for r in resignations if r.broker == epoch.controller and r.happened_at >= epoch.since]
+        ends = [*([following.since] if following else []), *(r.happened_at for r in own_resignations[:1])]
+        over_at = next((e.since for e in epochs if e.incarnation > epoch.incarnation), None)
+        renounced_at = _renounced_at(epoch, own_resignations, naming_lines, over_at)
+        epochs_with_ends.append(replace(epoch, until=min(ends, default=None), renounced_at=renounced_at))
+    return tuple(epochs_with_ends)
 
 
 def _renounced_at(
-    epoch: ControllerEpoch, own: Iterable[Event], named: Iterable[Event], over_at: datetime | None
+    epoch: ControllerEpoch, own_resignations: Iterable[Event], naming_lines: Iterable[Event], over_at: datetime | None
 ) -> datetime | None:
-    """When its controller learned that its epoch is over: it resigned that epoch, else it first named a later one.
+    """The instant at which a controller learned that its epoch is over: it resigned, else it first named a later one.
 
-    Takes: `over_at`, when the next incarnation began.
+    `over_at`: when the next incarnation of the metadata began.
     """
-    resigned = [r.happened_at for r in own if r.controller_epoch == epoch.epoch]
-    by_controller = (e for e in named if e.broker == epoch.controller and e.happened_at >= epoch.since)
+    resigned_ats = [r.happened_at for r in own_resignations if r.controller_epoch == epoch.epoch]
+    by_controller = (e for e in naming_lines if e.broker == epoch.controller and e.happened_at >= epoch.since)
     later = (e.happened_at for e in by_controller if (e.controller_epoch or 0) > epoch.epoch)
-    ends = (resigned[0] if resigned else next(later, None), over_at)
+    ends = (resigned_ats[0] if resigned_ats else next(later, None), over_at)
     return min((at for at in ends if at is not None), default=None)
 
 
 def incarnations_begun(epochs: Sequence[ControllerEpoch]) -> list[datetime]:
-    """When the controller epochs began again, and all metadata with them."""
+    """The instants at which the controller epochs began again, and all metadata with them."""
     return [now.since for before, now in pairwise(epochs) if now.incarnation > before.incarnation]
 
 
@@ -194,8 +196,8 @@ def active_at(epochs: Sequence[ControllerEpoch], instant: datetime) -> int | Non
 def speaks_for_cluster(epochs: Sequence[ControllerEpoch], event: Event) -> bool:
     """Whether a line comes from the active controller, as far as is known.
 
-    Edge case: a controller that was paused fences brokers before it learns that another one has taken over; and every
-    controller prints old changes again when it starts. A record of the metadata log is committed, whoever wrote it.
+    A controller that was paused fences brokers before it learns that another one has taken over, and every controller
+    prints old changes again when it starts. A record of the metadata log is committed, whichever node wrote it.
     """
     return event.origin == Origin.RECORD or active_at(epochs, event.happened_at) in (None, event.broker)
 

@@ -1,4 +1,4 @@
-"""What log lines and readings show of a broker's liveness: that it went, that it came, and that it lived."""
+"""Signals of each broker's liveness in log lines and readings: that it went, that it came, and that it lived."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ committed its change of an ISR. One that is cut off goes on to serve the clients
 SERVING_KINDS = (
     MEMBER_KINDS | frozenset(GROUP_KINDS) | {Kind.ISR_SHRINK_PROPOSED, Kind.ISR_EXPAND_PROPOSED, Kind.FOLLOWER_STARTED}
 )
-"""Lines that only a broker writes which leads or follows, whoever still hears it: one whose process ended, none."""
+"""Lines that only a broker writes that leads or follows, even if no other node hears it."""
 
 LISTED = "broker_listed"
 """The kind of what a reading shows of a broker that it lists. No line has it."""
@@ -74,33 +74,33 @@ _SAME_TROUBLE = timedelta(seconds=35)
 
 
 class SignsOfLife:
-    """When each broker was active, when others failed to reach it, and when they saw it live."""
+    """The instants at which each broker was active, others failed to reach it, or others saw it live."""
 
     def __init__(
         self, ordered: Iterable[Event], proofs: Iterable[Event] = (), readings: Iterable[BrokerSnapshot] = ()
     ) -> None:
-        """Takes: events of brokers, in order; more lines that show a broker to serve, in order; readings of brokers."""
+        """Sort the signs by broker. `proofs` are more lines that show a broker to serve, in order."""
         ordered = list(ordered)
-        shown = list(_shown_by_lines([*ordered, *proofs]))
-        by_others, by_itself = ([s for s in shown if (s[1].broker == s[0]) is own] for own in (False, True))
+        sightings = list(_sightings_in([*ordered, *proofs]))
+        by_others, by_itself = ([s for s in sightings if (s[1].broker == s[0]) is own] for own in (False, True))
         by_members = (*by_others, *(s for s in by_itself if s[1].kind in MEMBER_KINDS))
         failures = (e for e in ordered if e.kind == Kind.FETCH_FAILED and e.node != e.broker)
         self._active = _timelines((e.broker, e) for e in ordered if e.kind in ACTIVE_KINDS or is_lock_held(e))
         self._failures = _timelines((e.node, e) for e in failures)
-        self._said, self._counted = _timelines(by_itself), _timelines(by_others)
-        self._shown = {False: _timelines(by_members), True: _timelines(shown)}
-        self._led = _timelines((e.broker, e) for e in ordered if e.kind == Kind.LEADER_STARTED)
-        self._listed = _timelines((r.broker, _listing(r)) for r in readings)
+        self._own_proofs, self._others_proofs = _timelines(by_itself), _timelines(by_others)
+        self._service = {False: _timelines(by_members), True: _timelines(sightings)}
+        self._leader_starts = _timelines((e.broker, e) for e in ordered if e.kind == Kind.LEADER_STARTED)
+        self._listings = _timelines((r.broker, _listing(r)) for r in readings)
 
     @property
     def brokers(self) -> list[int]:
-        """The brokers of which a line or a reading is known, in order."""
-        return sorted({*self._active, *self._shown[True], *self._listed})
+        """The brokers that a line or a reading shows, by id."""
+        return sorted({*self._active, *self._service[True], *self._listings})
 
     def proofs(self, broker: int) -> Timeline[Event]:
-        """All that shows the broker to live."""
-        known = (t[broker] for t in (self._active, self._shown[True], self._listed) if broker in t)
-        return by_instant(proof for timeline in known for proof in timeline)
+        """The lines and readings that show the broker to live."""
+        sources = (t[broker] for t in (self._active, self._service[True], self._listings) if broker in t)
+        return by_instant(proof for timeline in sources for proof in timeline)
 
     def last_before(self, broker: int, instant: datetime, since: datetime | None = None) -> Event | None:
         """The broker's own last line before an instant, and not before another one."""
@@ -128,27 +128,27 @@ class SignsOfLife:
         `is_over`: its process had ended, so that each line of one that serves is of a new process; else only lines of
         a member of the cluster count.
         """
-        line = self._shown[is_over].get(broker, NO_EVENTS).first_after(after)
-        listing = self._listed.get(broker, NO_EVENTS).first_after(after + STALE_AFTER_START)
+        line = self._service[is_over].get(broker, NO_EVENTS).first_after(after)
+        listing = self._listings.get(broker, NO_EVENTS).first_after(after + STALE_AFTER_START)
         return min((e for e in (line, listing) if e), key=lambda e: e.happened_at, default=None)
 
-    def first_led(self, broker: int, after: datetime) -> Event | None:
+    def first_leadership(self, broker: int, after: datetime) -> Event | None:
         """The broker's first line after an instant in which it becomes a leader."""
-        return self._led.get(broker, NO_EVENTS).first_after(after)
+        return self._leader_starts.get(broker, NO_EVENTS).first_after(after)
 
     def last_service(self, broker: int, before: datetime, missed_within: timedelta) -> datetime | None:
-        """When the broker was last proven to serve before an instant.
+        """The last instant before another at which the broker is proven to serve.
 
-        Edge case: others follow a broker that is gone, and list it, as long as no controller misses it. (20 s in a
-        recorded night: a follower started after its leader and the controller had been killed.)
+        Others follow a broker that is gone, and list it, as long as no controller misses it. (20 s in a recorded night:
+        a follower started after its leader and the controller had been killed.)
         """
-        said = self._said.get(broker, NO_EVENTS).last_before(before)
-        counted = self._counted.get(broker, NO_EVENTS).last_before(before)
-        ats = (said and said.happened_at, counted and counted.happened_at - missed_within)
+        own = self._own_proofs.get(broker, NO_EVENTS).last_before(before)
+        by_others = self._others_proofs.get(broker, NO_EVENTS).last_before(before)
+        ats = (own and own.happened_at, by_others and by_others.happened_at - missed_within)
         return max((at for at in ats if at), default=None)
 
 
-def _shown_by_lines(lines: Iterable[Event]) -> Iterator[tuple[int, Event]]:
+def _sightings_in(lines: Iterable[Event]) -> Iterator[tuple[int, Event]]:
     """Each broker that a line shows to serve: the one that wrote it, or others."""
     for event in lines:
         if event.kind in SERVING_KINDS and event.broker is not None:
@@ -182,9 +182,9 @@ def _listing(reading: BrokerSnapshot) -> Event:
     )
 
 
-def _timelines(shown: Iterable[tuple[int | None, Event]]) -> dict[int, Timeline[Event]]:
+def _timelines(sightings: Iterable[tuple[int | None, Event]]) -> dict[int, Timeline[Event]]:
     """The events of each broker; those of none are left out."""
-    by_broker = grouped(shown, lambda s: s[0])
+    by_broker = grouped(sightings, lambda s: s[0])
     return {broker: by_instant(e for _, e in own) for broker, own in by_broker.items() if broker is not None}
 
 
@@ -192,7 +192,7 @@ NO_EVENTS: Timeline[Event] = by_instant(())
 
 
 class Signal(Enum):
-    """What one line shows about one broker's liveness."""
+    """The meaning of one line for one broker's liveness."""
 
     SHUTDOWN = auto()
     """Its shutdown in order began."""
@@ -228,7 +228,7 @@ class LivenessSignal:
 
     @property
     def at(self) -> datetime:
-        """When the line was written."""
+        """The instant of the line."""
         return self.event.happened_at
 
     @property
@@ -273,7 +273,7 @@ Brokers = Callable[[Event, Collection[int]], Iterable[int]]
 """The brokers that a controller's line is about, given those that were active before it."""
 
 
-def _named(event: Event, active: Collection[int] = ()) -> tuple[int, ...]:
+def _named_brokers(event: Event, active: Collection[int] = ()) -> tuple[int, ...]:
     """The brokers that the line names."""
     return (event.node,) if event.node is not None else broker_ids(event.nodes) or ()
 
@@ -281,9 +281,9 @@ def _named(event: Event, active: Collection[int] = ()) -> tuple[int, ...]:
 def _not_listed(event: Event, active: Collection[int]) -> list[int]:
     """The active brokers that a newly elected ZooKeeper controller does not find.
 
-    Edge case: until 1.0 a broker that starts is the controller before it registers.
+    Until 1.0 a broker that starts is the controller before it registers.
     """
-    return sorted(set(active) - {*_named(event), event.broker})
+    return sorted(set(active) - {*_named_brokers(event), event.broker})
 
 
 def _in_set(begins: str) -> Brokers:
@@ -292,14 +292,14 @@ def _in_set(begins: str) -> Brokers:
     return lambda event, _: broker_ids("".join(ids.findall(event.detail or ""))) or ()
 
 
-_Shown = Sequence[tuple[Brokers, tuple[Signal, ...]]]
+_Meaning = Sequence[tuple[Brokers, tuple[Signal, ...]]]
 
 
-def _of_named(*signals: Signal) -> _Shown:
-    return ((_named, signals),)
+def _of_named(*signals: Signal) -> _Meaning:
+    return ((_named_brokers, signals),)
 
 
-_CONTROLLER_SIGNALS: Mapping[str, _Shown] = {
+_CONTROLLER_SIGNALS: Mapping[str, _Meaning] = {
     Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED: _of_named(Signal.SHUTDOWN),
     Kind.BROKER_SHUTDOWN_GRANTED: _of_named(Signal.SHUTDOWN, Signal.RELEASED),
     Kind.BROKER_SHUTDOWN_REQUESTED: _of_named(Signal.SHUTDOWN),
@@ -330,7 +330,7 @@ _REPLAYED = re.compile(r"\] Replayed |\] (?:Registered new|Re-registered) broker
 
 
 EXITS = ("process.start_aborted", "process.fatal_fault", "process.controller_start_failed")
-"""What a process says once, when it exits: whatever fails afterwards is another one."""
+"""Patterns of lines that a process writes once, when it exits: a failure afterwards is another process's."""
 
 _LOCK_IS_HELD = re.compile(r"Failed to acquire lock on file \.lock in ")
 
@@ -374,30 +374,30 @@ _OF_A_START = (Kind.BROKER_STARTING, Kind.BROKER_START_FAILED, Kind.BROKER_SHUTD
 """All that a process writes of itself which does not get as far as to know its id."""
 
 
-def with_writers(ordered: Iterable[Event]) -> list[Event]:
+def with_writers(events: Iterable[Event]) -> list[Event]:
     """The lines in order, those that name no broker as of the one that wrote them, where that is known.
 
     Where several brokers write one log, neither a signal nor a start that fails names any of them. A start is of the
     broker whose settings stand just before it; one between the end of a broker's process and its next line is that
     broker's, as no other one writes there. Of signals, each broker whose shutdown begins has got one.
     """
-    lines = _with_signals(_with_settings(ordered))
-    ended: dict[str, int] = {}
-    unnamed: dict[str, list[int]] = defaultdict(list)
+    lines = _with_signals(_with_settings(events))
+    stopped_broker: dict[str, int] = {}
+    unnamed_places: dict[str, list[int]] = defaultdict(list)
     for place, line in enumerate(lines):
-        if line.broker is None and line.source in ended and line.kind in _OF_A_START:
-            unnamed[line.source].append(place)
+        if line.broker is None and line.source in stopped_broker and line.kind in _OF_A_START:
+            unnamed_places[line.source].append(place)
         elif line.broker is not None and line.origin == Origin.BROKER:
-            places = unnamed.pop(line.source, ())
-            if ended.pop(line.source, None) == line.broker:
+            places = unnamed_places.pop(line.source, ())
+            if stopped_broker.pop(line.source, None) == line.broker:
                 for unnamed_place in places:
                     lines[unnamed_place] = replace(lines[unnamed_place], broker=line.broker)
             if line.kind == Kind.BROKER_STOPPED:
-                ended[line.source] = line.broker
+                stopped_broker[line.source] = line.broker
     return lines
 
 
-def _with_settings(ordered: Iterable[Event]) -> Iterator[Event]:
+def _with_settings(events: Iterable[Event]) -> Iterator[Event]:
     """The lines in order, those of a start that names no broker as of the one whose settings stand just before it.
 
     Source: until 1.0 Kafka.main logs KafkaConfig before KafkaServer.startup, later DynamicBrokerConfig.initialize does.
@@ -405,7 +405,7 @@ def _with_settings(ordered: Iterable[Event]) -> Iterator[Event]:
     settings: dict[str, Event] = {}
     started_at: dict[str, datetime] = {}
     starting: dict[str, int | None] = {}
-    for line in ordered:
+    for line in events:
         source, at = line.source, line.happened_at
         if line.kind == Kind.BROKER_CONFIGURED and at - started_at.get(source, LONG_AGO) > SAME_START:
             settings[source] = line
@@ -419,60 +419,61 @@ def _with_settings(ordered: Iterable[Event]) -> Iterator[Event]:
         yield line if writer is None else replace(line, broker=writer)
 
 
-def _with_signals(ordered: Iterable[Event]) -> list[Event]:
+def _with_signals(events: Iterable[Event]) -> list[Event]:
     """The lines in order, each signal that names no broker as of the next one whose shutdown begins in that log.
 
-    Edge case: like lines of one instant are one record, which then stands for the signal of each broker that ends.
+    Equal lines of one instant are one record, which then stands for the signal of each broker that ends.
     Source: LoggingSignalHandler logs a signal before the hooks of the process run, KafkaServer.shutdown among them.
     """
     lines: list[Event] = []
     signals: dict[str, list[int]] = defaultdict(list)
-    begun: dict[tuple[str, int], datetime] = {}
-    for line in ordered:
+    shutdown_at: dict[tuple[str, int], datetime] = {}
+    for line in events:
         source, at = line.source, line.happened_at
         if line.kind == Kind.PROCESS_SIGNALLED and line.broker is None:
             signals[source].append(len(lines))
         elif _OWN_SIGNALS.get(line.kind) is Signal.SHUTDOWN and line.broker is not None:
-            before, begun[source, line.broker] = begun.get((source, line.broker), LONG_AGO), at
-            soon = [n for n in signals[source] if at - lines[n].happened_at <= SAME_START]
-            unnamed = next((n for n in soon if lines[n].broker is None), None)
+            before, shutdown_at[source, line.broker] = shutdown_at.get((source, line.broker), LONG_AGO), at
+            recent = [n for n in signals[source] if at - lines[n].happened_at <= SAME_START]
+            unnamed = next((n for n in recent if lines[n].broker is None), None)
             if at - before > SAME_START and unnamed is not None:
                 lines[unnamed] = replace(lines[unnamed], broker=line.broker)
-            elif at - before > SAME_START and soon and at - lines[soon[-1]].happened_at <= _AT_ONCE:
-                lines.append(replace(lines[soon[-1]], broker=line.broker))
-            signals[source] = soon
+            elif at - before > SAME_START and recent and at - lines[recent[-1]].happened_at <= _AT_ONCE:
+                lines.append(replace(lines[recent[-1]], broker=line.broker))
+            signals[source] = recent
         lines.append(line)
     return lines
 
 
-def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]) -> dict[int, list[LivenessSignal]]:
-    """Every signal about each broker's liveness, as the lines come. Takes: events of at least PRESENCE_KINDS, in order.
+def signals_by_broker(events: Iterable[Event], terms: Sequence[ControllerEpoch]) -> dict[int, list[LivenessSignal]]:
+    """All signals of each broker's liveness, in the order of the lines.
 
-    Of controllers only the active one's lines count; a start that failed shows neither a service nor a shutdown.
+    `events` are of at least PRESENCE_KINDS, in order. Of controllers only the active one's lines count. A
+    failed start shows neither a service nor a shutdown.
     """
     signals: dict[int, list[LivenessSignal]] = defaultdict(list)
     active: set[int] = set()
-    for event in ordered:
+    for event in events:
         if event.kind in ACTIVE_KINDS and event.broker is not None:
             active.add(event.broker)
         for signal in _signals_in(event, active, terms):
             signals[signal.broker].append(signal)
-    told = {broker: list(_without_failed_starts(own)) for broker, own in signals.items()}
+    by_broker = {broker: list(_without_failed_starts(own)) for broker, own in signals.items()}
     # Of a node that is only a controller, starts may fail, and it may meet a fault, or be asked to end.
     others = (Signal.FAILED, Signal.FAULTED, Signal.REASON)
-    return {broker: own for broker, own in told.items() if any(s.shows not in others for s in own)}
+    return {broker: own for broker, own in by_broker.items() if any(s.shows not in others for s in own)}
 
 
 def _signals_in(event: Event, active: Collection[int], terms: Sequence[ControllerEpoch]) -> Iterator[LivenessSignal]:
-    """What one line shows. Takes: the brokers that were active before it."""
-    own = _OWN_SIGNALS.get(event.kind)
+    """The signals of one line. `active`: the brokers that were active before it."""
+    own_signal = _OWN_SIGNALS.get(event.kind)
     if event.kind == Kind.CLUSTER_NAMED and event.pattern_id != _NEW_PROCESS:
         return
-    if own and event.broker is not None:
-        yield LivenessSignal(event.broker, own, event)
+    if own_signal and event.broker is not None:
+        yield LivenessSignal(event.broker, own_signal, event)
     elif event.kind in _CONTROLLER_SIGNALS and _is_news(event, terms):
-        for brokers, shown in _CONTROLLER_SIGNALS[event.kind]:
-            yield from (LivenessSignal(b, signal, event) for b in brokers(event, active) for signal in shown)
+        for brokers, meaning in _CONTROLLER_SIGNALS[event.kind]:
+            yield from (LivenessSignal(b, signal, event) for b in brokers(event, active) for signal in meaning)
 
 
 def _is_news(event: Event, terms: Sequence[ControllerEpoch]) -> bool:
@@ -484,13 +485,13 @@ def _is_news(event: Event, terms: Sequence[ControllerEpoch]) -> bool:
 
 
 def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[LivenessSignal]:
-    """The signals of one broker, of which each that a failed start's process wrote shows that failure."""
-    abandoned = _abandoned(signals)
-    told = [replace(s, shows=Signal.FAILED) if place in abandoned else s for place, s in enumerate(signals)]
-    fails_at = list(_failed_starts(told))
+    """The signals of one broker; each one that the process of a failed start wrote shows that failure."""
+    abandoned_places = _abandoned_starts(signals)
+    signals = [replace(s, shows=Signal.FAILED) if place in abandoned_places else s for place, s in enumerate(signals)]
+    fails_at = list(_failed_starts(signals))
     failed_at: datetime | None = None
     ended_at: datetime | None = None
-    for signal in told:
+    for signal in signals:
         if signal.is_own and ended_at and signal.at - ended_at > SAME_START:
             # What ends from now on is another process, which went on beside the one that failed to start.
             failed_at, ended_at = None, None
@@ -507,7 +508,7 @@ def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[Livene
 
 
 def _failed_starts(signals: Iterable[LivenessSignal]) -> Iterator[tuple[datetime, datetime]]:
-    """When starts failed, each with the end of the process before: what that one said is not of the start."""
+    """The instants of failed starts, each with the end of the process before, whose lines are not of the start."""
     ended_at = LONG_AGO
     for signal in signals:
         if signal.shows is Signal.FAILED:
@@ -516,18 +517,18 @@ def _failed_starts(signals: Iterable[LivenessSignal]) -> Iterator[tuple[datetime
             ended_at = signal.at
 
 
-def _abandoned(signals: Sequence[LivenessSignal]) -> set[int]:
+def _abandoned_starts(signals: Sequence[LivenessSignal]) -> set[int]:
     """The places of shutdowns of a broker whose new process its controller saw just before, none in a line of its own.
 
     Source: BrokerServer.startup shuts a broker down whose start fails, and its controller may have let it in already.
     """
-    found: set[int] = set()
+    places: set[int] = set()
     for place, (before, after) in enumerate(pairwise(signals), 1):
-        is_new = before.shows in (Signal.RESTARTED, Signal.SERVES) or place - 1 in found
+        is_new = before.shows in (Signal.RESTARTED, Signal.SERVES) or place - 1 in places
         at_once = after.shows is Signal.SHUTDOWN and after.at - before.at <= _AT_ONCE
         if is_new and at_once and not (before.is_own or after.is_own):
-            found.add(place)
-    return found
+            places.add(place)
+    return places
 
 
 def _is_failing(
@@ -535,10 +536,10 @@ def _is_failing(
 ) -> bool:
     """Whether a line is of a failed start: its process wrote it after the failure, or the broker served just before.
 
-    Edge case: the controller may let a broker in whose port turns out to be taken a moment later.
+    The controller may let in a broker whose port turns out to be in use a moment later.
     """
-    soon = (ended_at <= signal.at for at, ended_at in fails_at if timedelta() <= at - signal.at <= SAME_START)
-    if signal.shows is Signal.SERVES and any(soon):
+    failures_soon = (ended_at <= signal.at for at, ended_at in fails_at if timedelta() <= at - signal.at <= SAME_START)
+    if signal.shows is Signal.SERVES and any(failures_soon):
         return True
     ends = signal.is_own and signal.shows in _END_A_FAILED_START
     return ends and failed_at is not None and signal.at - failed_at <= SHUTDOWN_LASTS

@@ -1,6 +1,6 @@
-"""What lines, readings and files show of all brokers, and from when to when each log is at hand.
+"""The signals of all brokers, and the times in which each log is at hand.
 
-What a log that is at hand does not show did not happen. Absences are rebuilt from this, and which logs are missing:
+A thing that a log at hand does not show did not happen. Absences are rebuilt from this, and so are the missing logs:
 those of nodes that others name, and all that would show whether a broker served.
 """
 
@@ -62,7 +62,7 @@ ELECTED_WITHIN = timedelta(minutes=1)
 _Node = TypeVar("_Node", int, int | None)
 
 _METADATA_LOG = None
-"""Who speaks for the controllers in the metadata log."""
+"""The node that stands for the controllers in the metadata log."""
 
 _LIFE_KINDS = frozenset({*OWN_SIGNAL_KINDS, *ACTIVE_KINDS}) - {
     *ZOOKEEPERS_CONTROLLER_KINDS,
@@ -83,15 +83,19 @@ class LogsAtHand:
     """The spans of the logs about each broker's life, and of those in which nodes speak as controllers."""
 
     def __init__(self, ordered: Sequence[Event], files: Iterable[LogFile], terms: Sequence[ControllerEpoch]) -> None:
-        """Takes: events of brokers, in order; the files of their logs: a log without one is at hand all the time."""
+        """Join the spans of each node's logs. A log without any of the `files` is at hand all the time."""
         lines = [e for e in ordered if e.origin in (Origin.BROKER, Origin.RECORD)]
         own = grouped((e for e in lines if e.broker is not None and e.kind in _LIFE_KINDS), lambda e: e.broker or 0)
-        spoken = grouped((e for e in lines if e.kind in _ONLY_CONTROLLERS or e.origin == Origin.RECORD), _speaker)
+        controller_lines = grouped(
+            (e for e in lines if e.kind in _ONLY_CONTROLLERS or e.origin == Origin.RECORD), _speaker
+        )
         spans = _spans(lines, files)
         self._own = _joined_of(spans, own, ROTATED_WITHIN)
         self._unbroken = _joined_of(spans, own, CLOCK_SKEW)
-        self._speaking = _joined_of(spans, spoken, ROTATED_WITHIN)
-        self._spoken = {node: Timeline((e.happened_at for e in told), lambda at: at) for node, told in spoken.items()}
+        self._speaking = _joined_of(spans, controller_lines, ROTATED_WITHIN)
+        self._spoke_at = {
+            node: Timeline((e.happened_at for e in events), lambda at: at) for node, events in controller_lines.items()
+        }
         self._terms = terms
 
     def is_own_whole(self, broker: int, start: datetime, end: datetime) -> bool:
@@ -99,8 +103,9 @@ class LogsAtHand:
         return _holds(self._own.get(broker), start, end)
 
     def is_own_unbroken(self, broker: int, start: datetime, end: datetime) -> bool:
-        """Whether the broker's log is at hand so, and no two of its files meet in between with a silence: a broker that
-        is away is silent, whether it is paused or the file with its start is missing.
+        """Whether the broker's log is at hand as in `is_own_whole`, with no silence between any two of its files.
+
+        A broker that is away is silent, whether it is paused or the file with its start is missing.
         """
         return _holds(self._unbroken.get(broker), start, end)
 
@@ -112,16 +117,16 @@ class LogsAtHand:
     def is_controllers_whole(self, start: datetime, end: datetime) -> bool:
         """Whether each active controller's log is at hand from one instant to another, or the metadata log is.
 
-        Edge case: before the first change of controllers that is known, the active one is who speaks as such.
+        Before the first known change of controllers, the active one is the node that writes as such.
         """
         if _holds(self._speaking.get(_METADATA_LOG), start, end):
             return True
         unknown_until = min(end, self._terms[0].since) if self._terms else end
         if start < unknown_until and not any(self._speaks(node, start, unknown_until) for node in self._speaking):
             return False
-        known = [t for t in self._terms if t.since < end and (t.until is None or t.until > start)]
-        return _follow_closely(known, max(start, unknown_until), end) and all(
-            _holds(self._speaking.get(t.controller), max(start, t.since), min(end, t.until or end)) for t in known
+        terms = [t for t in self._terms if t.since < end and (t.until is None or t.until > start)]
+        return _follow_closely(terms, max(start, unknown_until), end) and all(
+            _holds(self._speaking.get(t.controller), max(start, t.since), min(end, t.until or end)) for t in terms
         )
 
     def known_until(self, broker: int, start: datetime) -> datetime:
@@ -135,14 +140,14 @@ class LogsAtHand:
         return self.is_own_whole(broker, start, end) or self.is_controllers_whole(start, end)
 
     def _speaks(self, node: int | None, start: datetime, end: datetime) -> bool:
-        spoken = self._spoken[node].between(start - CLOCK_SKEW, end + CLOCK_SKEW)
-        return bool(spoken) and _holds(self._speaking[node], start, end)
+        instants = self._spoke_at[node].between(start - CLOCK_SKEW, end + CLOCK_SKEW)
+        return bool(instants) and _holds(self._speaking[node], start, end)
 
     def missing(self, broker: int, start: datetime, end: datetime) -> list[Interval[None]]:
         """The parts of a span in which no file of the broker's own log, and none of any controller's, has a line."""
         nodes = [*self._speaking.values(), *([self._own[broker]] if broker in self._own else [])]
-        held = _joined(i for intervals in nodes for i in intervals.clip(start, end)).intervals
-        edges = [start, *(at for i in held for at in (i.start, i.end or end)), end]
+        spans = _joined(i for intervals in nodes for i in intervals.clip(start, end)).intervals
+        edges = [start, *(at for i in spans for at in (i.start, i.end or end)), end]
         return [Interval(a, b, None) for a, b in zip(edges[::2], edges[1::2], strict=True) if b > a]
 
 
@@ -164,9 +169,9 @@ def _follow_closely(terms: Iterable[ControllerEpoch], start: datetime, end: date
 
 
 def _spans(lines: Sequence[Event], files: Iterable[LogFile]) -> dict[str, list[Interval[None]]]:
-    """The spans of the files of each log; of one without files that of all lines.
+    """The spans of the files of each log; a log without files has the span of all lines.
 
-    Edge case: a log that lies wrapped among others has the files that they are in.
+    A log that lies wrapped among others has the files that they are in.
     """
     spans: dict[str, list[Interval[None]]] = defaultdict(list)
     for file in files:
@@ -178,15 +183,15 @@ def _spans(lines: Sequence[Event], files: Iterable[LogFile]) -> dict[str, list[I
 
 
 def _joined_of(
-    spans: Mapping[str, Iterable[Interval[None]]], told: Mapping[_Node, Iterable[Event]], within: timedelta
+    spans: Mapping[str, Iterable[Interval[None]]], lines_of: Mapping[_Node, Iterable[Event]], within: timedelta
 ) -> dict[_Node, Intervals[None]]:
-    """For each node the spans of all logs that hold these lines of it."""
-    sources = {node: {e.source for e in lines} for node, lines in told.items()}
+    """For each node the spans of all logs that hold its lines, joined where at most `within` lies between them."""
+    sources = {node: {e.source for e in lines} for node, lines in lines_of.items()}
     return {node: _joined((span for s in own for span in spans[s]), within) for node, own in sources.items()}
 
 
 def _joined(intervals: Iterable[Interval[None]], within: timedelta = ROTATED_WITHIN) -> Intervals[None]:
-    """The intervals, those of them as one between which no file is missing."""
+    """The intervals, joined where no file is missing between them."""
     joined: list[Interval[None]] = []
     for interval in sorted(intervals, key=lambda i: i.start):
         last = joined[-1] if joined else None
@@ -199,8 +204,8 @@ def _joined(intervals: Iterable[Interval[None]], within: timedelta = ROTATED_WIT
 
 def _holds(intervals: Intervals[None] | None, start: datetime, end: datetime) -> bool:
     """Whether one interval holds the whole span, as far as clocks agree."""
-    found = intervals.at(start, CLOCK_SKEW) if intervals else []
-    return any(i.holds(end, CLOCK_SKEW) for i in found)
+    at_start = intervals.at(start, CLOCK_SKEW) if intervals else []
+    return any(i.holds(end, CLOCK_SKEW) for i in at_start)
 
 
 _OF_ZOOKEEPER = (Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME)
@@ -208,7 +213,11 @@ _OF_ZOOKEEPER = (Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME)
 
 @dataclass(frozen=True)
 class Observed:
-    """What absences are rebuilt from, beside the broker's own signals."""
+    """The evidence from which absences are rebuilt.
+
+    `session` is how long a controller waits for a broker; `since` and `until` are the instants of the first and the
+    last line; `signals` are those of each broker.
+    """
 
     signs: SignsOfLife
     logs: LogsAtHand
@@ -221,16 +230,16 @@ class Observed:
 
     @property
     def missed_within(self) -> timedelta:
-        """How soon a broker that is gone is missed: after its session, by the next controller where there is none."""
+        """The longest time until a controller misses a broker: its session, and an election where there is none."""
         return self.session + ELECTED_WITHIN
 
     def first_service(
         self, broker: int, after: datetime, start: LivenessSignal | None, *, is_over: bool
     ) -> Event | None:
-        """The first proof after an instant that a broker serves again. Takes: its last start, until it served.
+        """The first proof after an instant that a broker serves again. `start` is its last one, until it served.
 
-        Edge case: on KRaft a process takes up leaderships and replicas as its metadata of before have them, and is let
-        in only later: as long as its log would show that, these lines prove nothing. Source: BrokerServer.startup,
+        On KRaft a process takes up the leaderships and replicas of its old metadata, and its controllers let it in only
+        later. As long as its log would show that, these lines prove nothing. Source: BrokerServer.startup,
         BrokerMetadataPublisher.
         """
         life = self.signs.first_service(broker, after, is_over=is_over)
@@ -238,9 +247,9 @@ class Observed:
             life = self.signs.first_service(broker, life.happened_at, is_over=is_over)
         return life
 
-    def first_led(self, broker: int, after: datetime, start: LivenessSignal | None) -> Event | None:
+    def first_leadership(self, broker: int, after: datetime, start: LivenessSignal | None) -> Event | None:
         """The first line after an instant in which a broker becomes a leader that its controllers have let in."""
-        line = self.signs.first_led(broker, after)
+        line = self.signs.first_leadership(broker, after)
         return None if line and start and self._is_fenced(start, line.happened_at) else line
 
     def _is_fenced(self, start: LivenessSignal, at: datetime) -> bool:
@@ -250,21 +259,21 @@ class Observed:
 
 
 def observe(
-    ordered: Sequence[Event], proofs: Iterable[Event], readings: Iterable[BrokerSnapshot], files: Iterable[LogFile]
+    events: Sequence[Event], proofs: Iterable[Event], readings: Iterable[BrokerSnapshot], files: Iterable[LogFile]
 ) -> Observed:
-    """What lines, readings and files show of all brokers. Takes: events in order, at least one; more proofs of life."""
-    ordered = with_writers(ordered)
-    uses_zookeeper = any(e.kind in _OF_ZOOKEEPER for e in ordered)
-    terms = controller_epochs_of(ordered)
+    """Gather the evidence on all brokers. There is at least one event; `proofs` are more lines that show life."""
+    events = with_writers(events)
+    uses_zookeeper = any(e.kind in _OF_ZOOKEEPER for e in events)
+    terms = controller_epochs_of(events)
     return Observed(
-        signs=SignsOfLife(ordered, proofs, readings),
-        logs=LogsAtHand(ordered, files, terms),
+        signs=SignsOfLife(events, proofs, readings),
+        logs=LogsAtHand(events, files, terms),
         terms=terms,
         session=SESSION[uses_zookeeper],
-        since=ordered[0].happened_at,
-        until=ordered[-1].happened_at,
+        since=events[0].happened_at,
+        until=events[-1].happened_at,
         uses_zookeeper=uses_zookeeper,
-        signals=signals_by_broker(ordered, terms),
+        signals=signals_by_broker(events, terms),
     )
 
 
@@ -272,36 +281,36 @@ _Spanned = TypeVar("_Spanned", MissingBrokerLog, UnobservedSpan)
 
 
 def find_missing_broker_logs(
-    ordered: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[ControllerEpoch]
+    events: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[ControllerEpoch]
 ) -> list[MissingBrokerLog]:
     """One row for each node, by its id, that lines in order or readings name and that wrote none of the lines."""
-    known = {e.broker for e in ordered if e.origin != Origin.RECORD}
-    named: dict[int, list[Quote]] = defaultdict(list)
-    for broker, found in _named(ordered, readings, terms):
-        if broker not in known and broker >= 0 and ordered:
-            named[broker].append(found)
+    writers = {e.broker for e in events if e.origin != Origin.RECORD}
+    mentions: dict[int, list[Quote]] = defaultdict(list)
+    for broker, mention in _mentions(events, readings, terms):
+        if broker not in writers and broker >= 0 and events:
+            mentions[broker].append(mention)
     return [
         MissingBrokerLog(
-            cluster=ordered[0].cluster,
+            cluster=events[0].cluster,
             broker=broker,
             first_at=min(q.happened_at for q in quotes),
             last_at=max(q.happened_at for q in quotes),
             evidence=evidence_of(quotes),
         )
-        for broker, quotes in sorted(named.items())
+        for broker, quotes in sorted(mentions.items())
     ]
 
 
-def _named(
-    ordered: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[ControllerEpoch]
+def _mentions(
+    events: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[ControllerEpoch]
 ) -> Iterator[tuple[int, Quote]]:
     for row in readings:
         yield row.broker, quote_snapshot(row, f"broker {row.broker} is listed")
-    for broker, signals in signals_by_broker(ordered, terms).items():
+    for broker, signals in signals_by_broker(events, terms).items():
         yield from ((broker, quote(signal.event)) for signal in signals)
     for term in terms:
         yield from ((term.controller, quote(line)) for line in term.lines)
-    for event in ordered:
+    for event in events:
         for broker in {*(broker_ids(event.isr) or ()), *(() if event.leader is None else (event.leader,))}:
             yield broker, quote(event)
 
@@ -334,8 +343,8 @@ def _row(cluster: str, broker: int, start: datetime, end: datetime, proofs: Time
         broker=broker,
         first_at=start,
         last_at=end,
-        explanation=f"Whether broker {broker} served is not known for {duration(end - start)}: neither its own log nor"
-        " a controller's has a line of that time.",
+        explanation=f"For {duration(end - start)} it is not known whether broker {broker} served: neither its own log"
+        " nor a controller's has a line of that time.",
         evidence=evidence_of(quote(proof) for proof in around if proof),
     )
 

@@ -1,4 +1,4 @@
-"""What an absence of a broker was: a shutdown, a crash, or a broker that was alive and did not respond.
+"""The kind of a broker's absence: a shutdown, a crash, or a broker that was alive and did not respond.
 
 The evidence of an outage is all lines of its absence, whichever ruling decides.
 """
@@ -76,8 +76,8 @@ class Absence:
         """
         if not self.shows_end and self.known_until:
             return max(timedelta(), min(self.known_until, self.proven_until) - self.gone_by)
-        shown = (self.up_at if self.is_end_exact else None) or self.known_until if self.shows_end else None
-        return max(timedelta(), max(shown or self.proven_until, self.proven_until) - self.gone_by)
+        last_proof = (self.up_at if self.is_end_exact else None) or self.known_until if self.shows_end else None
+        return max(timedelta(), max(last_proof or self.proven_until, self.proven_until) - self.gone_by)
 
     @property
     def lasted_at_most(self) -> timedelta | None:
@@ -256,7 +256,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Likely(
         OutageKind.CRASH,
-        "Broker {broker} met a fatal fault, with which its process ended.",
+        "Broker {broker} met a fatal fault, and its process ended.",
         proof=(faulted, ends_shown),
         source="ProcessTerminatingFaultHandler.handleFault halts the process, ProcessExitingFaultHandler ends it",
         cases=("made: a fatal fault while it served", "crash-2.8 broker 1"),
@@ -304,14 +304,14 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Unknown(
         OutageKind.UNKNOWN,
-        "Broker {broker} was started; no log of the time just before shows how its process before ended.",
+        "Broker {broker} was started; no log of the time just before shows how its previous process ended.",
         proof=(before_is_hidden,),
         source="KafkaServer.startup, BrokerServer.startup: a start follows a shutdown in order or a crash",
         cases=("made: hours lost before its start", "crash-2.8 broker 1"),
     ),
     Unknown(
         OutageKind.UNKNOWN,
-        "Broker {broker} was started and could not start; no line shows whether its process before had ended.",
+        "Broker {broker} failed to start; no line shows whether its previous process had ended.",
         proof=(only_failed_starts,),
         source="KafkaServer.startup, BrokerServer.startup: what fails before it locks the log directories does not meet"
         " a process that lives",
@@ -335,7 +335,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Unknown(
         OutageKind.UNKNOWN,
-        "Broker {broker} was considered down and came back; no line shows whether with a new process.",
+        "Broker {broker} was considered down and came back; no line shows whether its process is a new one.",
         proof=(came_back,),
         source="KafkaController.onBrokerStartup: ZooKeeper's controller reports the same of a new process and a new"
         " session",

@@ -78,26 +78,26 @@ def _second_start(cluster: str, broker: int, lines: Sequence[Event]) -> SecondSt
 
 
 def lives_of(observed: Observed | None) -> list[Life]:
-    """What its signals show of each broker, by broker; none where there is no line.
+    """The life of each broker, by id; none where there is no line.
 
-    No sign of life of a broker lies in an absence of it, but those of a broker that was cut off; a missing log is never
-    read as silence.
+    No sign of life of a broker lies in an absence of it, except those of a broker that was cut off. A missing log never
+    counts as silence.
     """
     if not observed:
         return []
     lives = [Life(broker, observed) for broker in sorted(observed.signals)]
     for life in lives:
-        life.read(observed.signals[life.broker])
+        life.read_signals(observed.signals[life.broker])
     return lives
 
 
 @dataclass
 class Life:
-    """What is known of one broker as far as its signals were read.
+    """The life of one broker, as far as its signals were read.
 
-    `start` is its last one, until it served; `found` are the lines in which that start says what it found, `reasons`
-    those since then that say why the process ends; `is_second`: the last start failed while another process served.
-    `second_starts`: the lines of each such start.
+    `start` is its last one, until it served; `conditions` are the lines in which that start says how it found its log
+    directories, `reasons` those since then that say why the process ends. `is_second`: the last start failed while
+    another process served. `second_starts`: the lines of each such start.
     """
 
     broker: int
@@ -105,19 +105,19 @@ class Life:
     absences: list[Absence] = field(default_factory=list)
     current: Absence | None = None
     start: LivenessSignal | None = None
-    found: tuple[Event, ...] = ()
+    conditions: tuple[Event, ...] = ()
     reasons: tuple[Event, ...] = ()
     is_second: bool = False
     second_starts: list[list[Event]] = field(default_factory=list)
     served_at: datetime | None = None
 
-    def read(self, signals: Iterable[LivenessSignal]) -> None:
+    def read_signals(self, signals: Iterable[LivenessSignal]) -> None:
         """Read all signals of the broker, in order."""
         for signal in signals:
             if self._is_of_second(signal):
                 self._note_second(signal)
             elif not self._is_known(signal):
-                self._take(_read(signal, self.start, self.observed))
+                self._take(_interpret(signal, self.start, self.observed))
         self._end_by_life(None)
         if self.current:
             self._close(self.current)
@@ -132,7 +132,7 @@ class Life:
             return False
         if signal.event.kind not in FOUND_AT_START:
             return self.current.restart is not None
-        return any(e.pattern_id == signal.event.pattern_id == OF_EACH_LOG for e in self.found)
+        return any(e.pattern_id == signal.event.pattern_id == OF_EACH_LOG for e in self.conditions)
 
     def _is_of_second(self, signal: LivenessSignal) -> bool:
         """Whether a line is of a second process, which fails to start while the broker goes on to serve."""
@@ -146,7 +146,7 @@ class Life:
         return self.is_second
 
     def _note_second(self, signal: LivenessSignal) -> None:
-        """Keeps the lines of a second process: those of one that exits are followed by those of the next try."""
+        """Keep the line of a second process. After one that exits, the lines of the next try follow."""
         last = self.second_starts[-1] if self.second_starts else []
         if not last or signal.shows is Signal.RESTARTED or signal.at - last[-1].happened_at > SHUTDOWN_LASTS:
             self.second_starts.append(last := [])
@@ -155,49 +155,53 @@ class Life:
     def _take(self, signal: LivenessSignal) -> None:
         self._end_by_life(signal)
         if self.current is None and self._begins(signal):
-            self.current = self._begun(signal)
+            self.current = self._new_absence(signal)
         if self.current is not None:
-            self.current = self._continued(self.current, signal)
+            self.current = self._with_signal(self.current, signal)
             if self.current.up_at:
                 self._close(self.current)
         if signal.shows is Signal.REASON:
             self.reasons = (*self.reasons, signal.event)
         elif signal.is_own and signal.shows is Signal.RESTARTED:
-            self.start, self.found, self.reasons = signal, (), ()
+            self.start, self.conditions, self.reasons = signal, (), ()
         elif signal.event.kind in FOUND_AT_START:
-            self.found = (*self.found, signal.event)
+            self.conditions = (*self.conditions, signal.event)
         elif signal.shows is Signal.SERVES:
-            self.start, self.found, self.reasons, self.served_at = None, (), (), signal.at
+            self.start, self.conditions, self.reasons, self.served_at = None, (), (), signal.at
 
     def _end_by_life(self, coming: LivenessSignal | None) -> None:
-        """Ends the absence by a sign of life before the next signal, unless that signal shows the same return."""
+        """End the absence by a sign of life before the next signal, unless that signal shows the same return."""
         if self.current is None:
             return
-        unnoticed = timedelta() if self.current.detected_at or self.current.is_over else self.observed.session
-        since = max(self.current.silent_from, self.current.down_at + unnoticed)
+        margin = timedelta() if self.current.detected_at or self.current.is_over else self.observed.session
+        since = max(self.current.silent_from, self.current.down_at + margin)
         life = self._first_service(self.current, since)
-        same = _SAME_LIFE.get(coming.shows) if coming else None
-        if life and coming and same and coming.at - life.happened_at <= same:
+        tolerance = _SAME_LIFE.get(coming.shows) if coming else None
+        if life and coming and tolerance and coming.at - life.happened_at <= tolerance:
             return
         if life and (coming is None or life.happened_at < coming.at):
             self.start = None
-            self._close(_returned(self.current, life, is_exact=False))
+            self._close(_with_return(self.current, life, is_exact=False))
         elif coming and since < coming.at and self._must_have_served(coming, self.current):
-            self._close(_returned(self.current, coming.event, is_exact=False))
+            self._close(_with_return(self.current, coming.event, is_exact=False))
 
     def _first_service(self, absence: Absence, since: datetime) -> Event | None:
-        """The first proof of its return. No controller makes a leader of a broker that it has let go: such a line shows
-        that it is back where others may still be of the time before.
+        """The first proof of the broker's return.
+
+        No controller makes a leader of a broker that it has let go. Such a line shows the return even where other lines
+        may still be of the time before.
         """
         life = self.observed.first_service(self.broker, since, self.start, is_over=absence.is_over)
         if not absence.is_over:
             return life
-        led = self.observed.first_led(self.broker, absence.proven_until + CLOCK_SKEW, self.start)
-        return min((e for e in (life, led) if e), key=lambda e: e.happened_at, default=None)
+        leadership = self.observed.first_leadership(self.broker, absence.proven_until + CLOCK_SKEW, self.start)
+        return min((e for e in (life, leadership) if e), key=lambda e: e.happened_at, default=None)
 
     def _must_have_served(self, coming: LivenessSignal, absence: Absence) -> bool:
-        """Whether a broker whose shutdown begins came back before it: in a log that is not at hand, or as a controller
-        shows that lets it move its leaders first. KRaft lets unfenced brokers alone (BrokerHeartbeatManager).
+        """Whether a broker whose shutdown begins must have come back before it.
+
+        Its return is in a log that is not at hand, or a controller lets it move its leaders first, which KRaft does for
+        unfenced brokers alone (BrokerHeartbeatManager).
         """
         if coming.shows is not Signal.SHUTDOWN:
             return False
@@ -213,42 +217,43 @@ class Life:
         if signal.shows is not Signal.RESTARTED:
             return signal.shows in (*ENDS, Signal.DOWN, Signal.FAILED)
         if signal.is_own:
-            known = self.start or self._served_since or self.observed.signs.last_before(self.broker, signal.at)
-            return known is not None
+            last_sign = self.start or self._served_since or self.observed.signs.last_before(self.broker, signal.at)
+            return last_sign is not None
         # A controller that starts repeats old incarnations, and ZooKeeper's report may be late.
         is_late = self._served_since is not None and signal.at - self._served_since < LATE_REPORT
         return signal.event.kind == Kind.BROKERS_CHANGED and not is_late
 
     def _is_unseen_start(self, signal: LivenessSignal) -> bool:
-        """Whether a broker on ZooKeeper says that it started, whose start no line shows, nor a controller its absence:
-        where several brokers write one log, the line of the start names none of them.
-        """
-        served = max((at for at in (self.served_at, self._served_since) if at), default=LONG_AGO)
-        is_unseen = self.start is None and signal.at - served > LATE_REPORT
-        lived = self.observed.signs.last_before(self.broker, signal.at - CATCHING_UP)
-        return is_unseen and lived is not None and signal.event.pattern_id == STARTED_ON_ZOOKEEPER
+        """Whether a broker on ZooKeeper says that it started, and no line shows its start or its absence.
 
-    def _begun(self, signal: LivenessSignal) -> Absence:
+        Where several brokers write one log, the line of the start names none of them.
+        """
+        served_at = max((at for at in (self.served_at, self._served_since) if at), default=LONG_AGO)
+        is_unseen = self.start is None and signal.at - served_at > LATE_REPORT
+        last_line = self.observed.signs.last_before(self.broker, signal.at - CATCHING_UP)
+        return is_unseen and last_line is not None and signal.event.pattern_id == STARTED_ON_ZOOKEEPER
+
+    def _new_absence(self, signal: LivenessSignal) -> Absence:
         at, until = signal.at, self.observed.until
-        begun = Absence(self.broker, at, until, gone_by=at, proven_until=at, silent_from=at)
+        absence = Absence(self.broker, at, until, gone_by=at, proven_until=at, silent_from=at)
         if signal.shows in ENDS:
-            asked = tuple(e for e in self.reasons if at - e.happened_at <= SAME_START)
-            return replace(begun, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN, lines=asked)
+            reasons = tuple(e for e in self.reasons if at - e.happened_at <= SAME_START)
+            return replace(absence, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN, lines=reasons)
         if signal.shows is Signal.FAILED or (signal.is_own and self.start):
             # It has not served from that start on.
             start = self.start.event if self.start else signal.event
             at, lines = start.happened_at, (start, *self.reasons) if self.start else self.reasons
-            return replace(begun, began_with=Signal.FAILED, down_at=at, gone_by=at, is_over=True, lines=lines)
+            return replace(absence, began_with=Signal.FAILED, down_at=at, gone_by=at, is_over=True, lines=lines)
         # What precedes the line that a start was over is of the new process.
         before = at - CATCHING_UP if signal.shows is Signal.SERVES else at
         last_line = self.observed.signs.last_before(self.broker, before, since=self._served_since)
         heard_at = last_line.happened_at if last_line else self._served_since
         if signal.is_own and heard_at and not self.observed.logs.would_show_start(self.broker, heard_at, at):
-            return replace(begun, shows_start=False, last_seen_at=heard_at)
-        return self._detected(replace(begun, last_line=last_line), signal, heard_at)
+            return replace(absence, shows_start=False, last_seen_at=heard_at)
+        return self._with_detection(replace(absence, last_line=last_line), signal, heard_at)
 
-    def _detected(self, begun: Absence, signal: LivenessSignal, heard_at: datetime | None) -> Absence:
-        """The absence that others detected, or a start shows, from when the broker fell silent on."""
+    def _with_detection(self, absence: Absence, signal: LivenessSignal, heard_at: datetime | None) -> Absence:
+        """The absence that others detected, or that a start shows; it begins when the broker fell silent."""
         signs, logs, session = self.observed.signs, self.observed.logs, self.observed.session
         failure = signs.first_failure(self.broker, heard_at, signal.at)
         silent_since = heard_at or signal.at
@@ -261,17 +266,19 @@ class Life:
         proofs = (heard_at, signs.last_service(self.broker, down_at, self.observed.missed_within))
         known_from = self._missed_since(signal, heard_at, down_at)
         return replace(
-            begun,
+            absence,
             down_at=down_at,
             last_seen_at=max((at for at in proofs if at and at <= down_at), default=None),
             failure=failure,
             shows_start=logs.would_show_start(self.broker, known_from, signal.at),
-            lines=(*(line for line in (begun.last_line, failure) if line), *self.found),
+            lines=(*(line for line in (absence.last_line, failure) if line), *self.conditions),
         )
 
     def _missed_since(self, signal: LivenessSignal, heard_at: datetime | None, down_at: datetime) -> datetime:
-        """From when on logs must show what happened to the broker. Who lists all brokers at once does not know which of
-        them were gone before; another controller counted the broker in until a session before.
+        """The instant from which logs must show what happened to the broker.
+
+        A controller that lists all brokers at once does not know which of them were gone before. Any other controller
+        counted the broker in until a session before.
         """
         if heard_at is None or signal.event.kind == Kind.BROKERS_LISTED:
             return heard_at or down_at
@@ -288,11 +295,11 @@ class Life:
         starts = (s.at for s in self.observed.signals.get(controller, ()) if s.event.kind == Kind.BROKER_STARTED)
         return any(abs(at - signal.at) <= LATE_REPORT for at in starts)
 
-    def _continued(self, absence: Absence, signal: LivenessSignal) -> Absence:
+    def _with_signal(self, absence: Absence, signal: LivenessSignal) -> Absence:
         """The absence after one more signal."""
         if signal.shows is Signal.SERVES:
             restart = absence.restart or (signal if signal.is_own else None)
-            return replace(_returned(absence, signal.event, is_exact=True), restart=restart)
+            return replace(_with_return(absence, signal.event, is_exact=True), restart=restart)
         absence = replace(absence, lines=(*absence.lines, signal.event))
         if signal.shows is Signal.REASON:
             return absence
@@ -331,10 +338,10 @@ class Life:
         return absence
 
     def _is_restart(self, absence: Absence, signal: LivenessSignal) -> bool:
-        """Whether a line shows a new process: the broker's own, or its controller's where that registers one, or where
-        the broker's own log is not at hand.
+        """Whether a line shows a new process.
 
-        Edge case: a process may have begun long before its controllers let it register. (16 s in a recorded night.)
+        The broker's own line does; its controller's does where that registers one, or where the broker's own log is not
+        at hand. A process may have begun long before its controllers let it register. (16 s in a recorded night.)
         """
         return (
             signal.is_own
@@ -343,28 +350,28 @@ class Life:
         )
 
     def _close(self, absence: Absence) -> None:
-        """Keeps the absence, with what only the whole of it shows, unless it never happened."""
+        """Keep the absence, completed by what only the whole of it shows, unless it never happened."""
         self.current = None
         if not (self._was_undone(absence) or _may_be_first(absence)):
-            self.absences.append(self._finished(absence))
+            self.absences.append(self._complete(absence))
 
     def _was_undone(self, absence: Absence) -> bool:
-        """Whether a controller of KRaft declared the broker down, and lost its office before that was committed.
+        """Whether a controller of KRaft declared the broker down, and was replaced before that was committed.
 
-        The next controller knows what was committed. It does not let a broker back in which it never took for down. One
-        that wakes fences brokers, and lets them in, just before it learns that it lost its office.
+        The next controller knows what was committed. It does not let back in a broker that it never took for down. A
+        controller that wakes fences brokers, and lets them in, just before it learns that another one is active.
         """
         fence = next((e for e in absence.lines if e.kind == Kind.BROKER_FENCED), None)
         if fence is None or absence.began_with or absence.restart or absence.up_at is None:
             return False
         until = min(absence.up_at, fence.happened_at + UNDONE_WITHIN)
         if absence.is_end_exact:
-            back = absence.lines[-1]
-            is_same = (back.kind, back.broker) == (Kind.BROKER_UNFENCE_GRANTED, fence.broker)
+            last_line = absence.lines[-1]
+            is_same = (last_line.kind, last_line.broker) == (Kind.BROKER_UNFENCE_GRANTED, fence.broker)
             until = fence.happened_at + CLOCK_SKEW if is_same else fence.happened_at
         return any(fence.happened_at < t.since <= until for t in self.observed.terms)
 
-    def _finished(self, absence: Absence) -> Absence:
+    def _complete(self, absence: Absence) -> Absence:
         absence = self._with_life(self._with_start_behind(absence))
         observed = self.observed
         known_until = observed.logs.known_until(self.broker, absence.gone_by)
@@ -386,9 +393,9 @@ class Life:
         )
 
     def _with_life(self, absence: Absence) -> Absence:
-        """The absence with what the broker did meanwhile.
+        """The absence with the activity of the broker meanwhile.
 
-        Edge case: where only a controller shows its new process, which registers, either may have written its lines.
+        Where only a controller shows the new process, which registers, either process may have written the lines.
         """
         restart, detected_at = absence.restart, absence.detected_at
         until = min(restart.at if restart else NEVER, absence.up_at or NEVER)
@@ -403,7 +410,7 @@ class Life:
     def _with_start_behind(self, absence: Absence) -> Absence:
         """The absence with the line in which a new process says that it started, just after others saw it serve.
 
-        Edge case: on ZooKeeper a start names its broker only there, if several brokers write one log.
+        On ZooKeeper a start names its broker only there, if several brokers write one log.
         """
         if absence.restart or absence.up_at is None:
             return absence
@@ -416,8 +423,8 @@ class Life:
         return replace(absence, restart=following, lines=(*absence.lines, following.event))
 
 
-def _read(signal: LivenessSignal, start: LivenessSignal | None, observed: Observed) -> LivenessSignal:
-    """The signal: a process that ends before it has served has failed to start, however it ends."""
+def _interpret(signal: LivenessSignal, start: LivenessSignal | None, observed: Observed) -> LivenessSignal:
+    """The signal, as a failed start where the process ends before it has served."""
     if start is None or not signal.is_own or signal.shows not in ENDS:
         return signal
     life = observed.first_service(signal.broker, start.at, start, is_over=True)
@@ -432,14 +439,14 @@ def _may_be_first(absence: Absence) -> bool:
     return is_start and not is_shown and seen_at is not None and absence.down_at - seen_at > LOOK_BACK
 
 
-def _returned(absence: Absence, proof: Event, *, is_exact: bool) -> Absence:
+def _with_return(absence: Absence, proof: Event, *, is_exact: bool) -> Absence:
     return replace(absence, up_at=proof.happened_at, is_end_exact=is_exact, lines=(*absence.lines, proof))
 
 
 def _replaced_at(
     broker: int, heard_at: datetime | None, until: datetime, terms: Sequence[ControllerEpoch]
 ) -> datetime | None:
-    """When another controller replaced the broker, if it was the active controller when it was last active."""
+    """The instant at which another controller replaced the broker, if it was the controller when last heard."""
     if heard_at is None or active_at(terms, heard_at) != broker:
         return None
     return next((t.since for t in terms if heard_at < t.since <= until and t.controller != broker), None)
@@ -461,32 +468,32 @@ def is_another(lines: Sequence[Event], failures: FailedStarts, failure: Event) -
         return True
     ends = [(e.pattern_id, e.detail) for e in failures[-1] if e.kind in _ENDING_KINDS]
     # A process says once why it exits, and once of each of its servers that it failed.
-    is_end, what = failure.kind in _ENDING_KINDS, (failure.pattern_id, failure.detail)
-    if ends and is_end and (ends[-1][0] in EXITS or ends[-1] == what):
+    is_end, identity = failure.kind in _ENDING_KINDS, (failure.pattern_id, failure.detail)
+    if ends and is_end and (ends[-1][0] in EXITS or ends[-1] == identity):
         return True
     last = failures[-1][-1].happened_at
-    started = (e.happened_at for e in lines if e.kind in (Kind.BROKER_STARTING, Kind.BROKER_INCARNATED))
-    return failure.happened_at - last > SHUTDOWN_LASTS or any(last < at for at in started)
+    start_times = (e.happened_at for e in lines if e.kind in (Kind.BROKER_STARTING, Kind.BROKER_INCARNATED))
+    return failure.happened_at - last > SHUTDOWN_LASTS or any(last < at for at in start_times)
 
 
 _STARTS = (Signal.RESTARTED, Signal.IS_NEW)
 
 
-def is_of_second(own: Iterable[LivenessSignal], is_active: Callable[[datetime, datetime], bool]) -> bool:
-    """Whether a process of a broker starts while another one serves, and fails, however often that is tried.
+def is_of_second(signals: Iterable[LivenessSignal], is_active: Callable[[datetime, datetime], bool]) -> bool:
+    """Whether a process of a broker starts, once or several times, and fails, while another one serves.
 
-    `own` are the broker's own signals from that start, or its failure, on. The other process lives if it holds the lock
-    of the log directories, if it writes lines afterwards, or if it ends afterwards and no start was between. Its lines
-    are told apart from those of the next process by the time between.
+    `signals` are the broker's own, from that start, or its failure, on. The other process lives if it holds the lock
+    of the log directories, if it writes lines afterwards, or if it ends afterwards and no start was between. The time
+    between separates its lines from those of the next process.
     """
-    rest = [s for s in own if s.shows is not Signal.REASON]
-    while failed := list(takewhile(lambda s: s.shows is Signal.FAILED, dropwhile(lambda s: s.shows in _STARTS, rest))):
-        rest = rest[rest.index(failed[-1]) + 1 :]
-        if any(is_lock_held(s.event) for s in failed):
+    later = [s for s in signals if s.shows is not Signal.REASON]
+    while fails := list(takewhile(lambda s: s.shows is Signal.FAILED, dropwhile(lambda s: s.shows in _STARTS, later))):
+        later = later[later.index(fails[-1]) + 1 :]
+        if any(is_lock_held(s.event) for s in fails):
             return True
-        until = rest[0].at - CATCHING_UP if rest else NEVER
-        has_exited = any(s.event.pattern_id in EXITS or s.event.kind == Kind.BROKER_STOPPED for s in failed)
-        if is_active(failed[-1].at + CATCHING_UP, until) or (has_exited and rest and rest[0].shows in ENDS):
+        until = later[0].at - CATCHING_UP if later else NEVER
+        has_exited = any(s.event.pattern_id in EXITS or s.event.kind == Kind.BROKER_STOPPED for s in fails)
+        if is_active(fails[-1].at + CATCHING_UP, until) or (has_exited and later and later[0].shows in ENDS):
             return True
     return False
 
@@ -515,12 +522,16 @@ def rebuild_outages(
 ) -> list[BrokerOutage]:
     """Rows of gold.broker_outages, each once, by broker and time, as far as brokers and controllers report them.
 
-    Takes: silver.events of all brokers with look-back and look-ahead: all of liveness.PRESENCE_KINDS and
-    controllers.CONTROLLER_KINDS, and of all others each broker's last one before and first one after each signal.
-    `readings` (may be none) show absences where no line does. A log without one of the `files` is at hand all the time.
-    `proofs`: what else of silver.events shows a broker to serve. What an absence did to partitions and groups is left
-    out, and `intent` is unknown until it is compared with what was declared.
-    Edge case: the first start of a broker of which nothing is known before is not an absence, unless it fails.
+    The effects on partitions and groups are left out, and `intent` is unknown until it is compared with what was
+    declared. The first start of a broker of which nothing is known before is not an absence, unless it fails.
+
+    Args:
+        events: silver.events of all brokers with look-back and look-ahead: all of liveness.PRESENCE_KINDS and
+            controllers.CONTROLLER_KINDS, and of all others each broker's last one before and first one after a signal.
+        readings: Rows of bronze.broker_snapshots, which show absences where no line does; may be none.
+        window: The window in which the absences begin.
+        files: The files of the logs. A log without one is at hand all the time.
+        proofs: More of silver.events that show a broker to serve.
     """
     ordered = in_order(events)
     readings = list(readings)
@@ -536,7 +547,7 @@ def find_outages(
     readings: Sequence[BrokerSnapshot],
     window: Window,
 ) -> list[BrokerOutage]:
-    """What `rebuild_outages` gives, of lives that are read already. Takes: `observed`, None where there is no line."""
+    """The rows of `rebuild_outages` from lives that are read already. `observed` is None where there is no line."""
     in_lines = {life.broker: life.absences for life in lives}
     absences = chain(*in_lines.values(), _absences_in_snapshots(readings, in_lines, observed))
     return [_row(cluster, a) for a in absences if window.holds(a.down_at)]
@@ -575,15 +586,15 @@ def _starts(absence: Absence) -> Iterator[str]:
     """Each start that failed while the broker was away, with the line that shows why: those of one reason as one."""
     if not absence.failures:
         return
-    failed = f"Its start failed {counted(len(absence.failures), 'time')}"
+    opening = f"Its start failed {counted(len(absence.failures), 'time')}"
     reasons = _reasons(absence)
     if not reasons:
-        yield f"{failed}: its log, which would show why, is not at hand."
+        yield f"{opening}: its log, which would show why, is not at hand."
         return
     runs = [list(same) for _, same in groupby(reasons, key=lambda r: r[0])]
     clauses = [_why(run, is_dated=len(runs) > 1) for run in runs[:_NAMED]]
     more = [f"{len(runs) - _NAMED} more reasons"] if len(runs) > _NAMED else []
-    yield f"{failed}: {'; '.join([*clauses, *more])}."
+    yield f"{opening}: {'; '.join([*clauses, *more])}."
     yield from dict.fromkeys(reason.advice for reason, _ in reasons)
 
 
@@ -607,10 +618,10 @@ def _reasons(absence: Absence) -> list[tuple[StartReason, Event]]:
 
 def _quotes(absence: Absence) -> Iterator[Quote]:
     """The evidence: what shows why it ended, and why each start failed, always; then the other lines."""
-    asked = (e for e in absence.lines if e.kind == Kind.PROCESS_SIGNALLED)
+    requests = (e for e in absence.lines if e.kind == Kind.PROCESS_SIGNALLED)
     whys = (line for _, line in _reasons(absence))
     ends = (*absence.lines[:1], *absence.lines[-1:])
-    firm = list({e.line_id: e for e in (*ends, *islice(asked, 2), *islice(whys, MAX_QUOTES - 4))}.values())
+    firm = list({e.line_id: e for e in (*ends, *islice(requests, 2), *islice(whys, MAX_QUOTES - 4))}.values())
     others = (e for e in absence.lines if e not in firm)
     yield from map(quote, (*firm, *islice(others, MAX_QUOTES - len(firm))))
     yield from absence.snapshots
@@ -619,20 +630,20 @@ def _quotes(absence: Absence) -> Iterator[Quote]:
 def _ending(absence: Absence, outage: BrokerOutage) -> str:
     if absence.up_at is None:
         if not absence.shows_end:
-            return "Whether it came back is not known: no log that would show it reaches further."
+            return "It is not known whether it came back: the logs that would show it end before."
         if absence.known_until and absence.observed_until - absence.known_until > CLOCK_SKEW:
             return f"It had not come back at {absence.known_until:%H:%M:%S}, when the logs that would show it end."
         return "It had not come back when the lines end."
-    lasted = away(outage)
-    if absence.up_at == absence.down_at or not lasted:
+    length = away(outage)
+    if absence.up_at == absence.down_at or not length:
         return ""
     if not absence.shows_end:
-        return f"It served again after {lasted}: no log of all that time is at hand."
+        return f"It served again after {length}; the logs do not cover all of that time."
     if not absence.is_end_exact:
-        return f"It served again after {lasted}: no line shows its return, and then it served."
+        return f"It served again after {length}: a line shows that it served, and none shows its return."
     if starts_exactly(outage):
-        return f"It served again after {lasted}."
-    return f"It was away for {lasted}."
+        return f"It served again after {length}."
+    return f"It was away for {length}."
 
 
 def _absences_in_snapshots(
@@ -645,33 +656,33 @@ def _absences_in_snapshots(
         listing = [n for n, snapshot in enumerate(snapshots) if broker in snapshot]
         for last, back in pairwise([*listing, len(snapshots)]):
             if back > last + 1:
-                seen, without = snapshots[last][broker], next(iter(snapshots[last + 1].values()))
+                last_reading, without = snapshots[last][broker], next(iter(snapshots[last + 1].values()))
                 up_at = snapshots[back][broker].snapshot_at if back < len(snapshots) else None
-                if not any(a.meets(seen.snapshot_at - LATE_REPORT, up_at) for a in in_lines.get(broker, ())):
-                    yield _absence_between(seen, without, up_at, observed)
+                if not any(a.meets(last_reading.snapshot_at - LATE_REPORT, up_at) for a in in_lines.get(broker, ())):
+                    yield _absence_between(last_reading, without, up_at, observed)
 
 
 def _absence_between(
-    seen: BrokerSnapshot, without: BrokerSnapshot, up_at: datetime | None, observed: Observed | None
+    last_reading: BrokerSnapshot, without: BrokerSnapshot, up_at: datetime | None, observed: Observed | None
 ) -> Absence:
     """The absence between two readings, or between lines of the broker that lie closer to it."""
     signs = observed.signs if observed else SignsOfLife(())
-    last = observed and observed.signs.last_service(seen.broker, without.snapshot_at, observed.missed_within)
-    first = signs.first_service(seen.broker, without.snapshot_at + CATCHING_UP, is_over=False)
+    last = observed and observed.signs.last_service(last_reading.broker, without.snapshot_at, observed.missed_within)
+    first = signs.first_service(last_reading.broker, without.snapshot_at + CATCHING_UP, is_over=False)
     ends = [at for at in (first and first.happened_at, up_at) if at]
     return Absence(
-        broker=seen.broker,
-        down_at=max(seen.snapshot_at, last or seen.snapshot_at),
+        broker=last_reading.broker,
+        down_at=max(last_reading.snapshot_at, last or last_reading.snapshot_at),
         observed_until=observed.until if observed else without.snapshot_at,
         gone_by=without.snapshot_at,
         proven_until=without.snapshot_at,
         silent_from=without.snapshot_at,
         detected_at=without.snapshot_at,
-        last_seen_at=seen.snapshot_at,
+        last_seen_at=last_reading.snapshot_at,
         up_at=min(ends, default=None),
         is_end_exact=not (first and up_at and first.happened_at < up_at),
         snapshots=(
-            quote_snapshot(seen, f"broker {seen.broker} is listed"),
-            quote_snapshot(without, f"broker {seen.broker} is not listed"),
+            quote_snapshot(last_reading, f"broker {last_reading.broker} is listed"),
+            quote_snapshot(without, f"broker {last_reading.broker} is not listed"),
         ),
     )

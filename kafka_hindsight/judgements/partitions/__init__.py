@@ -1,1 +1,1 @@
-"""Partitions: their incarnations and leaderships; in leaders/ who led them, in replicas/ who followed."""
+"""Partitions: their incarnations and leaderships; in leaders/ their leaders, in replicas/ their followers."""

@@ -58,13 +58,13 @@ class Incarnation:
 
     def replicas_at(self, instant: datetime) -> tuple[int, ...] | None:
         """Its replicas, the preferred leader first, as last shown up to an instant, else as first shown after it."""
-        line, read = self._lists_of_replicas.last_until(instant), self.readings.last_until(instant, _REPLICAS)
-        is_read = read is not None and (line is None or read.snapshot_at >= line.happened_at)
-        if line is None and read is None:
-            line, read = self._lists_of_replicas.first_after(instant), self.readings.first_after(instant, _REPLICAS)
-            is_read = read is not None and (line is None or read.snapshot_at < line.happened_at)
-        if is_read and read is not None:
-            return tuple(read.replicas or ())
+        line, reading = self._lists_of_replicas.last_until(instant), self.readings.last_until(instant, _REPLICAS)
+        is_read = reading is not None and (line is None or reading.snapshot_at >= line.happened_at)
+        if line is None and reading is None:
+            line, reading = self._lists_of_replicas.first_after(instant), self.readings.first_after(instant, _REPLICAS)
+            is_read = reading is not None and (line is None or reading.snapshot_at < line.happened_at)
+        if is_read and reading is not None:
+            return tuple(reading.replicas or ())
         return None if line is None else broker_ids(line.replicas) or ()
 
 
@@ -74,19 +74,20 @@ def incarnations_of(
     kinds: Collection[str],
     epochs: Sequence[ControllerEpoch],
 ) -> list[Incarnation]:
-    """Each partition's incarnations, with the events of the given kinds and the readings of each.
+    """The incarnations by partition and time, each with its events of the given kinds and its readings.
 
-    Order: by partition and time.
-    Edge case: a partition that readings alone show has one incarnation, without events.
+    A partition that readings alone show has one incarnation, without events.
     """
-    read, lives = TopicReadings.of(readings), lives_of(events, kinds, epochs)
-    found = []
-    for key in sorted({*lives, *read.partitions()}):
-        own = lives.get(key) or [[]]
-        starts = [None, *(life[0].happened_at for life in own[1:]), None]
-        for number, life in enumerate(own):
-            found.append(Incarnation(key, number, life, read[key].within(starts[number], starts[number + 1])))
-    return found
+    topic_readings, lives = TopicReadings.of(readings), lives_of(events, kinds, epochs)
+    incarnations = []
+    for key in sorted({*lives, *topic_readings.partitions()}):
+        own_lives = lives.get(key) or [[]]
+        starts = [None, *(life[0].happened_at for life in own_lives[1:]), None]
+        for number, life in enumerate(own_lives):
+            incarnations.append(
+                Incarnation(key, number, life, topic_readings[key].within(starts[number], starts[number + 1]))
+            )
+    return incarnations
 
 
 def lives_of(
@@ -94,19 +95,19 @@ def lives_of(
 ) -> dict[Partition, list[list[Event]]]:
     """Each partition's events of the given kinds, in order, split where its topic was deleted or epochs begin again.
 
-    Edge case: epochs begin again at 0 in a topic that is created again under its old name. Where that happened, what a
-    standby controller repeats is left out: it may be about the former incarnation. What a controller decided and
+    Epochs begin again at 0 in a topic that is created again under its old name. There the lines that a standby
+    controller repeats are left out: they may be about the former incarnation. A change that a controller decided and
     reverted did not happen.
     """
     ordered = in_order(e for e in events if e.topic is not None)
-    deleted = deletions_of(ordered, epochs)
+    deletions = deletions_of(ordered, epochs)
     lines = (e for e in ordered if e.partition is not None and e.kind in kinds and not was_reverted(epochs, e))
     begins = incarnations_begun(epochs)
     return {
         key: [
             life
             for _, of_cluster in groupby(own, lambda e: bisect_right(begins, e.happened_at))
-            for of_topic in _between_deletions(list(of_cluster), deleted[key[:2]], epochs)
+            for of_topic in _between_deletions(list(of_cluster), deletions[key[:2]], epochs)
             for life in between_falls(of_topic)
         ]
         for key, own in sorted(by_partition(lines).items())
@@ -115,33 +116,33 @@ def lives_of(
 
 def by_partition(rows: Iterable[_Row], time: str | None = None) -> defaultdict[Partition, list[_Row]]:
     """Rows by their partition, each partition's in order of an instant where one is named."""
-    found: defaultdict[Partition, list[_Row]] = defaultdict(list)
+    rows_of: defaultdict[Partition, list[_Row]] = defaultdict(list)
     for row in sorted(rows, key=attrgetter(time)) if time else rows:
         if row.topic is not None and row.partition is not None:
-            found[row.cluster, row.topic, row.partition].append(row)
-    return found
+            rows_of[row.cluster, row.topic, row.partition].append(row)
+    return rows_of
 
 
 def deletions_of(
     events: Iterable[Event], epochs: Sequence[ControllerEpoch]
 ) -> defaultdict[tuple[str, str], list[datetime]]:
-    """When each topic was deleted, by cluster and topic, in order, as the active controller reports it."""
-    found: defaultdict[tuple[str, str], list[datetime]] = defaultdict(list)
+    """The instants at which the active controller deleted each topic, by cluster and topic, in order."""
+    deletions: defaultdict[tuple[str, str], list[datetime]] = defaultdict(list)
     for event in events:
         if event.kind == "topic_deleted" and event.topic is not None and speaks_for_cluster(epochs, event):
-            insort(found[event.cluster, event.topic], event.happened_at)
-    return found
+            insort(deletions[event.cluster, event.topic], event.happened_at)
+    return deletions
 
 
 def _between_deletions(
-    events: list[Event], deleted: list[datetime], epochs: Sequence[ControllerEpoch]
+    events: list[Event], deletions: list[datetime], epochs: Sequence[ControllerEpoch]
 ) -> list[list[Event]]:
-    if not deleted or events[-1].happened_at < deleted[0]:
+    if not deletions or events[-1].happened_at < deletions[0]:
         return [events]
     lives: dict[int, list[Event]] = defaultdict(list)
     for event in events:
         if event.kind not in _FROM_EVERY_CONTROLLER or speaks_for_cluster(epochs, event):
-            lives[bisect_right(deleted, event.happened_at)].append(event)
+            lives[bisect_right(deletions, event.happened_at)].append(event)
     # What lies between a deletion and the next creation still belongs to the deletion.
     since_creation = partial(dropwhile, lambda e: e.kind != "partition_created" and e.leader_epoch != 0)
     incarnations = (list(since_creation(own)) if number else own for number, own in sorted(lives.items()))

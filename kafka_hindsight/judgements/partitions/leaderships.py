@@ -31,8 +31,8 @@ LEADERSHIP_KINDS = (
     "unclean_partition_change",
     "partition_changed",
 )
-# Which witness counts first: who leads, or made the leader; who follows; a reading, whose leader and epoch may stem
-# from two moments.
+# The order in which witnesses count: the leader, or the node that made it; followers; readings, whose leader and epoch
+# may stem from two moments.
 _FIRST_HAND, _SECOND_HAND, _READING = 0, 1, 2
 _LEADER, _FOLLOWER = ("leader_started",), ("follower_started", "leadership_kept", "leader_and_isr_received")
 
@@ -74,27 +74,27 @@ class Leadership:
 
 
 def leaderships_of(incarnation: Incarnation, context: ClusterContext) -> list[Leadership]:
-    """The leaderships of one partition, by epoch: one for each, whatever the number of its witnesses.
+    """The leaderships of one partition, by epoch: one for each, however many witnesses it has.
 
     Between two epochs that witnesses show, nothing is added but the lack of a leader, where a reading shows it or no
     other replica could have led. Instants do not fall as epochs rise: the clocks of two brokers may differ a little.
     """
-    in_lines = grouped((s for e in incarnation.events for s in _seen_in(e, context)), lambda s: s.epoch)
-    by_epoch = grouped(_read(incarnation.readings), lambda s: s.epoch) | in_lines
-    shown = [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
-    filled: list[Leadership] = []
-    for before, after in zip(shown, [*shown[1:], None], strict=False):
+    in_lines = grouped((s for e in incarnation.events for s in _sightings_in_line(e, context)), lambda s: s.epoch)
+    by_epoch = grouped(_sightings_in_readings(incarnation.readings), lambda s: s.epoch) | in_lines
+    leaderships = [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
+    with_gaps: list[Leadership] = []
+    for before, after in zip(leaderships, [*leaderships[1:], None], strict=False):
         gap = _leaderless_after(before, after, incarnation, context)
-        filled += [before, gap] if gap else [before]
-    kept: list[Leadership] = []
+        with_gaps += [before, gap] if gap else [before]
+    without_steps: list[Leadership] = []
     step_quotes: tuple[Quote, ...] = ()
-    for former, now, following in zip([None, *filled], filled, [*filled[1:], None], strict=False):
+    for former, now, following in zip([None, *with_gaps], with_gaps, [*with_gaps[1:], None], strict=False):
         if now.leader == NOBODY and _is_step(former, now, following, context):
             step_quotes = now.quotes
             continue
-        kept.append(replace(now, step_quotes=step_quotes))
+        without_steps.append(replace(now, step_quotes=step_quotes))
         step_quotes = ()
-    return _dated(kept, context)
+    return _dated(without_steps, context)
 
 
 def _dated(leaderships: Iterable[Leadership], context: ClusterContext) -> list[Leadership]:
@@ -106,12 +106,12 @@ def _dated(leaderships: Iterable[Leadership], context: ClusterContext) -> list[L
         waiting.append(now)
         if now.at is None:
             continue
-        for one in waiting:
+        for leadership in waiting:
             before = dated[-1] if dated else None
-            at = now.at if one is now else _began_by(before, one, now, now.at, context)
+            at = now.at if leadership is now else _began_by(before, leadership, now, now.at, context)
             if at is not None:
                 at = last_at = max(at, last_at or at)
-            dated.append(replace(one, at=at))
+            dated.append(replace(leadership, at=at))
         waiting.clear()
     return [*dated, *waiting]
 
@@ -119,9 +119,9 @@ def _dated(leaderships: Iterable[Leadership], context: ClusterContext) -> list[L
 def _began_by(
     before: Leadership | None, now: Leadership, later: Leadership, later_at: datetime, context: ClusterContext
 ) -> datetime | None:
-    """By when a leadership began that only later ones prove: when the former leader was detected as down.
+    """The instant by which a leadership began that only later ones prove: the former leader was detected as down.
 
-    Edge case: where its leader leads in the next epoch too, it began no later than that.
+    Where its leader leads in the next epoch too, it began no later than that.
     """
     if before is None or before.at is None:
         return None
@@ -147,7 +147,7 @@ def _merge(sightings: list[Sighting]) -> Leadership:
     )
 
 
-def _seen_in(event: Event, context: ClusterContext) -> Iterator[Sighting]:
+def _sightings_in_line(event: Event, context: ClusterContext) -> Iterator[Sighting]:
     epoch, leader = event.leader_epoch, event.broker if event.kind in _LEADER else event.leader
     if epoch is None or leader is None:
         return
@@ -176,8 +176,8 @@ def eligible_in(event: Event) -> tuple[int, ...] | None:
 def _is_late(event: Event, context: ClusterContext) -> bool:
     """Whether the writer only repeats old changes: a standby controller, or a broker that loads its partitions.
 
-    Edge case: a committed change that names no leader belongs to an epoch that had begun long before; so does what a
-    broker writes whose role stayed as it was.
+    A committed change that names no leader belongs to an epoch that had begun long before. So does the line of a broker
+    whose role stayed as it was.
     """
     if event.kind == "leadership_kept":
         return True
@@ -190,14 +190,14 @@ def _is_late(event: Event, context: ClusterContext) -> bool:
     return event.kind in (*_LEADER, *_FOLLOWER) and context.has_just_returned(event.broker, event.happened_at)
 
 
-def _read(readings: PartitionReadings) -> Iterator[Sighting]:
-    """What readings show of epochs: only pairs of leader and epoch that two readings agree on."""
-    for before, row in pairwise(readings.telling()):
+def _sightings_in_readings(readings: PartitionReadings) -> Iterator[Sighting]:
+    """The leaderships that readings show: only pairs of leader and epoch that two readings agree on."""
+    for before, row in pairwise(readings.without_repeats()):
         leader, epoch = row.leader, row.leader_epoch
         if leader is not None and epoch is not None and (leader, epoch) == (before.leader, before.leader_epoch):
             shows = f"{row.topic}-{row.partition}: leader {leader}, leader epoch {epoch}"
-            found = quote_snapshot(before, shows)
-            yield Sighting(epoch, leader, before.snapshot_at, _READING, True, _isr_of(before), (), found)
+            quotation = quote_snapshot(before, shows)
+            yield Sighting(epoch, leader, before.snapshot_at, _READING, True, _isr_of(before), (), quotation)
 
 
 def _isr_of(reading: PartitionSnapshot) -> tuple[int, ...] | None:
@@ -207,20 +207,20 @@ def _isr_of(reading: PartitionSnapshot) -> tuple[int, ...] | None:
 def _is_step(former: Leadership | None, now: Leadership, following: Leadership | None, context: ClusterContext) -> bool:
     """Whether a lack of a leader is only a step of one election: a replica in sync could take over at once.
 
-    Edge case: a new ZooKeeper controller first removes dead brokers from all partitions, which leaves a partition
-    without a leader but not without replicas in sync, and elects one of these next.
+    A new ZooKeeper controller first removes dead brokers from all partitions, which leaves a partition without a leader
+    but not without replicas in sync, and elects one of these next.
     Source: KafkaController.onControllerFailover, ReplicaStateMachine.startup before PartitionStateMachine.startup.
     """
-    removed = former.leader if former and former.epoch + 1 == now.epoch else None
-    others = {*(now.isr or ())} - {removed}
-    if removed is not None and following and following.leader in others:
+    removed_broker = former.leader if former and former.epoch + 1 == now.epoch else None
+    others = {*(now.isr or ())} - {removed_broker}
+    if removed_broker is not None and following and following.leader in others:
         return True
     return context.uses_zookeeper and any(now.at is None or context.outage_at(r, now.at) is None for r in others)
 
 
 @dataclass(frozen=True)
 class _Loss:
-    """When a partition had lost its leader, by which lines or readings, and the ISR that a reading shows then."""
+    """The instant by which a partition had lost its leader, its evidence, and the ISR that a reading shows then."""
 
     at: datetime
     quotes: tuple[Quote, ...]
@@ -244,7 +244,7 @@ def _leaderless_after(
 def _losses(
     leader: int, since: datetime, after: Leadership | None, incarnation: Incarnation, context: ClusterContext
 ) -> Iterator[_Loss]:
-    """How a leader lost a partition from an instant on up to the next leadership, or on where none follows.
+    """The losses of a leader from an instant up to the next leadership, or to the end where none follows.
 
     A reading shows the partition without a leader while the leader was away: readings lag a little behind the brokers,
     so the reading alone is not enough. Or the only replica lost its disk or its broker, so that no other could lead.
@@ -255,8 +255,8 @@ def _losses(
         at = row.snapshot_at
         outage = context.outage_at(leader, at) if since < at < (until or NEVER) else None
         if outage:
-            shown = quote_snapshot(row, f"{row.topic}-{row.partition} has no leader")
-            yield _Loss(min(known_at(outage), at), (shown,), _isr_of(row))
+            quotation = quote_snapshot(row, f"{row.topic}-{row.partition} has no leader")
+            yield _Loss(min(known_at(outage), at), (quotation,), _isr_of(row))
     failures = context.disk_failures.between(since, until or NEVER)
     own = (f for f in failures if f.broker == leader and incarnation.name in on_failed_disk(f))
     loss = next((_Loss(f.happened_at, (quote(f),)) for f in own), None) or _broker_lost(leader, since, after, context)

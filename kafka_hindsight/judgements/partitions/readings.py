@@ -1,4 +1,4 @@
-"""What readings show of partitions, as it travels: each state of a partition once, with the instants that show it.
+"""Readings of partitions in compact form: each state of a partition once, with the instants that show it.
 
 A topic of 10,000 partitions that is read every five minutes has three million readings a day, and few states. Rows of
 single readings are made where a verdict looks at one.
@@ -20,15 +20,15 @@ from kafka_hindsight.shared.grouping import grouped
 
 Partition = tuple[str, str, int]
 Commits = Mapping[str, tuple[OffsetSnapshot, ...]]
-"""What groups had committed of one partition, by reading."""
+"""The offsets that groups had committed of one partition, by reading."""
 
 STATE = tuple(f.name for f in fields(PartitionState) if f.name in {g.name for g in fields(PartitionSnapshot)})
-"""What is the same in all readings that show one state."""
+"""The columns that are the same in all readings that show one state."""
 
 _PARTITION = attrgetter("cluster", "topic", "partition")
 
 _WITNESSES = 3
-"""So many readings prove a state: verdicts quote the first two, each confirmed by the one after it."""
+"""The readings that prove a state: verdicts quote the first two, each confirmed by the one after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +39,10 @@ class ReadingWithCommits(PartitionSnapshot):
 
 
 class PartitionReadings(Sequence[PartitionSnapshot]):
-    """The readings of one partition, or those of a span of time.
-
-    Order: by instant.
-    """
+    """The readings of one partition, or those of a span of time, by instant."""
 
     def __init__(self, states: Iterable[PartitionState], commits: Commits) -> None:
-        """Takes: the partition's states, each with its readings in order; what groups had committed of it."""
+        """Take the partition's states, each with its readings in order, and the offsets committed of it by reading."""
         self._states, self._commits = list(states), commits
         places = [(at, n, i) for n, state in enumerate(self._states) for i, at in enumerate(state.snapshot_ats)]
         if len(self._states) > 1:
@@ -64,17 +61,17 @@ class PartitionReadings(Sequence[PartitionSnapshot]):
     @overload
     def __getitem__(self, place: slice) -> list[PartitionSnapshot]: ...
     def __getitem__(self, place: int | slice) -> PartitionSnapshot | list[PartitionSnapshot]:
-        found = range(self._first, self._end)[place]
-        return self._row(found) if isinstance(found, int) else [self._row(n) for n in found]
+        index = range(self._first, self._end)[place]
+        return self._row(index) if isinstance(index, int) else [self._row(n) for n in index]
 
     def _row(self, n: int) -> PartitionSnapshot:
         state, i = self._state(n), self._nths[n]
         snapshot_id, end_offset = state.snapshot_ids[i], state.end_offsets[i]
-        shown = {name: getattr(state, name) for name in STATE}
+        state_columns = {name: getattr(state, name) for name in STATE}
         known_end = end_offset if end_offset >= 0 else None
-        read = shown | {"snapshot_id": snapshot_id, "snapshot_at": self._ats[n], "end_offset": known_end}
+        columns = state_columns | {"snapshot_id": snapshot_id, "snapshot_at": self._ats[n], "end_offset": known_end}
         commits = self._commits.get(snapshot_id)
-        return ReadingWithCommits(**read, commits=commits) if commits else PartitionSnapshot(**read)
+        return ReadingWithCommits(**columns, commits=commits) if commits else PartitionSnapshot(**columns)
 
     def _state(self, n: int) -> PartitionState:
         return self._states[self._numbers[n]]
@@ -91,11 +88,11 @@ class PartitionReadings(Sequence[PartitionSnapshot]):
 
     def where(self, holds: Callable[[PartitionState], bool]) -> Iterator[PartitionSnapshot]:
         """The readings that show a state for which a condition holds."""
-        wanted = {number for number, state in enumerate(self._states) if holds(state)}
-        places = range(self._first, self._end) if wanted else ()
-        return (self._row(n) for n in places if self._numbers[n] in wanted)
+        numbers = {number for number, state in enumerate(self._states) if holds(state)}
+        places = range(self._first, self._end) if numbers else ()
+        return (self._row(n) for n in places if self._numbers[n] in numbers)
 
-    def telling(self, cuts: Iterable[datetime] = ()) -> list[PartitionSnapshot]:
+    def without_repeats(self, cuts: Iterable[datetime] = ()) -> list[PartitionSnapshot]:
         """The readings without those that only repeat what was read just before and is read just after.
 
         Of each stretch of readings that show one state the first three and the last. The readings around each of the
@@ -123,13 +120,15 @@ class TopicReadings:
     """The readings of each partition; none of a partition that no reading shows."""
 
     def __init__(self, states: Iterable[PartitionState], commits: Iterable[OffsetSnapshot] = ()) -> None:
-        """Takes: the states of partitions; rows of bronze.offset_snapshots of the same readings."""
+        """Take the states of partitions, and rows of bronze.offset_snapshots of the same readings."""
         by_partition = grouped(states, _PARTITION)
-        committed: defaultdict[Partition, dict[str, tuple[OffsetSnapshot, ...]]] = defaultdict(dict)
+        commits_of: defaultdict[Partition, dict[str, tuple[OffsetSnapshot, ...]]] = defaultdict(dict)
         for commit in commits:
-            own = committed[_PARTITION(commit)]
-            own[commit.snapshot_id] = (*own.get(commit.snapshot_id, ()), commit)
-        self._of = {key: PartitionReadings(found, committed.get(key, {})) for key, found in by_partition.items()}
+            own_commits = commits_of[_PARTITION(commit)]
+            own_commits[commit.snapshot_id] = (*own_commits.get(commit.snapshot_id, ()), commit)
+        self._of = {
+            key: PartitionReadings(own_states, commits_of.get(key, {})) for key, own_states in by_partition.items()
+        }
 
     @classmethod
     def of(cls, readings: Readings) -> TopicReadings:
@@ -153,7 +152,7 @@ _NONE = PartitionReadings((), {})
 def states_of(readings: Iterable[PartitionSnapshot]) -> list[PartitionState]:
     """Rows of bronze.partition_snapshots each state once. See rebuild/partition_rows.py."""
     state = attrgetter(*STATE)
-    same = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: repr(state(r)))
+    by_state = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: repr(state(r)))
     return [
         PartitionState(
             **{name: getattr(rows[0], name) for name in STATE},
@@ -161,5 +160,5 @@ def states_of(readings: Iterable[PartitionSnapshot]) -> list[PartitionState]:
             snapshot_ids=[r.snapshot_id for r in rows],
             end_offsets=[-1 if r.end_offset is None else r.end_offset for r in rows],
         )
-        for rows in same.values()
+        for rows in by_state.values()
     ]

@@ -1,4 +1,4 @@
-"""What partitions could not be used for, and when: rows of gold.unavailability."""
+"""The times in which partitions could not be used: rows of gold.unavailability."""
 
 from __future__ import annotations
 
@@ -23,22 +23,28 @@ def rebuild_unavailability(
     outages: Sequence[BrokerOutage],
     changes: Iterable[IsrChange],
     logs_end: datetime,
-    seen: Window,
+    observed_window: Window,
 ) -> list[Unavailability]:
     """Rows of gold.unavailability about partitions, by partition, kind and time.
 
-    Takes: what is known of partitions, in order; rows of gold.isr_changes of them, in order of time; the last line of
-    any broker; the window with its look-back and look-ahead. Rows of one partition and kind do not overlap.
+    Rows of one partition and kind do not overlap.
+
+    Args:
+        histories: The histories of the partitions, in order.
+        outages: Rows of gold.broker_outages.
+        changes: Rows of gold.isr_changes of these partitions, in order of time.
+        logs_end: The instant of the last line of any broker.
+        observed_window: The window with its look-back and look-ahead.
     """
     shrinks = by_partition(c for c in changes if c.change is IsrChangeKind.SHRINK)
     rows: list[Unavailability] = []
     for history in histories:
-        states, own = history.states(seen), shrinks[history.key]
+        states, own_shrinks = history.states(observed_window), shrinks[history.key]
         intervals = {
             # None where a leader surely gave way to the next at once.
             UnavailabilityKind.NO_LEADER: (i for i in history.leaderless if i.high is None or i.high),
-            UnavailabilityKind.ACKS_ALL_REFUSED: _refused(states, own, logs_end),
-            UnavailabilityKind.ACKS_ALL_HUNG: _hung(states, outages, own, logs_end),
+            UnavailabilityKind.ACKS_ALL_REFUSED: _refused(states, own_shrinks, logs_end),
+            UnavailabilityKind.ACKS_ALL_HUNG: _hung(states, outages, own_shrinks, logs_end),
         }
         for kind, interval in ((kind, i) for kind, own_times in intervals.items() for i in own_times):
             why: Reason = interval.value
@@ -76,8 +82,8 @@ def _hung(
 ) -> Iterator[BoundedInterval[Reason]]:
     """While a follower in the ISR was down, did not respond, or did not fetch.
 
-    Edge case: a broker that is shut down leaves the ISRs before it ends. One that was alive, and that the controller
-    did not hear, may have fetched from the leader all the time.
+    A broker that is shut down leaves the ISRs before it ends. One that was alive, and that the controller did not hear,
+    may have fetched from the leader all the time.
     """
     away = (o for o in outages if o.kind != OutageKind.CONTROLLED_SHUTDOWN)
     hangs = [hang for outage in away for hang in _hangs(states, outage, shrinks, logs_end)]
@@ -87,11 +93,11 @@ def _hung(
 def _waits_for(state: State, broker: int) -> bool:
     """Whether a write with acks=all waits for a follower that does not fetch."""
     is_led = state.leader not in (None, NOBODY, broker)
-    return is_led and broker in state.known.isr and not state.is_under_min_isr()
+    return is_led and broker in state.known_isr.isr and not state.is_under_min_isr()
 
 
 def _unfetched(states: Intervals[State], shrink: IsrChange) -> Iterator[BoundedInterval[Reason]]:
-    """When acks=all waited for a follower that never fetched from a new leader, until that dropped it from the ISR.
+    """The waits of acks=all for a follower that never fetched from a new leader, which then removed it from the ISR.
 
     Source: Partition.maybeIncrementLeaderHW waits for each replica in the ISR; its end offset is -1 until it fetches.
     """
@@ -111,25 +117,25 @@ def _unfetched(states: Intervals[State], shrink: IsrChange) -> Iterator[BoundedI
 def _hangs(
     states: Intervals[State], outage: BrokerOutage, shrinks: Sequence[IsrChange], logs_end: datetime
 ) -> Iterator[BoundedInterval[Reason]]:
-    """When acks=all waited for one broker, which was away: until it left the ISR, or was back.
+    """The waits of acks=all for one broker that was away: until it left the ISR, or was back.
 
-    Edge case: a broker that joins the ISR has fetched all. If that is after it had surely gone, its process is back,
-    whatever its controllers know. Source: Partition.maybeExpandIsr.
+    A broker that joins the ISR has fetched all. If that is after it had surely gone, its process is back, even where
+    its controllers do not know it yet. Source: Partition.maybeExpandIsr.
     """
     gone_by = _gone_by(outage)
     away = states.clip(outage.down_at, max(outage.up_at or logs_end, outage.down_at))
     for run in _runs(away.intervals, lambda state: _waits_for(state, outage.broker)):
-        has_joined = run.before is not None and outage.broker not in run.before.value.known.isr
+        has_joined = run.before is not None and outage.broker not in run.before.value.known_isr.isr
         if not (has_joined and gone_by and gone_by <= run.start):
-            dropped = (s for s in shrinks if (s.broker, s.happened_at) == (outage.broker, run.end))
-            yield _hang(run, outage, next(dropped, None), logs_end)
+            removals = (s for s in shrinks if (s.broker, s.happened_at) == (outage.broker, run.end))
+            yield _hang(run, outage, next(removals, None), logs_end)
 
 
 def _hang(run: _Run, outage: BrokerOutage, shrink: IsrChange | None, logs_end: datetime) -> BoundedInterval[Reason]:
     """The time of a run, with the bounds of the outage where that began it.
 
-    Edge case: a broker that is back may need seconds to catch up. Where the leader drops it from the ISR, it logs when
-    the broker had fetched all that it had: nothing waited before, and from then on something may have.
+    A broker that is back may need seconds to catch up. A leader that removes it from the ISR logs when the broker had
+    last caught up: nothing waited before, and from then on something may have.
     """
     proof = _gone_by(outage)
     end = None if run.after is None and outage.up_at is None and run.end >= logs_end else run.end
@@ -141,7 +147,7 @@ def _hang(run: _Run, outage: BrokerOutage, shrink: IsrChange | None, logs_end: d
     possible = span(earliest, run.end + CATCHING_UP if run.end == outage.up_at else latest)
     why = f"Broker {outage.broker} {CAUSED_BY[outage.kind]}, and was still in the ISR."
     confidence = outage.confidence.at_most(Confidence.CERTAIN if outage.kind is OutageKind.CRASH else Confidence.LIKELY)
-    quotes = [*outage.evidence, run.states[0].value.known.quote]
+    quotes = [*outage.evidence, run.states[0].value.known_isr.quote]
     return BoundedInterval(run.start, end, proven, possible, Reason(None, outage.outage_id, why, confidence, quotes))
 
 
@@ -160,12 +166,12 @@ class _Run:
 
     @property
     def start(self) -> datetime:
-        """When the first of them began."""
+        """The instant at which the first of them began."""
         return self.states[0].start
 
     @property
     def end(self) -> datetime:
-        """When the last of them was over, or the logs."""
+        """The instant at which the last of them ended; NEVER where it has no end."""
         return self.states[-1].end or NEVER
 
 

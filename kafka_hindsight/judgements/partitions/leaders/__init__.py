@@ -1,1 +1,1 @@
-"""Who led a partition, why that changed, and how evenly leaders are spread."""
+"""Leaders of partitions: which broker led, why that changed, and how evenly leaders are spread."""

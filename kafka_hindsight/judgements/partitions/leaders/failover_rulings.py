@@ -84,8 +84,9 @@ class LeaderChange:
         return [e for e in self.incarnation.events_by_time.near(self.at, CLOCK_SKEW) if e.kind == kind]
 
     def elections(self, reasons: Sequence[str]) -> list[Event]:
-        """The lines of a controller that starts elections for these reasons, this partition's among them. KRaft's
-        periodic task names no partition.
+        """The lines in which a controller starts elections for these reasons, also of this partition.
+
+        KRaft's periodic task names no partition.
         """
         near = self.context.elections.near(self.at, CLOCK_SKEW)
         is_in = (e for e in near if e.kind == "periodic_election" or self.partition in (e.members or "").split(","))
@@ -123,7 +124,7 @@ def gap_between(
 ) -> Gap | None:
     """The gap between two leaderships that follow each other as far as is known; None where there is none.
 
-    Takes: `at`, when the later one was seen.
+    `at` is the instant at which a witness saw the later one.
     Source: a leader epoch also rises without a change of leader: in ZooKeeper mode when the controller removes a
     replica from the ISR (ReplicaStateMachine.doRemoveReplicasFromIsr) and when replicas are reassigned
     (KafkaController.updateLeaderEpoch); in KRaft when replicas are (PartitionChangeBuilder.
@@ -137,27 +138,27 @@ def gap_between(
         # The epoch and its leader are known, only the instant is not.
         is_lost = after.at is None and before.leader != after.leader
         return Gap(before, after, at, None, after.quotes) if is_lost else None
-    raised = list(_raised_without_change(before, at, incarnation, context))
-    if skipped + 1 - len(raised) < _HIDDEN_CHANGES:
-        reasons = "; ".join(dict.fromkeys(reason for reason, _ in raised))
-        return Gap(before, after, at, reasons, tuple(q for _, q in raised))
-    own = _own_commits(before, after, incarnation)
-    if own:
+    rises = list(_rises_without_change(before, at, incarnation, context))
+    if skipped + 1 - len(rises) < _HIDDEN_CHANGES:
+        reasons = "; ".join(dict.fromkeys(reason for reason, _ in rises))
+        return Gap(before, after, at, reasons, tuple(q for _, q in rises))
+    own_commits = _own_commits(before, after, incarnation)
+    if own_commits:
         reason = "the leader itself committed all that changed in between, but for one change at most"
-        return Gap(before, after, at, reason, tuple(map(quote, own)))
+        return Gap(before, after, at, reason, tuple(map(quote, own_commits)))
     return Gap(before, after, at, None, after.quotes)
 
 
-def _raised_without_change(
+def _rises_without_change(
     before: Leadership, at: datetime, incarnation: Incarnation, context: ClusterContext
 ) -> Iterator[tuple[str, Quote]]:
-    """What raised the epoch once each, and left the leader as it was: why, and a line that proves it."""
+    """The reasons that raised the epoch once each without a change of leader, each with a line that proves it."""
     if before.at is None:
         return
     between = incarnation.events_by_time.between(before.at, at)
-    moved = next((e for e in between if e.kind == "reassignment_changed"), None)
-    if moved:
-        yield "its replicas were reassigned", quote(moved)
+    move = next((e for e in between if e.kind == "reassignment_changed"), None)
+    if move:
+        yield "its replicas were reassigned", quote(move)
     others = {*(incarnation.replicas_at(at) or ())} - {before.leader} if context.uses_zookeeper else set()
     for replica in others:
         outage = context.outage_between(replica, before.at, at)
@@ -168,17 +169,17 @@ def _raised_without_change(
 def _own_commits(before: Leadership, after: Leadership, incarnation: Incarnation) -> list[Event]:
     """The leader's own commits between two of its epochs, where they leave no room for two changes of leader.
 
-    Edge case: each change of leader, and each commit of an ISR, raises the partition epoch by one.
+    Each change of leader, and each commit of an ISR, raises the partition epoch by one.
     Source: PartitionRegistration.merge; ZooKeeper's version of the partition's state.
     """
-    known = [(e.leader_epoch, e.partition_epoch) for e in incarnation.events if e.leader_epoch is not None]
-    since = max((version for epoch, version in known if version is not None and epoch <= before.epoch), default=None)
-    until = min((version for epoch, version in known if version is not None and epoch >= after.epoch), default=None)
+    epochs = [(e.leader_epoch, e.partition_epoch) for e in incarnation.events if e.leader_epoch is not None]
+    since = max((version for epoch, version in epochs if version is not None and epoch <= before.epoch), default=None)
+    until = min((version for epoch, version in epochs if version is not None and epoch >= after.epoch), default=None)
     if since is None or until is None or before.leader == NOBODY or before.leader != after.leader:
         return []
-    committed = (e for e in incarnation.events if e.kind == "isr_updated" and e.broker == before.leader)
-    own = {e.partition_epoch: e for e in committed if since < (e.partition_epoch or 0) <= until}
-    return list(own.values()) if until - since - len(own) < _HIDDEN_CHANGES else []
+    commits = (e for e in incarnation.events if e.kind == "isr_updated" and e.broker == before.leader)
+    own_commits = {e.partition_epoch: e for e in commits if since < (e.partition_epoch or 0) <= until}
+    return list(own_commits.values()) if until - since - len(own_commits) < _HIDDEN_CHANGES else []
 
 
 def gap_row(incarnation: Incarnation, gap: Gap) -> LeadershipGap:
@@ -232,15 +233,15 @@ def disk_of_partition_failed(change: LeaderChange) -> Proof | None:
 
 def some_disk_failed(change: LeaderChange) -> Proof | None:
     """A log directory of the former leader failed, and no line names the partitions that it held."""
-    failed = _failed_disks(change)
-    return None if any(map(on_failed_disk, failed)) else _first_line(failed)
+    failures = _failed_disks(change)
+    return None if any(map(on_failed_disk, failures)) else _first_line(failures)
 
 
 def _failed_disks(change: LeaderChange) -> list[Event]:
     near = change.context.disk_failures.between(change.at - _DISK_FAILED_BEFORE, change.at + CLOCK_SKEW)
     # The former leader may have been started again since its disk failed, in a start that failed too, and lead.
-    ended = [o.up_at for o in change.context.outages_of(change.former) if o.kind is not OutageKind.UNRESPONSIVE]
-    returns = [at for at in ended if at and at <= change.at]
+    ends = [o.up_at for o in change.context.outages_of(change.former) if o.kind is not OutageKind.UNRESPONSIVE]
+    returns = [at for at in ends if at and at <= change.at]
     is_there = (e for e in near if not any(e.happened_at - CLOCK_SKEW <= at for at in returns))
     return [e for e in is_there if change.former in disk_owners(e)]
 
@@ -397,16 +398,16 @@ former_leader_lost = _lost_in(OutageKind.UNKNOWN, "The former leader was down; t
 def _confidence_in(outage: BrokerOutage, change: LeaderChange) -> Confidence:
     """How sure an outage is the cause: no surer than its own verdict.
 
-    Edge case: between two readings a partition may have changed hands more than once, and its leader may have been
-    away twice. A change just before the outage was known fits only within the tolerance of clocks. Where the return is
-    not known, the broker may have been back by then.
+    Between two readings the leader may have changed more than once, and may have been away twice. A change just before
+    the outage was known fits only within the tolerance of clocks. Where the return is not known, the broker may have
+    been back by then.
     """
     most = Confidence.CERTAIN
     if not change.after.is_exact:
         since = outage.up_at + 2 * CLOCK_SKEW if outage.up_at else None
-        again = change.context.outage_between(change.former, since, change.at) if since else None
+        second_outage = change.context.outage_between(change.former, since, change.at) if since else None
         is_next = change.after.epoch == change.before.epoch + 1
-        most = Confidence.LIKELY if is_next and not again else Confidence.POSSIBLE
+        most = Confidence.LIKELY if is_next and not second_outage else Confidence.POSSIBLE
     if (
         outage.up_at is None
         and change.at > outage.down_at + timedelta(milliseconds=outage.away_low_ms or 0) + CLOCK_SKEW
@@ -420,8 +421,8 @@ def _confidence_in(outage: BrokerOutage, change: LeaderChange) -> Confidence:
 
 def preferred_election_shown(change: LeaderChange) -> Proof | None:
     """A line of the controller shows a preferred election of this partition at that time."""
-    shown = [*_named_preferred(change), *change.elections(PREFERRED)]
-    return proof_if(shown and _may_be_preferred(change), *map(quote, shown[:2]))
+    elections = [*_named_preferred(change), *change.elections(PREFERRED)]
+    return proof_if(elections and _may_be_preferred(change), *map(quote, elections[:2]))
 
 
 def first_replica_leads(change: LeaderChange) -> Proof | None:
@@ -439,11 +440,11 @@ def controller_is_heard(change: LeaderChange) -> Proof | None:
 def _may_be_preferred(change: LeaderChange) -> bool:
     """Whether the first replica leads, or a controller names the partition as it elects the preferred leader.
 
-    Edge case: the first replica may be a new one; of an election that is requested, a controller in ZooKeeper mode
-    prints only the start (KafkaController.onReplicaElection).
+    The first replica may be a new one. Of an election that is requested, a controller in ZooKeeper mode prints only the
+    start (KafkaController.onReplicaElection).
     """
-    named = [e for e in change.elections(PREFERRED) if e.kind != "periodic_election"]
-    return bool(first_replica_leads(change) or _named_preferred(change) or named)
+    elections = [e for e in change.elections(PREFERRED) if e.kind != "periodic_election"]
+    return bool(first_replica_leads(change) or _named_preferred(change) or elections)
 
 
 def _named_preferred(change: LeaderChange) -> list[Event]:

@@ -1,4 +1,4 @@
-"""Changes of leaders: what happened to each partition, why, who requested it, and how long it had no leader."""
+"""Changes of leaders: their kind and cause, whether an operator requested them, and the time without a leader."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ Span = Interval[None]
 
 @dataclass(frozen=True)
 class Leaderless:
-    """From when to when it was, as witnesses show it, and the least and the most that they allow.
+    """The time without a leader: `best` as witnesses show it, `low` and `high` as the bounds that they allow.
 
     None: not shown, not bounded.
     """
 
-    shown: Span | None = None
+    best: Span | None = None
     low: Span | None = None
     high: Span | None = None
 
     def by_clocks(self, apart: timedelta) -> Leaderless:
-        """What is left of it where its ends were read from clocks that are known to differ: bounds, as much wider."""
+        """The bounds alone, farther apart by the error of the clocks of its ends; unchanged where the clocks agree."""
         if not apart:
             return self
         error = apart + CLOCK_SKEW
-        low, high = self.low or self.shown, self.high or self.shown
+        low, high = self.low or self.best, self.high or self.best
         return Leaderless(
             low=low and _between(low.start + error, low.end), high=high and _between(high.start - error, high.end)
         )
@@ -72,7 +72,10 @@ def length(span: Span | None) -> timedelta | None:
 
 @dataclass(frozen=True)
 class _Loss:
-    """When the last leader was lost: as shown, the first proof that it led no more, the last that it led, or lived."""
+    """The loss of the last leader.
+
+    `at`: the instant as shown; `by`: the first proof that it led no more; `led_until`: the last that it led, or lived.
+    """
 
     at: datetime | None
     by: datetime | None
@@ -82,37 +85,36 @@ class _Loss:
 def leaderless_of(change: LeaderChange) -> Leaderless:
     """How long the partition had no leader before a change that gave it one.
 
-    Keeps: low <= shown <= high, where they are known.
-    Edge case: the instant at which a leader crashed or fell silent is unknown: it lies between its own last line and
-    the first failure to reach it, or its detection as down. A leader that was cut off may have served the clients that
-    it still reached.
+    The instant at which a leader crashed or fell silent is unknown: it lies between its own last line and the first
+    failure to reach it, or its detection as down. A leader that was cut off may have served the clients that it still
+    reached. Where they are known, low <= best <= high.
     """
     if change.new == NOBODY or change.last_leader is None:
         return Leaderless()
     loss = _loss_of(change)
-    own = (e for e in change.incarnation.events if e.kind == "leader_started" and e.broker == change.new)
-    started_at = next((e.happened_at for e in own if e.leader_epoch == change.after.epoch), None)
-    shown = _between(loss.at, started_at or (change.at if change.after.is_exact else None))
+    starts = (e for e in change.incarnation.events if e.kind == "leader_started" and e.broker == change.new)
+    started_at = next((e.happened_at for e in starts if e.leader_epoch == change.after.epoch), None)
+    best = _between(loss.at, started_at or (change.at if change.after.is_exact else None))
     low = _between(loss.by, started_at)
     high = _between(
-        loss.led_until, started_at or _first_led(change.incarnation.events_by_time.since(change.at), change.new)
+        loss.led_until, started_at or _first_leading_at(change.incarnation.events_by_time.since(change.at), change.new)
     )
-    if shown is None:
+    if best is None:
         return Leaderless(None, low, high)
     return Leaderless(
-        shown,
-        low and min(low, shown, key=lambda s: length(s) or NO_SLACK),
-        high and max(high, shown, key=lambda s: length(s) or NO_SLACK),
+        best,
+        low and min(low, best, key=lambda s: length(s) or NO_SLACK),
+        high and max(high, best, key=lambda s: length(s) or NO_SLACK),
     )
 
 
 def until_led_again(
     change: LeaderChange, own: Leaderless, following: LeaderChange | None, after: Leaderless
 ) -> Leaderless:
-    """How long it was after a change that took the leader away: until the following change gave it one.
+    """How long the partition had no leader after a change that took it: until the following change gave it one.
 
-    `own` and `after` are what `leaderless_of` gives of both changes. Where epochs between them are not known, no proof
-    bounds the second, and the time is bounded by the last proof that the last leader led.
+    `own` and `after` are the results of `leaderless_of` for both changes. Where epochs between them are not known, no
+    proof bounds the second, and the time is bounded by the last proof that the last leader led.
     """
     if change.new != NOBODY:
         return own
@@ -121,23 +123,23 @@ def until_led_again(
 
 
 def without_leader(
-    taken: LeaderChange, led: LeaderChange | None, leaderless: Leaderless, value: Reason
+    start_change: LeaderChange, end_change: LeaderChange | None, leaderless: Leaderless, value: Reason
 ) -> BoundedInterval[Reason]:
-    """From when to when the partition had no leader: from the change that took it to the one that gave it the next.
+    """The time without a leader, from the change that took the leader to the one that gave the next.
 
-    These are mostly one change; `led` is None where none gave it a leader.
-    Keeps: what is proven lies within, whatever the clocks say.
+    These are mostly one change; `end_change` is None where none gave a leader. The proven part lies within, even where
+    clocks differ.
     """
-    if led is None:
-        loss, apart = _loss_of(taken), _clocks_apart(taken)
+    if end_change is None:
+        loss, apart = _loss_of(start_change), _clocks_apart(start_change)
         error = apart + CLOCK_SKEW if apart else NO_SLACK
-        by = min(at for at in (loss.by, taken.at) if at)
+        by = min(at for at in (loss.by, start_change.at) if at)
         start = min(at for at in (loss.at, by) if at)
         since = min(loss.led_until, start) - error if loss.led_until else None
         return BoundedInterval(start, None, span(by + error, None), span(since, None), value)
-    shown, low, high = leaderless.shown, leaderless.low, leaderless.high
-    end = next((span.end for span in (shown, low) if span and span.end), led.at)
-    first = shown.start if shown else taken.at if taken is not led else None
+    best, low, high = leaderless.best, leaderless.low, leaderless.high
+    end = next((span.end for span in (best, low) if span and span.end), end_change.at)
+    first = best.start if best else start_change.at if start_change is not end_change else None
     start = min(at for at in (first, low.start if low else None, end) if at)
     return BoundedInterval(start, end, low, high, value)
 
@@ -147,8 +149,8 @@ def _between(start: datetime | None, end: datetime | None) -> Span | None:
     return Interval(min(start, end), end, None) if start and end else None
 
 
-def _first_led(events: Iterable[Event], broker: int | None) -> datetime | None:
-    """When a broker first wrote what only leaders write."""
+def _first_leading_at(events: Iterable[Event], broker: int | None) -> datetime | None:
+    """The instant of the first line of a broker that only leaders write."""
     return next((e.happened_at for e in events if e.kind in _ONLY_LEADERS and e.broker == broker), None)
 
 
@@ -157,30 +159,30 @@ def _loss_of(change: LeaderChange) -> _Loss:
     outage = change.context.outage_at(change.last_leader, change.at)
     if outage is None and change.former == NOBODY and change.before.at:
         outage = change.context.outage_at(change.last_leader, change.before.at)
-    sudden = None if outage and outage.kind == OutageKind.CONTROLLED_SHUTDOWN else outage
-    led_until = stopped_at if stopped_at and not sudden else _last_led(change, outage)
+    sudden_outage = None if outage and outage.kind == OutageKind.CONTROLLED_SHUTDOWN else outage
+    led_until = stopped_at if stopped_at and not sudden_outage else _last_leading_at(change, outage)
     # The first proof that the last leader led no more: its own line, its detection as down, or its process's end.
-    ended_at = sudden.unreachable_at if sudden and sudden.kind == OutageKind.CRASH else None
-    by = min((at for at in (ended_at, sudden and sudden.detected_at, stopped_at) if at), default=None)
-    return _Loss(sudden.down_at if sudden else stopped_at, by, led_until)
+    ended_at = sudden_outage.unreachable_at if sudden_outage and sudden_outage.kind == OutageKind.CRASH else None
+    by = min((at for at in (ended_at, sudden_outage and sudden_outage.detected_at, stopped_at) if at), default=None)
+    return _Loss(sudden_outage.down_at if sudden_outage else stopped_at, by, led_until)
 
 
-def _last_led(change: LeaderChange, outage: BrokerOutage | None) -> datetime | None:
+def _last_leading_at(change: LeaderChange, outage: BrokerOutage | None) -> datetime | None:
     """The last proof that the last leader led, or lived, before the partition lost it.
 
-    Edge case: where it leads again after its return, its own lines of then show nothing of the time before.
+    Where it leads again after its return, its lines from then on show nothing of the time before.
     """
     lost_at = change.before.at if change.former == NOBODY else change.at
     until = change.incarnation.events_by_time.until(lost_at or change.at)
-    led_at = _first_led(reversed(until), change.last_leader)
+    led_at = _first_leading_at(reversed(until), change.last_leader)
     heard_at = outage.last_heard_at if outage else None
     return max((at for at in (led_at, heard_at) if at), default=None)
 
 
 def _stopped_at(change: LeaderChange) -> datetime | None:
-    """When the last leader wrote that it leads no more: as a follower in a later epoch, or because its disk failed.
+    """The instant at which the last leader wrote that it leads no more: it follows in a later epoch, or lost its disk.
 
-    Edge case: one that was away writes it after its return, when others have long shown the partition without a leader.
+    One that was away writes it after its return, when others have long shown the partition without a leader.
     """
     since = change.before.at - CLOCK_SKEW if change.before.at else LONG_AGO
     failures = change.context.disk_failures.between(since, change.at + CLOCK_SKEW)
@@ -217,10 +219,10 @@ class Reason:
     quotes: Sequence[Quote]
 
 
-def _by_changes(taken: Failover, *led: Failover) -> Reason:
-    """Takes: the change that took the leader; the one that gave the next, if any."""
-    quotes = [q for change in (taken, *led) for q in change.evidence]
-    return Reason(taken.failover_id, taken.outage_id, taken.explanation, taken.confidence, quotes)
+def _by_changes(start_row: Failover, *end_rows: Failover) -> Reason:
+    """The reason by the change that took the leader, and the one that gave the next, if any."""
+    quotes = [q for change in (start_row, *end_rows) for q in change.evidence]
+    return Reason(start_row.failover_id, start_row.outage_id, start_row.explanation, start_row.confidence, quotes)
 
 
 def known_leaders(
@@ -229,7 +231,7 @@ def known_leaders(
     gaps: Sequence[Gap | None],
     gone_at: datetime | None,
 ) -> list[Interval[int]]:
-    """Who led a partition, from when to when, where no other broker can have led in between.
+    """The leaders of a partition, each with the time in which no other broker can have led.
 
     `gaps`: what is missing between each leadership and the next; `gone_at`: when the incarnation was over, None while
     it is there. Before a gap that may hide another leader one is known up to the last ISR committed in its epoch.
@@ -249,16 +251,16 @@ def known_leaders(
 
 def leader_losses(
     incarnation: Incarnation,
-    led: Sequence[Interval[int]],
+    leaders: Sequence[Interval[int]],
     judged: Sequence[JudgedChange],
     gone_at: datetime | None,
     context: ClusterContext,
 ) -> Iterator[BoundedInterval[Reason]]:
-    """When a partition had no leader: from the loss of one to the next, whatever the reason.
+    """The times in which a partition had no leader: from the loss of one to the next, for any reason.
 
-    `led`: who led it; `judged`: its changes of leader, in order. No interval lasts beyond `gone_at`.
+    `leaders`: its known leaders; `judged`: its changes of leader, in order. No interval lasts beyond `gone_at`.
     """
-    away = chain.from_iterable(_while_away(incarnation, span, judged, context) for span in led)
+    away = chain.from_iterable(_while_away(incarnation, span, judged, context) for span in leaders)
     losses = chain(_before_changes(judged), away)
     return (i.within(None, gone_at) for i in losses if gone_at is None or i.start <= gone_at)
 
@@ -268,24 +270,24 @@ def _before_changes(judged: Sequence[JudgedChange]) -> Iterator[BoundedInterval[
     for before, now, after in zip([None, *judged], judged, [*judged[1:], None], strict=False):
         loss = before if before and before.change.new == NOBODY else now
         if now.change.new != NOBODY and (loss is not now or now.leaderless != Leaderless()):
-            leaderless = replace(loss.leaderless, shown=now.leaderless.shown)
+            leaderless = replace(loss.leaderless, best=now.leaderless.best)
             yield without_leader(loss.change, now.change, leaderless, _by_changes(loss.row, now.row))
         elif now.change.new == NOBODY and after is None:
             yield without_leader(now.change, None, now.leaderless, _by_changes(now.row))
 
 
 def _while_away(
-    incarnation: Incarnation, led: Interval[int], judged: Sequence[JudgedChange], context: ClusterContext
+    incarnation: Incarnation, leader: Interval[int], judged: Sequence[JudgedChange], context: ClusterContext
 ) -> Iterator[BoundedInterval[Reason]]:
     """While the leader was away and no other took over: it led again later, or every replica was away when logs end.
 
     No line shows it where no controller was there to take the leadership from it, as where all brokers stop: in
     ZooKeeper mode the last one is the controller.
     """
-    for outage in context.outages_of(led.value):
-        if outage.kind in _ENDED and led.start <= outage.down_at < (led.end or NEVER):
+    for outage in context.outages_of(leader.value):
+        if outage.kind in _ENDED and leader.start <= outage.down_at < (leader.end or NEVER):
             since = outage.up_at and incarnation.events_by_time.since(outage.up_at - CLOCK_SKEW)
-            end = _first_led(since or (), led.value)
+            end = _first_leading_at(since or (), leader.value)
             replicas = incarnation.replicas_at(outage.down_at) or ()
             are_all_away = replicas and all(any(o.up_at is None for o in context.outages_of(r)) for r in replicas)
             is_shown = end or (outage.up_at is None and are_all_away)
@@ -309,8 +311,8 @@ def _absence(outage: BrokerOutage, end: datetime | None) -> BoundedInterval[Reas
 def _has_moved(judged: Sequence[JudgedChange], outage: BrokerOutage, end: datetime | None) -> bool:
     """Whether the broker lost its leadership from the begin of its absence on, up to when it led again."""
     since = outage.down_at - CLOCK_SKEW
-    own = (j.change for j in judged if j.change.last_leader == outage.broker)
-    return any(since <= change.at and (end is None or change.at <= end + CLOCK_SKEW) for change in own)
+    changes = (j.change for j in judged if j.change.last_leader == outage.broker)
+    return any(since <= change.at and (end is None or change.at <= end + CLOCK_SKEW) for change in changes)
 
 
 _BY_OPERATOR = ("AdminClientTriggered", "ZkTriggered")
@@ -332,7 +334,7 @@ class TriggeredChange:
     change: LeaderChange
 
     @property
-    def named(self) -> list[Event]:
+    def election_lines(self) -> list[Event]:
         """The lines that start such an election at that time, this partition's among them."""
         return self.change.elections(_REASONS[self.kind])
 
@@ -351,14 +353,14 @@ def is_reassignment(case: TriggeredChange) -> Proof | None:
 
 def named_as_requested(case: TriggeredChange) -> Proof | None:
     """A line that starts the election names a request of an operator's tool."""
-    requested = [e for e in case.named if e.detail in _BY_OPERATOR]
-    return proof_if(requested, *map(quote, requested[:1]))
+    requests = [e for e in case.election_lines if e.detail in _BY_OPERATOR]
+    return proof_if(requests, *map(quote, requests[:1]))
 
 
 def named_as_own(case: TriggeredChange) -> Proof | None:
     """A line shows the election and its trigger, which is not a request of an operator's tool."""
-    own = [e for e in case.named if e.detail or e.kind == Kind.PERIODIC_ELECTION]
-    return proof_if(own, *map(quote, own[:1]))
+    own_lines = [e for e in case.election_lines if e.detail or e.kind == Kind.PERIODIC_ELECTION]
+    return proof_if(own_lines, *map(quote, own_lines[:1]))
 
 
 def is_unclean(case: TriggeredChange) -> Proof | None:
@@ -393,8 +395,8 @@ def own_task_reported(case: TriggeredChange) -> Proof | None:
 def controller_just_changed(case: TriggeredChange) -> Proof | None:
     """A controller became active at that time: it commits what a task of the former one elected."""
     at = case.change.at
-    begun = (abs(at - e.since) <= CLOCK_SKEW for e in case.change.context.controller_epochs)
-    return proof_if(any(begun))
+    starts = (abs(at - e.since) <= CLOCK_SKEW for e in case.change.context.controller_epochs)
+    return proof_if(any(starts))
 
 
 _ZOOKEEPER = (
@@ -469,7 +471,7 @@ _Step = tuple[Leadership, Leadership]
 
 @dataclass(frozen=True)
 class LeaderHistory:
-    """Rows of gold.failovers and of quality.leadership_gaps; who is known to have led, and when no broker led."""
+    """Rows of gold.failovers and of quality.leadership_gaps; the known leaders, and the times without a leader."""
 
     failovers: list[Failover]
     gaps: list[LeadershipGap]
@@ -482,14 +484,14 @@ def rebuild_leaders(
 ) -> LeaderHistory:
     """One row for each partition and leader epoch where the leader really changed, and one for each gap, in order.
 
-    Takes: silver.events of at least FAILOVER_KINDS and topic_deleted, of any number of whole topics, with look-back.
-    Keeps: within one incarnation of a partition, the leader of one row is the leader that the next one comes from, or a
-    gap leads to its epoch; each epoch that a row skips is marked by a gap; epochs and instants do not fall; a line
-    that is printed again, by another broker or after a start, adds no row; a creation is not a failover.
+    Within one incarnation of a partition, the leader of one row is the leader that the next one comes from, or a gap
+    leads to its epoch. Each epoch that a row skips is marked by a gap. Epochs and instants do not fall. A line that is
+    printed again, by another broker or after a start, adds no row. A creation is not a failover. `events` are
+    silver.events of at least FAILOVER_KINDS and topic_deleted, of whole topics, with look-back.
     """
     history = LeaderHistory([], [], defaultdict(list), defaultdict(list))
     lines = list(events)
-    deleted = deletions_of(lines, context.controller_epochs)
+    deletions = deletions_of(lines, context.controller_epochs)
     lives = incarnations_of(lines, readings, FAILOVER_KINDS, context.controller_epochs)
     for incarnation, following in zip(lives, [*lives[1:], None], strict=False):
         leaderships = leaderships_of(incarnation, context)
@@ -502,18 +504,18 @@ def rebuild_leaders(
             if window.holds(change.at)
         ]
         history.failovers.extend(j.row for j in judged)
-        gone_at = _gone_at(incarnation, following, deleted[incarnation.key[:2]])
-        led = known_leaders(incarnation, leaderships, [gap for _, gap in steps], gone_at)
-        history.leaders[incarnation.key] += led
-        history.leaderless[incarnation.key] += leader_losses(incarnation, led, judged, gone_at, context)
+        gone_at = _gone_at(incarnation, following, deletions[incarnation.key[:2]])
+        leaders = known_leaders(incarnation, leaderships, [gap for _, gap in steps], gone_at)
+        history.leaders[incarnation.key] += leaders
+        history.leaderless[incarnation.key] += leader_losses(incarnation, leaders, judged, gone_at, context)
     history.leaderless.update({key: [*one_after_another(losses)] for key, losses in history.leaderless.items()})
     return history
 
 
-def _gone_at(incarnation: Incarnation, following: Incarnation | None, deleted: Sequence[datetime]) -> datetime | None:
-    """When the partition was there no more: its topic was deleted, or its next incarnation had begun."""
+def _gone_at(incarnation: Incarnation, following: Incarnation | None, deletions: Sequence[datetime]) -> datetime | None:
+    """The instant at which the incarnation ended: its topic was deleted, or the next one had begun."""
     start = incarnation.events[0].happened_at if incarnation.events else None
-    ends = [at for at in deleted if start is None or at > start]
+    ends = [at for at in deletions if start is None or at > start]
     if following and following.key == incarnation.key:
         ends += [following.events[0].happened_at]
     return min(ends, default=None)
@@ -523,10 +525,10 @@ def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
     """How long each change left no leader. Where it took the leader away, the next change bounds that."""
     bounds, errors = [*map(leaderless_of, changes)], [*map(_clocks_apart, changes)]
     following = zip([*changes[1:], None], [*bounds[1:], Leaderless()], strict=False)
-    bounded = (until_led_again(c, own, *after) for c, own, after in zip(changes, bounds, following, strict=False))
+    with_bounds = (until_led_again(c, own, *after) for c, own, after in zip(changes, bounds, following, strict=False))
     both = zip(changes, errors, [*errors[1:], NO_SLACK], strict=False)
     widest = (max(error, later) if change.new == NOBODY else error for change, error, later in both)
-    return [own.by_clocks(error) for own, error in zip(bounded, widest, strict=True)]
+    return [own.by_clocks(error) for own, error in zip(with_bounds, widest, strict=True)]
 
 
 def _clocks_apart(change: LeaderChange) -> timedelta:
@@ -555,13 +557,13 @@ def leader_changes_of(
 
 
 def _shown_by(steps: Sequence[_Step], context: ClusterContext) -> datetime:
-    """By when a leadership without an instant had begun: by the next one that has one, else by its own line."""
+    """The instant by which a leadership without one had begun: that of the next one, else of its own line."""
     last: datetime = steps[0][1].quotes[0].happened_at
     return next((at for before, after in steps if (at := _happened_at(before, after, context))), last)
 
 
 def _happened_at(before: Leadership, after: Leadership, context: ClusterContext) -> datetime | None:
-    """When a witness saw it; where only later lines show it, when the former leader was detected as down."""
+    """The instant at which a witness saw it; without one, that at which the former leader was detected as down."""
     if after.at is None or after.is_exact or before.at is None:
         return after.at
     outage = context.outage_between(before.leader, before.at, after.at)
@@ -571,13 +573,13 @@ def _happened_at(before: Leadership, after: Leadership, context: ClusterContext)
 
 def _shows_commits(leadership: Leadership, incarnation: Incarnation, until: datetime, context: ClusterContext) -> bool:
     """Whether the leader's own logs are at hand up to the change: they show when it began to lead, and its commits."""
-    own = (e for e in incarnation.events if e.kind == "leader_started" and e.broker == leadership.leader)
-    started = next((e for e in own if e.leader_epoch == leadership.epoch), None)
-    if started is None:
+    starts = (e for e in incarnation.events if e.kind == "leader_started" and e.broker == leadership.leader)
+    start = next((e for e in starts if e.leader_epoch == leadership.epoch), None)
+    if start is None:
         return False
-    outage = context.outage_between(leadership.leader, started.happened_at, until)
+    outage = context.outage_between(leadership.leader, start.happened_at, until)
     ended_at = min(until, outage.last_heard_at or until) if outage else until
-    return context.has_log_between(leadership.leader, started.happened_at, ended_at)
+    return context.has_log_between(leadership.leader, start.happened_at, ended_at)
 
 
 def _isr_before(
@@ -622,7 +624,7 @@ def _row(change: LeaderChange, gap: Gap | None, leaderless: Leaderless) -> Failo
         topic_incarnation=number,
         kind=kind,
         requested_by_operator=requested_by_operator(kind, change),
-        leaderless_ms=_ms(length(leaderless.shown)),
+        leaderless_ms=_ms(length(leaderless.best)),
         leaderless_low_ms=_ms(length(leaderless.low)),
         leaderless_high_ms=_ms(length(leaderless.high)),
         preferred_leader=replicas[0] if replicas else None,

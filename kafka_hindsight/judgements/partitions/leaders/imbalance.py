@@ -47,13 +47,13 @@ def rebuild_imbalance(
     that is gone is still preferred for its partitions, which other brokers lead; a broker that is preferred for none
     has no ratio; a partition without a leader counts as led elsewhere.
     """
-    known = grouped((p for p in partition_snapshots if p.preferred_leader is not None), _READING)
-    listed = grouped(broker_snapshots, _READING)
+    readings = grouped((p for p in partition_snapshots if p.preferred_leader is not None), _READING)
+    broker_lists = grouped(broker_snapshots, _READING)
     rows = []
-    for key, partitions in known.items():
+    for key, partitions in readings.items():
         preferred = grouped(partitions, _PREFERRED)
         hosting = {broker for p in partitions for broker in p.replicas or ()}
-        for broker in {*preferred, *hosting, *(b.broker for b in listed.get(key, ()))}:
+        for broker in {*preferred, *hosting, *(b.broker for b in broker_lists.get(key, ()))}:
             rows.append(_row(partitions[0], broker, preferred.get(broker, ())))
     return sorted(rows, key=lambda r: (r.cluster, r.snapshot_at, r.broker))
 
@@ -63,9 +63,9 @@ def _row(reading: PartitionSnapshot, broker: int, partitions: Sequence[Partition
     ratio = len(elsewhere) / len(partitions) if partitions else None
     shows = f"broker {broker} is the first replica of {len(partitions)} partitions and leads all but {len(elsewhere)}"
     if elsewhere:
-        shown = [(p, "no leader" if p.leader is None else f"led by {p.leader}") for p in elsewhere[:_NAMED]]
-        named = ", ".join(f"{p.topic}-{p.partition} ({led})" for p, led in shown)
-        shows += f": {named}{', ...' if len(elsewhere) > _NAMED else ''}"
+        leaders = [(p, "no leader" if p.leader is None else f"led by {p.leader}") for p in elsewhere[:_NAMED]]
+        examples = ", ".join(f"{p.topic}-{p.partition} ({leader})" for p, leader in leaders)
+        shows += f": {examples}{', ...' if len(elsewhere) > _NAMED else ''}"
     return LeaderImbalance(
         cluster=reading.cluster,
         snapshot_at=reading.snapshot_at,
@@ -117,29 +117,28 @@ def rebuild_imbalance_periods(
 ) -> list[ImbalancePeriod]:
     """Rows of gold.imbalance_periods by broker and time: one for each time that a broker was above the threshold.
 
-    Takes: all rows of gold.leader_imbalance of the window, evidence only where a row is above the threshold;
-    rows of gold.failovers with look-back, of one cluster.
-    Edge case: between two readings the changes of leader are replayed; where they lead from the one to the other, the
-    change that crosses the threshold is known. Before the first reading they are undone one by one, which is less sure:
-    topics may have been created since. A reading that does not know the broker ends a period, as the broker is then
-    preferred for no partition.
+    Between two readings the changes of leader are replayed. Where they lead from the one to the other, the change that
+    crosses the threshold is known. Before the first reading they are undone one by one, which is less sure: topics may
+    have been created since. A reading that does not know the broker ends a period, as the broker is then preferred for
+    no partition. `imbalance` holds all rows of the window, with evidence only where one is above the threshold;
+    `failovers` are of the same cluster, with look-back.
     """
     rows = sorted(imbalance, key=lambda r: r.snapshot_at)
     instants = sorted({r.snapshot_at for r in rows})
     in_order = sorted(failovers, key=lambda f: (f.happened_at, f.topic, f.partition, f.epoch_to))
-    moved = grouped((f for f in in_order if f.preferred_leader in (f.leader_from, f.leader_to)), _PREFERRED)
+    changes_of = grouped((f for f in in_order if f.preferred_leader in (f.leader_from, f.leader_to)), _PREFERRED)
     periods = []
     for broker, own in sorted(grouped(rows, lambda r: r.broker).items()):
-        changes, seen = by_instant(moved.get(broker, ())), {r.snapshot_at: r for r in own}
-        periods += [_period_row(run, _start(run, changes), _end(run, changes)) for run in _runs(instants, seen)]
+        changes, row_at = by_instant(changes_of.get(broker, ())), {r.snapshot_at: r for r in own}
+        periods += [_period_row(run, _start(run, changes), _end(run, changes)) for run in _runs(instants, row_at)]
     return periods
 
 
-def _runs(instants: Sequence[datetime], seen: Mapping[datetime, LeaderImbalance]) -> Iterator[_Run]:
+def _runs(instants: Sequence[datetime], row_at: Mapping[datetime, LeaderImbalance]) -> Iterator[_Run]:
     before: LeaderImbalance | None = None
     above: list[LeaderImbalance] = []
     for at in instants:
-        row = seen.get(at)
+        row = row_at.get(at)
         if row is not None and row.over_threshold:
             above.append(row)
             continue
@@ -153,10 +152,10 @@ def _runs(instants: Sequence[datetime], seen: Mapping[datetime, LeaderImbalance]
 def _start(run: _Run, changes: Timeline[Failover]) -> _Crossing:
     first = run.readings[0]
     if run.before is None:
-        return _undone(first, changes)
-    left = [f for f in _between(run.before.snapshot_at, first.snapshot_at, changes) if f.leader_from == first.broker]
-    crossing = _replayed(run.before, first, changes, is_start=True)
-    return crossing or _Crossing(first.snapshot_at, False, _commonest(left))
+        return _crossing_before(first, changes)
+    losses = [f for f in _between(run.before.snapshot_at, first.snapshot_at, changes) if f.leader_from == first.broker]
+    crossing = _replayed_crossing(run.before, first, changes, is_start=True)
+    return crossing or _Crossing(first.snapshot_at, False, _commonest(losses))
 
 
 def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
@@ -165,31 +164,31 @@ def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
     if run.after is None:
         return _Crossing(run.ended_by, False, None)
     last = run.readings[-1]
-    back = [f for f in _between(last.snapshot_at, run.ended_by, changes) if f.leader_to == last.broker]
-    crossing = _replayed(last, run.after, changes, is_start=False)
-    return crossing or _Crossing(run.ended_by, False, _commonest(back))
+    returns = [f for f in _between(last.snapshot_at, run.ended_by, changes) if f.leader_to == last.broker]
+    crossing = _replayed_crossing(last, run.after, changes, is_start=False)
+    return crossing or _Crossing(run.ended_by, False, _commonest(returns))
 
 
-def _replayed(
+def _replayed_crossing(
     earlier: LeaderImbalance, later: LeaderImbalance, changes: Timeline[Failover], *, is_start: bool
 ) -> _Crossing | None:
     """The crossing that the changes between two readings show: the last above the threshold, or the first below it.
 
-    Edge case: partitions may have been created in between. The change must be the same by what the broker was preferred
-    for before, and by what it was preferred for after.
+    Partitions may have been created in between: the change must be the same by the broker's number of preferred
+    partitions before, and by that after.
     """
     between = _agreeing(earlier, later, changes)
-    found = [
-        _crossed(earlier.led_elsewhere, preferred, between, is_start)
+    crossings = [
+        _crossing_change(earlier.led_elsewhere, preferred, between, is_start)
         for preferred in (earlier.preferred_partitions, later.preferred_partitions)
     ]
-    if found[0] is None or found[0] != found[1]:
+    if crossings[0] is None or crossings[0] != crossings[1]:
         return None
-    at = max(earlier.snapshot_at, min(found[0].happened_at, later.snapshot_at))
-    return _Crossing(at, True, found[0])
+    at = max(earlier.snapshot_at, min(crossings[0].happened_at, later.snapshot_at))
+    return _Crossing(at, True, crossings[0])
 
 
-def _crossed(count: int, preferred: int, changes: Sequence[Failover], is_start: bool) -> Failover | None:
+def _crossing_change(count: int, preferred: int, changes: Sequence[Failover], is_start: bool) -> Failover | None:
     """The change at which a broker crosses the threshold upwards last, or downwards first."""
     is_above = _is_above(count, preferred)
     crossing: Failover | None = None
@@ -210,7 +209,7 @@ def _between(since: datetime, until: datetime, changes: Timeline[Failover]) -> l
 def _agreeing(earlier: LeaderImbalance, later: LeaderImbalance, changes: Timeline[Failover]) -> list[Failover]:
     """The changes that lead from one reading to the next; none where those that are known do not.
 
-    Edge case: a reading takes a moment, so it may show what happened just after its instant.
+    A reading takes a moment, so it may show changes just after its instant.
     """
     for since_late, until_late in product((NO_SLACK, CLOCK_SKEW), repeat=2):
         between = _between(earlier.snapshot_at + since_late, later.snapshot_at + until_late, changes)
@@ -225,7 +224,7 @@ def _commonest(changes: Sequence[Failover]) -> Failover | None:
     return max(changes, key=lambda f: (counts[f.kind, f.outage_id], f.happened_at), default=None)
 
 
-def _undone(first: LeaderImbalance, changes: Timeline[Failover]) -> _Crossing:
+def _crossing_before(first: LeaderImbalance, changes: Timeline[Failover]) -> _Crossing:
     """The change that crossed the threshold before the first reading, as far as the changes lead back to it."""
     count = first.led_elsewhere
     for change in reversed(changes.until(first.snapshot_at)):
@@ -269,21 +268,21 @@ def _period_row(run: _Run, start: _Crossing, end: _Crossing | None) -> Imbalance
         started_by=start.change.kind if start.change else None,
         outage_id=start.change.outage_id if start.change else None,
         ended_by=ended_by,
-        explanation=f"{_started(worst, start)} {_ended(last, start, end, verdict.sentence if verdict else None)}",
+        explanation=f"{_beginning(worst, start)} {_ending(last, start, end, verdict.sentence if verdict else None)}",
         advice=IMBALANCE_ADVICE[ended_by],
         evidence=evidence_of(q for r in (first, worst, last) for q in r.evidence),
     )
 
 
-def _started(worst: LeaderImbalance, start: _Crossing) -> str:
+def _beginning(worst: LeaderImbalance, start: _Crossing) -> str:
     why = f", {_STARTED[start.change.kind]}" if start.change else ""
     since = f"{'' if start.is_exact else 'at least '}since {start.at:%H:%M:%S}"
     partitions = f"{worst.led_elsewhere} of the {worst.preferred_partitions} partitions"
-    led = f"{partitions} that broker {worst.broker} is preferred for were led elsewhere at worst"
-    return f"{led} ({percent(worst.ratio)}), {since}{why}."
+    drift = f"{partitions} that broker {worst.broker} is preferred for were led elsewhere at worst"
+    return f"{drift} ({percent(worst.ratio)}), {since}{why}."
 
 
-def _ended(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str | None) -> str:
+def _ending(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str | None) -> str:
     if end is None:
         return f"No election had ended it at {last.snapshot_at:%H:%M:%S}, the last reading."
     unknown = "No change of leader explains that: topics may have been created or deleted."
@@ -356,24 +355,24 @@ def rebuild_balance(
     in the mean; one that is gone does not. Without a list of brokers those that hold replicas are taken.
     """
     readings = grouped((row for row in partition_snapshots if row.preferred_leader is not None), _READING)
-    listed, groups = grouped(broker_snapshots, _READING), grouped(group_snapshots, _READING)
+    broker_lists, groups = grouped(broker_snapshots, _READING), grouped(group_snapshots, _READING)
     rows = [
         row
         for key, partitions in readings.items()
-        for row in _balance_rows(partitions, listed.get(key, ()), groups.get(key, ()))
+        for row in _balance_rows(partitions, broker_lists.get(key, ()), groups.get(key, ()))
     ]
     return sorted(rows, key=lambda r: (r.cluster, r.snapshot_at, r.scope))
 
 
 def _balance_rows(
-    partitions: Sequence[PartitionSnapshot], listed: Sequence[BrokerSnapshot], groups: Sequence[GroupSnapshot]
+    partitions: Sequence[PartitionSnapshot], broker_list: Sequence[BrokerSnapshot], groups: Sequence[GroupSnapshot]
 ) -> Iterator[LeaderBalance]:
-    brokers = sorted({b.broker for b in listed} or {b for p in partitions for b in p.replicas or ()})
-    own = [p for p in partitions if not p.is_internal]
+    brokers = sorted({b.broker for b in broker_list} or {b for p in partitions for b in p.replicas or ()})
+    external = [p for p in partitions if not p.is_internal]
     row = partial(_balance_row, partitions[0])
     yield row("all", partitions, partitions, brokers, groups)
-    yield row("without_internal", own, own, brokers, ())
-    racks = grouped(sorted((b for b in listed if b.rack), key=lambda b: b.broker), lambda b: str(b.rack))
+    yield row("without_internal", external, external, brokers, ())
+    racks = grouped(sorted((b for b in broker_list if b.rack), key=lambda b: b.broker), lambda b: str(b.rack))
     for rack, hosts in sorted(racks.items()):
         brokers = [b.broker for b in hosts]
         preferred = [p for p in partitions if p.preferred_leader in brokers]
@@ -389,8 +388,8 @@ def _balance_row(
     groups: Sequence[GroupSnapshot],
 ) -> LeaderBalance:
     """The row of one scope. `load`: the partitions that count as its brokers' load."""
-    led = [p for p in partitions if p.leader is not None]
-    elsewhere = [p for p in led if p.leader != p.preferred_leader]
+    with_leader = [p for p in partitions if p.leader is not None]
+    elsewhere = [p for p in with_leader if p.leader != p.preferred_leader]
     leaders = _count((p.leader for p in load), brokers)
     coordinators = _count((p.leader for p in load if p.topic == OFFSETS_TOPIC), brokers)
     mean = _mean(leaders)
@@ -399,9 +398,9 @@ def _balance_row(
         snapshot_at=reading.snapshot_at,
         scope=scope,
         partitions=len(partitions),
-        leaderless=len(partitions) - len(led),
+        leaderless=len(partitions) - len(with_leader),
         non_preferred=len(elsewhere),
-        non_preferred_share=len(elsewhere) / len(led) if led else None,
+        non_preferred_share=len(elsewhere) / len(with_leader) if with_leader else None,
         brokers=len(brokers),
         leaders_max=max(leaders.values(), default=None),
         leaders_min=min(leaders.values(), default=None),
@@ -418,8 +417,8 @@ def _balance_row(
 
 def _count(brokers: Iterable[int | None], among: Sequence[int]) -> dict[int, int]:
     """How often each of the brokers is named; those never named count 0."""
-    counted = Counter(brokers)
-    return {broker: counted[broker] for broker in among}
+    counts = Counter(brokers)
+    return {broker: counts[broker] for broker in among}
 
 
 def _mean(counts: dict[int, int]) -> float:

@@ -33,7 +33,7 @@ class Incarnation:
     def __init__(
         self, lines: Sequence[Event], readings: PartitionReadings, deleted_at: datetime | None, context: ClusterContext
     ) -> None:
-        """Takes: its events of at least SHRINK_CAUSE_KINDS, in order; its readings."""
+        """Take its events of at least SHRINK_CAUSE_KINDS, in order, and its readings."""
         self.started_at, self.deleted_at, self.context = lines[0].happened_at, deleted_at, context
         self.lines, self.readings = lines, readings
         self.proposals = by_instant(e for e in lines if e.kind == "isr_shrink_proposed")
@@ -48,7 +48,7 @@ class Incarnation:
         """The lists of replicas that lines show."""
         listing = (*self.active_reassignments, *(e for e in self.lines if e.kind == "leadership_kept"))
         lists = ((e.happened_at, broker_ids(e.replicas) or ()) for e in listing if e.replicas)
-        return Timeline(lists, lambda listed: listed[0])
+        return Timeline(lists, lambda entry: entry[0])
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,18 @@ class Shrink:
 
     @property
     def at(self) -> datetime:
-        """When the ISR shrank."""
+        """The instant at which the ISR shrank."""
         return self.change.happened_at
 
     @cached_property
     def proposal(self) -> Event | None:
         """The leader's last line, since the commit before, that removes the broker because it lags."""
         since = self.previous_commit_at and self.previous_commit_at - CLOCK_SKEW
-        proposed = (
+        proposals = (
             e for e in self.incarnation.proposals.until(self.at + CLOCK_SKEW) if not since or since <= e.happened_at
         )
         removing = (
-            e for e in proposed if self.broker in {*(broker_ids(e.previous_isr) or ())} - {*(broker_ids(e.isr) or ())}
+            e for e in proposals if self.broker in {*(broker_ids(e.previous_isr) or ())} - {*(broker_ids(e.isr) or ())}
         )
         return max(removing, key=lambda e: (e.happened_at, e.source, e.order), default=None)
 
@@ -98,12 +98,12 @@ class Shrink:
 
     @cached_property
     def replica_removed_at(self) -> datetime | None:
-        """From when on a line or a reading shows that the broker is not a replica of the partition."""
+        """The first instant at which a line or a reading shows that the broker is not a replica of the partition."""
         since = self.at - CLOCK_SKEW
-        listed = (at for at, replicas in self.incarnation.replica_lists.since(since) if self.broker not in replicas)
+        in_lines = (at for at, replicas in self.incarnation.replica_lists.since(since) if self.broker not in replicas)
         later = self.incarnation.readings.within(since, None)
-        read = (r.snapshot_at for r in later.where(lambda s: self.broker not in (s.replicas or (self.broker,))))
-        return min((at for at in (next(listed, None), next(read, None)) if at is not None), default=None)
+        in_readings = (r.snapshot_at for r in later.where(lambda s: self.broker not in (s.replicas or (self.broker,))))
+        return min((at for at in (next(in_lines, None), next(in_readings, None)) if at is not None), default=None)
 
     def just_before(self, events: Timeline[Event]) -> Sequence[Event]:
         """Those of the events that happened at most SHORTLY before it."""
@@ -137,10 +137,10 @@ def its_disk_failed(shrink: Shrink) -> Proof | None:
     """A log directory that may hold the partition failed shortly before, and the broker did not restart since."""
     partition = f"{shrink.change.topic}-{shrink.change.partition}"
     for failure in shrink.just_before(shrink.incarnation.context.disk_failures):
-        named = on_failed_disk(failure)
+        partitions = on_failed_disk(failure)
         returns = [i.value.up_at for i in shrink.outages.between(failure.happened_at, shrink.at)]
         is_restarted = any(at and failure.happened_at < at <= shrink.at for at in returns)
-        if shrink.broker in disk_owners(failure) and (not named or partition in named) and not is_restarted:
+        if shrink.broker in disk_owners(failure) and (not partitions or partition in partitions) and not is_restarted:
             return Proof((quote(failure),))
     return None
 
@@ -249,19 +249,19 @@ def rebuild_isr_changes(
 ) -> list[IsrChange]:
     """Rows of gold.isr_changes: one for each broker that left or joined a partition's ISR.
 
-    Takes: silver.events of at least ISR_KINDS, SHRINK_CAUSE_KINDS and topic_deleted, of whole topics, with look-back.
-    Keeps: each change once, however many brokers log it or log it again when they start; applying a partition's rows,
-    which are in order of time, leads from the first known ISR to the last one.
+    Each change has one row, even where several brokers log it, or log it again when they start. Applying a partition's
+    rows, which are in order of time, leads from the first known ISR to the last one. `events` are silver.events of at
+    least ISR_KINDS, SHRINK_CAUSE_KINDS and topic_deleted, of whole topics, with look-back.
     """
     lines = list(events)
-    read, deleted = TopicReadings.of(readings), deletions_of(lines, context.controller_epochs)
+    topic_readings, deletions = TopicReadings.of(readings), deletions_of(lines, context.controller_epochs)
     rows: list[IsrChange] = []
     for key, lives in lives_of(lines, {*ISR_KINDS, *SHRINK_CAUSE_KINDS}, context.controller_epochs).items():
         for own in lives:
             start = own[0].happened_at
-            deleted_at = min((at for at in deleted[key[:2]] if at > start), default=None)
+            deleted_at = min((at for at in deletions[key[:2]] if at > start), default=None)
             changes = list(_changes(key, commits_of(e for e in own if e.kind in ISR_KINDS)))
-            incarnation = Incarnation(own, read[key].within(start, deleted_at), deleted_at, context)
+            incarnation = Incarnation(own, topic_readings[key].within(start, deleted_at), deleted_at, context)
             rows += _explained_changes(changes, incarnation)
     return [row for row in rows if window.holds(row.happened_at)]
 
@@ -289,8 +289,8 @@ def _changes(key: Partition, commits: Sequence[Commit]) -> Iterator[IsrChange]:
 def commits_of(lines: Iterable[Event]) -> list[Commit]:
     """The ISRs of one incarnation of a partition in the order in which they were committed, each as first logged.
 
-    Edge case: brokers and controllers that start log old commits again; the version identifies them. A line without a
-    version (leader_started up to 3.2) counts only where no line with one shows the same ISR at that leader epoch.
+    Brokers and controllers that start log old commits again; the version identifies them. A line without a version
+    (leader_started up to 3.2) counts only where no line with one shows the same ISR at that leader epoch.
     """
     first: dict[int, Commit] = {}
     unversioned: list[Commit] = []
@@ -299,10 +299,10 @@ def commits_of(lines: Iterable[Event]) -> list[Commit]:
             unversioned.append(commit)
         else:
             first.setdefault(commit.version, commit)
-    known = {(c.leader_epoch, frozenset(c.isr)) for c in first.values()}
+    isrs_with_version = {(c.leader_epoch, frozenset(c.isr)) for c in first.values()}
     ordered = [first[v] for v in sorted(first)]
     for commit in unversioned:
-        if (commit.leader_epoch, frozenset(commit.isr)) not in known:
+        if (commit.leader_epoch, frozenset(commit.isr)) not in isrs_with_version:
             ordered.insert(_place(ordered, commit), commit)
     return ordered
 
@@ -385,11 +385,11 @@ def _explained(shrink: Shrink) -> IsrChange:
 def _with_lag(change: IsrChange, proposal: Event) -> IsrChange:
     """The change with how far behind the broker was, as its leader logged it.
 
-    Edge case: an end offset of -1 is a follower that has not fetched since the leader became leader.
+    An end offset of -1 is a follower that has not fetched since the leader became leader.
     """
-    listed = next((m for m in _LAGGARD.finditer(proposal.detail or "") if int(m[1]) == change.broker), None)
-    end, own_end = (int(listed[2]) if listed else -1), proposal.log_offset
-    caught_up = int(listed[3]) if listed and listed[3] else 0
+    laggard = next((m for m in _LAGGARD.finditer(proposal.detail or "") if int(m[1]) == change.broker), None)
+    end, own_end = (int(laggard[2]) if laggard else -1), proposal.log_offset
+    caught_up = int(laggard[3]) if laggard and laggard[3] else 0
     return replace(
         change,
         removed_by_leader=proposal.broker,
@@ -402,10 +402,10 @@ def _with_lag(change: IsrChange, proposal: Event) -> IsrChange:
 def _ended_by_reading(shrink: IsrChange, incarnation: Incarnation) -> IsrChange:
     """The shrink, ended by the first reading that finds the broker in sync; readings lag behind the brokers."""
     later = incarnation.readings.within(shrink.happened_at + CATCHING_UP + timedelta.resolution, None)
-    seen = next(later.where(lambda state: shrink.broker in (state.isr or ())), None)
+    reading = next(later.where(lambda state: shrink.broker in (state.isr or ())), None)
     until = shrink.out_of_sync_until
-    if seen is None or (until is not None and until <= seen.snapshot_at):
+    if reading is None or (until is not None and until <= reading.snapshot_at):
         return shrink
-    shown = f"{shrink.topic}-{shrink.partition}: isr {seen.isr}"
-    evidence = evidence_of([*shrink.evidence, quote_snapshot(seen, shown)])
-    return replace(shrink, out_of_sync_until=seen.snapshot_at, evidence=evidence)
+    text = f"{shrink.topic}-{shrink.partition}: isr {reading.isr}"
+    evidence = evidence_of([*shrink.evidence, quote_snapshot(reading, text)])
+    return replace(shrink, out_of_sync_until=reading.snapshot_at, evidence=evidence)

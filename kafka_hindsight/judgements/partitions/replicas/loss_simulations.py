@@ -1,4 +1,4 @@
-"""What the loss of each broker or rack would cost, from one reading of the cluster and the settings in force."""
+"""The cost of losing each broker or rack, from one reading of the cluster and the settings in force."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_QUOTED = 5
 
 
 class Fate(Enum):
-    """What the loss makes of one partition, in the words of the explanation; the worst first."""
+    """The effect of the loss on one partition, in the words of the explanation; the worst first."""
 
     OFFLINE = "would have no leader"
     UNCLEAN = "would elect one uncleanly and lose records"
@@ -35,7 +35,7 @@ class Fate(Enum):
 
 @dataclass(frozen=True)
 class Scope:
-    """What may be lost: a broker, or all brokers of a rack."""
+    """The brokers of one simulated loss: one broker, or all brokers of a rack."""
 
     kind: LossScope
     name: str
@@ -56,7 +56,7 @@ class Reading:
 
     @property
     def at(self) -> datetime:
-        """When the cluster was read."""
+        """The instant of the reading."""
         return self.partitions[0].snapshot_at
 
     @cached_property
@@ -76,21 +76,21 @@ class Reading:
     @cached_property
     def hosted(self) -> Mapping[int, Sequence[PartitionSnapshot]]:
         """The partitions of which a broker is a replica, or in sync."""
-        found: defaultdict[int, list[PartitionSnapshot]] = defaultdict(list)
+        partitions_of: defaultdict[int, list[PartitionSnapshot]] = defaultdict(list)
         for partition in self.partitions:
             for broker in {*(partition.replicas or ()), *(partition.isr or ())}:
-                found[broker].append(partition)
-        return found
+                partitions_of[broker].append(partition)
+        return partitions_of
 
     @cached_property
     def limits(self) -> Mapping[str, tuple[int | None, bool]]:
         """Each topic's min.insync.replicas, and whether unclean elections are known to be enabled."""
-        found = {}
+        limits = {}
         for topic in {p.topic for p in self.partitions}:
             minimum = self.settings.of_topic(topic, MIN_ISR, self.at)
             unclean = self.settings.of_topic(topic, UNCLEAN, self.at)
-            found[topic] = (minimum.number if minimum else None, bool(unclean and unclean.is_on))
-        return found
+            limits[topic] = (minimum.number if minimum else None, bool(unclean and unclean.is_on))
+        return limits
 
     @cached_property
     def offsets_leaders(self) -> Mapping[int, int | None]:
@@ -129,7 +129,7 @@ def _row(reading: Reading, scope: Scope) -> LossSimulation:
         offline = {p.partition for p in by_fate[Fate.OFFLINE] if p.topic == OFFSETS_TOPIC}
         groups = [g for g, home in homes.items() if reading.offsets_leaders.get(home) in scope.brokers]
         stranded = [g for g in groups if homes[g] in offline]
-    shown = f"{scope.kind} '{scope.name}' holds replicas of {len(hosted)} partitions"
+    summary = f"{scope.kind} '{scope.name}' holds replicas of {len(hosted)} partitions"
     quotes = [
         quote_snapshot(p, f"{p.topic}-{p.partition}: leader {p.leader}, isr {p.isr}, replicas {p.replicas}")
         for p in worst[:_MAX_QUOTED]
@@ -150,7 +150,7 @@ def _row(reading: Reading, scope: Scope) -> LossSimulation:
         stranded_group_ids=stranded,
         worst_partitions=[f"{p.topic}-{p.partition}" for p in worst[:MAX_NAMED]],
         explanation=_explanation(scope, by_fate, to_move, groups, stranded),
-        evidence=evidence_of([quote_snapshot(reading.partitions[0], shown), *quotes]),
+        evidence=evidence_of([quote_snapshot(reading.partitions[0], summary), *quotes]),
     )
 
 
@@ -172,18 +172,18 @@ def _explanation(
 
 
 def _fate(
-    partition: PartitionSnapshot, lost: Collection[int], alive: Collection[int], limits: tuple[int | None, bool]
+    partition: PartitionSnapshot, brokers: Collection[int], alive: Collection[int], limits: tuple[int | None, bool]
 ) -> Fate | None:
-    """What the loss makes of one partition; None where it loses nothing that counts."""
+    """The effect of losing the brokers on one partition; None where it loses nothing that counts."""
     in_sync = set(partition.isr or ())
-    left = in_sync - set(lost)
-    if partition.leader is None or left == in_sync:
+    remaining = in_sync - set(brokers)
+    if partition.leader is None or remaining == in_sync:
         return None
     minimum, is_unclean = limits
-    if not left:
-        can_take_over = {*(partition.replicas or ())} & set(alive) - set(lost)
+    if not remaining:
+        can_take_over = {*(partition.replicas or ())} & set(alive) - set(brokers)
         return Fate.UNCLEAN if is_unclean and can_take_over else Fate.OFFLINE
     if minimum is None:
         return Fate.UNJUDGED
-    needed = min(minimum, len(partition.replicas or in_sync))
-    return Fate.UNWRITABLE if len(left) < needed <= len(in_sync) else None
+    least = min(minimum, len(partition.replicas or in_sync))
+    return Fate.UNWRITABLE if len(remaining) < least <= len(in_sync) else None

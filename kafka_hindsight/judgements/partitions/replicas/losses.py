@@ -42,7 +42,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Bound:
-    """So many records, between two offsets that evidence shows; none where one of the two is not known."""
+    """A number of records, between two offsets that evidence shows; 0 where one of the two is not known."""
 
     records: int = 0
     span: tuple[int, int] | None = None
@@ -73,9 +73,15 @@ def loss_of(
 ) -> Loss:
     """The records that were in the old leader's log and are not in any log of the cluster any more.
 
-    Takes: the unclean leadership; the last real leader before it; the replicas in sync before it; the partition's
-    events and readings in order. The true number lies within the bounds, whichever evidence is missing.
-    Edge case: a log that ends before what was read from it lost its tail in the crash: it bounds nothing from above.
+    The true number lies within the bounds, whichever evidence is missing. A log that ends before an offset that was
+    read from it lost its tail in the crash: it bounds nothing from above.
+
+    Args:
+        change: The unclean leadership.
+        last_leader: The last real leader before it.
+        holders: The replicas in sync before it.
+        lines: The partition's events, in order.
+        readings: The partition's readings, in order.
     """
     assert change.at is not None
     case = _Election(change, change.at, last_leader, lines, readings)
@@ -124,8 +130,8 @@ def high_watermarks(events: Iterable[Event]) -> list[Mark]:
 
 def end_offsets(readings: Iterable[PartitionSnapshot]) -> list[Mark]:
     """The end offsets that readings show."""
-    known = ((r.end_offset, r) for r in readings if r.end_offset is not None)
-    return [Mark(end, quote_snapshot(r, f"{r.topic}-{r.partition} ends at offset {end}")) for end, r in known]
+    ends = ((r.end_offset, r) for r in readings if r.end_offset is not None)
+    return [Mark(end, quote_snapshot(r, f"{r.topic}-{r.partition} ends at offset {end}")) for end, r in ends]
 
 
 @dataclass(frozen=True)
@@ -150,15 +156,15 @@ class _Election:
     @cached_property
     def new_start(self) -> Mark | None:
         """Where the new leader's log ended when it became leader, by its own log."""
-        elected = (self.change.leader, self.change.epoch)
+        election = (self.change.leader, self.change.epoch)
         starts = (e for e in self.lines if e.kind == "leader_started" and e.log_offset is not None)
-        return _log_offset(next((e for e in starts if (e.broker, e.leader_epoch) == elected), None))
+        return _log_offset(next((e for e in starts if (e.broker, e.leader_epoch) == election), None))
 
     @cached_property
     def new_log_ends(self) -> list[Mark]:
         """Offsets at or above that at which the new leader's log diverges from the old one."""
-        own = (r for r in self.readings if r.leader_epoch == self.change.epoch)
-        return [*_if(self.new_start), *end_offsets(own)]
+        readings = (r for r in self.readings if r.leader_epoch == self.change.epoch)
+        return [*_if(self.new_start), *end_offsets(readings)]
 
     def reached(self) -> list[Mark]:
         """Offsets that the old leader's log had reached at least.
@@ -172,24 +178,24 @@ class _Election:
 
     def lines_as_leader(self) -> Iterator[Event]:
         """The old leader's lines on its own log end since it last became leader."""
-        own = [e for e in self.lines if e.broker == self.last_leader and e.happened_at < self.at]
-        starts = [i for i, e in enumerate(own) if e.kind == "leader_started"]
-        since = own[starts[-1] :] if starts else []
+        own_lines = [e for e in self.lines if e.broker == self.last_leader and e.happened_at < self.at]
+        starts = [i for i, e in enumerate(own_lines) if e.kind == "leader_started"]
+        since = own_lines[starts[-1] :] if starts else []
         return (e for e in since if e.kind in ("leader_started", "isr_shrink_proposed"))
 
     def committed_by_groups(self) -> Iterator[Mark]:
-        """What groups had committed before the election, or can only have committed before it.
+        """The offsets that groups had committed before the election, or can only have committed before it.
 
-        Edge case: within an epoch the end never falls, so a commit above an end that a later reading shows is older
-        than the epoch.
+        Within an epoch the end never falls, so a commit above an end that a later reading shows is older than the
+        epoch.
         """
         later_end: int | None = None
         for r in reversed(self.readings):
             for commit in r.commits if isinstance(r, ReadingWithCommits) else ():
                 offset = commit.committed_offset
                 if offset is not None and (r.snapshot_at < self.at or (later_end is not None and offset > later_end)):
-                    shown = f"group {commit.group_id} has committed offset {offset} of {r.topic}-{r.partition}"
-                    yield Mark(offset, quote_snapshot(r, shown))
+                    text = f"group {commit.group_id} has committed offset {offset} of {r.topic}-{r.partition}"
+                    yield Mark(offset, quote_snapshot(r, text))
             if r.leader_epoch == self.change.epoch and r.end_offset is not None:
                 later_end = r.end_offset
 
@@ -198,45 +204,45 @@ class _Election:
         new_leader = self.change.leader
         before = (e for e in self.lines if e.happened_at < self.at)
         committed = (e for e in before if new_leader in (e.broker, *(broker_ids(e.previous_isr or e.isr) or ())))
-        read = (r for r in self.readings_before if new_leader in (r.isr or ()))
-        return [*high_watermarks(committed), *end_offsets(read), *_if(self.diverges_at_least_at())]
+        readings = (r for r in self.readings_before if new_leader in (r.isr or ()))
+        return [*high_watermarks(committed), *end_offsets(readings), *_if(self.diverges_at_least_at())]
 
     def diverges_at_least_at(self) -> Mark | None:
-        """Up to where the new leader's log is the old leader's, by who led since the new leader was last in sync.
+        """The offset up to which both logs are the same, by the leaders since the new leader was last in sync.
 
         In sync, its log was the beginning of that leader's. Each leader since took over the log of the one before it,
         up to its own start.
         """
-        led, starts = self.leaders_before()
-        in_sync = self.last_epoch_in_sync(led)
+        leader_of, starts = self.leaders_before()
+        in_sync = self.last_epoch_in_sync(leader_of)
         if in_sync is None or self.new_start is None:
             return None
         epochs = range(in_sync, self.change.epoch)
-        leaders = [(epoch, led.get(epoch)) for epoch in epochs if led.get(epoch) != NOBODY]
-        changed = [after for (_, before), (after, leader) in pairwise(leaders) if before != leader]
-        if any(epoch not in led for epoch in epochs) or any(epoch not in starts for epoch in changed):
+        leaders = [(epoch, leader_of.get(epoch)) for epoch in epochs if leader_of.get(epoch) != NOBODY]
+        first_epochs = [after for (_, before), (after, leader) in pairwise(leaders) if before != leader]
+        if any(epoch not in leader_of for epoch in epochs) or any(epoch not in starts for epoch in first_epochs):
             return None
-        return _lowest([self.new_start, *(starts[epoch] for epoch in changed)])
+        return _lowest([self.new_start, *(starts[epoch] for epoch in first_epochs)])
 
-    def last_epoch_in_sync(self, led: Mapping[int, int | None]) -> int | None:
+    def last_epoch_in_sync(self, leader_of: Mapping[int, int | None]) -> int | None:
         """The last earlier epoch of which a line shows the new leader as leader or in sync."""
-        lines = ((e, e.leader_epoch) for e in self.lines if e.leader_epoch is not None and e.leader_epoch in led)
-        in_sync = (epoch for e, epoch in lines if self.change.leader in (led[epoch], *(broker_ids(e.isr) or ())))
+        lines = ((e, e.leader_epoch) for e in self.lines if e.leader_epoch is not None and e.leader_epoch in leader_of)
+        in_sync = (epoch for e, epoch in lines if self.change.leader in (leader_of[epoch], *(broker_ids(e.isr) or ())))
         return max(in_sync, default=None)
 
     def leaders_before(self) -> tuple[Mapping[int, int | None], Mapping[int, Mark]]:
         """The leader of each earlier epoch, and where the leader's log ended when it became leader."""
-        led: dict[int, int | None] = {}
+        leader_of: dict[int, int | None] = {}
         starts: dict[int, Mark] = {}
         for e in self.lines:
             if e.leader_epoch is None or self.is_new(e.leader_epoch):
                 continue
             if e.kind == "leader_started":
-                led[e.leader_epoch] = e.broker
+                leader_of[e.leader_epoch] = e.broker
                 starts.update({e.leader_epoch: mark} if (mark := _log_offset(e)) else {})
             elif e.leader is not None:
-                led[e.leader_epoch] = e.leader
-        return led, starts
+                leader_of[e.leader_epoch] = e.leader
+        return leader_of, starts
 
     def log_end_of(self, replica: int) -> Mark | None:
         """Where the replica's log ended when it met the new leader, by its own log."""
@@ -257,9 +263,9 @@ class _Election:
         return None if cut is None or self.was_back(replica, cut.happened_at) else _log_offset(cut)
 
     def held_and_cut(self, replica: int) -> Bound:
-        """What another replica that was in sync held and cut: the old leader held no less.
+        """The records that another replica in sync held and cut: the old leader held no less.
 
-        Edge case: a replica whose log shows its end and no cut diverged where the new leader started, or before.
+        A replica whose log shows its end and no cut diverged where the new leader started, or before.
         """
         end = self.log_end_of(replica)
         diverges_by = self.first_cut_of(replica) or _lowest(self.new_log_ends)
@@ -273,8 +279,8 @@ class _Election:
     def isrs_since(self) -> list[tuple[datetime, Sequence[int]]]:
         """The ISRs that evidence shows of the new leader."""
         lines = (e for e in self.lines if e.isr and (e.kind == "isr_updated" or self.is_new(e.leader_epoch)))
-        read = (r for r in self.readings if self.is_new(r.leader_epoch))
+        readings = (r for r in self.readings if self.is_new(r.leader_epoch))
         return [
             *((e.happened_at, broker_ids(e.isr) or ()) for e in lines),
-            *((r.snapshot_at, r.isr or ()) for r in read),
+            *((r.snapshot_at, r.isr or ()) for r in readings),
         ]

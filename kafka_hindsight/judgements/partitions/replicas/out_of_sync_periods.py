@@ -65,7 +65,7 @@ class Period:
 
     @cached_property
     def ended_at(self) -> datetime | None:
-        """When the broker was back in every ISR; None while it is not."""
+        """The instant at which the broker was back in every ISR; None while it is not."""
         end = max(s.out_of_sync_until or NEVER for s in self.spans)
         return None if end == NEVER else end
 
@@ -226,8 +226,8 @@ def _thinned(spans: Iterable[IsrSpan]) -> list[IsrSpan]:
     for own in grouped(spans, lambda s: (s.topic, s.broker, s.shrink_cause, s.outage_id)).values():
         ordered = sorted(own, key=_place)
         last = max(ordered, key=lambda s: (s.out_of_sync_until or NEVER, *_place(s)))
-        begun = {id(together[0]) for together in merge_spans(ordered, timedelta())}
-        thinned += [s if s is last or id(s) in begun else replace(s, evidence=[]) for s in ordered]
+        first_ids = {id(together[0]) for together in merge_spans(ordered, timedelta())}
+        thinned += [s if s is last or id(s) in first_ids else replace(s, evidence=[]) for s in ordered]
     return thinned
 
 
@@ -262,18 +262,18 @@ def rebuild_out_of_sync_periods(
 ) -> list[OutOfSyncPeriod]:
     """Rows of gold.out_of_sync_periods: each time that a broker was out of ISRs, over all partitions, once.
 
-    Takes: the spans of one cluster, with look-ahead. Every span belongs to exactly one period; the periods of one
-    broker do not overlap; whatever the order of the spans, and the blocks of partitions in which they were judged.
-    Edge case: spans with one cause and less than ten minutes between are one period; those of two outages are two,
-    unless the broker went down again before it was back.
+    `spans` are those of one cluster, with look-ahead, in any order. Every span belongs to exactly one period, and the
+    periods of one broker do not overlap, whatever the blocks of partitions in which the spans were judged. Spans with
+    one cause and less than ten minutes between are one period. Those of two outages are two, unless the broker went
+    down again before it was back.
     """
     by_broker = sorted(grouped(_thinned(spans), lambda s: s.broker).items())
     periods = [Period(merged) for _, own in by_broker for merged in merge_spans(own)]
-    known = {o.outage_id: o for o in outages}
+    outage_by_id = {o.outage_id: o for o in outages}
     # By leader, each time that it, and no other in the same period, removed a follower because the follower lagged.
     alone = ((p.removed_by[0], span) for p in periods if len(p.removed_by) == 1 for span in p.slow_spans)
     removals = timelines(alone, lambda r: r[0], lambda r: r[1].happened_at)
-    outages_of = ((p, known.get(next(iter(p.outage_ids), ""))) for p in periods)
+    outages_of = ((p, outage_by_id.get(next(iter(p.outage_ids), ""))) for p in periods)
     cases = (Period(p.spans, outage, _followers_removed(p, removals)) for p, outage in outages_of)
     rows = [_row(case, window.end) for case in cases]
     return sorted((r for r in rows if window.holds(r.started_at)), key=lambda r: (r.started_at, r.broker))
@@ -298,8 +298,8 @@ def merge_spans(spans: Iterable[IsrSpan], calm: timedelta = CALM_AFTER) -> list[
 def _followers_removed(period: Period, removals: Mapping[int, Timeline[tuple[int, IsrSpan]]]) -> frozenset[int]:
     """The followers that the leaders of a period removed about then."""
     start, end = period.spans[0].happened_at - _SAME_TIME, period.spans[-1].happened_at + _SAME_TIME
-    removed = (removals[leader] for leader in period.removed_by if leader in removals)
-    return frozenset(span.broker for own in removed for _, span in own.between(start, end))
+    by_leader = (removals[leader] for leader in period.removed_by if leader in removals)
+    return frozenset(span.broker for own in by_leader for _, span in own.between(start, end))
 
 
 def _row(period: Period, window_end: datetime) -> OutOfSyncPeriod:
@@ -354,18 +354,18 @@ def _repetitions(period: Period, flaps: int) -> str:
 
 def count_out_of_sync(partition_snapshots: Iterable[PartitionSnapshot]) -> list[OutOfSyncCount]:
     """One row for each broker of each reading, in order, that is a replica of any partition whose ISR is known."""
-    known = ((broker, p) for p in partition_snapshots if p.isr is not None for broker in p.replicas or ())
-    hosted = grouped(known, lambda h: (h[1].cluster, h[1].snapshot_at, h[0], h[1].snapshot_id))
+    replicas = ((broker, p) for p in partition_snapshots if p.isr is not None for broker in p.replicas or ())
+    hosted = grouped(replicas, lambda h: (h[1].cluster, h[1].snapshot_at, h[0], h[1].snapshot_id))
     return [_count(key[2], [p for _, p in hosted[key]]) for key in sorted(hosted)]
 
 
 def _count(broker: int, hosted: Sequence[PartitionSnapshot]) -> OutOfSyncCount:
     reading, missing = hosted[0], sum(broker not in (p.isr or ()) for p in hosted)
-    shown = f"broker {broker} is missing from the ISR of {missing} of its partitions"
+    text = f"broker {broker} is missing from the ISR of {missing} of its partitions"
     return OutOfSyncCount(
         cluster=reading.cluster,
         snapshot_at=reading.snapshot_at,
         broker=broker,
         partitions_out=missing,
-        evidence=[quote_snapshot(reading, shown)],
+        evidence=[quote_snapshot(reading, text)],
     )

@@ -1,4 +1,4 @@
-"""What is known of a partition over time: its ISR, its leader, its settings, its replicas, and what that risked."""
+"""The known states of partitions over time: ISR, leader, settings and replicas; and the risks that follow."""
 
 from __future__ import annotations
 
@@ -55,29 +55,33 @@ def known_isrs(commits: Sequence[Commit], readings: PartitionReadings, until: da
     the same.
     """
     observations = _observations(commits, readings)
-    known = []
+    isrs = []
     for now, after in zip(observations, [*observations[1:], None], strict=False):
         end = after.at if after else until
         if now.at < end and (after is None or _follows(now, after)):
-            known.append(Interval(now.at, end, now))
-    return known
+            isrs.append(Interval(now.at, end, now))
+    return isrs
 
 
 def _observations(commits: Sequence[Commit], readings: PartitionReadings) -> list[KnownIsr]:
-    """In order of time; a reading that only lags behind the lines, or runs ahead, is left out."""
+    """The observations in order of time, without readings that only lag behind the lines or run ahead."""
     committed = _in_time(commits)
-    telling = readings.telling(at for o in committed for at in (o.at - CATCHING_UP, o.at, o.at + _AFTER_CATCHING_UP))
-    read = [KnownIsr(r.snapshot_at, frozenset(r.isr), _quote(r), False) for r in telling if r.isr is not None]
+    readings_that_count = readings.without_repeats(
+        at for o in committed for at in (o.at - CATCHING_UP, o.at, o.at + _AFTER_CATCHING_UP)
+    )
+    in_readings = [
+        KnownIsr(r.snapshot_at, frozenset(r.isr), _quote(r), False) for r in readings_that_count if r.isr is not None
+    ]
     merged: list[KnownIsr] = []
-    passed = 0
-    for observed in sorted([*committed, *read], key=lambda o: (o.at, not o.is_commit)):
+    commit_count = 0
+    for observed in sorted([*committed, *in_readings], key=lambda o: (o.at, not o.is_commit)):
         if observed.is_commit:
-            passed += 1
+            commit_count += 1
             merged.append(observed)
         elif merged and observed.isr == merged[-1].isr:
             merged.append(replace(merged[-1], at=observed.at))
-        elif not _is_lag(observed, committed[max(0, passed - _NEAR) : passed + _NEAR]):
-            merged.append(replace(observed, is_doubtful=passed > 0))
+        elif not _is_lag(observed, committed[max(0, commit_count - _NEAR) : commit_count + _NEAR]):
+            merged.append(replace(observed, is_doubtful=commit_count > 0))
     return merged
 
 
@@ -111,18 +115,18 @@ def _follows(now: KnownIsr, after: KnownIsr) -> bool:
 
 
 def _quote(reading: PartitionSnapshot) -> Quote:
-    shown = f"{reading.topic}-{reading.partition}: isr {reading.isr}, replicas {reading.replicas}"
-    return quote_snapshot(reading, shown)
+    text = f"{reading.topic}-{reading.partition}: isr {reading.isr}, replicas {reading.replicas}"
+    return quote_snapshot(reading, text)
 
 
 @dataclass(frozen=True)
 class State:
-    """What holds while nothing changes: the ISR, how many replicas there are, the settings, and the leader.
+    """The state of a partition while nothing changes: ISR, number of replicas, settings, and leader.
 
     `leader` is -1 where it has none, and None where it is not known.
     """
 
-    known: KnownIsr
+    known_isr: KnownIsr
     replicas: int | None
     min_isr: Setting | None
     unclean: Setting | None
@@ -140,12 +144,12 @@ class State:
     @property
     def isr_size(self) -> int:
         """How many replicas are in sync."""
-        return len(self.known.isr)
+        return len(self.known_isr.isr)
 
     @property
     def quotes(self) -> tuple[Quote, ...]:
         """The evidence of the state."""
-        return (self.known.quote, *(s.quote for s in (self.min_isr, self.unclean) if s))
+        return (self.known_isr.quote, *(s.quote for s in (self.min_isr, self.unclean) if s))
 
     def is_under_replicated(self) -> bool:
         return self.replicas is not None and self.isr_size < self.replicas
@@ -157,7 +161,7 @@ class State:
         return self.least is not None and self.isr_size == self.least
 
     def is_alone(self) -> bool:
-        return self.isr_size == 1 and self.leader != NOBODY and not self.known.has_eligible
+        return self.isr_size == 1 and self.leader != NOBODY and not self.known_isr.has_eligible
 
     def may_elect_uncleanly(self) -> bool:
         return self.is_under_replicated() and self.unclean is not None and self.unclean.is_on
@@ -175,14 +179,14 @@ class State:
 
 @dataclass(frozen=True)
 class History:
-    """What is known of one partition.
+    """The known history of one partition.
 
-    `replicas`: how many it had, each number at an instant that shows it; `leaders`: who led, where that is known;
-    `leaderless`: when no broker led.
+    `replicas`: how many it had, each number at an instant that shows it; `leaders`: the known leaders; `leaderless`:
+    the times without a leader.
     """
 
     key: Partition
-    known: Intervals[KnownIsr]
+    isrs: Intervals[KnownIsr]
     replicas: Timeline[tuple[datetime, int]]
     min_isr: Course
     unclean: Course
@@ -191,13 +195,13 @@ class History:
 
     @cached_property
     def without_leader(self) -> Intervals[None]:
-        """When it had no leader, as the evidence shows it best."""
+        """The times without a leader, as the evidence shows them best."""
         return Intervals(Interval(i.start, i.end, None) for i in self.leaderless)
 
     def replicas_at(self, at: datetime) -> int | None:
-        """How many replicas it had, as shown last before an instant, else first after it."""
-        counted = self.replicas.last_until(at) or self.replicas.first_since(at)
-        return counted[1] if counted else None
+        """How many replicas it had, by the last evidence before an instant, else by the first after it."""
+        count = self.replicas.last_until(at) or self.replicas.first_since(at)
+        return count[1] if count else None
 
     def states(self, window: Window) -> Intervals[State]:
         """Its states in the window: the known ISRs, split where anything else changes."""
@@ -206,19 +210,19 @@ class History:
         in_order = instants(cuts)
         return Intervals(
             Interval(piece.start, piece.end, self._state(piece.value, piece.start))
-            for known in self.known.clip(window.start, window.end)
-            for piece in known.split(in_order)
+            for interval in self.isrs.clip(window.start, window.end)
+            for piece in interval.split(in_order)
         )
 
-    def _state(self, known: KnownIsr, at: datetime) -> State:
+    def _state(self, known_isr: KnownIsr, at: datetime) -> State:
         settings = at_instant(self.min_isr, at), at_instant(self.unclean, at)
-        return State(known, self.replicas_at(at), *settings, self._leader_from(at))
+        return State(known_isr, self.replicas_at(at), *settings, self._leader_from(at))
 
     def _leader_from(self, at: datetime) -> int | None:
         """The leader from an instant on: -1 where it has none, None where it is not known."""
         if any(gap.end != at for gap in self.without_leader.at(at)):
             return NOBODY
-        return next((led.value for led in reversed(self.leaders.at(at)) if led.end != at), None)
+        return next((leader.value for leader in reversed(self.leaders.at(at)) if leader.end != at), None)
 
 
 def histories_of(
@@ -230,48 +234,54 @@ def histories_of(
     context: ClusterContext,
     logs_end: datetime,
 ) -> list[History]:
-    """What is known of each partition, by topic and partition. The last known ISR holds until the logs end.
+    """The history of each partition, by topic and partition. The last known ISR holds until the logs end.
 
-    Takes: silver.events of at least ISR_KINDS and topic_deleted, of any number of whole topics, with look-back; who
-    led them, and when no broker did; the last line of any broker.
+    Args:
+        events: silver.events of at least ISR_KINDS and topic_deleted, of any number of whole topics, with look-back.
+        readings: The readings of the same partitions.
+        leaders: The known leaders of each partition.
+        leaderless: The times without a leader of each partition.
+        settings: The settings of brokers and topics.
+        context: The facts about the whole cluster.
+        logs_end: The instant of the last line of any broker.
     """
     lines = list(events)
-    read = TopicReadings.of(readings)
-    deleted = deletions_of(lines, context.controller_epochs)
+    topic_readings = TopicReadings.of(readings)
+    deletions = deletions_of(lines, context.controller_epochs)
     lives = lives_of(lines, ISR_KINDS, context.controller_epochs)
-    keys = sorted({*lives, *read.partitions(), *leaderless})
+    keys = sorted({*lives, *topic_readings.partitions(), *leaderless})
     courses = {
         topic: (settings.course_of_topic(topic, MIN_ISR), settings.course_of_topic(topic, UNCLEAN))
         for topic in {k[1] for k in keys}
     }
-    found = []
+    histories = []
     for key in keys:
-        own, ends = lives.get(key, []), [*deleted[key[:2]], logs_end]
-        known, replicas = Intervals(_known(own, read[key], ends)), _replica_counts(own, read[key])
-        led = Intervals(leaders.get(key, ()))
-        found.append(History(key, known, replicas, *courses[key[1]], led, leaderless.get(key, ())))
-    return found
+        own, ends = lives.get(key, []), [*deletions[key[:2]], logs_end]
+        isrs, replicas = Intervals(_isrs_of(own, topic_readings[key], ends)), _replica_counts(own, topic_readings[key])
+        own_leaders = Intervals(leaders.get(key, ()))
+        histories.append(History(key, isrs, replicas, *courses[key[1]], own_leaders, leaderless.get(key, ())))
+    return histories
 
 
-def _known(
+def _isrs_of(
     lives: Sequence[Sequence[Event]], readings: PartitionReadings, ends: Sequence[datetime]
 ) -> Iterator[Interval[KnownIsr]]:
     """The known ISRs of all incarnations of a partition. `ends`: when its topic was deleted, and when logs end."""
     logs_end = ends[-1]
     later_starts = [life[0].happened_at for life in lives[1:]]
     for life, first, end in zip(lives or [[]], [None, *later_starts], [*later_starts, None], strict=True):
-        own = readings.within(first, end)
-        start = life[0].happened_at if life else own[0].snapshot_at if own else logs_end
+        own_readings = readings.within(first, end)
+        start = life[0].happened_at if life else own_readings[0].snapshot_at if own_readings else logs_end
         deleted_at = next((at for at in ends[:-1] if at > start), None)
-        until = deleted_at or end or max([logs_end, *(r.snapshot_at for r in own[-1:])])
-        yield from known_isrs(commits_of(life), own.within(None, until + timedelta.resolution), until)
+        until = deleted_at or end or max([logs_end, *(r.snapshot_at for r in own_readings[-1:])])
+        yield from known_isrs(commits_of(life), own_readings.within(None, until + timedelta.resolution), until)
 
 
 def _replica_counts(lives: Sequence[Sequence[Event]], readings: PartitionReadings) -> Timeline[tuple[datetime, int]]:
-    listed = [(e.happened_at, broker_ids(e.replicas) or ()) for life in lives for e in life if e.replicas]
-    telling = readings.telling(at for at, _ in listed)
-    listed += [(r.snapshot_at, tuple(r.replicas)) for r in telling if r.replicas]
-    return Timeline(sorted((at, len(set(replicas))) for at, replicas in listed), lambda count: count[0])
+    lists = [(e.happened_at, broker_ids(e.replicas) or ()) for life in lives for e in life if e.replicas]
+    rows = readings.without_repeats(at for at, _ in lists)
+    lists += [(r.snapshot_at, tuple(r.replicas)) for r in rows if r.replicas]
+    return Timeline(sorted((at, len(set(replicas))) for at, replicas in lists), lambda count: count[0])
 
 
 def rebuild_risks(
@@ -281,13 +291,13 @@ def rebuild_risks(
 
     Each time lies within the window, and the times of two windows that touch add up to those of both together.
     """
-    led = by_partition(failovers, "happened_at")
-    rows = (_row(history, led[history.key], logs_end, window) for history in histories)
+    failovers_of = by_partition(failovers, "happened_at")
+    rows = (_row(history, failovers_of[history.key], logs_end, window) for history in histories)
     return [row for row in rows if row]
 
 
 def _row(history: History, failovers: Sequence[Failover], logs_end: datetime, window: Window) -> PartitionRisk | None:
-    """What one partition risked in the window; None where that is nothing."""
+    """The row of one partition for the window; None where it risked nothing."""
     states, seen_until = history.states(window), min(max(logs_end, window.start), window.end)
 
     def until_logs_end(spans: Iterable[Interval[None] | None]) -> Intervals[None]:
@@ -306,7 +316,7 @@ def _row(history: History, failovers: Sequence[Failover], logs_end: datetime, wi
     at_most = until_logs_end(i.possible or i.proven for i in history.leaderless) if is_bounded else None
     risky = [s for s in states if s.value.is_risky()]
     elections = [f for f in failovers if f.leader_to != NOBODY and window.holds(f.happened_at)]
-    lost = [f for f in failovers if f.leader_to == NOBODY]
+    losses = [f for f in failovers if f.leader_to == NOBODY]
     ends = (at for span in (*risky, *(at_most or leaderless)) for at in (span.start, span.end) if at is not None)
     instants = [*(f.happened_at for f in elections), *ends]
     if not instants:
@@ -335,6 +345,6 @@ def _row(history: History, failovers: Sequence[Failover], logs_end: datetime, wi
         last_at=max(instants),
         known_ms=ms(states),
         evidence=evidence_of(
-            [*(q for s in risky for q in s.value.quotes), *(f.evidence[0] for f in (*elections, *lost))]
+            [*(q for s in risky for q in s.value.quotes), *(f.evidence[0] for f in (*elections, *losses))]
         ),
     )

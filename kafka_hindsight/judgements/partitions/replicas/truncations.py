@@ -88,9 +88,9 @@ class Cut:
     @cached_property
     def log_end(self) -> int | None:
         """Where the log ended before the cut: by the line itself, or by the one before that shows the log end."""
-        named = next((end for end, _ in map(_reset, self.lines) if end is not None), None)
-        if named is not None:
-            return named
+        named_end = next((end for end, _ in map(_reset, self.lines) if end is not None), None)
+        if named_end is not None:
+            return named_end
         before = self.follows or self.loaded
         if before is None or self.first.happened_at - before.happened_at > _AT_FOLLOWING:
             return None
@@ -104,7 +104,7 @@ class Cut:
 
 
 def cuts_of(lines: Iterable[Event]) -> list[Cut]:
-    """The cuts of all replicas of one incarnation of a partition, by time and broker. Takes: its events in order."""
+    """The cuts of all replicas of one incarnation of a partition, by time and broker, from its events in order."""
     loaded: dict[int | None, Event] = {}
     follows: dict[int | None, Event | None] = {}
     cuts: defaultdict[int | None, list[Cut]] = defaultdict(list)
@@ -120,14 +120,14 @@ def cuts_of(lines: Iterable[Event]) -> list[Cut]:
                 own[-1] = replace(own[-1], lines=[*own[-1].lines, event])
             else:
                 own.append(Cut([event], following, loaded.get(broker)))
-    named = (cut for broker, own in cuts.items() if broker is not None for cut in own)
-    return sorted(named, key=lambda c: (c.first.happened_at, c.broker))
+    all_cuts = (cut for broker, own in cuts.items() if broker is not None for cut in own)
+    return sorted(all_cuts, key=lambda c: (c.first.happened_at, c.broker))
 
 
 def _is_cut(event: Event) -> bool:
     """Whether a line shows a cut.
 
-    Edge case: older Kafkas say in the same words that a fetch starts at this log's own end, and no record is dropped.
+    Older Kafkas say in the same words that a fetch starts at this log's own end, and no record is dropped.
     Source: AbstractFetcherThread.fetchOffsetAndTruncate.
     """
     end, where = _reset(event)
@@ -138,8 +138,8 @@ def _is_cut(event: Event) -> bool:
 
 def _reset(event: Event) -> tuple[int | None, str | None]:
     """Where the log ended, and which of the leader's offsets it is reset to."""
-    found = _RESET.search(event.detail or "")
-    return (int(found[1]), found[2]) if found else (None, None)
+    match = _RESET.search(event.detail or "")
+    return (int(match[1]), match[2]) if match else (None, None)
 
 
 METADATA_TOPIC = "__cluster_metadata"
@@ -191,8 +191,8 @@ class Truncation:
         if failover is None:
             return None
         starts = (e for e in self.lines if e.kind == "leader_started" and e.log_offset is not None)
-        elected = (failover.leader_to, failover.epoch_to)
-        return next((e for e in starts if (e.broker, e.leader_epoch) == elected), None)
+        election = (failover.leader_to, failover.epoch_to)
+        return next((e for e in starts if (e.broker, e.leader_epoch) == election), None)
 
     @cached_property
     def high_watermark(self) -> Mark | None:
@@ -204,9 +204,9 @@ class Truncation:
         def is_before(at: datetime, epoch: int | None) -> bool:
             return at < first.happened_at and (epoch is None or first.epoch_to is None or epoch < first.epoch_to)
 
-        logged = high_watermarks(e for e in self.lines if is_before(e.happened_at, e.leader_epoch))
-        read = end_offsets(r for r in self.readings if is_before(r.snapshot_at, r.leader_epoch))
-        return highest([*logged, *read])
+        in_lines = high_watermarks(e for e in self.lines if is_before(e.happened_at, e.leader_epoch))
+        in_readings = end_offsets(r for r in self.readings if is_before(r.snapshot_at, r.leader_epoch))
+        return highest([*in_lines, *in_readings])
 
     @property
     def offset(self) -> int | None:
@@ -283,8 +283,8 @@ def failover_since(case: Truncation) -> Proof | None:
     """The leader has changed since the replica was in sync."""
     if case.failover is None:
         return None
-    shown = (case.high_watermark.quote,) if case.high_watermark else ()
-    return Proof(shown, facts={"failover": case.failover, "high_watermark": case.offset})
+    quotes = (case.high_watermark.quote,) if case.high_watermark else ()
+    return Proof(quotes, facts={"failover": case.failover, "high_watermark": case.offset})
 
 
 def every_leader_was_in_sync(case: Truncation) -> Proof | None:
@@ -393,7 +393,7 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         ),
     ),
 )
-"""In order: the first that holds decides. What the replica itself knew comes first, then unclean elections."""
+"""In order: the first that holds decides. The replica's own evidence comes first, then unclean elections."""
 
 
 def rebuild_truncations(
@@ -405,14 +405,14 @@ def rebuild_truncations(
 ) -> list[TruncationRow]:
     """Rows of gold.truncations: one for each time that a replica cut its log, in order.
 
-    Takes: silver.events of at least LOSS_KINDS and topic_deleted, of whole topics, with look-back. No committed record
-    is reported lost where every leader since came from the ISR.
+    `events` are silver.events of at least LOSS_KINDS and topic_deleted, of whole topics, with look-back. No committed
+    record is reported lost where every leader since came from the ISR.
     """
-    read, led = TopicReadings.of(readings), by_partition(failovers)
+    topic_readings, failovers_of = TopicReadings.of(readings), by_partition(failovers)
     return [
         _row(key, case)
         for key, incarnations in sorted(lives_of(events, LOSS_KINDS, terms).items())
-        for case in _cases(key, incarnations, read[key], led[key])
+        for case in _cases(key, incarnations, topic_readings[key], failovers_of[key])
         if window.holds(case.cut.first.happened_at)
     ]
 
@@ -423,11 +423,11 @@ def _cases(
     """The cuts of one partition, each with what is known of its incarnation: leader epochs start again in each. The
     first may be older than its first line.
     """
-    led = by_instant(failovers)
+    timeline = by_instant(failovers)
     for i, lines in enumerate(lives):
         start = lines[0].happened_at - CLOCK_SKEW if i else None
         for cut in cuts_of(lines):
-            yield Truncation(key[1], cut, lines, readings.within(start, None), led.within(start, None))
+            yield Truncation(key[1], cut, lines, readings.within(start, None), timeline.within(start, None))
 
 
 def _row(key: Partition, case: Truncation) -> TruncationRow:
