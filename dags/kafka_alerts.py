@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from airflow.sdk import task
-from hindsight_alerts import tell
+from hindsight_alerts import send_alerts
 from hindsight_dags import clusters, hindsight_dag
 
 ABOUT = """
@@ -17,4 +17,4 @@ what a killed run did not send. Who gets them: [alerts] in `hindsight.toml`; URL
 LAKES = dict.fromkeys(cluster.lake for cluster in clusters())
 
 with hindsight_dag("kafka_alerts", "*/10 * * * *", ABOUT, default_args={"execution_timeout": timedelta(minutes=9)}):
-    task(task_id="look")(tell).expand(lake=[*LAKES])
+    task(task_id="look")(send_alerts).expand(lake=[*LAKES])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hindsight_dags import clusters, hindsight_dag, run_each, step
-from hindsight_operator import other_clusters, params, patient
+from hindsight_operator import other_clusters, params, retry_arguments
 
 from kafka_hindsight.catalog.steps import COLLECT
 from kafka_hindsight.settings.alerts import owners
@@ -19,7 +19,7 @@ of its own.
 OWNERS = owners()
 
 for cluster in clusters():
-    asked = {"params": params(cluster.inputs), "default_args": patient()}
-    with hindsight_dag("kafka_collect", "10 * * * *", ABOUT, cluster, OWNERS, **asked):
+    arguments = {"params": params(cluster.inputs), "default_args": retry_arguments()}
+    with hindsight_dag("kafka_collect", "10 * * * *", ABOUT, cluster, OWNERS, **arguments):
         others = other_clusters(COLLECT.name)
         step(COLLECT, cluster) >> others >> run_each(others)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hindsight_dags import clusters, hindsight_dag, step
-from hindsight_operator import params, patient
+from hindsight_operator import params, retry_arguments
 
 from kafka_hindsight.catalog.steps import MAINTAIN
 from kafka_hindsight.settings.alerts import owners
@@ -18,6 +18,6 @@ ABOUT = f"""
 OWNERS = owners()
 
 for cluster in {c.lake: c for c in reversed(clusters())}.values():
-    asked = {"params": params(cluster.inputs, KEEP), "default_args": patient()}
-    with hindsight_dag("kafka_maintenance", "30 12 * * 0", ABOUT, cluster, OWNERS, **asked):
+    arguments = {"params": params(cluster.inputs, KEEP), "default_args": retry_arguments()}
+    with hindsight_dag("kafka_maintenance", "30 12 * * 0", ABOUT, cluster, OWNERS, **arguments):
         step(MAINTAIN, cluster)

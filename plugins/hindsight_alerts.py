@@ -14,7 +14,7 @@ from airflow.exceptions import AirflowException, AirflowNotFoundException
 from airflow.executors.executor_loader import ExecutorLoader
 from airflow.sdk import BaseNotifier, Connection
 from hindsight_airflow import DeadlineAlert, DeadlineReference, SyncCallback
-from hindsight_child import child, last_words
+from hindsight_child import child, last_line
 from hindsight_step import Refused
 
 from kafka_hindsight.settings.alerts import Receiver, alert_settings
@@ -34,7 +34,7 @@ class Look(BaseNotifier):
     def notify(self, context: Any) -> None:
         """Looks. A task that ended well stays so: what could not be sent is logged, and kept for the next look."""
         try:
-            tell(self.lake, self.event(context))
+            send_alerts(self.lake, self.event(context))
         except AirflowException as failure:
             log.error("%s", failure)
 
@@ -70,7 +70,7 @@ def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None
     run, until = context["dag_run"], datetime.fromisoformat(str(context["deadline"]["deadline_time"])).astimezone(UTC)
     ends = (run["data_interval_start"], run["data_interval_end"])
     start, end = (datetime.fromisoformat(at) if at else None for at in ends)
-    tell(
+    send_alerts(
         lake,
         event(
             "deadline_missed",
@@ -83,7 +83,7 @@ def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None
     )
 
 
-def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
+def deadline_alert(cluster: str, lake: str) -> DeadlineAlert | None:
     """A run that is not done HINDSIGHT_DEADLINE_HOURS after it was queued is reported; 4 by default, none where 0.
 
     Edge case: `airflow dags test` (3.3.2) fails at the end of a run that has a deadline, so `make audit` sets none.
@@ -132,7 +132,7 @@ def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: A
     }
 
 
-def tell(lake: str, event: dict[str, str] | None = None) -> None:
+def send_alerts(lake: str, event: dict[str, str] | None = None) -> None:
     """Looks at a lake, and sends its alerts. Raises: AirflowException where the look itself failed.
 
     Keeps: an event reaches the ledger whatever is wrong with connections and settings.
@@ -152,10 +152,10 @@ def tell(lake: str, event: dict[str, str] | None = None) -> None:
             log.info("No receiver has a URL: %s", ", ".join(f"{r.connection} or {r.variable}" for r in receivers))
             return
     process = child("alert", "--stdin", "--lake", lake)
-    said, _ = process.communicate(json.dumps({"urls": urls, "event": event}) + "\n")
-    log.info("%s", said)
+    output, _ = process.communicate(json.dumps({"urls": urls, "event": event}) + "\n")
+    log.info("%s", output)
     if process.returncode != DONE:
-        raise AirflowException(f"The look at the lake ended with {process.returncode}: {last_words(said)}")
+        raise AirflowException(f"The look at the lake ended with {process.returncode}: {last_line(output)}")
 
 
 def urls_of(receivers: Sequence[Receiver]) -> dict[str, str]:

@@ -32,6 +32,6 @@ def child(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def last_words(said: str) -> str:
+def last_line(output: str) -> str:
     """The last line of what a child said."""
-    return said.strip().rpartition("\n")[2]
+    return output.strip().rpartition("\n")[2]

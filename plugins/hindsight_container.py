@@ -21,8 +21,8 @@ class Kind(NamedTuple):
     module: str
     name: str
     command: str
-    usually: Mapping[str, Any]
-    always: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+    fixed: Mapping[str, Any]
 
 
 KINDS = {
@@ -41,20 +41,20 @@ _ENDS = {"skip_on_exit_code": sorted(NEVER_RETRIED)}
 """How an operator treats these codes apart from all others: it skips, which becomes a failure for good."""
 
 
-def contained() -> type[BaseOperator] | None:
+def container_operator() -> type[BaseOperator] | None:
     """The operator that runs a step in the container which the variable describes; None where it describes none.
 
     Raises: BadInput where the variable cannot be used.
     """
     text = os.environ.get(CONTAINER, "").strip()
-    return _operator(*described(text)) if text else None
+    return _operator(*read_container(text)) if text else None
 
 
-def described(text: str) -> tuple[Kind, dict[str, Any]]:
+def read_container(text: str) -> tuple[Kind, dict[str, Any]]:
     """What the variable says. Edge case: it may hold a secret, so no sentence quotes it."""
     try:
-        ((name, given),) = json.loads(text).items()
-        return KINDS[name], {**KINDS[name].usually, **given, **KINDS[name].always, **_ENDS}
+        ((name, arguments),) = json.loads(text).items()
+        return KINDS[name], {**KINDS[name].defaults, **arguments, **KINDS[name].fixed, **_ENDS}
     except (ValueError, AttributeError, KeyError, TypeError):
         raise BadInput(
             f'{CONTAINER} cannot be used. Needed: JSON such as {{"docker": {{"image": "hindsight:0.1.0"}}}}, with one'
@@ -62,7 +62,7 @@ def described(text: str) -> tuple[Kind, dict[str, Any]]:
         ) from None
 
 
-def _operator(kind: Kind, given: Mapping[str, Any]) -> type[BaseOperator]:
+def _operator(kind: Kind, arguments: Mapping[str, Any]) -> type[BaseOperator]:
     try:
         base: Any = getattr(importlib.import_module(kind.module), kind.name)
     except ModuleNotFoundError as missing:
@@ -71,12 +71,14 @@ def _operator(kind: Kind, given: Mapping[str, Any]) -> type[BaseOperator]:
     class ContainedStepOperator(StepTask, base):  # type: ignore[misc]
         """Runs one step in a container."""
 
-        usual = given
+        operator_arguments = arguments
 
         def execute(self, context: Any) -> None:
             """Runs the container and waits for it."""
-            self.given = settings_of(context, self.window)
-            setattr(self, kind.command, ["hindsight", "step", self.step.name, "--settings", json.dumps(self.given)])
+            self.step_settings = settings_of(context, self.window)
+            setattr(
+                self, kind.command, ["hindsight", "step", self.step.name, "--settings", json.dumps(self.step_settings)]
+            )
             with self.ending():
                 super().execute(context)
 

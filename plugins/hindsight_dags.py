@@ -14,7 +14,7 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from airflow.sdk import DAG
 from hindsight_airflow import CronDataIntervalTimetable
 from hindsight_operator import step_operator
-from hindsight_step import of_step
+from hindsight_step import task_arguments
 
 from kafka_hindsight.catalog.steps import RECLASSIFY, Step
 from kafka_hindsight.settings.clusters import Cluster, clusters_of
@@ -32,7 +32,7 @@ FILES = (
 )
 """The files in dags/. Each may be copied and changed."""
 
-_ASKED: ContextVar[tuple[Sequence[Cluster] | None, Mapping[str, Any]]] = ContextVar(
+_FACTORY: ContextVar[tuple[Sequence[Cluster] | None, Mapping[str, Any]]] = ContextVar(
     "asked", default=(None, MappingProxyType({}))
 )
 """The clusters that the factory was given, and what each task of Spark is given besides."""
@@ -51,22 +51,22 @@ def hindsight_dags(
     pool, pool_slots, queue or executor_config. A relative path starts at the worker's folder.
     Raises: BadInput with every problem at once; Airflow shows it on its page of import errors.
     """
-    found = None
+    own_clusters = None
     if clusters is not None:
-        given = {"clusters": [*clusters], **({"lake": lake} if lake else {})}
-        found = clusters_of(given, Path("hindsight_dags").absolute())
-    asked = _ASKED.set((found, steps or {}))
+        contents = {"clusters": [*clusters], **({"lake": lake} if lake else {})}
+        own_clusters = clusters_of(contents, Path("hindsight_dags").absolute())
+    token = _FACTORY.set((own_clusters, steps or {}))
     try:
         for name in FILES:
             runpy.run_path(str(HOME / "dags" / f"{name}.py"))
     finally:
-        _ASKED.reset(asked)
+        _FACTORY.reset(token)
 
 
 def clusters() -> Sequence[Cluster]:
     """The clusters that the factory was given, else those of hindsight.toml, or the one of the environment."""
-    given, _ = _ASKED.get()
-    return configured() if given is None else given
+    own_clusters, _ = _FACTORY.get()
+    return configured() if own_clusters is None else own_clusters
 
 
 def hindsight_dag(
@@ -75,30 +75,30 @@ def hindsight_dag(
     about: str,
     cluster: Cluster | None = None,
     owners: Sequence[Mapping[str, Any]] = (),
-    **given: Any,
+    **arguments: Any,
 ) -> DAG:
     """A DAG with its schedule; that of a cluster has the cluster's name, labels and owners."""
     title = name.replace("kafka_", "Kafka ", 1).replace("_", " ")
-    named = cluster.name if cluster else None
-    whose = [o["name"] for o in owners if named and fits(o["clusters"], [named])]
+    cluster_name = cluster.name if cluster else None
+    owner_names = [o["name"] for o in owners if cluster_name and fits(o["clusters"], [cluster_name])]
     return DAG(
         dag_id=cluster.dag_id(name) if cluster else name,
-        dag_display_name=f"{title}: {named}" if named else title,
+        dag_display_name=f"{title}: {cluster_name}" if cluster_name else title,
         description=about.strip().partition("\n")[0],
         schedule=CronDataIntervalTimetable(cron, timezone="UTC") if cron else None,
         start_date=datetime(2026, 1, 1, tzinfo=UTC),
         catchup=False,
         max_active_runs=1,
         doc_md=about,
-        tags=["hindsight", *((named, *cluster.labels) if cluster and named else ())],
-        default_args={**({"owner": ", ".join(whose)} if whose else {}), **given.pop("default_args")},
-        **{key: value for key, value in given.items() if value is not None},
+        tags=["hindsight", *((cluster_name, *cluster.labels) if cluster and cluster_name else ())],
+        default_args={**({"owner": ", ".join(owner_names)} if owner_names else {}), **arguments.pop("default_args")},
+        **{key: value for key, value in arguments.items() if value is not None},
     )
 
 
-def step(of: Step, cluster: Cluster, **given: Any) -> Any:
+def step(declaration: Step, cluster: Cluster, **arguments: Any) -> Any:
     """The task that runs a step for a cluster: by spark-submit, or in a container."""
-    return step_operator()(step=of, cluster=cluster, **_ASKED.get()[1], **given)
+    return step_operator()(step=declaration, cluster=cluster, **_FACTORY.get()[1], **arguments)
 
 
 def reclassify_each(windows: Any, cluster: Cluster) -> Any:
@@ -110,7 +110,7 @@ def reclassify_each(windows: Any, cluster: Cluster) -> Any:
             cluster=cluster,
             max_active_tis_per_dagrun=1,
             map_index_template="{{ task.window['from'] }}",
-            **{**of_step(RECLASSIFY, cluster), **_ASKED.get()[1]},
+            **{**task_arguments(RECLASSIFY, cluster), **_FACTORY.get()[1]},
         )
         .expand(window=windows)
     )

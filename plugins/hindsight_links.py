@@ -49,13 +49,13 @@ def _page(operator: Any) -> str:
 
     Edge case: what a run was not given of its night, its ingest found out. That lies in the lake.
     """
-    if not operator.given or operator.step not in (*STEPS, RECLASSIFY):
+    if not operator.step_settings or operator.step not in (*STEPS, RECLASSIFY):
         return NEWEST
     try:
-        settings = Settings.of(operator.given)
+        settings = Settings.of(operator.step_settings)
         if settings.cluster and settings.window_from and settings.window_to:
             return page_name(settings.cluster, settings.window_from, settings.window_to)
-        found = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))
+        result = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))
     except (OSError, BadInput):
         return NEWEST
-    return page_name(found["cluster"], *(datetime.fromisoformat(found[end]) for end in ("window_from", "window_to")))
+    return page_name(result["cluster"], *(datetime.fromisoformat(result[end]) for end in ("window_from", "window_to")))

@@ -12,8 +12,8 @@ from airflow.exceptions import AirflowException, AirflowNotFoundException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk import Connection, Param, task
 from hindsight_airflow import AirflowFailException
-from hindsight_child import child, last_words
-from hindsight_container import contained
+from hindsight_child import child, last_line
+from hindsight_container import container_operator
 from hindsight_step import JUDGED, WINDOW, StepTask, settings_of
 
 from kafka_hindsight.lake import landing
@@ -26,11 +26,11 @@ _WINDOWS = "SELECT DISTINCT cluster, window_from, window_to FROM {} ORDER BY win
 PUBLISHED = _WINDOWS.format("quality.publications")
 LATE = _WINDOWS.format("quality.late_windows WHERE run_id = '{}'")
 
-_ON_THE_FORM = {
+_DESCRIPTIONS = {
     "window_from": "first instant of the window; goes with To",
     "window_to": "instant at which the window ends; without From and To: the night that the data interval names",
 }
-_FOLDED = "Input and lake"
+_SECTION = "Input and lake"
 _HOURS = ("look_ahead_hours", "look_back_hours")
 
 
@@ -54,17 +54,17 @@ class SparkStepOperator(StepTask):
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
         launch.keep_private()
-        self.given = given = settings_of(context, self.window)
+        self.step_settings = settings = settings_of(context, self.window)
         try:
             prepare_spark()
         except BadInput as problem:
             raise AirflowFailException(str(problem)) from None
-        is_large = launch.is_large(given.get("logs"), given.get("client_logs"))
+        is_large = launch.is_large(settings.get("logs"), settings.get("client_logs"))
         self.hook = SparkStepHook(
             properties_file=str(launch.properties_file(launch.configuration(is_large))),
             conn_id="spark_default",
             name="hindsight",
-            application_args=[str(launch.RUN), self.step.name, "--settings", json.dumps(given)],
+            application_args=[str(launch.RUN), self.step.name, "--settings", json.dumps(settings)],
             spark_binary=str(launch.spark_submit()),
         )
         with self.ending():
@@ -78,7 +78,7 @@ class SparkStepOperator(StepTask):
 
 def step_operator() -> type[Any]:
     """What runs a step: spark-submit, or the container that HINDSIGHT_CONTAINER describes."""
-    return contained() or SparkStepOperator
+    return container_operator() or SparkStepOperator
 
 
 @task
@@ -87,16 +87,16 @@ def published_windows(**context: Any) -> list[dict[str, str]]:
     settings = Settings.of(settings_of(context))
     if not settings.window_from or not settings.window_to:
         raise AirflowFailException("FROM and TO are not given. Needed: the part of the past to judge again.")
-    lie_within = [
+    windows = [
         window
         for window in _windows(PUBLISHED, settings.lake)
         if settings.cluster in (None, window["cluster"])
         and settings.window_from <= datetime.fromisoformat(window["from"])
         and datetime.fromisoformat(window["to"]) <= settings.window_to
     ]
-    if not lie_within:
+    if not windows:
         raise AirflowFailException("Found no published window between FROM and TO. Choose other instants.")
-    return lie_within
+    return windows
 
 
 @task
@@ -116,32 +116,32 @@ def other_clusters(step: str, **context: Any) -> list[dict[str, Any]]:
     if settings.cluster or "run_id" in conf:
         return []
     ends = {param_name(end): at.isoformat() for end in WINDOW if (at := getattr(settings, end))}
-    asked = {**context["params"], **ends}
-    found = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{step}.json"))
+    run_params = {**context["params"], **ends}
+    result = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{step}.json"))
     return [
-        {"conf": {**asked, "cluster": name}, "trigger_run_id": launch.safe_run_id(f"of-{name}-{settings.run_id}")}
-        for name in found["other_clusters"]
+        {"conf": {**run_params, "cluster": name}, "trigger_run_id": launch.safe_run_id(f"of-{name}-{settings.run_id}")}
+        for name in result["other_clusters"]
     ]
 
 
 def _windows(query: str, lake: str) -> list[dict[str, str]]:
     """Windows that the lake names, as params of a run."""
     process = child("sql", query, "--format", "json", "--lake", lake)
-    said, _ = process.communicate()
+    output, _ = process.communicate()
     if process.returncode != DONE:
-        raise AirflowException(f"The lake does not tell its windows: {last_words(said)}")
-    return [{"cluster": r["cluster"], "from": r["window_from"], "to": r["window_to"]} for r in json.loads(said)]
+        raise AirflowException(f"The lake does not tell its windows: {last_line(output)}")
+    return [{"cluster": r["cluster"], "from": r["window_from"], "to": r["window_to"]} for r in json.loads(output)]
 
 
-def params(inputs: Mapping[str, Any], *asked: str) -> dict[str, Param]:
+def params(inputs: Mapping[str, Any], *fields: str) -> dict[str, Param]:
     """A form: what a run is asked comes first; inputs, with what a cluster says of them, are folded away below it.
 
     Takes: `asked`, of JUDGED or `keep`; no other run has them
     """
-    folded = [field for field in MEANINGS if field not in (*JUDGED, KEEP)]
+    others = [field for field in MEANINGS if field not in (*JUDGED, KEEP)]
     return {
-        **{param_name(f): _param(f, inputs.get(f)) for f in asked},
-        **{param_name(f): _param(f, inputs.get(f), section=_FOLDED) for f in folded},
+        **{param_name(f): _param(f, inputs.get(f)) for f in fields},
+        **{param_name(f): _param(f, inputs.get(f), section=_SECTION) for f in others},
     }
 
 
@@ -154,10 +154,10 @@ def _param(field: str, default: Any, **schema: Any) -> Param:
         schema |= {"type": ["null", "string"]}
     title = variable(field).replace("_", " ").capitalize()
     value = int(default) if field in _HOURS and str(default).isdecimal() else default
-    return Param(value, title=title, description=_ON_THE_FORM.get(field, MEANINGS[field]), **schema)
+    return Param(value, title=title, description=_DESCRIPTIONS.get(field, MEANINGS[field]), **schema)
 
 
-def patient() -> dict[str, Any]:
+def retry_arguments() -> dict[str, Any]:
     """How often the tasks of a schedule are tried again, and when."""
     text = os.environ.get("HINDSIGHT_RETRIES") or "2"
     if not text.isdecimal():

@@ -10,7 +10,7 @@ from typing import Any
 from airflow.exceptions import AirflowException, AirflowNotFoundException
 from airflow.sdk import BaseOperator, Connection
 from hindsight_airflow import AirflowFailException
-from hindsight_child import child, last_words
+from hindsight_child import child, last_line
 
 from kafka_hindsight.settings.clusters import DEFAULT_CONNECTION, Cluster
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE
@@ -36,14 +36,14 @@ class SnapshotOperator(BaseOperator):
             *(("--connection", "-") if settings else ()),
             *(("--cluster", name) if name else ()),
         )
-        said, _ = self.process.communicate(settings)
-        self.log.info("%s", said)
+        output, _ = self.process.communicate(settings)
+        self.log.info("%s", output)
         code = self.process.returncode
         if code == BAD_INPUT:
-            raise AirflowFailException(f"{self.connection_id} cannot be read with these settings: {last_words(said)}")
+            raise AirflowFailException(f"{self.connection_id} cannot be read with these settings: {last_line(output)}")
         if code != DONE:
             raise AirflowException(
-                f"The reading of {self.connection_id} ended with exit code {code}: {last_words(said)}"
+                f"The reading of {self.connection_id} ended with exit code {code}: {last_line(output)}"
             )
 
     def on_kill(self) -> None:

@@ -30,10 +30,10 @@ _MEANING = {
     BAD_INPUT: "A retry would find the same.",
     REFUSED: "The publication was refused: gold stays as it was; a retry would be refused too.",
 }
-_MOST_TOLD = 1000
+_MAX_REASON = 1000
 """Characters of a step's own sentences in the failure of its task, and so in an alert; the log has all of them."""
 
-_OTHERS = "The lines above say why; another try leaves the same tables as an undisturbed one."
+_RETRY_NOTE = "The lines above say why; another try leaves the same tables as an undisturbed one."
 
 POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
 """Where steps stand in line. A pool that is named must exist, or nothing is ever scheduled: so none is by default."""
@@ -53,14 +53,14 @@ class StepTask(BaseOperator):
     """What the operators of a step have in common. Exit codes 2 and 42 fail the task for good."""
 
     operator_extra_links = (ReportLink(), SparkLink())
-    usual: Mapping[str, Any] = MappingProxyType({})
+    operator_arguments: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, *, step: Step, cluster: Cluster, window: dict[str, str] | None = None, **kwargs: Any) -> None:
-        super().__init__(**{**of_step(step, cluster), **self.usual, **kwargs})
+        super().__init__(**{**task_arguments(step, cluster), **self.operator_arguments, **kwargs})
         self.step = step
         self.cluster = cluster
         self.window = window
-        self.given: dict[str, Any] = {}
+        self.step_settings: dict[str, Any] = {}
         self.application: str | None = None
 
     @contextmanager
@@ -70,7 +70,7 @@ class StepTask(BaseOperator):
         Raises: AirflowFailException where no retry helps; AirflowException for any other failure. The provider's own
             would name its whole command line, which would go out with an alert.
         """
-        place = self.given["lake"], self.given["run_id"], self.step.name
+        place = self.step_settings["lake"], self.step_settings["run_id"], self.step.name
         forget_result(*place)
         failure = None
         try:
@@ -96,13 +96,13 @@ def _failed(step: str, result: Result | None, is_final: bool) -> AirflowExceptio
     if result is None or result.exit_code == DONE:
         if is_final:
             return AirflowFailException(f"{step} ended with exit code 2 or 42. {_MEANING[BAD_INPUT]}")
-        return AirflowException(f"{step} left no result: it was killed, or could not start. {_OTHERS}")
-    code, why = result.exit_code, " ".join(" ".join(result.sentences).split())[:_MOST_TOLD]
+        return AirflowException(f"{step} left no result: it was killed, or could not start. {_RETRY_NOTE}")
+    code, why = result.exit_code, " ".join(" ".join(result.sentences).split())[:_MAX_REASON]
     kind = Refused if code == REFUSED else AirflowFailException if code in NEVER_RETRIED else AirflowException
-    return kind(" ".join(filter(None, (f"{step} ended with exit code {code}.", why, _MEANING.get(code, _OTHERS)))))
+    return kind(" ".join(filter(None, (f"{step} ended with exit code {code}.", why, _MEANING.get(code, _RETRY_NOTE)))))
 
 
-def of_step(step: Step, cluster: Cluster) -> dict[str, Any]:
+def task_arguments(step: Step, cluster: Cluster) -> dict[str, Any]:
     """What Airflow knows of a task that runs the step: its name, its assets, its links and its place in the queue.
 
     Edge case: by Airflow's own rule of weights all runs of a backfill ingest before one rebuilds, and each then finds
@@ -140,17 +140,17 @@ def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str,
     to end.
     """
     params, run = {**context["params"], **(window or {})}, context["dag_run"]
-    given = {field: value for field in MEANINGS if (value := params.get(param_name(field))) not in (None, "")}
+    settings = {field: value for field in MEANINGS if (value := params.get(param_name(field))) not in (None, "")}
     interval = context.get("data_interval_start"), context.get("data_interval_end")
-    if not params.get("whole_input") and not {"window_from", "window_to"} & given.keys() and all(interval):
-        back = timedelta(hours=int(given.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
-        given["window_from"], given["window_to"] = ((at - back).isoformat() for at in interval)
+    if not params.get("whole_input") and not {"window_from", "window_to"} & settings.keys() and all(interval):
+        back = timedelta(hours=int(settings.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
+        settings["window_from"], settings["window_to"] = ((at - back).isoformat() for at in interval)
     name = (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id)
     return {
         "lake": str(LAKE),
         "read_to_end": bool(params.get("read_to_end")),
         "audits_others": True,
-        **given,
+        **settings,
         "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,
         "run_at": run.start_date.isoformat(),
         "owners": owners(),
