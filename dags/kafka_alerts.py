@@ -1,4 +1,4 @@
-"""A look at each lake every ten minutes, for what could not be sent before: one Airflow DAG."""
+"""Alerts of each lake that could not be sent before, every ten minutes: one Airflow DAG."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hindsight_alerts import send_alerts
 from hindsight_dags import clusters, hindsight_dag
 
 ABOUT = """
-After each night the last step of the audit looks at once. This DAG sends what a receiver missed while it was down, and
-what a killed run did not send. Who gets them: [alerts] in `hindsight.toml`; URLs are in Airflow connections
-`hindsight_alerts_<receiver>`, or variables `HINDSIGHT_ALERTS_<RECEIVER>`.
+The last step of each nightly audit sends its alerts at once. This DAG sends the alerts that a receiver missed while it
+was down, and those that a killed run did not send. Receivers: [alerts] in `hindsight.toml`. Their URLs: Airflow
+connections `hindsight_alerts_<receiver>`, or variables `HINDSIGHT_ALERTS_<RECEIVER>`.
 """
 
 LAKES = dict.fromkeys(cluster.lake for cluster in clusters())

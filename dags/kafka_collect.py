@@ -11,9 +11,9 @@ from kafka_hindsight.settings.alerts import owners
 ABOUT = f"""
 {COLLECT.sentence}.
 
-Each run reads what the lake does not hold yet: files that are new or still grow, and the readings that landed. The
-last record of a file that grows waits for the next run. Each other cluster whose logs lie in the same folder gets a run
-of its own.
+Each run reads the input that the lake does not hold yet: files that are new or still grow, and the readings that
+landed. The last record of a file that grows waits for the next run. Each other cluster with logs in the same folder
+gets a run of its own.
 """
 
 OWNERS = owners()

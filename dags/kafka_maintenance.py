@@ -1,4 +1,4 @@
-"""Each lake put in order, every Sunday: one Airflow DAG for each lake."""
+"""Maintenance of each lake, every Sunday: one Airflow DAG for each lake."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_hindsight.settings.models import KEEP
 ABOUT = f"""
 {MAINTAIN.sentence}.
 
-`keep` says how many days stay, by layer, table or `landing`; what it does not name stays. One run for each lake.
+`keep` sets the days that are kept, by layer, table or `landing`. All it does not name is kept. One run for each lake.
 """
 
 OWNERS = owners()

@@ -13,13 +13,13 @@ from kafka_hindsight.settings.alerts import owners
 from kafka_hindsight.settings.models import LOOK_AHEAD_HOURS
 
 ABOUT = f"""
-What happened to groups and leaders in one night, why, what it cost, and an account of every log line that was read.
+The rebalances and failovers of one night, their causes and costs, and an account of every log line that was read.
 
 {chr(10).join(f"{n}. **{s.name}**: {s.sentence}." for n, s in enumerate(STEPS, start=1))}
 
 A scheduled run owns midnight to midnight UTC: its data interval, moved back by {LOOK_AHEAD_HOURS} hours of look-ahead.
-The params `from` and `to` win. Exit codes 42 (publication refused) and 2 (bad input) are never retried. Windows of the
-last week for which records came late are judged again when the night is published. Each other cluster whose logs lie in
+The params `from` and `to` take precedence. Exit codes 42 (publication refused) and 2 (bad input) are never retried.
+Windows of the last week with late records are judged again when the night is published. Each other cluster with logs in
 the same folder gets a run of its own for the same night.
 """
 

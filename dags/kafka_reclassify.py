@@ -1,4 +1,4 @@
-"""The past with today's knowledge, when it is asked for: one Airflow DAG for each cluster."""
+"""Past windows judged again with today's knowledge, on request: one Airflow DAG for each cluster."""
 
 from __future__ import annotations
 

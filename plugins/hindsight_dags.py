@@ -1,4 +1,4 @@
-"""What the files in dags/ are made with, and the factory that makes their DAGs for clusters of a user's own."""
+"""The parts of which the files in dags/ make DAGs, and the factory that makes these DAGs for a user's clusters."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ FILES = (
 """The files in dags/. Each may be copied and changed."""
 
 _FACTORY: ContextVar[tuple[Sequence[Cluster] | None, Mapping[str, Any]]] = ContextVar(
-    "asked", default=(None, MappingProxyType({}))
+    "factory", default=(None, MappingProxyType({}))
 )
-"""The clusters that the factory was given, and what each task of Spark is given besides."""
+"""The arguments of the factory: the clusters, and the additional arguments of each step's operator."""
 
 
 def hindsight_dags(
@@ -44,12 +44,16 @@ def hindsight_dags(
     lake: str | None = None,
     steps: Mapping[str, Any] | None = None,
 ) -> None:
-    """Every DAG of these clusters, in the DAG file that calls it: runs the files in dags/ for them.
+    """Make every DAG of some clusters in the DAG file that calls this: run the files in dags/ for them.
 
-    Takes: for each cluster what a table [[clusters]] of hindsight.toml may hold, else the clusters of that file, or the
-    one of the environment; `lake`, of those that name none; `steps`, what each task of Spark is given besides, such as
-    pool, pool_slots, queue or executor_config. A relative path starts at the worker's folder.
-    Raises: BadInput with every problem at once; Airflow shows it on its page of import errors.
+    Args:
+        clusters: For each cluster the entries of a table [[clusters]] of hindsight.toml. By default the clusters of
+            that file, or the one of the environment. A relative path starts at the worker's folder.
+        lake: The lake of the clusters that name none.
+        steps: More arguments for the operator of each step, such as pool, pool_slots, queue or executor_config.
+
+    Raises:
+        BadInput: Every problem at once; Airflow shows it on its page of import errors.
     """
     own_clusters = None
     if clusters is not None:
@@ -64,7 +68,7 @@ def hindsight_dags(
 
 
 def clusters() -> Sequence[Cluster]:
-    """The clusters that the factory was given, else those of hindsight.toml, or the one of the environment."""
+    """The clusters of the factory's call, else those of hindsight.toml, or the one of the environment."""
     own_clusters, _ = _FACTORY.get()
     return configured() if own_clusters is None else own_clusters
 
@@ -102,7 +106,7 @@ def step(declaration: Step, cluster: Cluster, **arguments: Any) -> Any:
 
 
 def reclassify_each(windows: Any, cluster: Cluster) -> Any:
-    """The step reclassify, once for each window that a task before it gives; one after another."""
+    """The step reclassify, once for each window that an earlier task returns; one after another."""
     return (
         step_operator()
         .partial(
@@ -117,9 +121,9 @@ def reclassify_each(windows: Any, cluster: Cluster) -> Any:
 
 
 def run_each(runs: Any) -> Any:
-    """A run of the DAG itself for each that a task before it asks for. They wait until this one has ended.
+    """The task that triggers a run of its own DAG for each conf of an earlier task. These runs wait for this one.
 
-    Edge case: where this task runs again, as in a run that was cleared, those runs are cleared too.
+    Where a run is cleared and this task runs again, the triggered runs are cleared too.
     """
     return TriggerDagRunOperator.partial(
         task_id="run_others",

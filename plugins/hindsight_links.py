@@ -1,4 +1,4 @@
-"""Links from a task to what it left: the report of its night, and Spark's own page of its application."""
+"""Links of a task: to the report of its night, and to Spark's own page of its application."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class SparkLink(BaseOperatorLink):
 
 
 def _page(operator: Any) -> str:
-    """The page of the operator's night; the cluster's newest one where its step is about no night, or none is known.
+    """The page of the operator's night; the cluster's newest one where its step has no night, or none is known.
 
-    Edge case: what a run was not given of its night, its ingest found out. That lies in the lake.
+    Where a run does not name its cluster or window, the result of its step ingest in the lake does.
     """
     if not operator.step_settings or operator.step not in (*STEPS, RECLASSIFY):
         return NEWEST

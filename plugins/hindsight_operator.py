@@ -1,4 +1,4 @@
-"""The one operator: runs a step of the pipeline with spark-submit and turns its exit code into Airflow's terms."""
+"""The operator that runs a step with spark-submit, and the tasks and params that DAGs have around it."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class SparkStepHook(SparkSubmitHook):
 
 
 class SparkStepOperator(StepTask):
-    """Runs one step with spark-submit."""
+    """An operator that runs one step with spark-submit."""
 
     hook: SparkStepHook | None = None
 
     def execute(self, context: Any) -> None:
-        """Submits the step and waits for it."""
+        """Submit the step and wait for it."""
         launch.keep_private()
         self.step_settings = settings = settings_of(context, self.window)
         try:
@@ -71,13 +71,13 @@ class SparkStepOperator(StepTask):
             self.hook.submit(launch.LOAD_DEFAULTS, env={**launch.without_airflows(), **launch.environment()})
 
     def on_kill(self) -> None:
-        """Ends spark-submit with the task."""
+        """End spark-submit with the task."""
         if self.hook:
             self.hook.on_kill()
 
 
 def step_operator() -> type[Any]:
-    """What runs a step: spark-submit, or the container that HINDSIGHT_CONTAINER describes."""
+    """The operator of a step: spark-submit, or the container that HINDSIGHT_CONTAINER describes."""
     return container_operator() or SparkStepOperator
 
 
@@ -101,16 +101,16 @@ def published_windows(**context: Any) -> list[dict[str, str]]:
 
 @task
 def late_windows(**context: Any) -> list[dict[str, str]]:
-    """The earlier windows for which this run found records that came late, oldest first; mostly none."""
+    """The earlier windows for which this run read late records, oldest first; mostly none."""
     settings = Settings.of(settings_of(context))
     return _windows(LATE.format(settings.run_id), settings.lake)
 
 
 @task
 def other_clusters(step: str, **context: Any) -> list[dict[str, Any]]:
-    """The runs of the other clusters of which the step of this run found logs of its window; mostly none.
+    """The runs for the other clusters that have logs of this run's window in the same folder; mostly none.
 
-    A run that names its cluster is of that one alone. `hindsight audit`, which names its run, goes on by itself.
+    A run that names its cluster audits that one alone. `hindsight audit` names its run, and audits the others itself.
     """
     settings, conf = Settings.of(settings_of(context)), context["dag_run"].conf or {}
     if settings.cluster or "run_id" in conf:
@@ -125,18 +125,20 @@ def other_clusters(step: str, **context: Any) -> list[dict[str, Any]]:
 
 
 def _windows(query: str, lake: str) -> list[dict[str, str]]:
-    """Windows that the lake names, as params of a run."""
+    """The windows that a query of the lake returns, as params of a run."""
     process = child("sql", query, "--format", "json", "--lake", lake)
     output, _ = process.communicate()
     if process.returncode != DONE:
-        raise AirflowException(f"The lake does not tell its windows: {last_line(output)}")
+        raise AirflowException(f"The windows cannot be read from the lake: {last_line(output)}")
     return [{"cluster": r["cluster"], "from": r["window_from"], "to": r["window_to"]} for r in json.loads(output)]
 
 
 def params(inputs: Mapping[str, Any], *fields: str) -> dict[str, Param]:
-    """A form: what a run is asked comes first; inputs, with what a cluster says of them, are folded away below it.
+    """The form of a DAG run: params for this run first, then the inputs in a folded section.
 
-    Takes: `asked`, of JUDGED or `keep`; no other run has them
+    Args:
+        inputs: The cluster's own values of the inputs, which become defaults.
+        fields: The params that stand first: of JUDGED, or `keep`. A run without them lacks these params.
     """
     others = [field for field in MEANINGS if field not in (*JUDGED, KEEP)]
     return {
@@ -158,7 +160,7 @@ def _param(field: str, default: Any, **schema: Any) -> Param:
 
 
 def retry_arguments() -> dict[str, Any]:
-    """How often the tasks of a schedule are tried again, and when."""
+    """The arguments of retries for the tasks of a schedule: how often and when."""
     text = os.environ.get("HINDSIGHT_RETRIES") or "2"
     if not text.isdecimal():
         raise BadInput(f"HINDSIGHT_RETRIES is {text!r}. Needed: how often a step is tried again, such as 2. Mend it.")

@@ -1,4 +1,4 @@
-"""The reports of every lake as a page inside Airflow: read-only, for whoever may see DAGs, inert."""
+"""The reports of every lake as pages inside Airflow: read-only, sandboxed, for users who may read the DAGs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kafka_hindsight.shared.page_names import FLEET_PAGE, METRICS, NEWEST, VALID
 PREFIX = "/hindsight"
 _DAG = "kafka_night_audit"
 _OF_ALL_CLUSTERS = (FLEET_PAGE, METRICS, VALIDATION_PAGE)
-"""Files of a lake that may tell of each of its clusters."""
+"""Files of a lake that may name each of its clusters."""
 _DOCTYPE = "<!doctype html>"
 _BODY = re.compile(rb"<body[^>]*>")
 _PAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}\.html")
@@ -41,10 +41,10 @@ _LIST_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-"""The list is ours: out of a sandbox its links would reach Airflow without the cookie of who reads it."""
+"""The headers of the list of clusters. It has no sandbox: from there its links would reach Airflow without a cookie."""
 
 HEADERS = _LIST_HEADERS | {"Content-Security-Policy": f"{_POLICY}; sandbox allow-scripts"}
-"""Each page brings a narrower policy of its own. The sandbox keeps a page away from the session of who reads it."""
+"""Each page brings a narrower policy of its own. The sandbox keeps a page away from the reader's session."""
 
 app = FastAPI(dependencies=[Depends(requires_access_dag("GET"))], openapi_url=None)
 
@@ -52,11 +52,11 @@ MayRead = Callable[[str | None], bool]
 
 
 class PageMissing(Exception):
-    """There is no such page; the text says why."""
+    """There is no such page, or the reader may not see it; the text says why."""
 
 
 def readers(request: Request, user: GetUserDep) -> MayRead:
-    """Whether who asks may read the nights of a cluster: who may read the cluster's DAG may."""
+    """The check whether the user may read a cluster's reports: those who may read the cluster's DAG may."""
 
     def may_read(cluster: str | None) -> bool:
         try:
@@ -73,13 +73,13 @@ Readers = Annotated[MayRead, Depends(readers)]
 
 @app.exception_handler(PageMissing)
 def page_missing(_: Request, problem: PageMissing) -> Response:
-    """The reason, for people: it is read inside a frame."""
+    """The reason as a page: people read it inside a frame."""
     return HTMLResponse(_page(f"<p>{html.escape(str(problem))}</p>"), status_code=404, headers=HEADERS)
 
 
 @app.get("/")
 def reports(may_read: Readers) -> Response:
-    """The one report there is; where there are several clusters, those that the reader may see."""
+    """The report of the only cluster, or a list of the clusters that the reader may see."""
     readable = [c for c in clusters() if may_read(c.name)]
     if len(clusters()) == 1 and readable:
         return RedirectResponse(f"{quote(_link_name(readable[0]))}/{NEWEST}", headers=_LIST_HEADERS)
@@ -110,14 +110,14 @@ def fleet(may_read: Readers) -> Response:
 
 @app.get("/{cluster}/metrics")
 def metrics(cluster: str, may_read: Readers) -> Response:
-    """The figures of a lake for who scrapes them, where all of its clusters may be read."""
+    """The metrics of a lake for scraping, for readers who may see all of its clusters."""
     figures = _page_bytes(_readable_cluster(cluster, may_read), METRICS, may_read)
     return Response(figures, media_type="application/openmetrics-text; version=1.0.0; charset=utf-8")
 
 
 @app.get("/{cluster}/{page}")
 def report(cluster: str, page: str, may_read: Readers) -> Response:
-    """One page of a cluster, by its name and by no path; the page of all clusters of its lake."""
+    """One page of a cluster or of its lake, by its name: a path is refused."""
     readable = _readable_cluster(cluster, may_read)
     if not _PAGE.fullmatch(page):
         raise PageMissing("There is no such page.")
@@ -125,7 +125,7 @@ def report(cluster: str, page: str, may_read: Readers) -> Response:
 
 
 def _readable_cluster(name: str, may_read: MayRead) -> Cluster:
-    """The cluster of that name, if the reader may see it. One lake alone holds what there is, under any name."""
+    """The cluster of that name, if the reader may see it. Where only one cluster is set up, any name is its name."""
     configured = clusters()
     match = configured[0] if len(configured) == 1 else next((c for c in configured if c.name == name), None)
     if match is None or not may_read(match.name):
@@ -134,7 +134,7 @@ def _readable_cluster(name: str, may_read: MayRead) -> Cluster:
 
 
 def _page_bytes(cluster: Cluster, page: str, may_read: MayRead) -> bytes:
-    """A page. In a lake of several clusters each has its own; what is of all asks for the right to all."""
+    """Read a page. In a lake of several clusters each has its own; a page of all needs the right to all."""
     folder, others = f"{cluster.lake.rstrip('/')}/report", [c for c in clusters() if c.lake == cluster.lake]
     try:
         if len(others) > 1 and page == NEWEST:
@@ -156,7 +156,7 @@ def _is_allowed(cluster: Cluster, page: str, others: Sequence[Cluster], may_read
 
 
 def _with_note(page: bytes, lake: str) -> bytes:
-    """A page, with what is not whole in its lake above it. The page itself was written after a whole publication."""
+    """A page below a note about an unfinished publication. The page itself was written after a complete one."""
     unfinished = note(lake, newest_versions(lake))
     above = f"<p role=status style='margin:1rem'>{html.escape(unfinished)}</p>" if unfinished else ""
     body = _BODY.search(page)
@@ -177,7 +177,7 @@ def _page(body: str) -> str:
 
 
 class HindsightReport(AirflowPlugin):
-    """The page, and its place in the navigation."""
+    """The plugin: the pages, and their place in the navigation."""
 
     name = "hindsight_report"
     fastapi_apps = [{"app": app, "url_prefix": PREFIX, "name": "Kafka Hindsight"}]  # noqa: RUF012 - as Airflow reads it

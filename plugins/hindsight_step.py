@@ -1,4 +1,4 @@
-"""What every task of a step is to Airflow, whatever runs it: its settings, its assets, its links, and how it fails."""
+"""The task of a step in Airflow, with any operator: its settings, its assets, its links, and its failures."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ _MEANING = {
     REFUSED: "The publication was refused: gold stays as it was; a retry would be refused too.",
 }
 _MAX_REASON = 1000
-"""Characters of a step's own sentences in the failure of its task, and so in an alert; the log has all of them."""
+"""Characters of a step's own sentences that the failure of its task quotes, and so an alert; the log has them all."""
 
 _RETRY_NOTE = "The lines above say why; another try leaves the same tables as an undisturbed one."
 
 POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
-"""Where steps stand in line. A pool that is named must exist, or nothing is ever scheduled: so none is by default."""
+"""The pool of each step. The default is Airflow's own: tasks of a pool that does not exist are never scheduled."""
 
 WINDOW = ("window_from", "window_to")
-"""What a run of one window, or of the past, is asked."""
+"""The params of a run of one window, or of the past."""
 
 JUDGED = (*WINDOW, "maintenance")
-"""What the form of a run that judges has in front."""
+"""The first params in the form of a run that judges."""
 
 
 class Refused(AirflowFailException):
-    """The publication was refused: the lake holds why."""
+    """The publication was refused: the lake holds the reason."""
 
 
 class StepTask(BaseOperator):
-    """What the operators of a step have in common. Exit codes 2 and 42 fail the task for good."""
+    """The base of all operators of a step. Exit codes 2 and 42 fail the task for good."""
 
     operator_extra_links = (ReportLink(), SparkLink())
     operator_arguments: Mapping[str, Any] = MappingProxyType({})
@@ -65,10 +65,13 @@ class StepTask(BaseOperator):
 
     @contextmanager
     def ending(self) -> Iterator[None]:
-        """Around the run of the step, whatever runs it: how it ended is what it left in its run's folder of the lake.
+        """Wrap the run of the step, and fail by the result that the step left in its run's folder of the lake.
 
-        Raises: AirflowFailException where no retry helps; AirflowException for any other failure. The provider's own
-            would name its whole command line, which would go out with an alert.
+        The provider's own failure is replaced: it names the whole command line, which an alert would send out.
+
+        Raises:
+            AirflowFailException: No retry helps.
+            AirflowException: Any other failure.
         """
         place = self.step_settings["lake"], self.step_settings["run_id"], self.step.name
         forget_result(*place)
@@ -83,15 +86,17 @@ class StepTask(BaseOperator):
             raise _failed(self.step.name, result, isinstance(failure, AirflowSkipException)) from failure
 
     def get_openlineage_facets_on_start(self) -> Any:
-        """The tables that it reads and writes, for OpenLineage's provider."""
+        """The tables that the step reads and writes, for OpenLineage's provider."""
         return lineage(self.step, self.cluster)
 
 
 def _failed(step: str, result: Result | None, is_final: bool) -> AirflowException:
     """The failure of a task in its step's own sentences.
 
-    Takes: what the step left; `is_final`, whether what ran it knows that it ended with a code that is never retried.
-    Edge case: a step that was killed leaves nothing, and this worker may not reach the lake.
+    Args:
+        step: The name of the step.
+        result: The result in the lake. None where the step was killed, or this worker cannot read the lake.
+        is_final: Whether the operator knows that the step ended with an exit code that is never retried.
     """
     if result is None or result.exit_code == DONE:
         if is_final:
@@ -103,10 +108,10 @@ def _failed(step: str, result: Result | None, is_final: bool) -> AirflowExceptio
 
 
 def task_arguments(step: Step, cluster: Cluster) -> dict[str, Any]:
-    """What Airflow knows of a task that runs the step: its name, its assets, its links and its place in the queue.
+    """The operator's arguments for a task that runs the step: its name, its assets, its pool and its weight.
 
-    Edge case: by Airflow's own rule of weights all runs of a backfill ingest before one rebuilds, and each then finds
-    rows of another in staging. Where steps stand in line, a run that has begun goes first.
+    By Airflow's default weight rule all runs of a backfill would ingest before one rebuilds, and each would then find
+    rows of another in staging. With `upstream` a run that has begun goes first.
     """
     return {
         "task_id": step.name,
@@ -119,10 +124,10 @@ def task_arguments(step: Step, cluster: Cluster) -> dict[str, Any]:
 
 
 def _asset(table: str, cluster: Cluster) -> Asset:
-    """A table of a lake, as far as one cluster writes it: other clusters may write rows of their own there.
+    """The rows of one cluster in a table of a lake: other clusters may write rows of their own there.
 
-    Edge case: without a cluster's name a table keeps its own as its address. Airflow lets one asset of a name be
-    active, and `airflow dags test` takes none away, so an audit would fail on each lake but the first.
+    Without a cluster's name the URI of the asset is the name of the table. Airflow allows one active asset of a name,
+    and `airflow dags test` removes none: with the lake in the URI, an audit would fail on each lake but the first.
     """
     group, extra = table.partition(".")[0], {"cluster": cluster.name, "lake": cluster.lake, "table": table}
     if not cluster.name:
@@ -135,9 +140,9 @@ def _asset(table: str, cluster: Cluster) -> Asset:
 def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str, Any]:
     """The settings of a run, as `Settings.of` reads them.
 
-    The window: the one given, of a run that takes many; else params `from` and `to`; else, with `whole_input`,
-    everything; else the data interval moved back by the look-ahead, so that what began before midnight has had time
-    to end.
+    The window is the argument, in a run of many windows; else params `from` and `to`; else, with `whole_input`, the
+    whole input; else the data interval moved back by the look-ahead, so that events that began before midnight have
+    had time to end.
     """
     params, run = {**context["params"], **(window or {})}, context["dag_run"]
     settings = {field: value for field in MEANINGS if (value := params.get(param_name(field))) not in (None, "")}
