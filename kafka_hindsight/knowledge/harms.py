@@ -1,4 +1,4 @@
-"""What to do about each harm, absence and change of leader: what is urgent, helps now, and would have prevented it."""
+"""The urgency, the advice and the prevention of each harm, each absence of a broker and each change of leader."""
 
 from __future__ import annotations
 
@@ -162,12 +162,12 @@ def halts_over_disk(outage: BrokerOutage) -> bool:
 
 
 def outage_verb(outage: BrokerOutage) -> str:
-    """What a broker did, after its name."""
+    """The verb that says how a broker went away, to follow its name."""
     return "halted over its log directories" if halts_over_disk(outage) else _OUTAGE_VERBS[outage.kind]
 
 
 def outage_advice(outage: BrokerOutage) -> str:
-    """What to do about an absence."""
+    """The advice about an absence."""
     return _DISK_ADVICE if halts_over_disk(outage) else _OUTAGE_ADVICE[outage.kind]
 
 
