@@ -279,10 +279,10 @@ def any_head(patterns: Iterable[CompiledPattern]) -> re.Pattern[str]:
 
 
 def _joined(heads: Iterable[Sequence[str]]) -> str:
-    rests: dict[str, list[Sequence[str]]] = {}
-    for first, *rest in filter(None, heads):
-        rests.setdefault(first, []).append(rest)
-    return "|".join(first + (f"(?:{_joined(several)})" if all(several) else "") for first, several in rests.items())
+    tails: dict[str, list[Sequence[str]]] = {}
+    for first, *tail in filter(None, heads):
+        tails.setdefault(first, []).append(tail)
+    return "|".join(first + (f"(?:{_joined(ends)})" if all(ends) else "") for first, ends in tails.items())
 
 
 def _named_once(tokens: list[tuple[str, str]]) -> str:

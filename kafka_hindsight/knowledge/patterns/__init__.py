@@ -1,4 +1,4 @@
-"""Every log line that is read, one pattern each. A new module is read without another change."""
+"""The patterns of all log lines that are read. A new module is found without another change."""
 
 from importlib import import_module
 from pkgutil import iter_modules
