@@ -130,6 +130,7 @@ def files_in_scope(files: pa.Table, scope: Scope) -> pa.Table:
     """Keep the files of brokers' logs that reach into the window with its look-back and look-ahead."""
     first, last = files["first_at"], files["last_at"]
     reaches = pc.and_(
-        pc.greater_equal(last, as_scalar(last, scope.seen.start)), pc.less(first, as_scalar(first, scope.seen.end))
+        pc.greater_equal(last, as_scalar(last, scope.wide_window.start)),
+        pc.less(first, as_scalar(first, scope.wide_window.end)),
     )
     return files.filter(pc.and_(pc.equal(files["origin"], str(Origin.BROKER)), reaches))

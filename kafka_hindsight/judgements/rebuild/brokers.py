@@ -70,10 +70,10 @@ def judge_brokers(
     observed = observe(in_order(events), in_order(proofs), readings, files) if events else None
     epochs = observed.terms if observed else ()
     lives = lives_of(observed)
-    outages = find_outages(scope.cluster, observed, lives, readings, scope.seen)
+    outages = find_outages(scope.cluster, observed, lives, readings, scope.wide_window)
     return BrokerHistory(
         outages,
-        rebuild_controller_changes(events, outages, scope.seen),
+        rebuild_controller_changes(events, outages, scope.wide_window),
         find_missing_broker_logs(events, readings, epochs),
         topic_changes(events, epochs),
         [

@@ -120,17 +120,17 @@ def events_of_groups(events: pa.Table, names: ClientNames) -> pa.Table:
 
 def records_around(records: pa.Table, scope: Scope) -> pa.Table:
     """Keep the records of the window with its look-back and look-ahead, and the last one before it of each key."""
-    earlier = before(records, scope.seen.start, "written_at")
+    earlier = before(records, scope.wide_window.start, "written_at")
     last = ends(earlier, _RECORD_KEY, ("written_at", "record_offset"), (LAST,))
-    return pa.concat_tables([inside(records, scope.seen, "written_at"), last])
+    return pa.concat_tables([inside(records, scope.wide_window, "written_at"), last])
 
 
 def records_that_hold(records: pa.Table, scope: Scope) -> pa.Table:
     """Narrow the records once more, and leave out keys that were deleted before the look-back."""
     around = records_around(records, scope)
     at = around["written_at"]
-    is_seen = pc.greater_equal(at, as_scalar(at, scope.seen.start))
-    return around.filter(pc.or_(is_seen, pc.invert(around["is_tombstone"])))
+    is_inside = pc.greater_equal(at, as_scalar(at, scope.wide_window.start))
+    return around.filter(pc.or_(is_inside, pc.invert(around["is_tombstone"])))
 
 
 GROUP_RECORDS = narrowed(records_around, table("bronze.group_records", span=""), again=records_that_hold)

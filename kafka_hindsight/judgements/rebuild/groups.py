@@ -55,12 +55,12 @@ def judge_group(
     settings = rebuild_settings(scope.cluster, events, records, sightings, agreements, scope.window)
     if not events:
         return GroupHistory(settings)
-    witnessed = in_order([*events, *events_of_records(records, scope.seen.start)])
+    witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
     history = rebuild_group(str(events[0].group_id), witnessed, facts.groups)
     stops = stops_of(history.rebalances, Witnesses(witnessed, records, readings, members))
     priced = price(history.rebalances, stops)
     of_brokers = [e for e in events if e.origin == Origin.BROKER]
-    moves = rebuild_coordinator_moves(of_brokers, facts.context, facts.offsets_partitions, scope.seen)
+    moves = rebuild_coordinator_moves(of_brokers, facts.context, facts.offsets_partitions, scope.wide_window)
     return GroupHistory(
         settings,
         priced,

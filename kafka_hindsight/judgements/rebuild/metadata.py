@@ -33,7 +33,7 @@ def read_metadata(
     """The events of a metadata log, by its records from the beginning, or by a state and the records after it."""
     ordered, at = list(committed(records)), scope.window.start
     settled = settled_before(ordered, at)
-    replay = Replay(files, scope.seen)
+    replay = Replay(files, scope.wide_window)
     replay.run(ordered[:settled])
     states = state_of(replay, at, metadata_start, records, files)
     replay.run(ordered[settled:])
@@ -56,7 +56,7 @@ def find_metadata_start(
 def last_state_before(states: pa.Table, scope: Scope) -> pa.Table:
     """Keep the first part of the last state before the look-back."""
     at = states["state_at"]
-    is_before = pc.less_equal(at, as_scalar(at, scope.seen.start))
+    is_before = pc.less_equal(at, as_scalar(at, scope.wide_window.start))
     first = states.filter(pc.and_(pc.equal(states["snapshot_place"], 1), is_before))
     return ends(first, ("cluster",), ("state_at",), (LAST,))
 
@@ -76,7 +76,7 @@ def summed_by_day(days: pa.Table) -> pa.Table:
 
 def records_to_replay(records: pa.Table, metadata_start: MetadataStart | None, scope: Scope) -> pa.Table:
     """Keep the records after the starting state, up to the end of the look-ahead."""
-    until_end = before(records, scope.seen.end, "written_at")
+    until_end = before(records, scope.wide_window.end, "written_at")
     after = metadata_start.record_offset if metadata_start else None
     return until_end if after is None else until_end.filter(pc.greater(until_end["record_offset"], after))
 

@@ -69,4 +69,4 @@ def published() -> dict[str, Source]:
 
 
 PUBLISHED = published()
-"""The tables that a rebuild fills. Those of gold are staged; those of quality are written without validation."""
+"""The tables that a rebuild fills. Those of gold are staged; those of quality are written even if validation fails."""

@@ -16,7 +16,7 @@ from kafka_hindsight.shared.windows import Window
 
 @dataclass(frozen=True)
 class Scope:
-    """The cluster and the window that is judged. `seen` is the window with its look-back and look-ahead.
+    """The cluster and the window that is judged. `wide_window` is the window with its look-back and look-ahead.
 
     `clocks` are those that are known to be wrong by more than CLOCK_SKEW.
     `maintenance` holds the intervals in which work on the cluster was declared.
@@ -24,7 +24,7 @@ class Scope:
 
     cluster: str
     window: Window
-    seen: Window
+    wide_window: Window
     clocks: tuple[ClockError, ...] = ()
     maintenance: tuple[MaintenanceWindow, ...] = ()
 

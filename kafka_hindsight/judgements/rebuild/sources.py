@@ -31,7 +31,7 @@ class Source:
 
     Attributes:
         table: The full name of a table of the lake.
-        span: The attribute of the scope over which the table is read: `seen`, with look-back and look-ahead, or
+        span: The attribute of the scope over which the table is read: `wide_window`, with look-back and look-ahead, or
             `window`; empty for all of it.
         optional: Whether the table may be missing from the lake.
         judgement: The judgement whose output it is.
@@ -43,7 +43,7 @@ class Source:
     """
 
     table: str = ""
-    span: str = "seen"
+    span: str = "wide_window"
     optional: bool = False
     judgement: Judgement | None = None
     output: str = ""
@@ -76,7 +76,7 @@ class Source:
                 yield leaf, (*functions, self.function) if self.function else functions
 
 
-def table(name: str, span: str = "seen", optional: bool = False) -> Source:
+def table(name: str, span: str = "wide_window", optional: bool = False) -> Source:
     """Read a table of the lake, by its full name."""
     return Source(table=name, span=span, optional=optional)
 
