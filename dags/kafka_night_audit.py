@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from airflow.sdk import Param
-from hindsight_alerts import Failure, Look, done_in_time
+from hindsight_alerts import Failure, Look, deadline_alert
 from hindsight_dags import clusters, hindsight_dag, reclassify_each, run_each, step
-from hindsight_operator import late_windows, other_clusters, params, patient
+from hindsight_operator import late_windows, other_clusters, params, retry_arguments
 from hindsight_step import JUDGED
 
 from kafka_hindsight.catalog.steps import INGEST, PUBLISH, REBUILD, STEPS
@@ -13,17 +13,17 @@ from kafka_hindsight.settings.alerts import owners
 from kafka_hindsight.settings.models import LOOK_AHEAD_HOURS
 
 ABOUT = f"""
-What happened to groups and leaders in one night, why, what it cost, and an account of every log line that was read.
+The rebalances and failovers of one night, their causes and costs, and an account of every log line that was read.
 
 {chr(10).join(f"{n}. **{s.name}**: {s.sentence}." for n, s in enumerate(STEPS, start=1))}
 
 A scheduled run owns midnight to midnight UTC: its data interval, moved back by {LOOK_AHEAD_HOURS} hours of look-ahead.
-The params `from` and `to` win. Exit codes 42 (publication refused) and 2 (bad input) are never retried. Windows of the
-last week for which records came late are judged again when the night is published. Each other cluster whose logs lie in
+The params `from` and `to` take precedence. Exit codes 42 (publication refused) and 2 (bad input) are never retried.
+Windows of the last week with late records are judged again when the night is published. Each other cluster with logs in
 the same folder gets a run of its own for the same night.
 """
 
-ASKED = {
+INPUT_PARAMS = {
     "whole_input": Param(
         False, type="boolean", title="Whole input", description="everything in the input, whatever the interval"
     ),
@@ -45,9 +45,9 @@ for cluster in clusters():
         ABOUT,
         cluster,
         OWNERS,
-        params={**params(cluster.inputs, *JUDGED), **ASKED},
-        default_args={**patient(), "on_failure_callback": Failure(**place)},
-        deadline=done_in_time(**place),
+        params={**params(cluster.inputs, *JUDGED), **INPUT_PARAMS},
+        default_args={**retry_arguments(), "on_failure_callback": Failure(**place)},
+        deadline=deadline_alert(**place),
     ):
         ingest = step(INGEST, cluster)
         rebuild = step(REBUILD, cluster)

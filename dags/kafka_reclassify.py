@@ -1,9 +1,9 @@
-"""The past with today's knowledge, when it is asked for: one Airflow DAG for each cluster."""
+"""Past windows judged again with today's knowledge, on request: one Airflow DAG for each cluster."""
 
 from __future__ import annotations
 
 from hindsight_dags import clusters, hindsight_dag, reclassify_each
-from hindsight_operator import params, patient, published_windows
+from hindsight_operator import params, published_windows, retry_arguments
 from hindsight_step import JUDGED
 
 from kafka_hindsight.catalog.steps import RECLASSIFY
@@ -19,6 +19,6 @@ one at a time. What changed is in `quality.verdict_changes`.
 OWNERS = owners()
 
 for cluster in clusters():
-    asked = {"params": params(cluster.inputs, *JUDGED), "default_args": patient()}
-    with hindsight_dag("kafka_reclassify", None, ABOUT, cluster, OWNERS, **asked):
+    arguments = {"params": params(cluster.inputs, *JUDGED), "default_args": retry_arguments()}
+    with hindsight_dag("kafka_reclassify", None, ABOUT, cluster, OWNERS, **arguments):
         reclassify_each(published_windows(), cluster)

@@ -1,4 +1,4 @@
-"""A reading of each cluster every five minutes: one Airflow DAG. The collecting DAG takes the readings in."""
+"""A reading of each cluster every five minutes: one Airflow DAG. The DAG kafka_collect reads them into bronze."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ One task for each cluster of `hindsight.toml` that names a `connection`. Without
 `kafka_default`, else `BOOTSTRAP` and `KAFKA_CONFIG` of the worker.
 
 A reading lands in `<LAKE>/landing/snapshots/`, named by cluster and by the end of the data interval: a retry overwrites
-it. What `__consumer_offsets` holds since then lands beside it.
+it. The new records of `__consumer_offsets` land beside it.
 """
 
 TRIES = {"retries": 2, "retry_delay": timedelta(seconds=20), "execution_timeout": timedelta(minutes=4)}

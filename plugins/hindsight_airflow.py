@@ -1,4 +1,4 @@
-"""What Airflow's minor versions have in other places, or not at all."""
+"""Names of Airflow that its minor versions have in different places, or not at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ except ImportError:  # before 3.2
 
 try:
     from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback
-except ImportError:  # before 3.2, whose scheduler is the first to call what is not a coroutine
+except ImportError:  # before 3.2, whose scheduler is the first to call plain functions
     DeadlineAlert = DeadlineReference = SyncCallback = None
 
 try:

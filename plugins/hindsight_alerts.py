@@ -1,4 +1,4 @@
-"""Alerts from Airflow: a look at the lake after each night, and what the lake cannot know."""
+"""Alerts from Airflow: those of the lake after each night, and those that only Airflow can raise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from airflow.exceptions import AirflowException, AirflowNotFoundException
 from airflow.executors.executor_loader import ExecutorLoader
 from airflow.sdk import BaseNotifier, Connection
 from hindsight_airflow import DeadlineAlert, DeadlineReference, SyncCallback
-from hindsight_child import child, last_words
+from hindsight_child import child, last_line
 from hindsight_step import Refused
 
 from kafka_hindsight.settings.alerts import Receiver, alert_settings
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class Look(BaseNotifier):
-    """After a task that succeeded: sends the alerts that the lake gives rise to."""
+    """The notifier of a task that succeeded: it sends the alerts that are due in the lake."""
 
     def __init__(self, *, lake: str, cluster: str) -> None:
         super().__init__()
@@ -32,22 +32,22 @@ class Look(BaseNotifier):
         self.cluster = cluster
 
     def notify(self, context: Any) -> None:
-        """Looks. A task that ended well stays so: what could not be sent is logged, and kept for the next look."""
+        """Send the alerts. The task stays successful: an alert that cannot be sent is logged, and waits in the lake."""
         try:
-            tell(self.lake, self.event(context))
+            send_alerts(self.lake, self.event(context))
         except AirflowException as failure:
             log.error("%s", failure)
 
     def event(self, context: Any) -> dict[str, str] | None:
-        """What is added to what the lake holds."""
+        """The alert that Airflow adds to those of the lake; None without one."""
         return None
 
 
 class Failure(Look):
-    """After a task that failed for good. A refused publication is reported from the lake, which knows why."""
+    """The notifier of a task that failed for good. The lake itself reports a refused publication, with its reason."""
 
     def event(self, context: Any) -> dict[str, str] | None:
-        """The night that did not finish."""
+        """The alert about the night that did not finish."""
         failure, run, task = context.get("exception"), context["dag_run"], context["task_instance"]
         if isinstance(failure, Refused):
             return None
@@ -63,14 +63,14 @@ class Failure(Look):
 
 
 def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None:
-    """Reports a night that was not done in time. Airflow calls it, once for each run.
+    """Report a night that was not done in time. Airflow calls it, once for each run.
 
-    Edge case: runs of a backfill are queued together, so that the last of many is late; their nights are history.
+    The runs of a backfill are queued together: the last of many can be late without harm.
     """
     run, until = context["dag_run"], datetime.fromisoformat(str(context["deadline"]["deadline_time"])).astimezone(UTC)
     ends = (run["data_interval_start"], run["data_interval_end"])
     start, end = (datetime.fromisoformat(at) if at else None for at in ends)
-    tell(
+    send_alerts(
         lake,
         event(
             "deadline_missed",
@@ -83,11 +83,11 @@ def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None
     )
 
 
-def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
-    """A run that is not done HINDSIGHT_DEADLINE_HOURS after it was queued is reported; 4 by default, none where 0.
+def deadline_alert(cluster: str, lake: str) -> DeadlineAlert | None:
+    """The deadline of a run: HINDSIGHT_DEADLINE_HOURS after it was queued, 4 by default; None for 0 hours.
 
-    Edge case: `airflow dags test` (3.3.2) fails at the end of a run that has a deadline, so `make audit` sets none.
-        Before 3.2 a night has none.
+    Airflow has deadlines since 3.2. `airflow dags test` (3.3.2) fails at the end of a run that has one, so `make audit`
+    sets none.
     """
     hours = _hours(os.environ.get("HINDSIGHT_DEADLINE_HOURS") or "4")
     if not hours or DeadlineAlert is None or not _runs_callbacks():
@@ -100,9 +100,9 @@ def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
 
 
 def _runs_callbacks() -> bool:
-    """Whether Airflow's executor runs what a missed deadline calls.
+    """Whether Airflow's executor runs the callback of a missed deadline.
 
-    Edge case: where one does not, as that of Kubernetes, a missed deadline would end the scheduler (3.3.2).
+    Where it does not, like the Kubernetes executor, a missed deadline would end the scheduler (3.3.2).
     Source: apache/airflow#62887.
     """
     executor, _ = ExecutorLoader.import_default_executor_cls()
@@ -118,7 +118,7 @@ def _hours(text: str) -> float:
 
 
 def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: Any) -> dict[str, str]:
-    """What `hindsight alert` takes as an event; a run without an interval is of now."""
+    """An event as `hindsight alert` reads it. A run without a data interval has the present time as its window."""
     now = datetime.now(UTC)
     return {
         "rule": rule,
@@ -132,12 +132,15 @@ def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: A
     }
 
 
-def tell(lake: str, event: dict[str, str] | None = None) -> None:
-    """Looks at a lake, and sends its alerts. Raises: AirflowException where the look itself failed.
+def send_alerts(lake: str, event: dict[str, str] | None = None) -> None:
+    """Send the alerts of a lake, and an event of Airflow's own.
 
-    Keeps: an event reaches the ledger whatever is wrong with connections and settings.
-    Edge case: Airflow (3.3.2) refuses connections to the callback of a deadline. The lake keeps the event then, and the
-        next task that looks sends it (apache/airflow#66141).
+    The event reaches the lake's ledger even where connections or settings cannot be read. Airflow (3.3.2) refuses
+    connections to the callback of a deadline: the next task that sends alerts sends that event too
+    (apache/airflow#66141).
+
+    Raises:
+        AirflowException: `hindsight alert` failed.
     """
     try:
         receivers = alert_settings().receivers
@@ -145,21 +148,21 @@ def tell(lake: str, event: dict[str, str] | None = None) -> None:
     except Exception as refusal:  # a backend of secrets fails in ways of its own
         if event is None:
             raise
-        log.warning("The next look sends it to the receivers of connections: %s", refusal)
+        log.warning("The connections of the receivers cannot be read. The next run sends the alert: %s", refusal)
         urls = {}
     else:
         if not urls and not any(os.environ.get(r.variable) for r in receivers):
             log.info("No receiver has a URL: %s", ", ".join(f"{r.connection} or {r.variable}" for r in receivers))
             return
     process = child("alert", "--stdin", "--lake", lake)
-    said, _ = process.communicate(json.dumps({"urls": urls, "event": event}) + "\n")
-    log.info("%s", said)
+    output, _ = process.communicate(json.dumps({"urls": urls, "event": event}) + "\n")
+    log.info("%s", output)
     if process.returncode != DONE:
-        raise AirflowException(f"The look at the lake ended with {process.returncode}: {last_words(said)}")
+        raise AirflowException(f"`hindsight alert` ended with exit code {process.returncode}: {last_line(output)}")
 
 
 def urls_of(receivers: Sequence[Receiver]) -> dict[str, str]:
-    """The URLs that Airflow's connections hold, by receiver: Apprise's, as the connection's password."""
+    """The Apprise URL of each receiver whose Airflow connection holds one, as its password."""
     return {r.name: url for r in receivers if (url := _password(r.connection))}
 
 

@@ -1,4 +1,4 @@
-"""A child process in the Spark environment: what it may see of ours, and where secrets go instead."""
+"""A child process in the Spark environment: it gets Airflow's environment without secrets, and secrets on stdin."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from kafka_hindsight.settings.home import HOME, PYTHON_PATH
 from kafka_hindsight.start import launch
 
 CONTAINER = "HINDSIGHT_CONTAINER"
-"""Names what runs steps in containers. What else is started then needs no Spark, and may run beside Airflow."""
+"""The variable that makes steps run in containers. Other commands then need no Spark, and may run beside Airflow."""
 
 
 def child(*arguments: str) -> subprocess.Popen[str]:
-    """A verb of `hindsight`, started; it takes secrets on stdin and says everything on stdout.
+    """Start a command of `hindsight`. It reads secrets on stdin and prints everything to stdout.
 
-    Raises: AirflowFailException where there is no Spark environment.
+    Raises:
+        AirflowFailException: There is no Spark environment.
     """
     if not os.environ.get(CONTAINER) and (missing := launch.missing_environment()):
         raise AirflowFailException(missing)
@@ -32,6 +33,6 @@ def child(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def last_words(said: str) -> str:
-    """The last line of what a child said."""
-    return said.strip().rpartition("\n")[2]
+def last_line(output: str) -> str:
+    """The last line of a child's output."""
+    return output.strip().rpartition("\n")[2]

@@ -1,4 +1,4 @@
-"""A step in a container: the operators of Airflow's own providers, with a command that becomes the step."""
+"""A step in a container: the operators of Airflow's own providers, with a command that runs the step."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kafka_hindsight.shared.exits import NEVER_RETRIED, BadInput
 
 
 class Kind(NamedTuple):
-    """An operator of a provider, the argument that takes its command, and what it is given unless a user says else."""
+    """An operator of a provider: the argument for its command, defaults that users may change, and fixed arguments."""
 
     module: str
     name: str
     command: str
-    usually: Mapping[str, Any]
-    always: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+    fixed: Mapping[str, Any]
 
 
 KINDS = {
@@ -38,23 +38,24 @@ KINDS = {
     ),
 }
 _ENDS = {"skip_on_exit_code": sorted(NEVER_RETRIED)}
-"""How an operator treats these codes apart from all others: it skips, which becomes a failure for good."""
+"""Exit codes that are never retried: the operator skips its task, and the step turns that into a failure for good."""
 
 
-def contained() -> type[BaseOperator] | None:
-    """The operator that runs a step in the container which the variable describes; None where it describes none.
+def container_operator() -> type[BaseOperator] | None:
+    """The operator that runs a step in the container that HINDSIGHT_CONTAINER describes; None where it is not set.
 
-    Raises: BadInput where the variable cannot be used.
+    Raises:
+        BadInput: The variable cannot be used.
     """
     text = os.environ.get(CONTAINER, "").strip()
-    return _operator(*described(text)) if text else None
+    return _operator(*read_container(text)) if text else None
 
 
-def described(text: str) -> tuple[Kind, dict[str, Any]]:
-    """What the variable says. Edge case: it may hold a secret, so no sentence quotes it."""
+def read_container(text: str) -> tuple[Kind, dict[str, Any]]:
+    """Read the kind of container and its operator's arguments. The text may hold a secret: no error quotes it."""
     try:
-        ((name, given),) = json.loads(text).items()
-        return KINDS[name], {**KINDS[name].usually, **given, **KINDS[name].always, **_ENDS}
+        ((name, arguments),) = json.loads(text).items()
+        return KINDS[name], {**KINDS[name].defaults, **arguments, **KINDS[name].fixed, **_ENDS}
     except (ValueError, AttributeError, KeyError, TypeError):
         raise BadInput(
             f'{CONTAINER} cannot be used. Needed: JSON such as {{"docker": {{"image": "hindsight:0.1.0"}}}}, with one'
@@ -62,21 +63,23 @@ def described(text: str) -> tuple[Kind, dict[str, Any]]:
         ) from None
 
 
-def _operator(kind: Kind, given: Mapping[str, Any]) -> type[BaseOperator]:
+def _operator(kind: Kind, arguments: Mapping[str, Any]) -> type[BaseOperator]:
     try:
         base: Any = getattr(importlib.import_module(kind.module), kind.name)
     except ModuleNotFoundError as missing:
         raise BadInput(f"{CONTAINER} needs {kind.name}: {missing}. Install its provider beside Airflow.") from None
 
     class ContainedStepOperator(StepTask, base):  # type: ignore[misc]
-        """Runs one step in a container."""
+        """An operator that runs one step in a container."""
 
-        usual = given
+        operator_arguments = arguments
 
         def execute(self, context: Any) -> None:
-            """Runs the container and waits for it."""
-            self.given = settings_of(context, self.window)
-            setattr(self, kind.command, ["hindsight", "step", self.step.name, "--settings", json.dumps(self.given)])
+            """Run the container and wait for it."""
+            self.step_settings = settings_of(context, self.window)
+            setattr(
+                self, kind.command, ["hindsight", "step", self.step.name, "--settings", json.dumps(self.step_settings)]
+            )
             with self.ending():
                 super().execute(context)
 

@@ -1,4 +1,4 @@
-"""What the files in dags/ are made with, and the factory that makes their DAGs for clusters of a user's own."""
+"""The parts of which the files in dags/ make DAGs, and the factory that makes these DAGs for a user's clusters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from airflow.sdk import DAG
 from hindsight_airflow import CronDataIntervalTimetable
 from hindsight_operator import step_operator
-from hindsight_step import of_step
+from hindsight_step import task_arguments
 
 from kafka_hindsight.catalog.steps import RECLASSIFY, Step
 from kafka_hindsight.settings.clusters import Cluster, clusters_of
@@ -32,10 +32,10 @@ FILES = (
 )
 """The files in dags/. Each may be copied and changed."""
 
-_ASKED: ContextVar[tuple[Sequence[Cluster] | None, Mapping[str, Any]]] = ContextVar(
-    "asked", default=(None, MappingProxyType({}))
+_FACTORY: ContextVar[tuple[Sequence[Cluster] | None, Mapping[str, Any]]] = ContextVar(
+    "factory", default=(None, MappingProxyType({}))
 )
-"""The clusters that the factory was given, and what each task of Spark is given besides."""
+"""The arguments of the factory: the clusters, and the additional arguments of each step's operator."""
 
 
 def hindsight_dags(
@@ -44,29 +44,33 @@ def hindsight_dags(
     lake: str | None = None,
     steps: Mapping[str, Any] | None = None,
 ) -> None:
-    """Every DAG of these clusters, in the DAG file that calls it: runs the files in dags/ for them.
+    """Make every DAG of some clusters in the DAG file that calls this: run the files in dags/ for them.
 
-    Takes: for each cluster what a table [[clusters]] of hindsight.toml may hold, else the clusters of that file, or the
-    one of the environment; `lake`, of those that name none; `steps`, what each task of Spark is given besides, such as
-    pool, pool_slots, queue or executor_config. A relative path starts at the worker's folder.
-    Raises: BadInput with every problem at once; Airflow shows it on its page of import errors.
+    Args:
+        clusters: For each cluster the entries of a table [[clusters]] of hindsight.toml. By default the clusters of
+            that file, or the one of the environment. A relative path starts at the worker's folder.
+        lake: The lake of the clusters that name none.
+        steps: More arguments for the operator of each step, such as pool, pool_slots, queue or executor_config.
+
+    Raises:
+        BadInput: Every problem at once; Airflow shows it on its page of import errors.
     """
-    found = None
+    own_clusters = None
     if clusters is not None:
-        given = {"clusters": [*clusters], **({"lake": lake} if lake else {})}
-        found = clusters_of(given, Path("hindsight_dags").absolute())
-    asked = _ASKED.set((found, steps or {}))
+        contents = {"clusters": [*clusters], **({"lake": lake} if lake else {})}
+        own_clusters = clusters_of(contents, Path("hindsight_dags").absolute())
+    token = _FACTORY.set((own_clusters, steps or {}))
     try:
         for name in FILES:
             runpy.run_path(str(HOME / "dags" / f"{name}.py"))
     finally:
-        _ASKED.reset(asked)
+        _FACTORY.reset(token)
 
 
 def clusters() -> Sequence[Cluster]:
-    """The clusters that the factory was given, else those of hindsight.toml, or the one of the environment."""
-    given, _ = _ASKED.get()
-    return configured() if given is None else given
+    """The clusters of the factory's call, else those of hindsight.toml, or the one of the environment."""
+    own_clusters, _ = _FACTORY.get()
+    return configured() if own_clusters is None else own_clusters
 
 
 def hindsight_dag(
@@ -75,34 +79,34 @@ def hindsight_dag(
     about: str,
     cluster: Cluster | None = None,
     owners: Sequence[Mapping[str, Any]] = (),
-    **given: Any,
+    **arguments: Any,
 ) -> DAG:
     """A DAG with its schedule; that of a cluster has the cluster's name, labels and owners."""
     title = name.replace("kafka_", "Kafka ", 1).replace("_", " ")
-    named = cluster.name if cluster else None
-    whose = [o["name"] for o in owners if named and fits(o["clusters"], [named])]
+    cluster_name = cluster.name if cluster else None
+    owner_names = [o["name"] for o in owners if cluster_name and fits(o["clusters"], [cluster_name])]
     return DAG(
         dag_id=cluster.dag_id(name) if cluster else name,
-        dag_display_name=f"{title}: {named}" if named else title,
+        dag_display_name=f"{title}: {cluster_name}" if cluster_name else title,
         description=about.strip().partition("\n")[0],
         schedule=CronDataIntervalTimetable(cron, timezone="UTC") if cron else None,
         start_date=datetime(2026, 1, 1, tzinfo=UTC),
         catchup=False,
         max_active_runs=1,
         doc_md=about,
-        tags=["hindsight", *((named, *cluster.labels) if cluster and named else ())],
-        default_args={**({"owner": ", ".join(whose)} if whose else {}), **given.pop("default_args")},
-        **{key: value for key, value in given.items() if value is not None},
+        tags=["hindsight", *((cluster_name, *cluster.labels) if cluster and cluster_name else ())],
+        default_args={**({"owner": ", ".join(owner_names)} if owner_names else {}), **arguments.pop("default_args")},
+        **{key: value for key, value in arguments.items() if value is not None},
     )
 
 
-def step(of: Step, cluster: Cluster, **given: Any) -> Any:
+def step(declaration: Step, cluster: Cluster, **arguments: Any) -> Any:
     """The task that runs a step for a cluster: by spark-submit, or in a container."""
-    return step_operator()(step=of, cluster=cluster, **_ASKED.get()[1], **given)
+    return step_operator()(step=declaration, cluster=cluster, **_FACTORY.get()[1], **arguments)
 
 
 def reclassify_each(windows: Any, cluster: Cluster) -> Any:
-    """The step reclassify, once for each window that a task before it gives; one after another."""
+    """The step reclassify, once for each window that an earlier task returns; one after another."""
     return (
         step_operator()
         .partial(
@@ -110,16 +114,16 @@ def reclassify_each(windows: Any, cluster: Cluster) -> Any:
             cluster=cluster,
             max_active_tis_per_dagrun=1,
             map_index_template="{{ task.window['from'] }}",
-            **{**of_step(RECLASSIFY, cluster), **_ASKED.get()[1]},
+            **{**task_arguments(RECLASSIFY, cluster), **_FACTORY.get()[1]},
         )
         .expand(window=windows)
     )
 
 
 def run_each(runs: Any) -> Any:
-    """A run of the DAG itself for each that a task before it asks for. They wait until this one has ended.
+    """The task that triggers a run of its own DAG for each conf of an earlier task. These runs wait for this one.
 
-    Edge case: where this task runs again, as in a run that was cleared, those runs are cleared too.
+    Where a run is cleared and this task runs again, the triggered runs are cleared too.
     """
     return TriggerDagRunOperator.partial(
         task_id="run_others",

@@ -1,4 +1,4 @@
-"""What a step reads and writes, in OpenLineage's words: for whoever has Airflow's provider for it."""
+"""The tables that a step reads and writes, as datasets of OpenLineage, for Airflow's provider of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def lineage(step: Step, cluster: Cluster) -> Any:
     path = place.path.strip("/") if place.scheme else place.path.rstrip("/")
 
     def of(name: str) -> Any:
-        """Edge case: a staged table has the columns of the gold table."""
+        """A table as a dataset. A staged table has the columns of the gold table."""
         columns = BY_NAME[name.replace("staging.", "gold.")].columns
         fields = [SchemaDatasetFacetFields(name=c.name, type=c.type, description=c.meaning) for c in columns]
         facets = {"schema": SchemaDatasetFacet(fields=fields)}

@@ -1,4 +1,4 @@
-"""Links from a task to what it left: the report of its night, and Spark's own page of its application."""
+"""Links of a task: to the report of its night, and to Spark's own page of its application."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ class SparkLink(BaseOperatorLink):
 
 
 def _page(operator: Any) -> str:
-    """The page of the operator's night; the cluster's newest one where its step is about no night, or none is known.
+    """The page of the operator's night; the cluster's newest one where its step has no night, or none is known.
 
-    Edge case: what a run was not given of its night, its ingest found out. That lies in the lake.
+    Where a run does not name its cluster or window, the result of its step ingest in the lake does.
     """
-    if not operator.given or operator.step not in (*STEPS, RECLASSIFY):
+    if not operator.step_settings or operator.step not in (*STEPS, RECLASSIFY):
         return NEWEST
     try:
-        settings = Settings.of(operator.given)
+        settings = Settings.of(operator.step_settings)
         if settings.cluster and settings.window_from and settings.window_to:
             return page_name(settings.cluster, settings.window_from, settings.window_to)
-        found = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))
+        result = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))
     except (OSError, BadInput):
         return NEWEST
-    return page_name(found["cluster"], *(datetime.fromisoformat(found[end]) for end in ("window_from", "window_to")))
+    return page_name(result["cluster"], *(datetime.fromisoformat(result[end]) for end in ("window_from", "window_to")))

@@ -1,4 +1,4 @@
-"""The one operator: runs a step of the pipeline with spark-submit and turns its exit code into Airflow's terms."""
+"""The operator that runs a step with spark-submit, and the tasks and params that DAGs have around it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from airflow.exceptions import AirflowException, AirflowNotFoundException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk import Connection, Param, task
 from hindsight_airflow import AirflowFailException
-from hindsight_child import child, last_words
-from hindsight_container import contained
+from hindsight_child import child, last_line
+from hindsight_container import container_operator
 from hindsight_step import JUDGED, WINDOW, StepTask, settings_of
 
 from kafka_hindsight.lake import landing
@@ -26,11 +26,11 @@ _WINDOWS = "SELECT DISTINCT cluster, window_from, window_to FROM {} ORDER BY win
 PUBLISHED = _WINDOWS.format("quality.publications")
 LATE = _WINDOWS.format("quality.late_windows WHERE run_id = '{}'")
 
-_ON_THE_FORM = {
+_DESCRIPTIONS = {
     "window_from": "first instant of the window; goes with To",
     "window_to": "instant at which the window ends; without From and To: the night that the data interval names",
 }
-_FOLDED = "Input and lake"
+_SECTION = "Input and lake"
 _HOURS = ("look_ahead_hours", "look_back_hours")
 
 
@@ -47,38 +47,38 @@ class SparkStepHook(SparkSubmitHook):
 
 
 class SparkStepOperator(StepTask):
-    """Runs one step with spark-submit."""
+    """An operator that runs one step with spark-submit."""
 
     hook: SparkStepHook | None = None
 
     def execute(self, context: Any) -> None:
-        """Submits the step and waits for it."""
+        """Submit the step and wait for it."""
         launch.keep_private()
-        self.given = given = settings_of(context, self.window)
+        self.step_settings = settings = settings_of(context, self.window)
         try:
             prepare_spark()
         except BadInput as problem:
             raise AirflowFailException(str(problem)) from None
-        is_large = launch.is_large(given.get("logs"), given.get("client_logs"))
+        is_large = launch.is_large(settings.get("logs"), settings.get("client_logs"))
         self.hook = SparkStepHook(
             properties_file=str(launch.properties_file(launch.configuration(is_large))),
             conn_id="spark_default",
             name="hindsight",
-            application_args=[str(launch.RUN), self.step.name, "--settings", json.dumps(given)],
+            application_args=[str(launch.RUN), self.step.name, "--settings", json.dumps(settings)],
             spark_binary=str(launch.spark_submit()),
         )
         with self.ending():
             self.hook.submit(launch.LOAD_DEFAULTS, env={**launch.without_airflows(), **launch.environment()})
 
     def on_kill(self) -> None:
-        """Ends spark-submit with the task."""
+        """End spark-submit with the task."""
         if self.hook:
             self.hook.on_kill()
 
 
 def step_operator() -> type[Any]:
-    """What runs a step: spark-submit, or the container that HINDSIGHT_CONTAINER describes."""
-    return contained() or SparkStepOperator
+    """The operator of a step: spark-submit, or the container that HINDSIGHT_CONTAINER describes."""
+    return container_operator() or SparkStepOperator
 
 
 @task
@@ -87,61 +87,63 @@ def published_windows(**context: Any) -> list[dict[str, str]]:
     settings = Settings.of(settings_of(context))
     if not settings.window_from or not settings.window_to:
         raise AirflowFailException("FROM and TO are not given. Needed: the part of the past to judge again.")
-    lie_within = [
+    windows = [
         window
         for window in _windows(PUBLISHED, settings.lake)
         if settings.cluster in (None, window["cluster"])
         and settings.window_from <= datetime.fromisoformat(window["from"])
         and datetime.fromisoformat(window["to"]) <= settings.window_to
     ]
-    if not lie_within:
+    if not windows:
         raise AirflowFailException("Found no published window between FROM and TO. Choose other instants.")
-    return lie_within
+    return windows
 
 
 @task
 def late_windows(**context: Any) -> list[dict[str, str]]:
-    """The earlier windows for which this run found records that came late, oldest first; mostly none."""
+    """The earlier windows for which this run read late records, oldest first; mostly none."""
     settings = Settings.of(settings_of(context))
     return _windows(LATE.format(settings.run_id), settings.lake)
 
 
 @task
 def other_clusters(step: str, **context: Any) -> list[dict[str, Any]]:
-    """The runs of the other clusters of which the step of this run found logs of its window; mostly none.
+    """The runs for the other clusters that have logs of this run's window in the same folder; mostly none.
 
-    A run that names its cluster is of that one alone. `hindsight audit`, which names its run, goes on by itself.
+    A run that names its cluster audits that one alone. `hindsight audit` names its run, and audits the others itself.
     """
     settings, conf = Settings.of(settings_of(context)), context["dag_run"].conf or {}
     if settings.cluster or "run_id" in conf:
         return []
     ends = {param_name(end): at.isoformat() for end in WINDOW if (at := getattr(settings, end))}
-    asked = {**context["params"], **ends}
-    found = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{step}.json"))
+    run_params = {**context["params"], **ends}
+    result = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{step}.json"))
     return [
-        {"conf": {**asked, "cluster": name}, "trigger_run_id": launch.safe_run_id(f"of-{name}-{settings.run_id}")}
-        for name in found["other_clusters"]
+        {"conf": {**run_params, "cluster": name}, "trigger_run_id": launch.safe_run_id(f"of-{name}-{settings.run_id}")}
+        for name in result["other_clusters"]
     ]
 
 
 def _windows(query: str, lake: str) -> list[dict[str, str]]:
-    """Windows that the lake names, as params of a run."""
+    """The windows that a query of the lake returns, as params of a run."""
     process = child("sql", query, "--format", "json", "--lake", lake)
-    said, _ = process.communicate()
+    output, _ = process.communicate()
     if process.returncode != DONE:
-        raise AirflowException(f"The lake does not tell its windows: {last_words(said)}")
-    return [{"cluster": r["cluster"], "from": r["window_from"], "to": r["window_to"]} for r in json.loads(said)]
+        raise AirflowException(f"The windows cannot be read from the lake: {last_line(output)}")
+    return [{"cluster": r["cluster"], "from": r["window_from"], "to": r["window_to"]} for r in json.loads(output)]
 
 
-def params(inputs: Mapping[str, Any], *asked: str) -> dict[str, Param]:
-    """A form: what a run is asked comes first; inputs, with what a cluster says of them, are folded away below it.
+def params(inputs: Mapping[str, Any], *fields: str) -> dict[str, Param]:
+    """The form of a DAG run: params for this run first, then the inputs in a folded section.
 
-    Takes: `asked`, of JUDGED or `keep`; no other run has them
+    Args:
+        inputs: The cluster's own values of the inputs, which become defaults.
+        fields: The params that stand first: of JUDGED, or `keep`. A run without them lacks these params.
     """
-    folded = [field for field in MEANINGS if field not in (*JUDGED, KEEP)]
+    others = [field for field in MEANINGS if field not in (*JUDGED, KEEP)]
     return {
-        **{param_name(f): _param(f, inputs.get(f)) for f in asked},
-        **{param_name(f): _param(f, inputs.get(f), section=_FOLDED) for f in folded},
+        **{param_name(f): _param(f, inputs.get(f)) for f in fields},
+        **{param_name(f): _param(f, inputs.get(f), section=_SECTION) for f in others},
     }
 
 
@@ -154,11 +156,11 @@ def _param(field: str, default: Any, **schema: Any) -> Param:
         schema |= {"type": ["null", "string"]}
     title = variable(field).replace("_", " ").capitalize()
     value = int(default) if field in _HOURS and str(default).isdecimal() else default
-    return Param(value, title=title, description=_ON_THE_FORM.get(field, MEANINGS[field]), **schema)
+    return Param(value, title=title, description=_DESCRIPTIONS.get(field, MEANINGS[field]), **schema)
 
 
-def patient() -> dict[str, Any]:
-    """How often the tasks of a schedule are tried again, and when."""
+def retry_arguments() -> dict[str, Any]:
+    """The arguments of retries for the tasks of a schedule: how often and when."""
     text = os.environ.get("HINDSIGHT_RETRIES") or "2"
     if not text.isdecimal():
         raise BadInput(f"HINDSIGHT_RETRIES is {text!r}. Needed: how often a step is tried again, such as 2. Mend it.")

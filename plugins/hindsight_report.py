@@ -1,4 +1,4 @@
-"""The reports of every lake as a page inside Airflow: read-only, for whoever may see DAGs, inert."""
+"""The reports of every lake as pages inside Airflow: read-only, sandboxed, for users who may read the DAGs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from airflow.exceptions import AirflowException
 from airflow.plugins_manager import AirflowPlugin
 from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from hindsight_child import child, last_words
+from hindsight_child import child, last_line
 
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.publication import newest_versions, note
@@ -25,8 +25,8 @@ from kafka_hindsight.shared.page_names import FLEET_PAGE, METRICS, NEWEST, VALID
 
 PREFIX = "/hindsight"
 _DAG = "kafka_night_audit"
-_OF_ALL = (FLEET_PAGE, METRICS, VALIDATION_PAGE)
-"""Files of a lake that may tell of each of its clusters."""
+_OF_ALL_CLUSTERS = (FLEET_PAGE, METRICS, VALIDATION_PAGE)
+"""Files of a lake that may name each of its clusters."""
 _DOCTYPE = "<!doctype html>"
 _BODY = re.compile(rb"<body[^>]*>")
 _PAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}\.html")
@@ -35,28 +35,28 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'self'"
 )
-_OURS = {
+_LIST_HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-"""The list is ours: out of a sandbox its links would reach Airflow without the cookie of who reads it."""
+"""The headers of the list of clusters. It has no sandbox: from there its links would reach Airflow without a cookie."""
 
-HEADERS = _OURS | {"Content-Security-Policy": f"{_POLICY}; sandbox allow-scripts"}
-"""Each page brings a narrower policy of its own. The sandbox keeps a page away from the session of who reads it."""
+HEADERS = _LIST_HEADERS | {"Content-Security-Policy": f"{_POLICY}; sandbox allow-scripts"}
+"""Each page brings a narrower policy of its own. The sandbox keeps a page away from the reader's session."""
 
 app = FastAPI(dependencies=[Depends(requires_access_dag("GET"))], openapi_url=None)
 
 MayRead = Callable[[str | None], bool]
 
 
-class NotThere(Exception):
-    """There is no such page; the text says why."""
+class PageMissing(Exception):
+    """There is no such page, or the reader may not see it; the text says why."""
 
 
 def readers(request: Request, user: GetUserDep) -> MayRead:
-    """Whether who asks may read the nights of a cluster: who may read the cluster's DAG may."""
+    """The check whether the user may read a cluster's reports: those who may read the cluster's DAG may."""
 
     def may_read(cluster: str | None) -> bool:
         try:
@@ -71,96 +71,100 @@ def readers(request: Request, user: GetUserDep) -> MayRead:
 Readers = Annotated[MayRead, Depends(readers)]
 
 
-@app.exception_handler(NotThere)
-def not_there(_: Request, why: NotThere) -> Response:
-    """The reason, for people: it is read inside a frame."""
-    return HTMLResponse(_page(f"<p>{html.escape(str(why))}</p>"), status_code=404, headers=HEADERS)
+@app.exception_handler(PageMissing)
+def page_missing(_: Request, problem: PageMissing) -> Response:
+    """The reason as a page: people read it inside a frame."""
+    return HTMLResponse(_page(f"<p>{html.escape(str(problem))}</p>"), status_code=404, headers=HEADERS)
 
 
 @app.get("/")
 def reports(may_read: Readers) -> Response:
-    """The one report there is; where there are several clusters, those that the reader may see."""
-    seen = [c for c in clusters() if may_read(c.name)]
-    if len(clusters()) == 1 and seen:
-        return RedirectResponse(f"{quote(_shown(seen[0]))}/{NEWEST}", headers=_OURS)
-    rows = "".join(f'<li><a href="{quote(_shown(c))}/{NEWEST}">{html.escape(_shown(c))}</a></li>' for c in seen)
-    every = f'<p><a href="all">All {len(seen)} clusters, the worst first</a></p>' if len(seen) > 1 else ""
-    return HTMLResponse(_page(f"<h1>Clusters</h1>{every}<ul>{rows}</ul>"), headers=_OURS)
+    """The report of the only cluster, or a list of the clusters that the reader may see."""
+    readable = [c for c in clusters() if may_read(c.name)]
+    if len(clusters()) == 1 and readable:
+        return RedirectResponse(f"{quote(_link_name(readable[0]))}/{NEWEST}", headers=_LIST_HEADERS)
+    rows = "".join(
+        f'<li><a href="{quote(_link_name(c))}/{NEWEST}">{html.escape(_link_name(c))}</a></li>' for c in readable
+    )
+    every = f'<p><a href="all">All {len(readable)} clusters, the worst first</a></p>' if len(readable) > 1 else ""
+    return HTMLResponse(_page(f"<h1>Clusters</h1>{every}<ul>{rows}</ul>"), headers=_LIST_HEADERS)
 
 
 @app.get("/all")
 def fleet(may_read: Readers) -> Response:
     """The clusters of all lakes that the reader may see, the worst first."""
-    seen = [c.name for c in clusters() if c.name and may_read(c.name)]
-    if not seen:
-        raise NotThere("There is no cluster to show. Needed: clusters in hindsight.toml, and the right to their DAGs.")
+    names = [c.name for c in clusters() if c.name and may_read(c.name)]
+    if not names:
+        raise PageMissing(
+            "There is no cluster to show. Needed: clusters in hindsight.toml, and the right to their DAGs."
+        )
     try:
-        process = child("fleet", "--html", "--link", "{cluster}/{page}", *(f"--cluster={name}" for name in seen))
+        process = child("fleet", "--html", "--link", "{cluster}/{page}", *(f"--cluster={cluster}" for cluster in names))
     except AirflowException as problem:
-        raise NotThere(str(problem)) from None
+        raise PageMissing(str(problem)) from None
     notes, doctype, page = process.communicate()[0].partition(_DOCTYPE)
     if not doctype:
-        raise NotThere(f"The page cannot be made: {last_words(notes)}")
-    return HTMLResponse(doctype + page, headers=_OURS)
+        raise PageMissing(f"The page cannot be made: {last_line(notes)}")
+    return HTMLResponse(doctype + page, headers=_LIST_HEADERS)
 
 
 @app.get("/{cluster}/metrics")
 def metrics(cluster: str, may_read: Readers) -> Response:
-    """The figures of a lake for who scrapes them, where all of its clusters may be read."""
-    read = _read(_of(cluster, may_read), METRICS, may_read)
-    return Response(read, media_type="application/openmetrics-text; version=1.0.0; charset=utf-8")
+    """The metrics of a lake for scraping, for readers who may see all of its clusters."""
+    figures = _page_bytes(_readable_cluster(cluster, may_read), METRICS, may_read)
+    return Response(figures, media_type="application/openmetrics-text; version=1.0.0; charset=utf-8")
 
 
 @app.get("/{cluster}/{page}")
 def report(cluster: str, page: str, may_read: Readers) -> Response:
-    """One page of a cluster, by its name and by no path; the page of all clusters of its lake."""
-    found = _of(cluster, may_read)
+    """One page of a cluster or of its lake, by its name: a path is refused."""
+    readable = _readable_cluster(cluster, may_read)
     if not _PAGE.fullmatch(page):
-        raise NotThere("There is no such page.")
-    return HTMLResponse(_noted(_read(found, page, may_read), found.lake), headers=HEADERS)
+        raise PageMissing("There is no such page.")
+    return HTMLResponse(_with_note(_page_bytes(readable, page, may_read), readable.lake), headers=HEADERS)
 
 
-def _of(name: str, may_read: MayRead) -> Cluster:
-    """The cluster of that name, if the reader may see it. One lake alone holds what there is, under any name."""
-    known = clusters()
-    found = known[0] if len(known) == 1 else next((c for c in known if c.name == name), None)
-    if found is None or not may_read(found.name):
-        raise NotThere("There is no such page.")
-    return found
+def _readable_cluster(name: str, may_read: MayRead) -> Cluster:
+    """The cluster of that name, if the reader may see it. Where only one cluster is set up, any name is its name."""
+    configured = clusters()
+    match = configured[0] if len(configured) == 1 else next((c for c in configured if c.name == name), None)
+    if match is None or not may_read(match.name):
+        raise PageMissing("There is no such page.")
+    return match
 
 
-def _read(cluster: Cluster, page: str, may_read: MayRead) -> bytes:
-    """A page. In a lake of several clusters each has its own; what is of all asks for the right to all."""
+def _page_bytes(cluster: Cluster, page: str, may_read: MayRead) -> bytes:
+    """Read a page. In a lake of several clusters each has its own; a page of all needs the right to all."""
     folder, others = f"{cluster.lake.rstrip('/')}/report", [c for c in clusters() if c.lake == cluster.lake]
     try:
         if len(others) > 1 and page == NEWEST:
             names = landing.names_in(folder)
-            page = max((name for name in names if is_page_of(name, _shown(cluster))), default=NEWEST)
+            page = max((name for name in names if is_page_of(name, _link_name(cluster))), default=NEWEST)
         if _is_allowed(cluster, page, others, may_read) and not Path(f"{folder}/{page}").is_symlink():
             return landing.read_bytes(f"{folder}/{page}")
     except FileNotFoundError:
         pass
     except (OSError, BadInput) as problem:
-        raise NotThere(f"The page cannot be read: {masked(str(problem))}") from None
-    raise NotThere("There is no such page yet. Needed: a night that was audited.")
+        raise PageMissing(f"The page cannot be read: {masked(str(problem))}") from None
+    raise PageMissing("There is no such page yet. Needed: a night that was audited.")
 
 
 def _is_allowed(cluster: Cluster, page: str, others: Sequence[Cluster], may_read: MayRead) -> bool:
-    if page in _OF_ALL:
+    if page in _OF_ALL_CLUSTERS:
         return all(may_read(c.name) for c in others)
-    return len(others) == 1 or is_page_of(page, _shown(cluster))
+    return len(others) == 1 or is_page_of(page, _link_name(cluster))
 
 
-def _noted(page: bytes, lake: str) -> bytes:
-    """A page, with what is not whole in its lake above it. The page itself was written after a whole publication."""
+def _with_note(page: bytes, lake: str) -> bytes:
+    """A page below a note about an unfinished publication. The page itself was written after a complete one."""
     unfinished = note(lake, newest_versions(lake))
     above = f"<p role=status style='margin:1rem'>{html.escape(unfinished)}</p>" if unfinished else ""
-    opened = _BODY.search(page)
-    begins = opened.end() if opened else 0
+    body = _BODY.search(page)
+    begins = body.end() if body else 0
     return page[:begins] + above.encode() + page[begins:]
 
 
-def _shown(cluster: Cluster) -> str:
+def _link_name(cluster: Cluster) -> str:
     return cluster.name or "night"
 
 
@@ -173,7 +177,7 @@ def _page(body: str) -> str:
 
 
 class HindsightReport(AirflowPlugin):
-    """The page, and its place in the navigation."""
+    """The plugin: the pages, and their place in the navigation."""
 
     name = "hindsight_report"
     fastapi_apps = [{"app": app, "url_prefix": PREFIX, "name": "Kafka Hindsight"}]  # noqa: RUF012 - as Airflow reads it

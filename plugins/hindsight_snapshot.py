@@ -1,4 +1,4 @@
-"""The operator that takes one reading of one cluster in the Spark environment, and hands it the connection on stdin."""
+"""The operator that takes one reading of one cluster in the Spark environment."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from airflow.exceptions import AirflowException, AirflowNotFoundException
 from airflow.sdk import BaseOperator, Connection
 from hindsight_airflow import AirflowFailException
-from hindsight_child import child, last_words
+from hindsight_child import child, last_line
 
 from kafka_hindsight.settings.clusters import DEFAULT_CONNECTION, Cluster
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE
 
 
 class SnapshotOperator(BaseOperator):
-    """Lands one reading. Exit code 2 fails the task for good; any other failure may be retried."""
+    """An operator that lands one reading. Exit code 2 fails the task for good; any other failure may be retried."""
 
     def __init__(self, *, cluster: Cluster, **kwargs: Any) -> None:
         self.connection_id = str(cluster.connection)
@@ -26,7 +26,7 @@ class SnapshotOperator(BaseOperator):
         self.process: subprocess.Popen[str] | None = None
 
     def execute(self, context: Any) -> None:
-        """Takes the reading, for the end of the run's data interval, and logs what it says."""
+        """Take the reading for the end of the run's data interval, with the connection on stdin, and log its output."""
         settings = settings_of(self.connection_id)
         name = self.cluster.name or self.cluster.inputs.get("cluster")
         self.process = child(
@@ -36,26 +36,27 @@ class SnapshotOperator(BaseOperator):
             *(("--connection", "-") if settings else ()),
             *(("--cluster", name) if name else ()),
         )
-        said, _ = self.process.communicate(settings)
-        self.log.info("%s", said)
+        output, _ = self.process.communicate(settings)
+        self.log.info("%s", output)
         code = self.process.returncode
         if code == BAD_INPUT:
-            raise AirflowFailException(f"{self.connection_id} cannot be read with these settings: {last_words(said)}")
+            raise AirflowFailException(f"{self.connection_id} cannot be read with these settings: {last_line(output)}")
         if code != DONE:
             raise AirflowException(
-                f"The reading of {self.connection_id} ended with exit code {code}: {last_words(said)}"
+                f"The reading of {self.connection_id} ended with exit code {code}: {last_line(output)}"
             )
 
     def on_kill(self) -> None:
-        """Ends the reading with the task."""
+        """End the reading with the task."""
         if self.process:
             self.process.terminate()
 
 
 def settings_of(connection_id: str) -> str | None:
-    """The connection as a reading takes it on stdin; None where there is no such default, so that variables name it.
+    """The connection in the form that a reading takes on stdin; None without a default one: variables then name it.
 
-    Raises: AirflowNotFoundException for any other name.
+    Raises:
+        AirflowNotFoundException: There is no connection of a name that is not the default.
     """
     try:
         connection = Connection.get(connection_id)

@@ -1,4 +1,4 @@
-"""What every task of a step is to Airflow, whatever runs it: its settings, its assets, its links, and how it fails."""
+"""The task of a step in Airflow, with any operator: its settings, its assets, its links, and its failures."""
 
 from __future__ import annotations
 
@@ -30,47 +30,50 @@ _MEANING = {
     BAD_INPUT: "A retry would find the same.",
     REFUSED: "The publication was refused: gold stays as it was; a retry would be refused too.",
 }
-_MOST_TOLD = 1000
-"""Characters of a step's own sentences in the failure of its task, and so in an alert; the log has all of them."""
+_MAX_REASON = 1000
+"""Characters of a step's own sentences that the failure of its task quotes, and so an alert; the log has them all."""
 
-_OTHERS = "The lines above say why; another try leaves the same tables as an undisturbed one."
+_RETRY_NOTE = "The lines above say why; another try leaves the same tables as an undisturbed one."
 
 POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
-"""Where steps stand in line. A pool that is named must exist, or nothing is ever scheduled: so none is by default."""
+"""The pool of each step. The default is Airflow's own: tasks of a pool that does not exist are never scheduled."""
 
 WINDOW = ("window_from", "window_to")
-"""What a run of one window, or of the past, is asked."""
+"""The params of a run of one window, or of the past."""
 
 JUDGED = (*WINDOW, "maintenance")
-"""What the form of a run that judges has in front."""
+"""The first params in the form of a run that judges."""
 
 
 class Refused(AirflowFailException):
-    """The publication was refused: the lake holds why."""
+    """The publication was refused: the lake holds the reason."""
 
 
 class StepTask(BaseOperator):
-    """What the operators of a step have in common. Exit codes 2 and 42 fail the task for good."""
+    """The base of all operators of a step. Exit codes 2 and 42 fail the task for good."""
 
     operator_extra_links = (ReportLink(), SparkLink())
-    usual: Mapping[str, Any] = MappingProxyType({})
+    operator_arguments: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, *, step: Step, cluster: Cluster, window: dict[str, str] | None = None, **kwargs: Any) -> None:
-        super().__init__(**{**of_step(step, cluster), **self.usual, **kwargs})
+        super().__init__(**{**task_arguments(step, cluster), **self.operator_arguments, **kwargs})
         self.step = step
         self.cluster = cluster
         self.window = window
-        self.given: dict[str, Any] = {}
+        self.step_settings: dict[str, Any] = {}
         self.application: str | None = None
 
     @contextmanager
     def ending(self) -> Iterator[None]:
-        """Around the run of the step, whatever runs it: how it ended is what it left in its run's folder of the lake.
+        """Wrap the run of the step, and fail by the result that the step left in its run's folder of the lake.
 
-        Raises: AirflowFailException where no retry helps; AirflowException for any other failure. The provider's own
-            would name its whole command line, which would go out with an alert.
+        The provider's own failure is replaced: it names the whole command line, which an alert would send out.
+
+        Raises:
+            AirflowFailException: No retry helps.
+            AirflowException: Any other failure.
         """
-        place = self.given["lake"], self.given["run_id"], self.step.name
+        place = self.step_settings["lake"], self.step_settings["run_id"], self.step.name
         forget_result(*place)
         failure = None
         try:
@@ -83,30 +86,32 @@ class StepTask(BaseOperator):
             raise _failed(self.step.name, result, isinstance(failure, AirflowSkipException)) from failure
 
     def get_openlineage_facets_on_start(self) -> Any:
-        """The tables that it reads and writes, for OpenLineage's provider."""
+        """The tables that the step reads and writes, for OpenLineage's provider."""
         return lineage(self.step, self.cluster)
 
 
 def _failed(step: str, result: Result | None, is_final: bool) -> AirflowException:
     """The failure of a task in its step's own sentences.
 
-    Takes: what the step left; `is_final`, whether what ran it knows that it ended with a code that is never retried.
-    Edge case: a step that was killed leaves nothing, and this worker may not reach the lake.
+    Args:
+        step: The name of the step.
+        result: The result in the lake. None where the step was killed, or this worker cannot read the lake.
+        is_final: Whether the operator knows that the step ended with an exit code that is never retried.
     """
     if result is None or result.exit_code == DONE:
         if is_final:
             return AirflowFailException(f"{step} ended with exit code 2 or 42. {_MEANING[BAD_INPUT]}")
-        return AirflowException(f"{step} left no result: it was killed, or could not start. {_OTHERS}")
-    code, why = result.exit_code, " ".join(" ".join(result.sentences).split())[:_MOST_TOLD]
+        return AirflowException(f"{step} left no result: it was killed, or could not start. {_RETRY_NOTE}")
+    code, why = result.exit_code, " ".join(" ".join(result.sentences).split())[:_MAX_REASON]
     kind = Refused if code == REFUSED else AirflowFailException if code in NEVER_RETRIED else AirflowException
-    return kind(" ".join(filter(None, (f"{step} ended with exit code {code}.", why, _MEANING.get(code, _OTHERS)))))
+    return kind(" ".join(filter(None, (f"{step} ended with exit code {code}.", why, _MEANING.get(code, _RETRY_NOTE)))))
 
 
-def of_step(step: Step, cluster: Cluster) -> dict[str, Any]:
-    """What Airflow knows of a task that runs the step: its name, its assets, its links and its place in the queue.
+def task_arguments(step: Step, cluster: Cluster) -> dict[str, Any]:
+    """The operator's arguments for a task that runs the step: its name, its assets, its pool and its weight.
 
-    Edge case: by Airflow's own rule of weights all runs of a backfill ingest before one rebuilds, and each then finds
-    rows of another in staging. Where steps stand in line, a run that has begun goes first.
+    By Airflow's default weight rule all runs of a backfill would ingest before one rebuilds, and each would then find
+    rows of another in staging. With `upstream` a run that has begun goes first.
     """
     return {
         "task_id": step.name,
@@ -119,10 +124,10 @@ def of_step(step: Step, cluster: Cluster) -> dict[str, Any]:
 
 
 def _asset(table: str, cluster: Cluster) -> Asset:
-    """A table of a lake, as far as one cluster writes it: other clusters may write rows of their own there.
+    """The rows of one cluster in a table of a lake: other clusters may write rows of their own there.
 
-    Edge case: without a cluster's name a table keeps its own as its address. Airflow lets one asset of a name be
-    active, and `airflow dags test` takes none away, so an audit would fail on each lake but the first.
+    Without a cluster's name the URI of the asset is the name of the table. Airflow allows one active asset of a name,
+    and `airflow dags test` removes none: with the lake in the URI, an audit would fail on each lake but the first.
     """
     group, extra = table.partition(".")[0], {"cluster": cluster.name, "lake": cluster.lake, "table": table}
     if not cluster.name:
@@ -135,22 +140,22 @@ def _asset(table: str, cluster: Cluster) -> Asset:
 def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str, Any]:
     """The settings of a run, as `Settings.of` reads them.
 
-    The window: the one given, of a run that takes many; else params `from` and `to`; else, with `whole_input`,
-    everything; else the data interval moved back by the look-ahead, so that what began before midnight has had time
-    to end.
+    The window is the argument, in a run of many windows; else params `from` and `to`; else, with `whole_input`, the
+    whole input; else the data interval moved back by the look-ahead, so that events that began before midnight have
+    had time to end.
     """
     params, run = {**context["params"], **(window or {})}, context["dag_run"]
-    given = {field: value for field in MEANINGS if (value := params.get(param_name(field))) not in (None, "")}
+    settings = {field: value for field in MEANINGS if (value := params.get(param_name(field))) not in (None, "")}
     interval = context.get("data_interval_start"), context.get("data_interval_end")
-    if not params.get("whole_input") and not {"window_from", "window_to"} & given.keys() and all(interval):
-        back = timedelta(hours=int(given.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
-        given["window_from"], given["window_to"] = ((at - back).isoformat() for at in interval)
+    if not params.get("whole_input") and not {"window_from", "window_to"} & settings.keys() and all(interval):
+        back = timedelta(hours=int(settings.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
+        settings["window_from"], settings["window_to"] = ((at - back).isoformat() for at in interval)
     name = (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id)
     return {
         "lake": str(LAKE),
         "read_to_end": bool(params.get("read_to_end")),
         "audits_others": True,
-        **given,
+        **settings,
         "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,
         "run_at": run.start_date.isoformat(),
         "owners": owners(),

@@ -24,7 +24,7 @@ from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
 from kafka_hindsight.intake.reading_files import Readings, joined, read_landed, read_readings
 from kafka_hindsight.intake.record_reader import changed_file
-from kafka_hindsight.knowledge.conversion import NotAPattern, compiled
+from kafka_hindsight.knowledge.conversion import NotAPattern, compile_pattern
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
 from kafka_hindsight.logs.files import Listing, Place
@@ -145,7 +145,7 @@ def looking(engine: Engine, settings: Settings) -> Callable[[], Listing]:
 def _wrong(variable: str, pattern: str | None) -> list[str]:
     try:
         if pattern is not None:
-            compiled(pattern)
+            compile_pattern(pattern)
         return []
     except NotAPattern as problem:
         return [f"{variable} cannot be used: {problem} Copy it from the configuration of log4j or logback."]

@@ -60,7 +60,7 @@ def part_read(narrowings: Iterable[Narrowing], table: Table, scope: Scope) -> Pa
     """The rows of a table that narrowings read: those around the window, or all if one of them reads all."""
     if table.time_column is None or not all(n.leaf.span for n in narrowings):
         return Part(scope.cluster)
-    return Part(scope.cluster, table.time_column, (scope.seen.start, scope.seen.end))
+    return Part(scope.cluster, table.time_column, (scope.wide_window.start, scope.wide_window.end))
 
 
 def within(part: pa.Table, table: Table, scope: Scope, span: str) -> pa.Table:

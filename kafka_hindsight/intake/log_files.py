@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.archive_members import members
 from kafka_hindsight.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
-from kafka_hindsight.knowledge.metadata_log import FOLDER, named
+from kafka_hindsight.knowledge.metadata_log import FOLDER, file_name
 from kafka_hindsight.lake.landing import is_there
 from kafka_hindsight.logs.archives import is_archive
 from kafka_hindsight.logs.files import Listing, LogFile, Members, Place
@@ -72,7 +72,7 @@ def _list(engine: Engine, place: Place, glob: str | None, archive_files: Members
         for entry in readable
         if _is_chosen(entry, glob, place)
     )
-    metadata = tuple(_file(entry, place) for entry in readable if named(entry.name) and not entry.archive)
+    metadata = tuple(_file(entry, place) for entry in readable if file_name(entry.name) and not entry.archive)
     if not files:
         raise _no_log(place, entries, glob)
     names = {f.name for f in (*files, *metadata)}
@@ -158,7 +158,7 @@ def _not_read(entry: Found) -> str:
     name = entry.name
     if entry.why_not:
         return f"{name} ({entry.why_not})"
-    if entry.archive and named(name):
+    if entry.archive and file_name(name):
         return f"{name} (cluster metadata within an archive: unpack it)"
     folder, _, file = name.rpartition("/")
     if GC_LOG_REGEX.fullmatch(file):

@@ -16,7 +16,7 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import QUARANTINE
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, shaped, table_of
-from kafka_hindsight.knowledge.metadata_log import Found, named, read_segment, read_snapshot
+from kafka_hindsight.knowledge.metadata_log import FileContents, file_name, read_segment, read_snapshot
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import Bytes
@@ -193,7 +193,7 @@ def _begin(row: Row | None) -> Row:
 
 
 def _rows(arguments: Row, data: bytes) -> Iterator[Row]:
-    name = named(arguments["file"])
+    name = file_name(arguments["file"])
     assert name is not None
     if zlib.crc32(data[: arguments["start"]]) != arguments["prefix_crc"]:
         arguments = {**arguments, **_NEW}
@@ -209,7 +209,7 @@ def _rows(arguments: Row, data: bytes) -> Iterator[Row]:
         yield {"record": {**row, "written_at": at, "source": arguments["source"], "file": arguments["file"]}}
 
 
-def _fact(decoded: Found, data: bytes, is_snapshot: bool) -> Row:
+def _fact(decoded: FileContents, data: bytes, is_snapshot: bool) -> Row:
     return {
         "is_snapshot": is_snapshot,
         "size_bytes": len(data),
@@ -220,7 +220,7 @@ def _fact(decoded: Found, data: bytes, is_snapshot: bool) -> Row:
         "record_count": len(decoded.rows),
         "skipped_count": decoded.skipped.total(),
         "skipped": [{"record_type": kind, "count": n} for kind, n in sorted(decoded.skipped.items())],
-        "errors": list(decoded.wrong),
+        "errors": list(decoded.problems),
     }
 
 

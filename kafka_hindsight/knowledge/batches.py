@@ -23,7 +23,7 @@ _CHECKED_FROM = 21
 _HEAD = _PREFIX.size + _REST.size
 _MAGIC = 2
 _LARGEST = 16 * 1024 * 1024
-"""KRaft ends a batch at 8 MiB (KafkaRaftClient.MAX_BATCH_SIZE_BYTES): a length far beyond it is none."""
+"""KRaft ends a batch at 8 MiB (KafkaRaftClient.MAX_BATCH_SIZE_BYTES): a much larger number is not a batch's length."""
 
 _CONTROL, _CODEC = 0x20, 0x07
 _CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -41,7 +41,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Batch:
-    """What was written at once. `end`: the byte after it."""
+    """Records that were written at once. `end`: the byte after the batch."""
 
     end: int
     base_offset: int
@@ -52,10 +52,10 @@ class Batch:
 
 
 def batches(data: bytes, start: int = 0) -> Iterator[Batch]:
-    """The whole batches from a byte on.
+    """The whole batches from a byte on. Data that end within a batch are not an error: it may still be written.
 
-    Keeps: what is cut off anywhere gives the batches that are whole, and no error: the last may still be written.
-    Raises: Malformed at the first batch that is not what its head says.
+    Raises:
+        Malformed: A batch differs from its head.
     """
     at = start
     while (end := _end(data, at)) is not None:
@@ -64,11 +64,11 @@ def batches(data: bytes, start: int = 0) -> Iterator[Batch]:
 
 
 def _end(data: bytes, at: int) -> int | None:
-    """Where the batch at a byte ends; None where it is not whole."""
-    left = len(data) - at
-    if left > _MAGIC_AT and data[at + _MAGIC_AT] != _MAGIC:
+    """The byte after the batch that begins at a byte; None where the batch is not whole."""
+    available = len(data) - at
+    if available > _MAGIC_AT and data[at + _MAGIC_AT] != _MAGIC:
         raise Malformed(f"Byte {at}: found a batch of magic {data[at + _MAGIC_AT]}. Needed: {_MAGIC}.")
-    if left < _PREFIX.size:
+    if available < _PREFIX.size:
         return None
     length = _PREFIX.unpack_from(data, at)[1]
     if not _REST.size <= length <= _LARGEST:
@@ -80,9 +80,9 @@ def _end(data: bytes, at: int) -> int | None:
 def _batch(data: bytes, at: int, end: int) -> Batch:
     base, _ = _PREFIX.unpack_from(data, at)
     epoch, _, crc, attributes, last_delta, first_ms, _, _, _, _, count = _REST.unpack_from(data, at + _PREFIX.size)
-    found = crc32c(data[at + _CHECKED_FROM : end])
-    if found != crc:
-        raise Malformed(f"Byte {at}: the batch at offset {base} has checksum {found:08x}. Needed: {crc:08x}.")
+    checksum = crc32c(data[at + _CHECKED_FROM : end])
+    if checksum != crc:
+        raise Malformed(f"Byte {at}: the batch at offset {base} has checksum {checksum:08x}. Needed: {crc:08x}.")
     if attributes & _CODEC:
         name = dict(enumerate(_CODECS)).get(attributes & _CODEC, "an unknown codec")
         raise Malformed(f"Byte {at}: the batch at offset {base} is packed with {name}. Needed: none, as KRaft writes.")
@@ -106,9 +106,9 @@ def _record(cursor: Cursor, base: int, first_ms: int) -> Record:
     return Record(offset, at_ms, key, value)
 
 
-def _bytes(cursor: Cursor, of: str) -> bytes | None:
-    size = cursor.zigzag(f"length of {of}")
-    return None if size == -1 else cursor.take(size, of)
+def _bytes(cursor: Cursor, name: str) -> bytes | None:
+    size = cursor.zigzag(f"length of {name}")
+    return None if size == -1 else cursor.take(size, name)
 
 
 def crc32c(data: bytes) -> int:

@@ -1,4 +1,4 @@
-"""Patterns of log4j, log4j2 and logback, compiled: where a record begins, when, who logged it, and what it says.
+"""Patterns of log4j, log4j2 and logback as regexes: they find a record's beginning, instant, logger and message.
 
 A pattern is a line of conversion words, as in `[%d] %p %m (%c)%n`. Source: the manuals of log4j 1.2 PatternLayout,
 log4j2 Pattern Layout and logback's PatternLayout, Spring Boot's defaults.xml, JBoss LogManager's PatternFormatter.
@@ -15,16 +15,16 @@ from functools import cache
 from kafka_hindsight.knowledge.model import Words
 
 WORD_REACH = 120
-"""A thread's name, or what a program puts into a line by itself, is no longer: the search stays cheap."""
+"""The most characters of a thread's name, or of a program's own text in a head: the search stays cheap."""
 
 TAIL_REACH = 600
-"""What follows a message stands within the last characters of its line."""
+"""The part of a pattern after the message is looked for within so many last characters of a line."""
 
 _ANYTHING = rf"[^\n]{{0,{WORD_REACH}}}?"
 _LEVEL = "(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|NOTICE|CONFIG)"
 _LOGGER = r"(?P<logger>[\w$./\[\]-]{1,300})"
 _CONNECTOR = r"(?:\[[^\]|\n]{0,120}\|[^\]\n]{0,60}\] ?)?"
-"""What Kafka Connect puts before a message where a connector or a task speaks. Source: KIP-449."""
+"""The prefix of Kafka Connect before the messages of a connector or a task. Source: KIP-449."""
 
 _WORDS = {
     **dict.fromkeys(("p", "le", "level"), _LEVEL),
@@ -40,7 +40,7 @@ _WORDS = {
     **dict.fromkeys(("pid", "processId", "h", "H", "hostName", "contextName", "cn", "u", "uuid"), r"\S{0,120}"),
     "connector": _CONNECTOR,
 }
-"""What a conversion word stands for in a line, as a regex."""
+"""The regex of the text that each conversion word stands for."""
 
 _CLOCKS = ("d", "date")
 _MESSAGES = ("m", "msg", "message", "s")
@@ -95,11 +95,11 @@ _TRACE = re.compile(
 
 
 class NotAPattern(ValueError):
-    """A pattern that no record can be read by: the sentence says why."""
+    """No record can be read by this pattern: the text says why."""
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledPattern:
     """A pattern as regexes: what stands before a message, and what stands after it in its line.
 
     `head` has the groups of a clock; `is_utc` where the pattern itself says that this clock runs in UTC. `words` are
@@ -112,35 +112,39 @@ class Compiled:
     words: tuple[tuple[str, str], ...]
 
     def fits_until(self, line: str) -> tuple[int, str]:
-        """How many characters of a line fit the head, and what was needed next: a conversion word, or a literal."""
+        """The number of characters of a line that fit the head, and the conversion word or literal that is missing."""
         reached = 0
         for count, (word, regex) in enumerate(self.words, 1):
-            begun = re.match(_named_once(list(self.words[:count])), line, re.ASCII)
-            if begun is None:
+            match = re.match(_named_once(list(self.words[:count])), line, re.ASCII)
+            if match is None:
                 return reached, f"%{word}" if word else re.sub(r"\\(.)", r"\1", regex)
-            reached = begun.end()
+            reached = match.end()
         return reached, ""
 
     def cut(self, text: str) -> Words:
         """The logger and the message of a record with such a head."""
-        begun = self.head.match(text)
-        start = begun.end() if begun else 0
+        head = self.head.match(text)
+        start = head.end() if head else 0
         if self.tail is None:
             trace = _TRACE.search(text, start)
             message = text[start : trace.start() if trace else None].rstrip("\r")
-            return (begun["logger"] if begun and "logger" in self.head.groupindex else None), message
+            return (head["logger"] if head and "logger" in self.head.groupindex else None), message
         first = text.find("\n", start)
         for end in (len(text) if first < 0 else first, len(text)):
             reach = max(start, end - TAIL_REACH)
-            if told := self.tail.fullmatch(text[reach:end].rstrip("\r")):
-                logger = told["logger"] if "logger" in self.tail.groupindex else begun and begun["logger"]
-                return logger, text[start : reach + told.start("tail")]
+            if tail := self.tail.fullmatch(text[reach:end].rstrip("\r")):
+                logger = tail["logger"] if "logger" in self.tail.groupindex else head and head["logger"]
+                return logger, text[start : reach + tail.start("tail")]
         return None, text[start:].rstrip("\r")
 
 
 @cache
-def compiled(pattern: str) -> Compiled:
-    """A pattern as regexes. Raises: NotAPattern where it holds no date, no message, or a word that is not known."""
+def compile_pattern(pattern: str) -> CompiledPattern:
+    """Compile a pattern to regexes.
+
+    Raises:
+        NotAPattern: The pattern has no date, no message, or an unknown conversion word.
+    """
     tokens = list(_tokens(_without_variables(pattern)))
     words = [word for word, _ in tokens]
     clock, at = _first(words, _CLOCKS), _first(words, _MESSAGES)
@@ -153,42 +157,43 @@ def compiled(pattern: str) -> Compiled:
         raise NotAPattern(f"{pattern!r} shows its date after its message. Needed: the date before it.")
     before, after = _named_once(tokens[:at]), _named_once(tokens[at + 1 :])
     tail = re.compile(f"(?s:.*)(?P<tail>{after})", re.ASCII) if after.strip() else None
-    return Compiled(re.compile(before, re.ASCII), tail, "UTC" in words[clock : clock + 2], tuple(tokens[:at]))
+    return CompiledPattern(re.compile(before, re.ASCII), tail, "UTC" in words[clock : clock + 2], tuple(tokens[:at]))
 
 
-def _first(words: Sequence[str], wanted: Sequence[str]) -> int | None:
-    return next((n for n, word in enumerate(words) if word in wanted), None)
+def _first(words: Sequence[str], names: Sequence[str]) -> int | None:
+    return next((n for n, word in enumerate(words) if word in names), None)
 
 
-def instant_of(part: Mapping[str, str], is_utc: bool) -> tuple[datetime, bool] | None:
-    """What the parts of a head's clock say, to the second, and whether that is an instant or what a clock of some zone
-    showed.
+def instant_of(fields: Mapping[str, str], is_utc: bool) -> tuple[datetime, bool] | None:
+    """The instant of a head's clock, to the second, by the regex's groups.
 
-    Edge case: None where no calendar has it, or where it shows no day.
+    Returns:
+        The time and whether it is an instant; else it is a local time of an unknown zone. None for a clock without a
+        day, or a day that does not exist.
     """
-    if epoch := part.get("epoch"):
+    if epoch := fields.get("epoch"):
         return datetime.fromtimestamp(int(epoch), UTC), True
-    if "year" not in part:
+    if "year" not in fields:
         return None
-    month = _MONTHS.get(part["month"]) or int(part["month"])
+    month = _MONTHS.get(fields["month"]) or int(fields["month"])
     try:
-        day, hour, minute, second = (int(part[name]) for name in ("day", "hour", "minute", "second"))
-        at = datetime(int(part["year"]), month, day, hour, minute, second, tzinfo=UTC)
+        day, hour, minute, second = (int(fields[name]) for name in ("day", "hour", "minute", "second"))
+        at = datetime(int(fields["year"]), month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         return None
-    zone = part.get("zone", "Z")
+    zone = fields.get("zone", "Z")
     if zone == "Z":
-        return at, "zone" in part or is_utc
+        return at, "zone" in fields or is_utc
     minutes = int(zone[1:3]) * 60 + int(zone[3:].lstrip(":") or "0")
     return at - timedelta(minutes=-minutes if zone[0] == "-" else minutes), True
 
 
 def _without_variables(pattern: str) -> str:
-    """The pattern with what its variables stand for, as far as it says so itself."""
-    while found := _VARIABLE.search(pattern):
-        default = found["default"] or ""
-        said = "%pid" if "PID" in found["name"] and not default.strip() else default
-        pattern = pattern[: found.start()] + said + pattern[found.end() :]
+    """The pattern with each variable replaced by the default value that the pattern itself names."""
+    while variable := _VARIABLE.search(pattern):
+        default = variable["default"] or ""
+        value = "%pid" if "PID" in variable["name"] and not default.strip() else default
+        pattern = pattern[: variable.start()] + value + pattern[variable.end() :]
     return pattern
 
 
@@ -232,7 +237,7 @@ def _converted(word: str, options: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _around(word: str, inner: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """What a word encloses. Edge case: what is shown only where it is not empty may be missing."""
+    """The tokens within a conversion word's braces. Those of `notEmpty` and the like may be missing from a line."""
     if word not in _OPTIONAL or any(w in (*_MESSAGES, *_CLOCKS) for w, _ in inner):
         return inner
     return [("", f"(?:{''.join(regex for _, regex in inner)})?")]
@@ -245,28 +250,28 @@ def _padded(tokens: Iterator[tuple[str, str]], least: str | None) -> Iterator[tu
 
 
 def _clock(format_: str) -> str:
-    """The regex of a date. Edge case: a date in the form of ISO may have a T, a dot or a comma, and a zone."""
-    named = _FORMATS.get(format_.strip(), format_.strip())
-    if named in _EPOCHS:
-        return _EPOCHS[named]
-    found = []
-    for token in _DATE_TOKEN.finditer(named):
+    """The regex of a date. A date in the form of ISO may have a T, a dot or a comma, and a zone."""
+    date_format = _FORMATS.get(format_.strip(), format_.strip())
+    if date_format in _EPOCHS:
+        return _EPOCHS[date_format]
+    regexes = []
+    for token in _DATE_TOKEN.finditer(date_format):
         letters = token["letters"]
         if letters and letters != "T":
             part = _PARTS.get("MMM" if letters == "MMM" else letters[0])
             if part is None:
                 raise NotAPattern(f"{format_!r} holds {letters!r}, which no date is read by.")
-            found.append(part)
+            regexes.append(part)
         else:
-            found.append(re.escape(token["quoted"] or letters or token["other"]))
-    regex = _AS_DEFAULT.sub("[.,]", "".join(found).replace(r"\.", "."))
-    if named == _FULL:
+            regexes.append(re.escape(token["quoted"] or letters or token["other"]))
+    regex = _AS_DEFAULT.sub("[.,]", "".join(regexes).replace(r"\.", "."))
+    if date_format == _FULL:
         regex = regex.replace(r"\ ", "[T ]").replace(_FRACTION, f"(?:{_FRACTION})?") + _PARTS["X"] + "?"
     return regex
 
 
-def any_head(patterns: Iterable[Compiled]) -> re.Pattern[str]:
-    """A regex that matches what begins with the head of one of some patterns. What several begin with is there once."""
+def any_head(patterns: Iterable[CompiledPattern]) -> re.Pattern[str]:
+    """A regex that matches the head of any of some patterns. Beginnings that several share are in it once."""
     heads = [
         [re.sub(r"\(\?P<\w+>", "(?:", regex) for word, regex in each.words if word not in _ENDS] for each in patterns
     ]
@@ -274,24 +279,24 @@ def any_head(patterns: Iterable[Compiled]) -> re.Pattern[str]:
 
 
 def _joined(heads: Iterable[Sequence[str]]) -> str:
-    rests: dict[str, list[Sequence[str]]] = {}
-    for first, *rest in filter(None, heads):
-        rests.setdefault(first, []).append(rest)
-    return "|".join(first + (f"(?:{_joined(several)})" if all(several) else "") for first, several in rests.items())
+    tails: dict[str, list[Sequence[str]]] = {}
+    for first, *tail in filter(None, heads):
+        tails.setdefault(first, []).append(tail)
+    return "|".join(first + (f"(?:{_joined(ends)})" if all(ends) else "") for first, ends in tails.items())
 
 
 def _named_once(tokens: list[tuple[str, str]]) -> str:
-    """The regexes one after another: of clocks and loggers the first has the names; ends of lines say nothing."""
-    found, seen = "", set[str]()
+    """The regexes one after another, without ends of lines. Only the first clock and logger keep their named groups."""
+    joined, names = "", set[str]()
     for word, regex in tokens:
         if word in _ENDS:
             continue
         for name in re.findall(r"\(\?P<(\w+)>", regex):
-            if name in seen:
+            if name in names:
                 regex = regex.replace(f"(?P<{name}>", "(?:")
-        seen |= set(re.findall(r"\(\?P<(\w+)>", regex))
-        found += regex
-    return found
+        names |= set(re.findall(r"\(\?P<(\w+)>", regex))
+        joined += regex
+    return joined
 
 
 def _options(pattern: str, at: int) -> tuple[list[str], int]:
@@ -303,7 +308,7 @@ def _options(pattern: str, at: int) -> tuple[list[str], int]:
 
 
 def _enclosed(pattern: str, at: int, pair: str) -> tuple[str, int]:
-    """What stands between a bracket and the one that closes it, and what follows that."""
+    """The text between a bracket and the one that closes it, and the place after that."""
     depth = 0
     for end in range(at, len(pattern)):
         depth += (pattern[end] == pair[0]) - (pattern[end] == pair[1])

@@ -1,4 +1,4 @@
-"""What transports wrap around the lines of a log: when a line passed, from where, and the line inside.
+"""The envelopes that transports put around the lines of a log: the time, the origin, and the line inside.
 
 An envelope is a prefix that a regex matches, or an object of JSON with certain fields. Envelopes may nest: the
 line inside of one may be another.
@@ -51,7 +51,7 @@ PREFIXES = (
         source="journalctl -o short-iso and -o short; RFC 3164, 5.4",
     ),
 )
-"""Order: the first that all lines have, and behind which the most is understood."""
+"""A log has the first of these prefixes that all its lines have and behind which most lines can be read."""
 
 _POD = (("kubernetes.pod.name", "kubernetes.container.name"), ("kubernetes.pod_name", "kubernetes.container_name"))
 ORIGINS = (
@@ -71,7 +71,7 @@ ORIGINS = (
     ("hostname",),
     ("labels.instance",),
 )
-"""Who wrote a line, by the fields of which the first that are there are taken."""
+"""The fields that name the writer of a line: the first of these that an object has count."""
 
 OBJECTS = (
     JsonEnvelope(
@@ -108,7 +108,7 @@ OBJECTS = (
         name="message", line="message", source="Filebeat, Logstash, Vector and CloudWatch's events: the field message"
     ),
 )
-"""Order: an object is of the first whose fields it has."""
+"""An object belongs to the first of these envelopes whose fields it has."""
 
 OTLP = "otlp"
 """OpenTelemetry's records in JSON: one line holds many. Source: opentelemetry-proto, logs/v1/logs.proto."""

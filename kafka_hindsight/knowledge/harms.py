@@ -1,4 +1,4 @@
-"""What to do about each harm, absence and change of leader: what is urgent, helps now, and would have prevented it."""
+"""The urgency, the advice and the prevention of each harm, each absence of a broker and each change of leader."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 
 State = Literal["act", "look", "calm"]
-"""What a window asks of its reader: do something now, look when there is time, or nothing."""
+"""The state of a window: act now, look when there is time, or nothing to do."""
 
 
 @dataclass(frozen=True)
 class HarmNote:
-    """One harm as a reader needs it.
+    """The state, the label and the advice of one harm.
 
-    `now` is the advice in one sentence; `commands` show how things are now: braces name a topic or a group.
+    `now` is the advice in one sentence; `commands` show the present state: braces stand for a topic or a group.
     """
 
     state: State
@@ -146,28 +146,28 @@ FAILOVER_ADVICE: dict[str, str] = {
     " leaders.",
     "unknown": RULE_BY_ID["leaderships_unseen"].advice,
 }
-"""By the kind of gold.failovers. Advice that a rule or a period gives already is taken from there."""
+"""The advice by the kind of gold.failovers, shared with rules and periods out of sync where they have the same."""
 
 _OVER_A_DISK = re.compile(
     r"Shutdown broker because |Halting broker because dir |Shutting down because couldn't communicate offline log dir "
 )
-"""What a broker writes as it halts over its log directories. Source: LogManager, ReplicaManager.handleLogDirFailure,
-BrokerLifecycleManager."""
+"""Lines with which a broker halts because of its log directories. Source: LogManager,
+ReplicaManager.handleLogDirFailure, BrokerLifecycleManager."""
 
 
 def halts_over_disk(outage: BrokerOutage) -> bool:
-    """Whether a broker that went without a shutdown halted since its log directories had failed."""
+    """Whether a broker went away without a shutdown because its log directories had failed."""
     halts = (q.happened_at for q in outage.evidence if _OVER_A_DISK.search(q.text))
     return outage.kind == OutageKind.CRASH and any(at <= (outage.up_at or at) for at in halts)
 
 
 def outage_verb(outage: BrokerOutage) -> str:
-    """What a broker did, after its name."""
+    """The verb that says how a broker went away, to follow its name."""
     return "halted over its log directories" if halts_over_disk(outage) else _OUTAGE_VERBS[outage.kind]
 
 
 def outage_advice(outage: BrokerOutage) -> str:
-    """What to do about an absence."""
+    """The advice about an absence."""
     return _DISK_ADVICE if halts_over_disk(outage) else _OUTAGE_ADVICE[outage.kind]
 
 

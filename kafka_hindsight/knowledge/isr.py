@@ -9,7 +9,7 @@ REPLICA_LAG = timedelta(seconds=30)
 follower that has not reached its log end for that long (ReplicaManager.startup, Partition.isFollowerOutOfSync)."""
 
 CYCLES_WITHIN = timedelta(minutes=30)
-"""Returns of one partition within this span are one fault: the rule isr_flapping."""
+"""Returns of one partition within this time are one fault: the rule isr_flapping."""
 
 CALM_AFTER = CYCLES_WITHIN / 3
 """A broker that has stayed in its ISRs this long has recovered. Three cycles in half an hour are one in ten minutes."""
@@ -26,9 +26,9 @@ OUT_OF_SYNC_ADVICE: dict[OutOfSyncKind, str] = {
 }
 
 RESTART_GAP_MS = 10 * 60_000
-"""How long after a broker is back in every ISR the next stop still belongs to the same restart. Our choice: operators
-and their tools continue as soon as no partition is under-replicated (Strimzi's KafkaRoller, Confluent's rolling
-restart); ten minutes leave a person time to check, as for members of a group that are restarted."""
+"""The longest pause between two stops of one rolling restart, from the time when the first broker is back in every ISR.
+Our choice: operators and their tools continue as soon as no partition is under-replicated (Strimzi's KafkaRoller,
+Confluent's rolling restart); ten minutes leave a person time to check, as in the restart of a group's members."""
 
 RESTART_ADVICE: dict[bool, str] = {
     True: "Stop the next broker only when no partition is under-replicated: kafka-topics.sh --describe"

@@ -98,7 +98,7 @@ JSON_LAYOUTS = (
         source="Go's log/slog NewJSONHandler and NewTextHandler; logrus JSONFormatter, TextFormatter without colours",
     ),
 )
-"""Order: an object is of the first layout whose logger, message and time it has."""
+"""An object belongs to the first of these layouts whose logger, message and time it has."""
 
 OF_CLASSES = tuple(layout for layout in JSON_LAYOUTS if not layout.program)
 """The layouts whose records name a class as their logger, as Kafka's own do."""

@@ -21,7 +21,7 @@ class Kind(StrEnum):
     meaning: str
 
     def __new__(cls, value: str, subject: str, meaning: str) -> Kind:
-        """A string that knows what it means."""
+        """Make a string with a subject and a meaning."""
         kind = str.__new__(cls, value)
         kind._value_ = value
         kind.subject, kind.meaning = subject, meaning

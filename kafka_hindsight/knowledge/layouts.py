@@ -34,7 +34,7 @@ Source: kafka.server.BrokerLifecycleManager until 4.2 is org.apache.kafka.server
 
 
 def class_of(logger: str) -> str:
-    """What a logger is known by: the class of Kafka's own, wherever it lies, else the whole name."""
+    """The name by which a logger is recognised: the class alone within Kafka's packages, else the whole name."""
     return logger.rpartition(".")[2] if logger.startswith(KAFKAS_PACKAGES) else logger
 
 
@@ -49,7 +49,7 @@ def _logger_in(end: str) -> str | None:
 
 
 def cut_apache(text: str) -> Words:
-    """The logger stands at the end of the first line, else at the end of the last; the message before it."""
+    """Cut the logger from the end of the first line, else of the last one; the message is before it."""
     body = text.partition("\n")[0].rstrip("\r")
     at = body.rfind(" (", -LOGGER_REACH)
     logger = _logger_in(body[at:]) if at > 0 else None
@@ -61,9 +61,9 @@ def cut_apache(text: str) -> Words:
 
 
 def cut_librdkafka(text: str) -> Words:
-    """The message follows the facility, which stands for the logger.
+    """Cut the message after the facility, which stands for the logger.
 
-    Edge case: librdkafka says each thing in a line; what follows are the program's own prints.
+    Each record of librdkafka is one line: further lines are the program's own output.
     """
     _, _, facility, message = first_line(text).split("|", 3)
     return f"librdkafka.{facility}", message
@@ -90,7 +90,7 @@ LIBRDKAFKA = Layout(
 LAYOUTS = (APACHE, LIBRDKAFKA)
 
 CUTS = {layout.name: layout.cut for layout in LAYOUTS}
-"""How a record is taken apart, by the name of its layout."""
+"""The function that cuts a record into logger and message, by the name of its layout."""
 
 BROKER_PREFIXES = (
     r"GroupCoordinator (?:id=)?",
@@ -126,12 +126,12 @@ WITHIN = "//"
 
 
 def folder_of(source: str) -> str:
-    """Where the logs of one writer lie: the folder of a log, or who wrote the line within a wrapped file."""
+    """The place that one writer's logs share: the folder of a log, or the line's writer within a wrapped file."""
     return source if WITHIN in source else source.rpartition("/")[0]
 
 
 def source_of(path: str) -> str:
-    """The log a file belongs to: its path below the root without compression and rotation suffix."""
+    """The log that a file belongs to: its path below the root without the suffixes of compression and rotation."""
     for suffix in _ROTATED_SUFFIXES:
         path = suffix.sub("", path)
     folder, slash, name = path.rpartition("/")

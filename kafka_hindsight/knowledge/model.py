@@ -1,4 +1,4 @@
-"""What a piece of knowledge about Kafka is: a layout, a pattern, a rule, with its source and its proof."""
+"""The kinds of knowledge about Kafka: layouts, envelopes, patterns, noise and rules, each with its source."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Words = tuple[str | None, str]
 class Layout:
     """How a program lays out its log lines.
 
-    `begins` are the characters at fixed places with which each head begins, 0 for any digit: they are looked for in
-    all lines at once. Where `has_clock` is set, their digits are a whole clock, from the year to the millisecond
-    without a zone, and a level follows: a word in capitals and a space.
+    `begins` are the characters at fixed places with which each head begins, 0 for any digit: a search covers all lines
+    at once. Where `has_clock` is set, their digits are a whole clock, from the year to the millisecond without a zone,
+    and a level follows: a word in capitals and a space.
     `head` is a regex that matches the beginning of a record's first physical line and nothing else; its one group is
     the clock. Where `is_epoch` is set, it counts the seconds of the epoch.
     `cut` takes the text of a record with such a head and gives its logger and its message.
@@ -50,7 +50,7 @@ class PatternLayout:
 
 @dataclass(frozen=True)
 class PrefixEnvelope:
-    """What a transport puts before a line.
+    """A prefix that a transport puts before a line.
 
     `regex` has the group `line`, and may have `at` (the time of an instant), `host`, `from` and `labels` (who wrote the
     line), and `part` (P where the line goes on in the next one).
@@ -85,8 +85,8 @@ class JsonLayout:
     """A record as an object of JSON: fields are paths with dots. `logger`, `message` and `at` must be there.
 
     `program` is the logger of records whose field `logger` names no class; `only` is what that field has to hold.
-    Where `beside` is set, what varies has fields of its own, and all but those that it names follow the message:
-    `joining group; group: g, member_id: m`.
+    Where `beside` is set, the values of a message have fields of their own. All fields except those in `beside` are
+    appended to the message: `joining group; group: g, member_id: m`.
     """
 
     name: str
@@ -115,7 +115,7 @@ _VARYING = re.compile(r"(?:\\\w|.)(?:[?*]|\{[\d,]+\})|\\\w|[.^$+?*\0]")
 
 
 def longest_literal(regex: str) -> str:
-    """The longest text that whatever a regex matches holds. Alternatives, and what may be missing, count as varying."""
+    """The longest text that is in every match of a regex. Alternatives and optional parts do not count."""
     text = _SET.sub("\0", re.sub(r"\\(\W)", lambda escape: chr(_ESCAPED + ord(escape[1])), regex))
     while (outer := _INNERMOST.sub(_unwrapped, text)) != text:
         text = outer
@@ -158,14 +158,14 @@ class Pattern:
 
     @cached_property
     def contains(self) -> str:
-        """A text that the message must hold, and not its head alone: the cheap gate before the regex."""
+        """A text that the message must hold after its head: a cheap test before the regex."""
         return longest_literal(self.regex)
 
     @cached_property
     def pieces(self) -> Mapping[str, tuple[int, ...]]:
         """The regex's groups by the columns they fill, in the order of the groups."""
         numbers: dict[str, tuple[int, ...]] = {}
-        for name, number in sorted(self.compiled.groupindex.items(), key=lambda named: named[1]):
+        for name, number in sorted(self.compiled.groupindex.items(), key=lambda group: group[1]):
             field_name = re.sub(r"_\d+$", "", name)
             numbers[field_name] = (*numbers.get(field_name, ()), number)
         return numbers
@@ -190,11 +190,11 @@ class Noise:
 
 @dataclass(frozen=True)
 class Rule:
-    """When a finding is raised: its thresholds, with where they come from, and what to do.
+    """The condition of a finding: its thresholds with their source, the sentence and the advice.
 
-    `severity`: receivers of alerts choose by it. `harm`: what happened, or could; None for what was not seen.
-    `is_standing`: it is about settings, not about what happened. `is_incident`: what it finds is an incident too.
-    `is_ongoing`: what it finds is not over when the logs end.
+    `severity`: receivers of alerts choose by it. `harm`: the harm that happened or could; None for missing input.
+    `is_standing`: the rule is about settings, not about events. `is_incident`: its finding is an incident too.
+    `is_ongoing`: its finding is not over when the logs end.
     """
 
     rule_id: str

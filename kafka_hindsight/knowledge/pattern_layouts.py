@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kafka_hindsight.knowledge.conversion import Compiled, compiled
+from kafka_hindsight.knowledge.conversion import CompiledPattern, compile_pattern
 from kafka_hindsight.knowledge.model import PatternLayout
 
 PATTERN_LAYOUTS = (
@@ -103,7 +103,7 @@ PATTERN_LAYOUTS = (
     ),
     PatternLayout("franz-go", "%d{ISO8601} [%p] %m%n", "franz-go: kgo.BasicLogger with the time before its lines"),
 )
-"""Order: of layouts that read the same the first is taken."""
+"""Of several layouts that fit the same lines the first is taken."""
 
 
 UNDATED = (
@@ -128,18 +128,18 @@ _WITHIN = re.compile(r"(?:[a-z0-9-]+>)*")
 
 
 def inside(envelopes: Sequence[str], layout: str) -> str:
-    """How a layout is named whose lines come out of envelopes: docker>compose>strimzi."""
+    """The name of a layout within envelopes: docker>compose>strimzi."""
     return "".join(f"{name}>" for name in envelopes) + layout
 
 
 def without_envelopes(name: str) -> str:
-    """The layout alone of what `inside` names."""
+    """The layout alone, without the envelopes that `inside` puts before its name."""
     return _WITHIN.sub("", name, count=1)
 
 
-def layout_pattern(name: str) -> Compiled:
+def layout_pattern(name: str) -> CompiledPattern:
     """The pattern of a layout by its name; any other name is a pattern that a user gave."""
-    return compiled(_BY_NAME.get(name, name))
+    return compile_pattern(_BY_NAME.get(name, name))
 
 
 def is_without_logger(name: str) -> bool:

@@ -1,7 +1,7 @@
-"""The reasons that coordinators and clients write, and what each one says.
+"""The reasons that coordinators and clients write, and the meaning of each.
 
 Two texts meet in one line: the coordinator's own words and, after `; client reason: `, up to 255 characters that the
-client chose (KIP-800). The client's part is free text of a stranger: it is only ever compared with whole known texts.
+client chose (KIP-800). The client's part is untrusted free text: it is only compared with whole known texts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NOT_PROVIDED = "not provided"
 
 @dataclass(frozen=True)
 class CoordinatorReason:
-    """What a coordinator's reason for a join phase says.
+    """A coordinator's reason for a join phase.
 
     `act` is one of joined, leader_rejoined, metadata_updated, expired, left, static_updated, static_protocol_changed,
     sync_expired, storage_error, over_capacity, converted, unclaimed. `members` are the member ids it names.
@@ -62,9 +62,10 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 
 def read_coordinator_reason(reason: str | None) -> CoordinatorReason:
-    """What the raw reason of a 'Preparing to rebalance' line says.
+    """Read the reason in a 'Preparing to rebalance' line.
 
-    Gives: act `unclaimed` where no known text fits or the coordinator wrote none (before 2.1).
+    Returns:
+        The reason; its act is `unclaimed` where no known text fits or the coordinator wrote none (before 2.1).
     """
     text = (reason or "").strip()
     for act, shape in _SHAPES:
@@ -74,18 +75,18 @@ def read_coordinator_reason(reason: str | None) -> CoordinatorReason:
     return CoordinatorReason("unclaimed", detail=text or None)
 
 
-def _reason_of(act: str, found: dict[str, str | None]) -> CoordinatorReason:
-    several = found.get("several")
-    members = split_members(several) if several is not None else tuple(m for m in (found.get("member"),) if m)
-    client_reason = found.get("client_reason")
+def _reason_of(act: str, groups: dict[str, str | None]) -> CoordinatorReason:
+    several = groups.get("several")
+    members = split_members(several) if several is not None else tuple(m for m in (groups.get("member"),) if m)
+    client_reason = groups.get("client_reason")
     # A Java client that has no reason sends an empty one; the Scala coordinator prints it as it is.
     if client_reason is not None and client_reason.strip() in ("", NOT_PROVIDED):
         client_reason = None
-    return CoordinatorReason(act, members, option_value(found.get("instance")), client_reason, found.get("detail"))
+    return CoordinatorReason(act, members, option_value(groups.get("instance")), client_reason, groups.get("detail"))
 
 
 def split_members(text: str) -> tuple[str, ...]:
-    """Member ids out of a list in one text: each ends in a uuid, so a comma inside a client id splits nothing."""
+    """Split a text into member ids: each ends in a uuid, so a comma inside a client id splits nothing."""
     return tuple(m.strip(", ") for m in re.findall(rf".+?{UUID}", text))
 
 
@@ -108,7 +109,7 @@ def name_in_member_id(member_id: str | None) -> str | None:
     return match["name"] if match else None
 
 
-# What a client says when it asks to join or leaves. Source: ConsumerCoordinator, AbstractCoordinator 3.2-4.2; franz-go
+# A client's reasons to join or leave. Source: ConsumerCoordinator, AbstractCoordinator 3.2-4.2; franz-go
 # 1.22 pkg/kgo/consumer_group.go; sarama 1.61 consumer_group.go, which names the error that ended its session.
 GIVEN_MEMBER_ID = "given_member_id"
 FOLLOWS = "follows"
@@ -159,7 +160,7 @@ _CLIENT_SHAPES = tuple((name, re.compile(regex, re.S)) for name, regex in _CLIEN
 
 
 def read_client_reason(reason: str | None) -> str | None:
-    """Which known text a client's reason is; FREE_TEXT for any other, None for none."""
+    """The code of a client's reason; FREE_TEXT for an unknown text, None without a reason."""
     text = (reason or "").strip()
     if text in ("", NOT_PROVIDED):
         return None
@@ -173,7 +174,7 @@ _METADATA_SIDES = (
     ),
     ("from {", re.compile(r"from \{(?P<before>[^}]*+)\} to \{(?P<after>[^}]*+)\}")),
 )
-"""Java's words and aiokafka's, each with what it begins with."""
+"""The texts of Java and of aiokafka, each with its beginning."""
 _TOPIC_COUNT = re.compile(
     r"(?<![a-zA-Z0-9._-])(?P<topic>[a-zA-Z0-9._-]++)(?:=|': )(?:(?P<count>\d+)|\[(?P<racks>[^\]]*)\])"
 )
@@ -185,11 +186,11 @@ class MetadataChange:
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
-    grown: tuple[str, ...]
+    extended: tuple[str, ...]
 
 
 def read_metadata_change(reason: str | None) -> MetadataChange | None:
-    """The difference that a client names when it rejoins over changed metadata; None where it names none.
+    """Read which topics changed, where a client rejoins because of changed metadata; None where it names none.
 
     A topic without partitions counts as absent: clients print a deleted topic so, before it goes from the map.
     """
@@ -200,13 +201,13 @@ def read_metadata_change(reason: str | None) -> MetadataChange | None:
     return MetadataChange(
         added=tuple(sorted(t for t in after if after[t] and not before.get(t))),
         removed=tuple(sorted(t for t in before if not after.get(t))),
-        grown=tuple(sorted(t for t in after if before.get(t) and after[t] > before[t])),
+        extended=tuple(sorted(t for t in after if before.get(t) and after[t] > before[t])),
     )
 
 
 def _sides(text: str) -> re.Match[str] | None:
-    found = (sides.match(text, text.find(begin)) for begin, sides in _METADATA_SIDES if begin in text)
-    return next((m for m in found if m), None)
+    matches = (sides.match(text, text.find(begin)) for begin, sides in _METADATA_SIDES if begin in text)
+    return next((m for m in matches if m), None)
 
 
 def _counts(text: str) -> dict[str, int]:

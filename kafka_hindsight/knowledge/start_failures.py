@@ -86,7 +86,7 @@ START_REASONS = (
         "Read the exception below the line of the failed start.",
     ),
 )
-"""From the most telling one down. Sources: BrokerLifecycleManager, LogManager, MetaPropertiesEnsemble, SocketServer,
+"""The most specific first. Sources: BrokerLifecycleManager, LogManager, MetaPropertiesEnsemble, SocketServer,
 KafkaZkClient.registerBroker, KafkaConfig, ProcessTerminatingFaultHandler, BrokerServer and KafkaServer.startup."""
 
 STOPPED_EARLY = StartReason(
@@ -95,12 +95,15 @@ STOPPED_EARLY = StartReason(
 
 
 def why_start_failed(lines: Sequence[Event]) -> tuple[StartReason, Event]:
-    """Why one start failed, and the line that shows it: the most telling of its lines and the exceptions below them.
+    """The reason why one start failed, and the line that shows it, by its lines and the exceptions below them.
 
-    What fails after a signal asked the process to stop, fails since it stops. Takes: its lines in order, at least one.
+    A failure after a signal asked the process to stop is a result of the stop.
+
+    Args:
+        lines: The lines of the start in order, at least one.
     """
     signal = next((e for e in lines if e.kind == Kind.PROCESS_SIGNALLED), None)
-    shown = ((reason, e) for reason in START_REASONS for e in lines if reason.shown_by.search(f"{e.text}\n{e.error}"))
-    reason, line = next(shown, (STOPPED_EARLY, signal or lines[0]))
+    matches = ((reason, e) for reason in START_REASONS for e in lines if reason.shown_by.search(f"{e.text}\n{e.error}"))
+    reason, line = next(matches, (STOPPED_EARLY, signal or lines[0]))
     is_stopped = signal is not None and signal.happened_at <= line.happened_at
     return (STOPPED_EARLY, signal) if signal and is_stopped else (reason, line)

@@ -1,4 +1,4 @@
-"""The version of what is known: a hash of sources, so that rows say by which knowledge they were read and judged."""
+"""The version of knowledge: a hash of sources, so that rows name the knowledge by which they were read and judged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 READING = ("catalog", "knowledge", "logs", "shared")
-"""The rooms of the library by which lines are read: what silver.events rests on."""
+"""The rooms of the library by which lines are read: silver.events depends on them."""
 
 JUDGING = (*READING, "judgements")
 """The rooms of the library by which verdicts are reached."""
@@ -17,7 +17,7 @@ JUDGING = (*READING, "judgements")
 
 @cache
 def version_of(rooms: tuple[str, ...]) -> str:
-    """Hashes the sources of rooms of the library.
+    """Hash the sources of rooms of the library.
 
     Args:
         rooms: The names of their folders.
@@ -25,8 +25,8 @@ def version_of(rooms: tuple[str, ...]) -> str:
     Returns:
         A short hash: the same in every process and from the wheel, which lacks the samples.
     """
-    found = [source for room in rooms for source in _sources(files("kafka_hindsight") / room, room)]
-    return hashlib.sha256(repr(found).encode()).hexdigest()[:12]
+    sources = [source for room in rooms for source in _sources(files("kafka_hindsight") / room, room)]
+    return hashlib.sha256(repr(sources).encode()).hexdigest()[:12]
 
 
 def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:

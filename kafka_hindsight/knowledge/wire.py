@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Malformed(ValueError):
-    """The bytes are not what they say they are. The text says what was found and what was needed."""
+    """The bytes cannot be decoded. The text says what was found and what was needed."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Struct:
 class Layout:
     """A struct behind a version number. From `flexible_from` on, lengths are varints and tagged fields follow.
 
-    `is_open`: newer versions may be read as the newest one known, and what follows is left alone.
+    `is_open`: newer versions may be read as the newest known one, and the bytes after it are ignored.
     """
 
     name: str
@@ -54,7 +54,10 @@ class Layout:
 
 
 class Cursor:
-    """A place in some bytes. Nothing is taken that is not there."""
+    """A place in some bytes; `what` names them in errors.
+
+    Each method raises Malformed where the bytes do not fit: it never reads beyond their end.
+    """
 
     def __init__(self, data: bytes, what: str) -> None:
         self.data = data
@@ -62,86 +65,90 @@ class Cursor:
         self.at = 0
 
     @property
-    def left(self) -> int:
-        """How many bytes follow."""
+    def remaining(self) -> int:
+        """The number of bytes that follow."""
         return len(self.data) - self.at
 
-    def take(self, count: int, of: str) -> bytes:
-        """The next bytes. Raises: Malformed where there are fewer."""
-        if count < 0 or count > self.left:
-            raise Malformed(f"{self.what}: {of} needs {count} bytes at byte {self.at}; found {self.left}.")
+    def take(self, count: int, name: str) -> bytes:
+        """Read the next bytes."""
+        if count < 0 or count > self.remaining:
+            raise Malformed(f"{self.what}: {name} needs {count} bytes at byte {self.at}; found {self.remaining}.")
         self.at += count
         return self.data[self.at - count : self.at]
 
-    def number(self, format_: str, of: str) -> int:
-        """A signed number, big endian."""
-        value: int = struct.unpack(format_, self.take(struct.calcsize(format_), of))[0]
+    def number(self, format_: str, name: str) -> int:
+        """Read a signed number, big endian."""
+        value: int = struct.unpack(format_, self.take(struct.calcsize(format_), name))[0]
         return value
 
-    def varint(self, of: str, bits: int = 32) -> int:
-        """An unsigned varint."""
+    def varint(self, name: str, bits: int = 32) -> int:
+        """Read an unsigned varint."""
         value = 0
         for n in range(-(-bits // 7)):
-            byte = self.take(1, of)[0]
+            byte = self.take(1, name)[0]
             value |= (byte & 0x7F) << (7 * n)
             if byte < 0x80:
                 return value
-        raise Malformed(f"{self.what}: {of} is a varint that goes on; needed at most {bits} bits.")
+        raise Malformed(f"{self.what}: {name} is a varint that goes on; needed at most {bits} bits.")
 
-    def zigzag(self, of: str, bits: int = 32) -> int:
-        """A signed varint, as records of a batch have them. Source: ByteUtils.readVarint, readVarlong."""
-        value = self.varint(of, bits)
+    def zigzag(self, name: str, bits: int = 32) -> int:
+        """Read a signed varint of a batch's record. Source: ByteUtils.readVarint, readVarlong."""
+        value = self.varint(name, bits)
         return (value >> 1) ^ -(value & 1)
 
-    def length(self, flexible: bool, format_: str, of: str) -> int | None:
-        """How long the next string, byte field or array is; None for null."""
-        count = self.varint(of) - 1 if flexible else self.number(format_, of)
-        if count < -1 or count > self.left:
-            raise Malformed(f"{self.what}: {of} says that it holds {count}; found {self.left} bytes after it.")
+    def length(self, flexible: bool, format_: str, name: str) -> int | None:
+        """Read the length of the next string, byte field or array; None for null."""
+        count = self.varint(name) - 1 if flexible else self.number(format_, name)
+        if count < -1 or count > self.remaining:
+            raise Malformed(f"{self.what}: {name} says that it holds {count}; found {self.remaining} bytes after it.")
         return None if count == -1 else count
 
     def ends(self) -> None:
-        """Raises: Malformed where bytes are left over."""
-        if self.left:
-            raise Malformed(f"{self.what}: {self.left} bytes are left over after its last field; needed none.")
+        """Check that no bytes follow."""
+        if self.remaining:
+            raise Malformed(f"{self.what}: {self.remaining} bytes are left over after its last field; needed none.")
 
 
-def read(layout: Layout, data: bytes) -> tuple[int, dict[str, Any]]:
-    """A version number and what follows it. Raises: Malformed."""
+def read_versioned(layout: Layout, data: bytes) -> tuple[int, dict[str, Any]]:
+    """Read a version number and the struct behind it.
+
+    Raises:
+        Malformed: The version is not known, or the bytes do not fit it.
+    """
     cursor = Cursor(data, layout.name)
     version = cursor.number(">h", "version")
     if version < 0 or (version > layout.newest and not layout.is_open):
         raise Malformed(f"{layout.name} has version {version}; needed 0 to {layout.newest}.")
-    read_as = min(version, layout.newest)
-    flexible = layout.flexible_from is not None and read_as >= layout.flexible_from
-    found = read_struct(cursor, layout.struct, read_as, flexible)
+    struct_version = min(version, layout.newest)
+    flexible = layout.flexible_from is not None and struct_version >= layout.flexible_from
+    fields = read_struct(cursor, layout.struct, struct_version, flexible)
     if not layout.is_open:
         cursor.ends()
-    return version, found
+    return version, fields
 
 
 def read_struct(cursor: Cursor, shape: Struct, version: int, flexible: bool) -> dict[str, Any]:
-    """The fields of a struct by name; fields that the version lacks have their default. Raises: Malformed."""
-    found = {f.name: f.default for f in shape.fields}
+    """Read the fields of a struct by name; fields that the version lacks have their default."""
+    values = {f.name: f.default for f in shape.fields}
     for field in shape.fields:
         if field.tag is None and version >= field.since:
-            found[field.name] = _value(cursor, field, version, flexible)
+            values[field.name] = _value(cursor, field, version, flexible)
     if flexible:
-        found |= _tagged(cursor, shape, version)
-    return found
+        values |= _tagged(cursor, shape, version)
+    return values
 
 
 def _tagged(cursor: Cursor, shape: Struct, version: int) -> dict[str, Any]:
-    known = {f.tag: f for f in shape.fields if f.tag is not None}
-    found: dict[str, Any] = {}
+    fields = {f.tag: f for f in shape.fields if f.tag is not None}
+    values: dict[str, Any] = {}
     for _ in range(cursor.varint("count of tagged fields")):
         tag = cursor.varint("tag")
         payload = cursor.take(cursor.varint("size of a tagged field"), "tagged field")
-        if tag in known:
-            inner = Cursor(payload, f"{cursor.what}, {known[tag].name}")
-            found[known[tag].name] = _value(inner, known[tag], version, flexible=True)
+        if tag in fields:
+            inner = Cursor(payload, f"{cursor.what}, {fields[tag].name}")
+            values[fields[tag].name] = _value(inner, fields[tag], version, flexible=True)
             inner.ends()
-    return found
+    return values
 
 
 def _value(cursor: Cursor, field: Field, version: int, flexible: bool) -> Any:

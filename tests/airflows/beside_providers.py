@@ -23,7 +23,7 @@ from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperato
 from airflow.providers.docker.operators.docker import DockerOperator
 from airflow.providers.openlineage.extractors.manager import ExtractorManager
 from hindsight_airflow import AirflowFailException, AirflowSkipException
-from hindsight_container import CONTAINER, contained, described
+from hindsight_container import CONTAINER, container_operator, read_container
 from hindsight_links import ReportLink
 from hindsight_operator import SparkStepOperator, judged_anew, step_operator
 from hindsight_step import Refused
@@ -109,7 +109,7 @@ def program(folder: Path, code: int, *said: str) -> None:
 
 def test_without_the_variable_a_step_is_submitted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(CONTAINER, raising=False)
-    assert contained() is None and step_operator() is SparkStepOperator
+    assert container_operator() is None and step_operator() is SparkStepOperator
 
 
 def test_a_container_gets_the_step_and_its_settings_word_by_word(
@@ -214,7 +214,7 @@ def test_the_files_of_the_recipe_fit_one_another() -> None:
     variables = {each["name"]: each["value"] for each in values["env"]}
     mounted = {mount["mountPath"] for mount in pod["spec"]["containers"][0]["volumeMounts"]}
     assert mounted == {variables["HINDSIGHT_LOGS"], variables["HINDSIGHT_LAKE"]}
-    kind, given = described(variables[CONTAINER])
+    kind, given = read_container(variables[CONTAINER])
     assert kind.name == "KubernetesPodOperator"
     assert f"COPY {Path(given['pod_template_file']).name} " in (RECIPE / "Dockerfile.airflow").read_text()
 
@@ -246,7 +246,7 @@ def test_the_examples_of_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -
 def test_a_variable_that_cannot_be_used_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CONTAINER, text)
     with pytest.raises(BadInput, match=CONTAINER) as refused:
-        contained()
+        container_operator()
     assert "s3cret" not in str(refused.value)
 
 

@@ -14,7 +14,7 @@ from airflow.executors.base_executor import BaseExecutor
 from airflow.executors.executor_loader import ExecutorLoader
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowSecretsBackendAccessDenied
-from hindsight_alerts import Failure, Look, deadline_missed, done_in_time, tell
+from hindsight_alerts import Failure, Look, deadline_alert, deadline_missed, send_alerts
 from hindsight_step import Refused
 
 from kafka_hindsight.settings.files import FILE_VARIABLE
@@ -97,9 +97,9 @@ def test_a_killed_task_has_no_exception_and_is_told(python: Path) -> None:
 
 def test_a_missed_deadline_is_told_with_the_run(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", "0")
-    assert done_in_time(cluster="prod", lake="/lake") is None
+    assert deadline_alert(cluster="prod", lake="/lake") is None
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS")
-    alert = done_in_time(cluster="prod", lake="/lake")
+    alert = deadline_alert(cluster="prod", lake="/lake")
     assert alert and alert.interval == timedelta(hours=4)
     night = {"data_interval_start": "2026-11-20T02:00:00Z", "data_interval_end": "2026-11-21T02:00:00Z"}
     run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1", **night}
@@ -113,22 +113,22 @@ def test_a_missed_deadline_is_told_with_the_run(python: Path, monkeypatch: pytes
 @pytest.mark.parametrize(("said", "meant"), [("0.5", timedelta(minutes=30)), ("6", timedelta(hours=6))])
 def test_a_deadline_is_hours(monkeypatch: pytest.MonkeyPatch, said: str, meant: timedelta) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
-    alert = done_in_time(cluster="prod", lake="/lake")
+    alert = deadline_alert(cluster="prod", lake="/lake")
     assert alert and alert.interval == meant
 
 
 def test_where_the_executor_runs_no_callbacks_a_night_has_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS", raising=False)
-    assert done_in_time(cluster="prod", lake="/lake")
+    assert deadline_alert(cluster="prod", lake="/lake")
     monkeypatch.setattr(ExecutorLoader, "import_default_executor_cls", lambda: (BaseExecutor, None))
-    assert done_in_time(cluster="prod", lake="/lake") is None
+    assert deadline_alert(cluster="prod", lake="/lake") is None
 
 
 @pytest.mark.parametrize("said", ["soon", "-1", "nan", "inf", "1e300"])
 def test_a_deadline_that_is_no_hours_says_what_is_needed(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
     with pytest.raises(BadInput, match="Needed: hours"):
-        done_in_time(cluster="prod", lake="/lake")
+        deadline_alert(cluster="prod", lake="/lake")
 
 
 @pytest.mark.parametrize("error", [AirflowSecretsBackendAccessDenied, ConnectionError])
@@ -139,22 +139,22 @@ def test_where_connections_may_not_be_read_the_lake_keeps_the_event(
         raise error(connection_id)
 
     monkeypatch.setattr(Connection, "get", refuses)
-    tell("/lake", {"rule": "deadline_missed"})
+    send_alerts("/lake", {"rule": "deadline_missed"})
     assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "deadline_missed"}}
 
 
 def test_where_the_settings_cannot_be_read_the_lake_keeps_the_event(python: Path, tmp_path: Path) -> None:
     (tmp_path / "h.toml").write_text("[alerts]\nrotes = []\n")
-    tell("/lake", {"rule": "night_failed"})
+    send_alerts("/lake", {"rule": "night_failed"})
     assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "night_failed"}}
     with pytest.raises(BadInput, match="rotes is not known"):
-        tell("/lake")
+        send_alerts("/lake")
 
 
 def test_a_child_that_cannot_tell_is_an_error_of_its_own_and_fails_no_task(python: Path) -> None:
     ends(python, 2)
     with pytest.raises(AirflowException, match="last words"):
-        tell("/lake")
+        send_alerts("/lake")
     Look(lake="/lake", cluster="prod")(context())
 
 
@@ -162,8 +162,8 @@ def test_a_receiver_without_a_connection_has_its_url_in_a_variable(
     python: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER")
-    tell("/lake")
+    send_alerts("/lake")
     assert not Path(f"{python}.arguments").exists(), "where nobody is to be told nothing is started"
     monkeypatch.setenv("HINDSIGHT_ALERTS_PAGER", URL)
-    tell("/lake")
+    send_alerts("/lake")
     assert json.loads(noted(python, "stdin"))["urls"] == {}

@@ -17,7 +17,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 from airflow.task.priority_strategy import validate_and_load_priority_weight_strategy
 from hindsight_links import ReportLink
 from hindsight_operator import SparkStepOperator, other_clusters, published_windows
-from hindsight_step import of_step, settings_of
+from hindsight_step import settings_of, task_arguments
 
 from kafka_hindsight.catalog.steps import BY_NAME, MAINTAIN, PUBLISH, RECLASSIFY, STEPS, Step
 from kafka_hindsight.settings.clusters import Cluster
@@ -119,14 +119,14 @@ def test_a_form_asks_what_a_run_is_about_and_folds_the_inputs_away(
 
 def test_a_run_that_has_begun_goes_before_one_that_has_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     dag = bag_of(monkeypatch, tmp_path, None).dags["kafka_night_audit"]
-    weight_of = validate_and_load_priority_weight_strategy(of_step(STEPS[0], ORDERS)["weight_rule"]).get_weight
+    weight_of = validate_and_load_priority_weight_strategy(task_arguments(STEPS[0], ORDERS)["weight_rule"]).get_weight
     weights = [weight_of(SimpleNamespace(task=dag.get_task(step.name))) for step in STEPS]
     assert weights == sorted(set(weights))
 
 
 def test_a_step_tells_airflow_what_it_reads_and_writes() -> None:
     for step in BY_NAME.values():
-        known = of_step(step, ORDERS)
+        known = task_arguments(step, ORDERS)
         assert {a.group for a in known["outlets"]} == {t.partition(".")[0] for t in step.writes}, "listed by layer"
         for side, tables in (("inlets", step.reads), ("outlets", step.writes)):
             assert {a.name for a in known[side]} == {f"orders.{t}" for t in tables}
@@ -138,7 +138,7 @@ def test_a_step_tells_airflow_what_it_reads_and_writes() -> None:
 
 def test_two_clusters_share_no_asset_and_one_has_the_names_of_its_tables() -> None:
     other, alone = Cluster("payments", None, ORDERS.inputs), Cluster(None, None, {"lake": "/srv/lake"})
-    of_each = [{(a.name, a.uri) for a in of_step(PUBLISH, c)["outlets"]} for c in (ORDERS, other, alone)]
+    of_each = [{(a.name, a.uri) for a in task_arguments(PUBLISH, c)["outlets"]} for c in (ORDERS, other, alone)]
     assert not of_each[0] & of_each[1]
     assert ("gold.rebalances", "gold.rebalances") in of_each[2], "one asset, whichever lake an audit writes"
 
@@ -191,7 +191,13 @@ def test_a_task_links_to_the_page_of_the_night_that_it_worked_on(
     ingested = tmp_path / "runs" / "r" / "ingest.json"
     ingested.parent.mkdir(parents=True)
     ingested.write_text(json.dumps(FOUND))
-    task.given = {"logs": "/logs", "lake": str(tmp_path), "run_id": "r", "run_at": "2026-11-21T02:00:00+00:00", **given}
+    task.step_settings = {
+        "logs": "/logs",
+        "lake": str(tmp_path),
+        "run_id": "r",
+        "run_at": "2026-11-21T02:00:00+00:00",
+        **given,
+    }
     ends = (datetime.fromisoformat(about[end]) for end in ("window_from", "window_to")) if about else ()
     page = page_name(about["cluster"], *ends) if about else "index.html"
     assert ReportLink().get_link(task, ti_key=None).endswith(f"/hindsight/orders/{page}")

@@ -45,7 +45,7 @@ def test_spark_makes_the_rows_that_one_process_makes(
     spark: SparkSession, tmp_path: Path, without: tuple[str, ...]
 ) -> None:
     store = filled(tmp_path, without)
-    scope = Scope(SCOPE.cluster, SCOPE.window, SCOPE.seen, clocks_apart(timedelta(seconds=7), 1, 2))
+    scope = Scope(SCOPE.cluster, SCOPE.window, SCOPE.wide_window, clocks_apart(timedelta(seconds=7), 1, 2))
     here = contents(rebuild(LocalRunner(store), scope))
     with SparkRunner(spark, store) as runner:
         assert contents(rebuild(runner, scope)) == here

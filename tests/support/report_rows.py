@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.judgements.incidents import Found, judge_incidents
+from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.shared.windows import Window
 from tests.support.rows import values
 from tests.support.unavailability import without_consumer, without_leader
@@ -179,7 +179,7 @@ def judge(tables: Tables) -> None:
     tables["gold.unavailability"] = [
         u.as_dict() for u in (*without_leader(rows("gold.failovers")), *without_consumer(rebalances))
     ]
-    found = Found(
+    found = WindowHistory(
         rows("gold.incidents"),
         rows("gold.broker_outages"),
         rows("gold.failovers"),

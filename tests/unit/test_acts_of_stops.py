@@ -9,7 +9,7 @@ from kafka_hindsight.catalog.rows import (
 )
 from kafka_hindsight.judgements.brokers.aftermath import explain_outages, rebuild_rolling_restarts
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.incidents import Found, judge_incidents
+from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import events
 from tests.unit.test_harm import by_start, stop, told
@@ -22,7 +22,7 @@ def test_a_stop_after_all_are_back_is_an_act_of_its_own() -> None:
     restarts, restart_of = rebuild_rolling_restarts(away, [], [1, 2, 3])
     absences = explain_outages(away, restart_of)
     assert [r.brokers for r in restarts] == [[1, 2, 3]]
-    incidents = judge_incidents("c", Found(window=found, outages=absences)).incidents
+    incidents = judge_incidents("c", WindowHistory(window=found, outages=absences)).incidents
     assert [(i.headline, f"{i.ended_at:%H:%M:%S}" if i.ended_at else None) for i in by_start(incidents)] == [
         ("Brokers 1, 2 and 3 were restarted one after another from 07:54:09 on", "07:54:44"),
         ("Brokers 1 and 2 were shut down at 07:55:00", "07:55:34"),

@@ -166,5 +166,5 @@ def test_logs_that_are_not_there_and_origins_that_do_not_exist_are_refused(tmp_p
 
 def test_groups_are_not_judged_by_clients_alone(folder: Path) -> None:
     events, _ = kh.read_logs(folder / "clients", "client")
-    with pytest.raises(kh.BadInput, match="No event of a broker"):
+    with pytest.raises(kh.BadInput, match="Found no event of a broker"):
         kh.judge_groups(events)

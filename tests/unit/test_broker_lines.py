@@ -16,7 +16,7 @@ from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.rebuild.broker_lines import (
     SIGNALS,
     about_brokers,
-    files_seen,
+    files_in_scope,
     namings,
     proofs_of_service,
     signals_in,
@@ -139,7 +139,7 @@ def test_the_judgement_is_handed_all_that_it_rests_on() -> None:
         "namings": namings(table),
         "proofs": proofs_of_service(table, signals),
         "readings": as_table([], BROKER_SNAPSHOTS),
-        "files": files_seen(as_table(files, LOG_FILES), scope),
+        "files": files_in_scope(as_table(files, LOG_FILES), scope),
     }
     values = {"scope": scope, "signals": signals}
     judged = judge(BROKERS, {name: [rows] for name, rows in parts.items()}, values)
@@ -155,5 +155,5 @@ def test_files_that_reach_into_what_is_seen_are_read() -> None:
         for o, name, (a, b) in (*(("broker", *own) for own in spans.items()), ("client", "client", spans["into"]))
     ]
     seen = Window(AT, AT + timedelta(hours=4))
-    picked = files_seen(as_table(files, LOG_FILES), Scope("c", seen, seen))
+    picked = files_in_scope(as_table(files, LOG_FILES), Scope("c", seen, seen))
     assert sorted(picked["file"].to_pylist()) == ["into", "within"]

@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.controllers import active_at, controller_epochs_of, speaks_for_cluster
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.rebuild.broker_lines import controllers_named
+from kafka_hindsight.judgements.rebuild.broker_lines import controller_sightings
 from kafka_hindsight.logs.plain_reader import read_logs
 from kafka_hindsight.shared.windows import Window
 from tests.support.nights import WHOLE, at, events
@@ -172,7 +172,7 @@ def test_lines_in_which_a_controller_acts_show_who_it_was_and_not_when_it_was_el
     (tmp_path / "state-change.log").write_text(sent)
     (tmp_path / "controller.log").write_text(elected)
     found, _ = read_logs(tmp_path, "broker")
-    shown = controllers_named(as_table(found, EVENTS)).to_pylist()
+    shown = controller_sightings(as_table(found, EVENTS)).to_pylist()
     named = [row(EVENTS, **line) for line in shown]
     changes = rebuild_controller_changes([*found, *named], [], EVER)
     assert [(c.epoch, c.controller_from, c.controller_to) for c in changes] == [(5, 1, 2)]

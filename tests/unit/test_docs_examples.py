@@ -27,7 +27,7 @@ from kafka_hindsight.judgements.reasoning.proofs import says
 from kafka_hindsight.judgements.rebalances import judge
 from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebuild import published, sources
-from kafka_hindsight.knowledge.conversion import compiled
+from kafka_hindsight.knowledge.conversion import compile_pattern
 from kafka_hindsight.knowledge.harms import FAILOVER_ADVICE
 from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
 from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE
@@ -114,7 +114,7 @@ def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPa
 def test_the_layout_reads_its_samples_and_no_other() -> None:
     (block,) = sections()["A layout or an envelope"]
     layout = run(block, dict(GIVEN))["LAYOUT"]
-    head = compiled(layout.pattern).head
+    head = compile_pattern(layout.pattern).head
     shown, unlike = samples_in("A layout or an envelope")
     assert (shown.shows, unlike.unlike) == (layout.name, [layout.name])
     assert reading.read_record(layout.pattern, shown.record).pattern

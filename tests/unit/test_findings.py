@@ -167,7 +167,7 @@ def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
     silent = row(MissingBrokerLog.TABLE, broker=2, first_at=AT, last_at=AT + timedelta(hours=1))
     facts = Facts(
         "c",
-        unheard=[silent],
+        missing_logs=[silent],
         failovers=[
             row(FAILOVERS, kind="broker_crash", confidence=confidence, leader_from=leader, leader_to=3)
             for confidence, leader in (("likely", 2), ("certain", 2), ("likely", 1))
@@ -179,7 +179,7 @@ def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
         "2",
         "No log of broker 2 was read, although other logs name it: 1 failovers, 1 outages are less certain without it",
     )
-    [alone] = judge_findings(Facts("c", unheard=[silent]))
+    [alone] = judge_findings(Facts("c", missing_logs=[silent]))
     assert alone.message == "No log of broker 2 was read, although other logs name it"
 
 

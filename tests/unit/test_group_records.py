@@ -18,7 +18,7 @@ from kafka_hindsight.knowledge import group_records
 from kafka_hindsight.knowledge.group_records import Malformed, decode, type_of
 from kafka_hindsight.knowledge.group_records.layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
 from kafka_hindsight.knowledge.group_records.layouts import MEMBER_STATES as STATES
-from kafka_hindsight.knowledge.wire import LENGTHS, NUMBERS, Cursor, Field, Layout, Struct, read
+from kafka_hindsight.knowledge.wire import LENGTHS, NUMBERS, Cursor, Field, Layout, Struct, read_versioned
 
 CAPTURED = [
     json.loads(line) for line in (Path(__file__).parents[1] / "excerpts/group_records.jsonl").read_text().splitlines()
@@ -112,7 +112,7 @@ def written(draw: st.DrawFn) -> tuple[Layout, int, dict[str, Any]]:
 @given(written())
 def test_what_is_written_is_read(what: tuple[Layout, int, dict[str, Any]]) -> None:
     layout, version, said = what
-    assert read(layout, encode(layout, version, said)) == (version, said)
+    assert read_versioned(layout, encode(layout, version, said)) == (version, said)
 
 
 @given(written(), st.data())
@@ -122,7 +122,7 @@ def test_a_record_that_is_cut_short_is_refused_and_nothing_else_happens(
     whole = encode(*what)
     cut = whole[: data.draw(st.integers(0, len(whole) - 1))]
     with pytest.raises(Malformed, match=r"needs|says|null|varint|version"):
-        read(what[0], cut)
+        read_versioned(what[0], cut)
 
 
 @given(st.sampled_from(TYPES), st.integers(-2, 6), st.binary(max_size=200))
@@ -223,4 +223,4 @@ def test_an_unsigned_varint_is_read_as_it_was_written(number: int) -> None:
 def test_a_null_where_a_value_is_needed_is_refused() -> None:
     needed = Layout("a record", 0, Struct((Field("name", "string"),)), None)
     with pytest.raises(Malformed, match="name is null at byte 4; needed a value"):
-        read(needed, struct.pack(">hh", 0, -1))
+        read_versioned(needed, struct.pack(">hh", 0, -1))

@@ -30,7 +30,7 @@ from kafka_hindsight.catalog.rows import (
     Unavailability,
 )
 from kafka_hindsight.judgements.findings import Facts, judge_findings
-from kafka_hindsight.judgements.incidents import Found, judge_incidents
+from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import RULES
@@ -88,10 +88,10 @@ def told(maintenance: str = "", **found: Any) -> list[Incident]:
     return list(judge_incidents("c", found_in(**found), maintenance_of(maintenance)).incidents)
 
 
-def found_in(**found: Any) -> Found:
+def found_in(**found: Any) -> WindowHistory:
     """What was found, with the times in which its partitions had no leader."""
     unused = [*without_leader(found.get("failovers", ())), *found.pop("unavailability", ())]
-    return Found(window=WINDOW, unavailability=unused, **found)
+    return WindowHistory(window=WINDOW, unavailability=unused, **found)
 
 
 def harms(**found: Any) -> list[str | None]:

@@ -130,7 +130,7 @@ def test_a_judgement_that_rests_on_itself_is_refused() -> None:
     reads: dict[str, Source] = {}
     judgement = Judgement("round", judge_findings, ("cluster",), reads, (CONTEXT,))
     reads["outages"] = judgement.output("findings")
-    with pytest.raises(ValueError, match="round reads what rests on itself"):
+    with pytest.raises(ValueError, match="round reads a judgement that depends on it"):
         in_order([judgement.output("findings")])
 
 

@@ -22,11 +22,11 @@ from kafka_hindsight.knowledge.kinds import KINDS, RECORD_KINDS
 from kafka_hindsight.knowledge.metadata_log import (
     FOLDER,
     UNDECODED,
-    Found,
+    FileContents,
+    FileName,
     Malformed,
-    Named,
     decode,
-    named,
+    file_name,
     read_segment,
     read_snapshot,
 )
@@ -49,16 +49,16 @@ def segment(version: str) -> bytes:
     return (EXCERPTS / f"metadata-{version}" / CONTROLLER / FOLDER / SEGMENT).read_bytes()
 
 
-def snapshots(version: str) -> list[tuple[Named, bytes]]:
+def snapshots(version: str) -> list[tuple[FileName, bytes]]:
     found = []
     for path in sorted((EXCERPTS / f"metadata-{version}" / "broker-3" / FOLDER).glob("*.checkpoint")):
-        name = named(path.as_posix())
+        name = file_name(path.as_posix())
         assert name is not None and name.is_snapshot
         found.append((name, path.read_bytes()))
     return found
 
 
-def rows(found: Found, version: str = "4.3") -> list[MetadataRecord]:
+def rows(found: FileContents, version: str = "4.3") -> list[MetadataRecord]:
     """Rows of bronze.metadata_records, as the ingest writes them."""
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     known = {**dict.fromkeys(METADATA_RECORDS.column_names), "cluster": f"metadata-{version}", "source": "a"}
@@ -66,7 +66,7 @@ def rows(found: Found, version: str = "4.3") -> list[MetadataRecord]:
     return [MetadataRecord.of(r) for r in written]
 
 
-def file(found: Found, first: int = 0) -> MetadataFile:
+def file(found: FileContents, first: int = 0) -> MetadataFile:
     return row(METADATA_FILES, first_offset=first, next_offset=found.next_offset, is_snapshot=False)
 
 
@@ -95,7 +95,7 @@ def moves(found: list[Row]) -> set[tuple[Any, ...]]:
 def test_a_segment_is_read_to_its_end(version: str) -> None:
     data = segment(version)
     found = read_segment(data, 0)
-    assert (found.end, found.wrong) == (len(data), ())
+    assert (found.end, found.problems) == (len(data), ())
     kinds = Counter(row["record_type"] for row in found.rows)
     assert kinds["leader_change"] == 1
     # orders 3, lone 2 and one that was added, doomed once before and once after its deletion.
@@ -150,7 +150,7 @@ def test_a_snapshot_stands_in_for_segments_that_are_gone(version: str) -> None:
     data, whole = segment(version), replayed(version)
     for name, content in snapshots(version):
         state = read_snapshot(content, name)
-        assert state.wrong == () and state.rows
+        assert state.problems == () and state.rows
         # The log from the first batch that reaches behind the snapshot on, as a node keeps it.
         start = next(b for b in batches(data) if b.next_offset > name.offset)
         rest = read_segment(data[_begin_of(data, start.base_offset) :], start.base_offset)
@@ -199,13 +199,13 @@ def test_what_is_cut_off_anywhere_is_a_prefix(version: str) -> None:
     whole = read_segment(data, 0).rows
     for size in range(0, len(data), 23):
         found = read_segment(data[:size], 0)
-        assert found.wrong == ()
+        assert found.problems == ()
         assert found.rows == whole[: len(found.rows)]
         assert found.end <= size
     for name, content in snapshots(version):
         for size in range(0, len(content), 13):
             cut = read_snapshot(content[:size], name)
-            assert (cut.rows, cut.end) == ([], 0) and cut.wrong
+            assert (cut.rows, cut.end) == ([], 0) and cut.problems
 
 
 @settings(max_examples=300)
@@ -220,7 +220,7 @@ def test_a_changed_byte_is_noticed(draw: st.DataObject) -> None:
     changed = bytearray(data)
     changed[at] ^= draw.draw(st.integers(1, 255))
     found = read_segment(bytes(changed), 0)
-    assert found.wrong or found.end < len(data)
+    assert found.problems or found.end < len(data)
     healthy = read_segment(data, 0).rows
     assert found.rows == healthy[: len(found.rows)]
 
@@ -309,7 +309,7 @@ def test_secrets_of_brokers_are_not_kept() -> None:
     ],
 )
 def test_files_are_known_by_folder_and_name(path: str, is_snapshot: bool | None) -> None:
-    found = named(path)
+    found = file_name(path)
     assert (found.is_snapshot if found else None) is is_snapshot
 
 

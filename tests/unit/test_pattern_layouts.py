@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_hindsight.knowledge.conversion import NotAPattern, compiled
+from kafka_hindsight.knowledge.conversion import NotAPattern, compile_pattern
 from kafka_hindsight.knowledge.layouts import APACHE
 from kafka_hindsight.knowledge.model import PatternLayout
 from kafka_hindsight.knowledge.pattern_layouts import PATTERN_LAYOUTS, inside, is_without_logger
@@ -118,7 +118,7 @@ def test_a_file_of_any_layout_is_read_however_it_is_cut(
 )
 def test_a_pattern_that_a_user_gives_is_read(pattern: str, line: str, at: datetime | None) -> None:
     assert layouts_of([line], pattern) == (pattern, "librdkafka")
-    assert compiled(pattern).cut(line) == ("a.b.C", "hello")
+    assert compile_pattern(pattern).cut(line) == ("a.b.C", "hello")
     data = line.encode()
     berlin = Clock("Europe/Berlin")
     (held,) = ranges_of([look(data, 0, 0, len(data), berlin, Way((pattern,)))])
@@ -132,7 +132,7 @@ def test_a_pattern_that_a_user_gives_is_read(pattern: str, line: str, at: dateti
 )
 def test_a_pattern_that_cannot_be_read_says_why(pattern: str, wrong: str) -> None:
     with pytest.raises(NotAPattern, match=wrong):
-        compiled(pattern)
+        compile_pattern(pattern)
 
 
 def test_a_stack_trace_is_no_part_of_a_message_that_ends_a_line() -> None:
@@ -155,7 +155,7 @@ def test_a_record_out_of_envelopes_is_read_by_the_layout_inside() -> None:
 
 def test_of_words_that_a_pattern_repeats_the_first_counts() -> None:
     line = "2026-11-21 01:44:29,117 INFO 2020-01-01 00:00:00,000 a.B c.D e.F x"
-    assert compiled("%d %p %d %c %c %c %m%n").cut(line) == ("a.B", "x")
+    assert compile_pattern("%d %p %d %c %c %c %m%n").cut(line) == ("a.B", "x")
 
 
 def test_a_layout_is_known_by_loggers_of_kafkas_where_no_line_is_an_event() -> None:

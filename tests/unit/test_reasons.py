@@ -84,10 +84,10 @@ def test_the_difference_of_two_sides_is_named() -> None:
     )
     change = read_metadata_change(racks)
     assert change is not None
-    assert (change.added, change.removed, change.grown) == (("x4",), ("x1",), ("x2",))
+    assert (change.added, change.removed, change.extended) == (("x4",), ("x1",), ("x2",))
     counts = read_metadata_change("changed from (version8: {x1=3}) to (version11: {x2=3, x1=4})")
     assert counts is not None
-    assert (counts.added, counts.removed, counts.grown) == (("x2",), (), ("x1",))
+    assert (counts.added, counts.removed, counts.extended) == (("x2",), (), ("x1",))
     assert read_metadata_change("cached metadata has changed") is None
 
 

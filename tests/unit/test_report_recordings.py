@@ -9,7 +9,7 @@ import pytest
 from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings
 from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
-from kafka_hindsight.judgements.incidents import Found, judge_incidents
+from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
 from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of
@@ -69,7 +69,9 @@ def page_of(excerpt: str) -> str:
     histories = histories_of(lines, [], leaders.leaders, leaders.leaderless, BrokerSettings(), context, logs_end)
     unused = rebuild_unavailability(histories, outages, rebuild_isr_changes(lines, [], context, WHOLE), logs_end, WHOLE)
     failovers = leaders.failovers
-    judged = judge_incidents(excerpt, Found(window=WHOLE, outages=outages, failovers=failovers, unavailability=unused))
+    judged = judge_incidents(
+        excerpt, WindowHistory(window=WHOLE, outages=outages, failovers=failovers, unavailability=unused)
+    )
     tables = {
         "gold.incidents": judged.incidents,
         "gold.broker_outages": judged.name(outages),

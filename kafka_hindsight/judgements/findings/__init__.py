@@ -1,4 +1,4 @@
-"""The rules applied: what a person should know, with the threshold's source."""
+"""Findings: the rules applied to one window, each with the source of its threshold."""
 
 from __future__ import annotations
 
@@ -15,19 +15,16 @@ _ROOMS = (groups, brokers, durability, data_coverage)
 
 
 def judge_findings(facts: Facts) -> list[Finding]:
-    """Every finding of the window, worst first.
-
-    Order: severity; what happened before what is set; then start, rule and subject.
-    """
-    return sorted([*_found(facts), *groups.folded_faults(facts)], key=_rank)
+    """Every finding of the window, by severity; findings about events before those about settings; then by start."""
+    return sorted([*_apply_rules(facts), *groups.folded_faults(facts)], key=_rank)
 
 
 def judge_each(facts: Facts) -> list[Finding]:
-    """The findings with one for each group: what a back-test counts."""
-    return sorted([*_found(facts), *(groups.of_faults(facts, [f]) for f in groups.faults_of(facts))], key=_rank)
+    """Every finding, with one for each group instead of one for many: a back-test counts them."""
+    return sorted([*_apply_rules(facts), *(groups.of_faults(facts, [f]) for f in groups.faults_of(facts))], key=_rank)
 
 
-def _found(facts: Facts) -> Iterable[Finding]:
+def _apply_rules(facts: Facts) -> Iterable[Finding]:
     return (finding for room in _ROOMS for rule in room.RULES for finding in rule(facts))
 
 

@@ -1,4 +1,4 @@
-"""What a person should know of brokers, partitions and replicas."""
+"""Findings about brokers, partitions and replicas."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _NAMED = 3
 
 
 def _slow(facts: Facts) -> Iterator[Finding]:
-    """One finding for each suspect, however many partitions and brokers left an ISR through it."""
+    """One finding for each suspected broker, however many partitions and followers left an ISR because of it."""
     slow = grouped((p for p in facts.out_of_sync_periods if p.kind == OutOfSyncKind.SLOW), lambda p: p.suspected_broker)
     for suspect, periods in sorted((s, periods) for s, periods in slow.items() if s is not None):
-        lasted = duration(sum(p.partition_ms for p in periods))
-        many = f"{counted(max(p.partitions for p in periods), 'partition')} at most, {lasted} in all"
+        length = duration(sum(p.partition_ms for p in periods))
+        extent = f"{counted(max(p.partitions for p in periods), 'partition')} at most, {length} in all"
         followers = sorted({p.broker for p in periods} - {suspect})
         is_likely = any(p.confidence == Confidence.LIKELY for p in periods)
         doubt = "" if is_likely else ", unless its only leader or the network between them was slow"
-        details = f"too slow to keep up with its leaders, which removed it from ISRs ({many}){doubt}"
+        details = f"too slow to keep up with its leaders, which removed it from ISRs ({extent}){doubt}"
         if followers:
-            details = f"too slow as a leader: its followers {', '.join(map(str, followers))} left ISRs ({many})"
+            details = f"too slow as a leader: its followers {', '.join(map(str, followers))} left ISRs ({extent})"
         yield _of_periods(facts, "broker_slow", suspect, periods, details=details)
 
 
@@ -81,7 +81,7 @@ def _too_early(facts: Facts) -> Iterator[Finding]:
 
 
 def _harm(facts: Facts, outage_id: str) -> list[str]:
-    """What a stop did to partitions that the stop before had left with fewer in-sync replicas."""
+    """The harm of a broker's stop in partitions that the stop before had left with fewer in-sync replicas."""
     offline = [f for f in facts.failovers if f.kind == FailoverKind.OFFLINE and f.outage_id == outage_id]
     short = {
         (s.topic, s.partition)
@@ -96,11 +96,11 @@ def _harm(facts: Facts, outage_id: str) -> list[str]:
 
 
 def _not_restored(facts: Facts) -> Iterator[Finding]:
-    """One finding for each broker: of several outages the last one after which it did not lead again."""
+    """One finding for each broker: about the last outage after which it did not lead again."""
     over = grouped((r for r in facts.imbalance if r.over_threshold), lambda r: r.broker)
     outages = grouped(sorted(facts.outages, key=lambda o: o.down_at), lambda o: o.broker)
-    for broker, own in sorted(outages.items()):
-        for outage, up_at, last in list(_left_elsewhere(own, over.get(broker, ())))[-1:]:
+    for broker, outages_of_broker in sorted(outages.items()):
+        for outage, up_at, last in list(_left_elsewhere(outages_of_broker, over.get(broker, ())))[-1:]:
             yield finding_of(
                 facts,
                 "leadership_not_restored",
@@ -150,10 +150,11 @@ def missing_brokers(partitions: Iterable[PartitionSnapshot], isr_spans: Iterable
         and Interval(s.happened_at, s.out_of_sync_until, None).holds(at)
     )
     details = []
-    for broker, own in sorted(grouped(spans, lambda s: s.broker).items(), key=lambda b: (-len(b[1]), b[0]))[:_NAMED]:
-        first = min(own, key=lambda s: s.happened_at)
+    by_count = sorted(grouped(spans, lambda s: s.broker).items(), key=lambda b: (-len(b[1]), b[0]))
+    for broker, shrinks in by_count[:_NAMED]:
+        first = min(shrinks, key=lambda s: s.happened_at)
         why = _WHY[OutOfSyncKind(first.shrink_cause or OutOfSyncKind.UNKNOWN)]
-        details.append(f"broker {broker} is missing from {len(own)} since {first.happened_at:%H:%M:%S} ({why})")
+        details.append(f"broker {broker} is missing from {len(shrinks)} since {first.happened_at:%H:%M:%S} ({why})")
     return f": {'; '.join(details)}" if details else ""
 
 
@@ -188,25 +189,25 @@ def _leaderless(facts: Facts) -> Iterator[Finding]:
     """One finding for each incident in which no replica could take over from a leader, however many partitions."""
     offline = {f.failover_id: f for f in facts.failovers if f.kind == FailoverKind.OFFLINE}
     rows = [u for u in facts.unavailability if u.failover_id in offline]
-    for _, own in sorted(grouped(rows, lambda u: u.incident_id or u.topic or "").items()):
-        ends = [u.ended_at for u in own if u.ended_at is not None]
-        first = min(u.started_at for u in own)
+    for _, intervals in sorted(grouped(rows, lambda u: u.incident_id or u.topic or "").items()):
+        ends = [u.ended_at for u in intervals if u.ended_at is not None]
+        first = min(u.started_at for u in intervals)
         last = max([first, *ends])
-        names = sorted({f"{u.topic}-{u.partition}" for u in own})
+        names = sorted({f"{u.topic}-{u.partition}" for u in intervals})
         yield finding_of(
             facts,
             "offline_partitions",
             names,
             [first, last],
-            quotes_of(offline[u.failover_id or ""] for u in own),
+            quotes_of(offline[u.failover_id or ""] for u in intervals),
             was=verb(len(names), "was", "were"),
             since=f"{first:%H:%M:%S}",
-            until=f"to {last:%H:%M:%S}" if len(ends) == len(own) else "on",
+            until=f"to {last:%H:%M:%S}" if len(ends) == len(intervals) else "on",
         )
 
 
-def _lost(facts: Facts) -> Iterator[Finding]:
-    """One finding for each broker that was not shut down in order, or had not come back, whenever it went."""
+def _lost_brokers(facts: Facts) -> Iterator[Finding]:
+    """One finding for each broker that was not shut down in order, or had not come back, whenever it went away."""
     for outage in facts.lost_brokers:
         rule, begins = "broker_lost" if outage.up_at else "broker_gone", max(outage.down_at, facts.starts_at)
         instants = [begins, outage.up_at or begins]
@@ -216,8 +217,8 @@ def _lost(facts: Facts) -> Iterator[Finding]:
 def _unclean(facts: Facts) -> Iterator[Finding]:
     for f in facts.failovers:
         if f.kind == FailoverKind.UNCLEAN_ELECTION:
-            name, lost = f"{f.topic}-{f.partition}", _records(f.records_lost_low, f.records_lost_high)
-            yield finding_of(facts, "unclean_election", name, [f.happened_at], f.evidence, lost=lost)
+            name, records = f"{f.topic}-{f.partition}", _records(f.records_lost_low, f.records_lost_high)
+            yield finding_of(facts, "unclean_election", name, [f.happened_at], f.evidence, lost=records)
 
 
 def _records(low: int | None, high: int | None) -> str:
@@ -231,7 +232,7 @@ def _records(low: int | None, high: int | None) -> str:
 
 
 def _truncated(facts: Facts) -> Iterator[Finding]:
-    """One finding for each replica's broker, verdict and outage, except where an unclean election has a finding."""
+    """One finding for each broker, verdict and outage of truncations, without partitions with an unclean election."""
     unclean = {(f.topic, f.partition) for f in facts.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION}
     harmful = (
         t
@@ -255,23 +256,23 @@ def _truncated(facts: Facts) -> Iterator[Finding]:
 
 
 def _changes_in(namings: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
-    """The lines of one log between which the cluster's id changes."""
+    """Each pair of lines of one log between which the cluster's id changes."""
     by_id = grouped(namings, lambda e: e.detail or "")
-    instants = {name: [e.happened_at for e in own] for name, own in by_id.items()}
+    instants = {name: [e.happened_at for e in lines] for name, lines in by_id.items()}
     clusters = {
         name: ClusterNaming(cluster_id=name, first_at=min(at), last_at=max(at), line_count=len(at))
         for name, at in instants.items()
     }
-    kept = without_damaged(clusters)
-    ordered = in_order(e for e in namings if e.detail in kept)
+    undamaged = without_damaged(clusters)
+    ordered = in_order(e for e in namings if e.detail in undamaged)
     return ((before, after) for before, after in pairwise(ordered) if before.detail != after.detail)
 
 
 def _renamed(facts: Facts) -> Iterator[Finding]:
     """One finding for all changes of the cluster's id; brokers that share a change show it once."""
-    changes = (pair for own in grouped(facts.namings, lambda e: e.source).values() for pair in _changes_in(own))
+    changes = (pair for lines in grouped(facts.namings, lambda e: e.source).values() for pair in _changes_in(lines))
     ordered = sorted(changes, key=lambda pair: (pair[1].happened_at, pair[1].source))
-    if pairs := [own[0] for own in grouped(ordered, lambda pair: (pair[0].detail, pair[1].detail)).values()]:
+    if pairs := [lines[0] for lines in grouped(ordered, lambda pair: (pair[0].detail, pair[1].detail)).values()]:
         steps = [f"from {a.detail} to {b.detail} at {instant(b.happened_at)}" for a, b in pairs]
         yield finding_of(
             facts,
@@ -297,7 +298,7 @@ RULES = (
     _imbalance,
     _replication,
     _leaderless,
-    _lost,
+    _lost_brokers,
     _unclean,
     _truncated,
     _slow,

@@ -1,4 +1,4 @@
-"""What a person should know of missing data."""
+"""Findings about missing data."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _unread(facts: Facts) -> Iterator[Finding]:
 
 
 def _leaderships(facts: Facts) -> Iterator[Finding]:
-    """One finding for all partitions: what leaves a gap in one mostly leaves gaps in many."""
+    """One finding for all partitions: a missing log mostly leaves gaps in many of them."""
     unexplained = (g for g in facts.leadership_gaps if g.explained_by is None)
     gaps = sorted(unexplained, key=lambda g: (g.seen_at, g.topic, g.partition, g.next_epoch))
     if gaps:
@@ -92,7 +92,7 @@ def _leaderships(facts: Facts) -> Iterator[Finding]:
 
 
 def _missing_logs(facts: Facts) -> Iterator[Finding]:
-    for row in facts.unheard:
+    for row in facts.missing_logs:
         confidences = {
             "failovers": [f.confidence for f in facts.failovers if row.broker in (f.leader_from, f.leader_to)],
             "outages": [o.confidence for o in facts.outages if o.broker == row.broker],

@@ -1,4 +1,4 @@
-"""What a person should know of settings of topics and brokers that decide whether a loss does harm."""
+"""Findings about settings of topics and brokers that decide whether a loss does harm."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ALIKE = (
     "auto.create.topics.enable",
     "replica.lag.time.max.ms",
 )
-"""Settings that have one meaning only where all brokers have the same value."""
+"""Settings that should have the same value on all brokers."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class _Topic:
 
     @property
     def quote(self) -> Quote:
-        """What the reading shows of its weakest partition."""
+        """The quote of the reading about its weakest partition."""
         return quote_snapshot(self.weakest, f"{self.name}-{self.weakest.partition}: replicas {self.weakest.replicas}")
 
     @property
     def against_minimum(self) -> str:
-        """Its name, with the in-sync replicas that it needs of those that it has."""
+        """Its name, with min.insync.replicas and the number of replicas: `orders (2 of 3)`."""
         return f"{self.name} ({self.min_isr.value if self.min_isr else '?'} of {self.replicas})"
 
 
@@ -88,7 +88,7 @@ _TOPIC_FAULTS: Mapping[str, Callable[[_Topic, int], bool]] = {
     "unclean_election_enabled": lambda t, _: t.replicas > 1 and t.is_unclean,
     "offsets_topic_weak": lambda t, brokers: t.name == OFFSETS_TOPIC and t.replicas < min(MANY, brokers),
 }
-"""By rule, whether a topic has the fault, given the number of brokers."""
+"""The fault of a topic that each rule looks for, as a condition on the topic and the number of brokers."""
 
 
 def _topics_at_risk(facts: Facts) -> Iterator[Finding]:
@@ -96,18 +96,20 @@ def _topics_at_risk(facts: Facts) -> Iterator[Finding]:
     by_name = grouped((p for p in facts.partitions if p.replicas), lambda p: p.topic)
     of_topic, at, brokers = facts.broker_settings.of_topic, facts.judged_at, _broker_count(facts)
     topics = [
-        _Topic(name, bool(own[0].is_internal), own, of_topic(name, MIN_ISR, at), of_topic(name, UNCLEAN, at))
-        for name, own in sorted(by_name.items())
+        _Topic(
+            name, bool(partitions[0].is_internal), partitions, of_topic(name, MIN_ISR, at), of_topic(name, UNCLEAN, at)
+        )
+        for name, partitions in sorted(by_name.items())
     ]
-    for rule_id, has in _TOPIC_FAULTS.items():
-        for _, some in sorted(grouped((t for t in topics if has(t, brokers)), lambda t: t.is_internal).items()):
+    for rule_id, is_weak in _TOPIC_FAULTS.items():
+        for _, weak in sorted(grouped((t for t in topics if is_weak(t, brokers)), lambda t: t.is_internal).items()):
             is_minimum = rule_id.startswith("min_isr")
-            details = [t.against_minimum if is_minimum else f"{t.name} ({t.replicas})" for t in some]
-            quotes = [t.quote for t in some[:_NAMED]]
+            details = [t.against_minimum if is_minimum else f"{t.name} ({t.replicas})" for t in weak]
+            quotes = [t.quote for t in weak[:_NAMED]]
             if is_minimum or rule_id == "unclean_election_enabled":
-                proofs = (t.min_isr if is_minimum else t.unclean for t in some[:_NAMED])
+                proofs = (t.min_isr if is_minimum else t.unclean for t in weak[:_NAMED])
                 quotes += [s.quote for s in proofs if s]
-            yield _folded(facts, rule_id, [t.name for t in some], details, quotes, brokers=brokers)
+            yield _folded(facts, rule_id, [t.name for t in weak], details, quotes, brokers=brokers)
     yield from _one_rack(facts, topics)
     yield from _transactions(facts, topics)
 
@@ -118,16 +120,16 @@ def _folded(
 ) -> Finding:  # fmt: skip
     """One finding for all subjects, at the instant of the reading."""
     names = list(details)
-    some = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-    return finding_of(facts, rule_id, subjects, [facts.judged_at], quotes, details=some, **words)
+    examples = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+    return finding_of(facts, rule_id, subjects, [facts.judged_at], quotes, details=examples, **words)
 
 
 def _of_settings(facts: Facts, rule_id: str, names: Iterable[str]) -> Iterator[Finding]:
-    """One finding about settings that the brokers agree on; none for no setting."""
-    known = [(name, setting) for name in names if (setting := facts.agreed(name))]
-    if known:
-        details = [f"{name} is {setting.value}" for name, setting in known]
-        yield _folded(facts, rule_id, [facts.cluster], details, [setting.quote for _, setting in known])
+    """One finding about those of some settings whose value all brokers share; none without any."""
+    settings = [(name, setting) for name in names if (setting := facts.agreed_setting(name))]
+    if settings:
+        details = [f"{name} is {setting.value}" for name, setting in settings]
+        yield _folded(facts, rule_id, [facts.cluster], details, [setting.quote for _, setting in settings])
 
 
 def _one_rack(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
@@ -137,7 +139,7 @@ def _one_rack(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
     for t in topics:
         # A broker whose rack is not known counts as a rack of its own.
         racks_of = ((p, {rack.get(broker, broker) for broker in p.replicas or ()}) for p in t.partitions)
-        in_one = [p for p, own in racks_of if len(own) == 1 and len(p.replicas or ()) > 1]
+        in_one = [p for p, racks_of_replicas in racks_of if len(racks_of_replicas) == 1 and len(p.replicas or ()) > 1]
         alone += [(t.name, in_one)] if in_one else []
     if len(racks) > 1 and alone:
         quotes = [
@@ -156,13 +158,13 @@ def _racks(facts: Facts) -> Iterator[Finding]:
         return
     is_mixed = bool(racks and without)
     details = [f"broker {b.broker}" for b in without] if is_mixed else racks or ["no broker has one"]
-    shown = (without or brokers)[:_NAMED]
-    quotes = [quote_snapshot(b, f"broker {b.broker}: rack {b.rack or 'none'}") for b in shown]
+    examples = (without or brokers)[:_NAMED]
+    quotes = [quote_snapshot(b, f"broker {b.broker}: rack {b.rack or 'none'}") for b in examples]
     yield _folded(facts, "racks_missing" if is_mixed else "racks_unknown", [facts.cluster], details, quotes)
 
 
 def _transactions(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
-    """The topic itself where it exists, else the settings with which it will be created."""
+    """The topic of transactions where it exists, else the settings with which it will be created."""
     if _broker_count(facts) < MANY:
         return
     topic = next((t for t in topics if t.name == TRANSACTIONS_TOPIC), None)
@@ -172,11 +174,11 @@ def _transactions(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
         is_weak = topic.replicas < limits["replicas"] or (least is not None and least < limits["in sync"])
         details, quotes = topic.against_minimum, [topic.quote, *([topic.min_isr.quote] if topic.min_isr else [])]
     else:
-        needed = {
+        minimums = {
             "transaction.state.log.replication.factor": limits["replicas"],
             "transaction.state.log.min.isr": limits["in sync"],
         }
-        weak = [(name, s) for name, n in needed.items() if (s := facts.agreed(name)) and (s.number or 0) < n]
+        weak = [(name, s) for name, n in minimums.items() if (s := facts.agreed_setting(name)) and (s.number or 0) < n]
         is_weak, quotes = bool(weak), [s.quote for _, s in weak]
         details = f"it does not exist yet, and {' and '.join(f'{name} is {s.value}' for name, s in weak)}"
     if is_weak:
@@ -184,12 +186,13 @@ def _transactions(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
 
 
 def _broker_defaults(facts: Facts) -> Iterator[Finding]:
-    factor, creates = facts.agreed("default.replication.factor"), facts.agreed("auto.create.topics.enable")
+    factor = facts.agreed_setting("default.replication.factor")
+    creates = facts.agreed_setting("auto.create.topics.enable")
     if factor and factor.number is not None and factor.number < MANY <= _broker_count(facts):
         details = f"{factor.value}, and topics are created automatically" if creates and creates.is_on else factor.value
         quotes = [factor.quote, *([creates.quote] if creates else [])]
         yield _folded(facts, "default_replication_low", [facts.cluster], [details], quotes)
-    balances = facts.agreed(AUTO_REBALANCE)
+    balances = facts.agreed_setting(AUTO_REBALANCE)
     if balances and not balances.is_on:
         yield _folded(facts, "auto_rebalance_off", [facts.cluster], [], [balances.quote])
 
@@ -198,29 +201,29 @@ def _differences(facts: Facts) -> Iterator[Finding]:
     settings, details, quotes = facts.broker_settings, [], []
     for name in _ALIKE:
         reported = (settings.of_broker(b, name, facts.judged_at) for b in settings.serving())
-        held = grouped((s for s in reported if s), lambda s: s.value)
-        if len(held) > 1:
-            details.append(f"{name} is {' or '.join(sorted(held))}")
-            quotes += [held[value][0].quote for value in sorted(held)]
+        by_value = grouped((s for s in reported if s), lambda s: s.value)
+        if len(by_value) > 1:
+            details.append(f"{name} is {' or '.join(sorted(by_value))}")
+            quotes += [by_value[value][0].quote for value in sorted(by_value)]
     if details:
         yield _folded(facts, "settings_differ", [facts.cluster], details, quotes)
 
 
 def _session_bounds(facts: Facts) -> Iterator[Finding]:
-    """Whether the brokers' bounds exclude the session timeout that clients use by default."""
+    """A finding where the brokers' bounds exclude the session timeout that clients use by default."""
     usual = RULE_BY_ID["session_bounds"].thresholds["ms"]
     low, high = "group.min.session.timeout.ms", "group.max.session.timeout.ms"
-    low_ms, high_ms = (s.number if (s := facts.agreed(name)) else None for name in (low, high))
+    low_ms, high_ms = (s.number if (s := facts.agreed_setting(name)) else None for name in (low, high))
     excluding = [low] if low_ms is not None and low_ms > usual else []
     excluding += [high] if high_ms is not None and high_ms < usual else []
     yield from _of_settings(facts, "session_bounds", excluding)
 
 
 def _consumer_sessions(facts: Facts) -> Iterator[Finding]:
-    """Whether the brokers give members of the consumer protocol short timeouts."""
+    """A finding where the brokers give members of the consumer protocol short timeouts."""
     limits = RULE_BY_ID["consumer_sessions_short"].thresholds
     session, beat = "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms"
-    session_ms, beat_ms = (s.number if (s := facts.agreed(name)) else None for name in (session, beat))
+    session_ms, beat_ms = (s.number if (s := facts.agreed_setting(name)) else None for name in (session, beat))
     names = [session] if session_ms is not None and session_ms < limits["ms"] else []
     if session_ms and beat_ms and beat_ms > session_ms * limits["share of the session"]:
         names = [session, beat]

@@ -1,4 +1,4 @@
-"""What the rules look at, and how a row of gold.findings is made."""
+"""The facts that the rules look at, and the rows of gold.findings."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 
 @dataclass(frozen=True)
 class Facts:
-    """What the rules look at, all of one cluster and one window.
+    """The facts of one cluster and one window that the rules look at.
 
-    `unanswered` are readings of groups with an error; `partial` readings that lack a part; `unheard` nodes without a
-    log; `namings` the brokers' lines that name the cluster's id; `lost_brokers` the absences of the window that were
+    `unanswered` are readings of groups with an error; `partial` readings that lack a part; `missing_logs` nodes without
+    a log; `namings` the brokers' lines that name the cluster's id; `lost_brokers` the absences of the window that were
     not in order, or not over, and those from before that are not over; `partitions` and `brokers` the last reading.
     The settings at `judged_at` are judged: the instant of that reading, else the end of the window.
     """
@@ -38,7 +38,7 @@ class Facts:
     lag_verdicts: Sequence[rows.LagVerdict] = ()
     gaps: Sequence[rows.GenerationGap] = ()
     leadership_gaps: Sequence[rows.LeadershipGap] = ()
-    unheard: Sequence[rows.MissingBrokerLog] = ()
+    missing_logs: Sequence[rows.MissingBrokerLog] = ()
     unobserved: Sequence[rows.UnobservedSpan] = ()
     second_starts: Sequence[rows.SecondStart] = ()
     coverage: Sequence[rows.Coverage] = ()
@@ -56,8 +56,8 @@ class Facts:
     broker_settings: BrokerSettings = field(default_factory=BrokerSettings)
     judged_at: datetime = NEVER
 
-    def agreed(self, name: str) -> Setting | None:
-        """What all brokers agree on for a setting."""
+    def agreed_setting(self, name: str) -> Setting | None:
+        """The value of a setting that all brokers share; None where they differ or it is not known."""
         return self.broker_settings.of_brokers(name, self.judged_at)
 
     def min_isr_of(self, topic: str) -> int:
@@ -74,7 +74,7 @@ def finding_of(
     evidence: Iterable[rows.Quote],
     **words: object,
 ) -> rows.Finding:
-    """A row of gold.findings, from the first to the last instant. `words`: those that `says` names."""
+    """A row of gold.findings, from the first to the last instant. `words` fill the braces of the rule's `says`."""
     rule, ordered = RULE_BY_ID[rule_id], sorted(instants)
     names = [subjects] if isinstance(subjects, str) else subjects
     subject = f"{names[0]} and {len(names) - 1} more" if names[1:] else names[0]

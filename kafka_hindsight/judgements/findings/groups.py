@@ -1,4 +1,4 @@
-"""What a person should know of consumer groups: how often they rebalance, their lag, and faults in their settings."""
+"""Findings about consumer groups: how often they rebalance, their lag, and faults in their settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ A Java consumer that offers one of them beside others rebalances eagerly: it tak
 Source: ConsumerCoordinator's constructor; KIP-429."""
 
 COMPARED = ("session_timeout_ms", "rebalance_timeout_ms", "assignors")
-"""What all members of a group had better have in common."""
+"""Settings that all members of a group should share."""
 
 _FEW = 3
 _BEHIND = (LagStatus.WARN, LagStatus.STALL, LagStatus.STOP)
@@ -43,7 +43,7 @@ def _rates(facts: Facts) -> Iterator[Finding]:
 
 
 def _silences(facts: Facts) -> Iterator[Finding]:
-    """Members that were silent for more than 30 s and came back: session timeout plus the time until then."""
+    """A finding for each member that was silent for more than 30 s, its session timeout included, and came back."""
     limit = RULE_BY_ID["member_silent"].thresholds["ms"]
     for r in facts.rebalances:
         if r.silent_ms is not None and r.silent_ms > limit:
@@ -96,7 +96,7 @@ def of_faults(facts: Facts, faults: Sequence[Fault]) -> Finding:
 def faults_of(facts: Facts) -> list[Fault]:
     """Every fault in the settings of the cluster's groups, the worst group of each rule first.
 
-    Keeps: at most one fault for each group and rule, the same ones whatever the order of the rows.
+    A group has at most one fault of each rule. The order of the rows has no influence.
     """
     frequent = {g: len(rows) for g, rows in busiest_hours(facts.rebalances, facts.incidents).items()}
     members = grouped(sorted(facts.settings, key=lambda r: (r.first_seen_at, r.settings_id)), lambda r: r.group_id)
@@ -121,15 +121,15 @@ def _fault(rule_id: str, group_id: str, message: str, rows: Sequence[MemberSetti
 
 def _slow_heartbeats(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
     share = RULE_BY_ID["heartbeat_slow"].thresholds["share of the session"]
-    known = ((r, r.heartbeat_interval_ms or 0, r.session_timeout_ms or 0) for r in rows)
-    slow = [(r, beat, session) for r, beat, session in known if session and beat > round(session * share)]
+    lengths = ((r, r.heartbeat_interval_ms or 0, r.session_timeout_ms or 0) for r in rows)
+    slow = [(r, beat, session) for r, beat, session in lengths if session and beat > round(session * share)]
     yield from _of_ratio("heartbeat_slow", group_id, "every {} in a session of {}", slow)
 
 
 def _of_ratio(
     rule_id: str, group_id: str, says: str, broken: Sequence[tuple[MemberSetting, int, int]]
 ) -> Iterator[Fault]:
-    """A fault for one length of time that is too long against another: that of the worst client is named."""
+    """A fault for a time that is too long compared with another one: the message names those of the worst client."""
     if broken:
         _, length, limit = max(broken, key=lambda b: b[1] / b[2])
         rows = [row for row, _, _ in broken]
@@ -147,43 +147,45 @@ def _short_sessions(group_id: str, rows: Sequence[MemberSetting], expired: int) 
 
 
 def _short_polls(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
-    known = ((r, r.rebalance_timeout_ms or 0, r.session_timeout_ms or 0) for r in rows)
-    short = [(r, session, poll) for r, poll, session in known if 0 < poll < session]
+    lengths = ((r, r.rebalance_timeout_ms or 0, r.session_timeout_ms or 0) for r in rows)
+    short = [(r, session, poll) for r, poll, session in lengths if 0 < poll < session]
     yield from _of_ratio("poll_below_session", group_id, "{1} for {0}", short)
 
 
 def _mixtures(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
-    """Clients that were there at the same time with different settings; one after another they are a change."""
+    """A fault for clients with different settings at the same time. One after another they are a change of settings."""
     mixed = {name: differing for name in COMPARED if (differing := _differing(name, rows))}
     if mixed:
-        counts = {name: _counted(getattr(r, name) for r in differing) for name, differing in mixed.items()}
+        counts = {name: _count_values(getattr(r, name) for r in differing) for name, differing in mixed.items()}
         message = "; ".join(f"{KAFKA_NAMES[name]} {values}" for name, values in counts.items())
-        apart = list({r.settings_id: r for differing in mixed.values() for r in differing}.values())
-        yield _fault("settings_mixed", group_id, message, apart, len(mixed), len(apart))
+        clients = list({r.settings_id: r for differing in mixed.values() for r in differing}.values())
+        yield _fault("settings_mixed", group_id, message, clients, len(mixed), len(clients))
 
 
 def _differing(name: str, rows: Sequence[MemberSetting]) -> list[MemberSetting]:
-    """The clients that were there together with one that has another value."""
-    known = [(r, str(getattr(r, name))) for r in rows if getattr(r, name) is not None]
-    all_clients = _Presence(r for r, _ in known)
-    alike = {value: _Presence(r for r, _ in same) for value, same in grouped(known, lambda k: k[1]).items()}
-    return [r for r, value in known if all_clients.beside(r) > alike[value].beside(r)]
+    """The clients that were present at the same time as one with another value."""
+    values = [(r, str(getattr(r, name))) for r in rows if getattr(r, name) is not None]
+    all_clients = _Presence(r for r, _ in values)
+    alike = {
+        value: _Presence(r for r, _ in alike_rows) for value, alike_rows in grouped(values, lambda k: k[1]).items()
+    }
+    return [r for r, value in values if all_clients.beside(r) > alike[value].beside(r)]
 
 
 class _Presence:
-    """When clients came and when they went, each in order: enough to count those that were there beside one of them."""
+    """The instants at which clients came and went, in order. They count the clients that were present beside one."""
 
     def __init__(self, rows: Iterable[MemberSetting]) -> None:
-        seen = list(rows)
-        self.came, self.went = sorted(r.first_seen_at for r in seen), sorted(r.last_seen_at for r in seen)
+        clients = list(rows)
+        self.came, self.went = sorted(r.first_seen_at for r in clients), sorted(r.last_seen_at for r in clients)
 
     def beside(self, row: MemberSetting) -> int:
-        """How many were there at some time while the row's client was."""
+        """The number of clients that were present at some time while the row's client was."""
         return bisect_right(self.came, row.last_seen_at) - bisect_left(self.went, row.first_seen_at)
 
 
-def _counted(values: Iterable[list[str] | int]) -> str:
-    """Values with how many clients have each, the most frequent first."""
+def _count_values(values: Iterable[list[str] | int]) -> str:
+    """The values as text with the number of clients that have each, the most frequent first."""
     counts = Counter(", ".join(v) if isinstance(v, list) else duration(v) for v in values)
     ordered = sorted(counts.items(), key=lambda i: (-i[1], i[0]))
     return " and ".join(f"{v} ({n} client{'s' if n > 1 else ''})" for v, n in ordered)
@@ -202,7 +204,7 @@ def _eager_assignors(row: MemberSetting) -> Collection[str]:
 
 
 def _acts_of_groups(rebalances: Iterable[Rebalance]) -> dict[str, dict[str, list[Act]]]:
-    """What dynamic consumers of each group did, triggers and contributors, by client id, in order."""
+    """The acts of each group's dynamic consumers, triggers and contributors, by client id, in order."""
     acts: dict[str, dict[str, list[Act]]] = defaultdict(lambda: defaultdict(list))
     for r in (r for r in rebalances if Protocol(r.protocol).is_of_consumers):
         for act in acts_in(r):
@@ -212,19 +214,21 @@ def _acts_of_groups(rebalances: Iterable[Rebalance]) -> dict[str, dict[str, list
 
 
 def _restarts(group_id: str, acts: Mapping[str, list[Act]], rows: Sequence[MemberSetting]) -> Iterator[Fault]:
-    """Members that left and were back before a session would have run out: a static one keeps its place so long."""
+    """A fault for members that left and came back within a session timeout: a static member would keep its place."""
     rule = RULE_BY_ID["static_membership_missing"]
     sessions = {r.client_id: r.session_timeout_ms for r in rows if r.session_timeout_ms}
     default = rule.thresholds["ms where no session is shown"]
     pairs = []
-    for client_id, own in acts.items():
+    for client_id, acts_of_client in acts.items():
         limit = timedelta(milliseconds=sessions.get(client_id, default))
-        for left, back in pairwise(sorted(own, key=lambda a: (a.at, a.cause, a.rebalance.rebalance_id))):
-            is_restart = left.cause.noun.is_leave and back.cause.noun.is_return
-            if is_restart and back.at - left.at <= limit:
-                pairs.append((client_id, left, back))
+        for leave, comeback in pairwise(
+            sorted(acts_of_client, key=lambda a: (a.at, a.cause, a.rebalance.rebalance_id))
+        ):
+            is_restart = leave.cause.noun.is_leave and comeback.cause.noun.is_return
+            if is_restart and comeback.at - leave.at <= limit:
+                pairs.append((client_id, leave, comeback))
     if len(pairs) >= rule.thresholds["restarts"]:
-        cost = {a.rebalance.rebalance_id: a.rebalance for _, *both in pairs for a in both}
+        cost = {a.rebalance.rebalance_id: a.rebalance for _, *acts_of_pair in pairs for a in acts_of_pair}
         most, often = min(Counter(client_id for client_id, _, _ in pairs).items(), key=lambda c: (-c[1], c[0]))
         message = f"{len(pairs)} restarts in {len(cost)} rebalances, most often {most} ({_times(often)})"
         quotes = [e for r in cost.values() for e in r.evidence[:1]]

@@ -10,8 +10,8 @@ from typing import Any
 
 from kafka_hindsight.catalog.codes import Confidence, Harm, IncidentKind, Intent
 from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Quote, Unavailability
-from kafka_hindsight.judgements.incidents.happenings import Found as Found
 from kafka_hindsight.judgements.incidents.happenings import Happening, Impact, gather, headline_of
+from kafka_hindsight.judgements.incidents.happenings import WindowHistory as WindowHistory
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
 from kafka_hindsight.knowledge.harms import HARM_NOTES, outage_advice
@@ -24,7 +24,10 @@ _SUBJECTS = 3
 
 @dataclass(frozen=True)
 class IncidentList:
-    """The incidents of a window, and that of each outage, incident of groups, failover and interval, by their ids."""
+    """The incidents of a window, and the one that each outage, group incident, failover and interval belongs to.
+
+    The keys of `of_outage` and the like are the ids of these parts.
+    """
 
     incidents: Sequence[Incident]
     of_outage: dict[str, str]
@@ -38,27 +41,28 @@ class IncidentList:
         return [replace(o, incident_id=self.of_outage.get(o.outage_id)) for o in outages]
 
     def name_unavailability(self, rows: Iterable[Unavailability]) -> list[Unavailability]:
-        """What could not be used, with the incident that each belongs to, and the intent of that incident.
+        """Intervals in which something could not be used, with the incident of each and that incident's intent.
 
-        One that belongs to none has the intent that maintenance windows give its own beginning.
+        One without an incident has the intent that maintenance windows give its own beginning.
         """
-        named = []
+        linked = []
         for row in rows:
             incident = self.of_unavailability.get(row.unavailability_id)
-            began = (row.earliest_start_at or row.started_at, row.started_at)
-            intent = incident.intent if incident else declaration_of([began], self.maintenance).intent
-            named.append(replace(row, incident_id=incident.incident_id if incident else None, intent=intent))
-        return named
+            beginning = (row.earliest_start_at or row.started_at, row.started_at)
+            intent = incident.intent if incident else declaration_of([beginning], self.maintenance).intent
+            linked.append(replace(row, incident_id=incident.incident_id if incident else None, intent=intent))
+        return linked
 
 
-def judge_incidents(cluster: str, found: Found, maintenance: Sequence[MaintenanceWindow] = ()) -> IncidentList:
-    """One list of incidents of every kind.
+def judge_incidents(
+    cluster: str, history: WindowHistory, maintenance: Sequence[MaintenanceWindow] = ()
+) -> IncidentList:
+    """One list of incidents of every kind, by harm, then by its size, then by time: that place is the `harm_rank`.
 
-    Order: by harm, then by its size, then by time: the place of each is its `harm_rank`.
-    Keeps: each outage and each rebalance is part of exactly one incident; what was declared never changes a rank.
+    Each outage and each rebalance is part of exactly one incident. Maintenance windows never change a rank.
     """
-    rows = [(happening, _row(cluster, Impact(happening), maintenance)) for happening in gather(found)]
-    inside = sorted((row for _, row in rows if found.window.holds(row.started_at)), key=_rank)
+    rows = [(happening, _row(cluster, Impact(happening), maintenance)) for happening in gather(history)]
+    inside = sorted((row for _, row in rows if history.window.holds(row.started_at)), key=_rank)
     return IncidentList(
         [replace(row, harm_rank=place) for place, row in enumerate(inside, 1)],
         {o.outage_id: row.incident_id for h, row in rows for o in h.outages},
@@ -87,17 +91,17 @@ def _rank(row: Incident) -> tuple[object, ...]:
 
 
 def _row(cluster: str, impact: Impact, maintenance: Sequence[MaintenanceWindow]) -> Incident:
-    happening, harm, offline = impact.of, impact.harm, impact.offline
-    declared = _declaration(happening, maintenance)
-    lost, first = impact.lost, next(iter(happening.of_groups), None)
+    happening, harm, offline = impact.happening, impact.harm, impact.offline
+    declaration = _declaration(happening, maintenance)
+    losses, first = impact.records_lost, next(iter(happening.of_groups), None)
     outage_ids = [*(o.outage_id for o in happening.outages), *(i.first_outage_id for i in happening.of_groups)]
     costs = [i.partition_seconds for i in happening.of_groups if i.partition_seconds is not None]
     row = Incident(
         cluster=cluster,
         incident_id=_id(happening),
         kind=happening.kind,
-        intent=declared.intent,
-        declared_until=declared.window.end if declared.window else None,
+        intent=declaration.intent,
+        declared_until=declaration.window.end if declaration.window else None,
         harm=harm,
         headline=headline_of(impact),
         started_at=min(happening.begins),
@@ -118,22 +122,22 @@ def _row(cluster: str, impact: Impact, maintenance: Sequence[MaintenanceWindow])
         offline_partition_seconds=offline.total_ms / 1000,
         partitions_refusing=len(impact.refusing.subjects),
         refusing_ms=impact.refusing.longest_ms,
-        records_lost_low=lost[0] if lost else None,
-        records_lost_high=lost[1] if lost else None,
+        records_lost_low=losses[0] if losses else None,
+        records_lost_high=losses[1] if losses else None,
         partition_seconds=round(sum(costs), 3) if costs else None,
-        explanation=" ".join(dict.fromkeys(filter(None, (*_explanations(happening), declared.sentence)))),
+        explanation=" ".join(dict.fromkeys(filter(None, (*_explanations(happening), declaration.sentence)))),
         advice=" ".join(dict.fromkeys(filter(None, _advice(happening, harm)))),
         prevention=HARM_NOTES[harm].prevention or None,
         evidence=evidence_of(_quotes(happening)),
     )
-    # What is the same when it happens again: its kind, its cause, and the brokers or the groups that began it.
+    # An incident that happens again has the same kind, the same cause, and the same brokers or groups at its origin.
     kinds, began = sorted({o.kind for o in happening.outages}), row.brokers or row.group_ids
     recurrence_id = row_id("recurrence", row.cluster, row.kind, row.cause or "", *kinds, *began)
     return replace(row, commands=[*_commands(row, harm)], recurrence_id=recurrence_id)
 
 
 def _id(happening: Happening) -> str:
-    """An incident of groups alone keeps its id; every other has one of what it is made of."""
+    """The id of an incident. One of groups alone keeps its id; for any other the ids of its parts make it."""
     if happening.is_of_groups:
         return happening.of_groups[0].incident_id
     parts = (
@@ -152,23 +156,23 @@ def _declaration(happening: Happening, maintenance: Sequence[MaintenanceWindow])
     if happening.is_of_groups and happening.of_groups[0].intent == Intent.DECLARED:
         return Declaration(Intent.DECLARED)
     began_at = min(happening.begins)
-    began = [beginning_of(o) for o in happening.outages] or [(began_at, began_at)]
-    return declaration_of(began, maintenance)
+    beginnings = [beginning_of(o) for o in happening.outages] or [(began_at, began_at)]
+    return declaration_of(beginnings, maintenance)
 
 
 def _confidence(happening: Happening) -> Confidence:
-    """That of what began it: of several absences the least sure."""
+    """The confidence of the incident's origin: of several absences the least one."""
     h = happening
     parts = (h.outages, h.of_groups, h.periods, h.failovers, h.truncations, h.controllers, h.unavailability)
     rows: Sequence[Any] = next(filter(None, parts), ())
-    sure: list[Confidence] = [row.confidence for row in rows]
-    return max(sure, key=list(Confidence).index, default=Confidence.CERTAIN)
+    confidences: list[Confidence] = [row.confidence for row in rows]
+    return max(confidences, key=list(Confidence).index, default=Confidence.CERTAIN)
 
 
 def _explanations(happening: Happening) -> Iterator[str]:
     h = happening
-    controllers, stopped = h.first_and_last_controllers, h.writes_stopped[:_SUBJECTS]
-    rows: Iterable[Any] = chain(h.outages, h.periods, h.lossy, h.truncations, controllers, stopped, h.of_groups)
+    controllers, write_stops = h.first_and_last_controllers, h.writes_stopped[:_SUBJECTS]
+    rows: Iterable[Any] = chain(h.outages, h.periods, h.lossy, h.truncations, controllers, write_stops, h.of_groups)
     yield from (row.explanation for row in rows)
     if h.kind == IncidentKind.LEADERS_LOST:
         yield from (f.explanation for f in h.failovers)
@@ -188,11 +192,11 @@ def _advice(happening: Happening, harm: Harm) -> Iterator[str]:
 
 
 def _quotes(happening: Happening) -> Iterator[Quote]:
-    """The lines about losses, about what began it, and where it was not an absence, about each change of a leader."""
+    """The evidence of losses and of the incident's origin; without an absence, of each change of a leader too."""
     h = happening
-    led = h.lossy if h.outages else h.failovers
-    began = (h.outages, h.periods, h.of_groups, h.lag, h.first_and_last_controllers, h.writes_stopped)
-    rows: Iterable[Any] = chain(led, h.truncations, *began)
+    changes = h.lossy if h.outages else h.failovers
+    origins = (h.outages, h.periods, h.of_groups, h.lag, h.first_and_last_controllers, h.writes_stopped)
+    rows: Iterable[Any] = chain(changes, h.truncations, *origins)
     for row in rows:
         yield from row.evidence
 
@@ -200,8 +204,8 @@ def _quotes(happening: Happening) -> Iterator[Quote]:
 def _commands(row: Incident, harm: Harm) -> Iterator[str]:
     subjects = {"topic": row.topics or (), "group": row.group_ids, "broker": row.brokers or ()}
     for command in HARM_NOTES[harm].commands:
-        named = next((name for name in subjects if f"{{{name}}}" in command), None)
-        if named is None:
+        kind = next((name for name in subjects if f"{{{name}}}" in command), None)
+        if kind is None:
             yield command
         else:
-            yield from (command.format(**{named: shlex.quote(str(s))}) for s in subjects[named][:_SUBJECTS])
+            yield from (command.format(**{kind: shlex.quote(str(s))}) for s in subjects[kind][:_SUBJECTS])

@@ -1,4 +1,4 @@
-"""What happened as one thing: what has one origin, what it did, and all of it in one line."""
+"""Happenings: events of one origin as one thing, with its harm and a headline of one line."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ from kafka_hindsight.shared.unavailability import NO_CONSUMER, NO_LEADER, NO_WRI
 from kafka_hindsight.shared.windows import Window
 
 TOGETHER = timedelta(minutes=1)
-"""Shutdowns, or losses of leaders or controllers, within this of one another are one act. Our choice: a script that
-stops all brokers, or a disk that takes its partitions along, needs seconds. A stop after all are back is another."""
+"""Shutdowns, or losses of leaders or controllers, at most this long after one another are one act. Our choice: a script
+that stops all brokers, or a disk that fails with its partitions, needs seconds. A stop after all are back is another
+act."""
 
 HARMFUL = frozenset({FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED})
 """Changes of leaders that are an incident even where no broker was away, however short."""
@@ -58,8 +59,8 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class _Parts:
-    """What happens to a cluster. `of_groups`: incidents that hold rebalances; `unavailability`: what could not be used
-    through it; `failed`: rebalances, by their ids, that a failure began."""
+    """Rows about a cluster. `of_groups`: incidents that hold rebalances; `unavailability`: the intervals in which
+    something could not be used; `failed`: the ids of rebalances that a failure began."""
 
     of_groups: Sequence[Incident] = ()
     outages: Sequence[BrokerOutage] = ()
@@ -73,8 +74,8 @@ class _Parts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found(_Parts):
-    """What a rebuild found in a window of one cluster. `group_incident_of`: that of each rebalance, by their ids."""
+class WindowHistory(_Parts):
+    """The rows of one cluster and window. `group_incident_of`: the group incident of each rebalance, by their ids."""
 
     window: Window
     spans: Sequence[IsrSpan] = ()
@@ -83,33 +84,33 @@ class Found(_Parts):
 
 @dataclass(frozen=True, kw_only=True)
 class Happening(_Parts):
-    """What happened as one thing, in order of time."""
+    """Rows of one origin, in order of time."""
 
     kind: IncidentKind
 
     @property
     def first_and_last_controllers(self) -> Sequence[ControllerChange]:
-        """The first and the last loss of the controller: they tell of all between."""
+        """The first and the last loss of the controller: they stand for all between."""
         return [*self.controllers[:1], *self.controllers[1:][-1:]]
 
     @property
     def lossy(self) -> Sequence[Failover]:
-        """The changes of leaders that lost records, or may have."""
+        """The changes of leaders that lost records, or may have lost some."""
         return [f for f in self.failovers if f.records_lost_high or f.records_lost_low]
 
     @property
     def writes_stopped(self) -> Sequence[Unavailability]:
-        """What it is made of, where it is nothing but writes that stopped."""
+        """The intervals without writes, where the happening has no other part."""
         return self.unavailability if self.kind == IncidentKind.WRITES_STOPPED else ()
 
     @property
     def is_of_groups(self) -> bool:
-        """Whether it is nothing but rebalances."""
+        """Whether it has rebalances and no outage."""
         return bool(self.of_groups) and not self.outages
 
     @property
     def begins(self) -> Sequence[datetime]:
-        """When each part of it began."""
+        """The beginning of each part."""
         return [
             *(o.down_at for o in self.outages),
             *(i.started_at for i in self.of_groups),
@@ -123,7 +124,7 @@ class Happening(_Parts):
 
     @property
     def ends(self) -> Sequence[datetime | None]:
-        """When each part of it was over; None for a part that was not."""
+        """The end of each part; None for a part that was not over."""
         return [
             *(o.up_at for o in self.outages),
             *(i.ended_at for i in self.of_groups),
@@ -137,32 +138,31 @@ class Happening(_Parts):
 
 
 def has_failed(cause: Cause) -> bool:
-    """Whether something failed, or may have failed, where a rebalance began for that cause."""
+    """Whether a rebalance of that cause means that something failed, or may have failed."""
     return cause.family in _FAILED
 
 
 def uncontrolled_since(change: ControllerChange) -> datetime:
-    """Since when there was no controller, at the latest. Where none followed, the change is its beginning."""
-    lasted = 0 if change.controller_to == NOBODY else change.uncontrolled_low_ms or 0
-    return change.happened_at - lasted * MS
+    """The latest instant since when there was no controller. Where none followed, that is the change itself."""
+    length = 0 if change.controller_to == NOBODY else change.uncontrolled_low_ms or 0
+    return change.happened_at - length * MS
 
 
-def gather(found: Found) -> list[Happening]:
-    """Everything that happened, each thing once.
+def gather(history: WindowHistory) -> list[Happening]:
+    """Everything that happened in a window with its look-back and look-ahead, each thing once.
 
-    Takes: rows with look-back and look-ahead. Gives: also what began outside of the window, as far as it is seen.
-    Keeps: each outage, each incident of groups and each harmful failover is part of exactly one.
+    Each outage, each incident of groups and each harmful failover is part of exactly one happening.
     """
-    acts = [*_acts(found.outages)]
+    acts = [*_acts(history.outages)]
     act_of = {o.outage_id: n for n, act in enumerate(acts) for o in act}
-    groups = _by_act(act_of, _with_absences(found))
-    with_outages = [*_with_outages(found)]
+    groups = _by_act(act_of, _with_absences(history))
+    with_outages = [*_with_outages(history)]
     failovers = _by_act(act_of, with_outages)
     of_failover = {f.failover_id: outage_id for outage_id, f in with_outages}
-    lossy = (t for t in found.truncations if t.verdict == TruncationVerdict.COMMITTED_LOST)
+    lossy = (t for t in history.truncations if t.verdict == TruncationVerdict.COMMITTED_LOST)
     truncations = _by_act(act_of, ((t.outage_id or of_failover.get(t.failover_id or ""), t) for t in lossy))
-    outage_of = {incident.incident_id: outage_id for outage_id, incident in _with_absences(found)}
-    incidents = ((found.group_incident_of.get(u.rebalance_id or ""), u) for u in found.unavailability)
+    outage_of = {incident.incident_id: outage_id for outage_id, incident in _with_absences(history)}
+    incidents = ((history.group_incident_of.get(u.rebalance_id or ""), u) for u in history.unavailability)
     origins = ((u.outage_id or outage_of.get(i or "") or of_failover.get(u.failover_id or ""), u) for i, u in incidents)
     unused = _by_act(act_of, origins)
     absences = [
@@ -173,21 +173,21 @@ def gather(found: Found) -> list[Happening]:
             truncations.get(n, ()),
             kind=IncidentKind.CLUSTER_RESTART if len(act) > 1 and act[0].restart_id else IncidentKind.BROKER_OUTAGE,
             unavailability=unused.get(n, ()),
-            failed=found.failed,
+            failed=history.failed,
         )
         for n, act in enumerate(acts)
     ]
-    rest = unused.get(None, ())
-    idle = grouped(rest, lambda u: found.group_incident_of.get(u.rebalance_id or ""))
+    without_act = unused.get(None, ())
+    idle = grouped(without_act, lambda u: history.group_incident_of.get(u.rebalance_id or ""))
     of_groups = [
-        Happening((i,), kind=i.kind, unavailability=idle.get(i.incident_id, ()), failed=found.failed)
+        Happening((i,), kind=i.kind, unavailability=idle.get(i.incident_id, ()), failed=history.failed)
         for i in groups.get(None, ())
     ]
-    others = _without_outage(found, failovers.get(None, ()), truncations.get(None, ()), idle.get(None, ()))
-    behind = sorted((v for v in found.lag if v.status != LagStatus.OK), key=lambda v: (v.topic, v.partition))
-    lag = [Happening(kind=IncidentKind.LAG, lag=own) for own in grouped(behind, lambda v: v.group_id).values()]
+    others = _without_outage(history, failovers.get(None, ()), truncations.get(None, ()), idle.get(None, ()))
+    lagging = sorted((v for v in history.lag if v.status != LagStatus.OK), key=lambda v: (v.topic, v.partition))
+    lag = [Happening(kind=IncidentKind.LAG, lag=own) for own in grouped(lagging, lambda v: v.group_id).values()]
     # A quorum that loses its controllers again and again: one incident until it keeps one.
-    changes = (c for c in found.controllers if c.cause.is_majority_lost)
+    changes = (c for c in history.controllers if c.cause.is_majority_lost)
     ordered = sorted(changes, key=lambda c: (c.happened_at, c.epoch))
     uncontrolled = _within(ordered, lambda c: c.happened_at, uncontrolled_since)
     quorums = [Happening(kind=IncidentKind.QUORUM_LOST, controllers=own) for own in uncontrolled]
@@ -195,22 +195,24 @@ def gather(found: Found) -> list[Happening]:
 
 
 def _by_act(act_of: Mapping[str, int], rows: Iterable[tuple[str | None, R]]) -> dict[int | None, list[R]]:
-    """Rows, each with the absence behind it, by the act that the absence belongs to; None: they belong to none."""
+    """Rows that are paired with the absence behind them, by the act of that absence; None: without an act."""
     pairs = grouped(rows, lambda pair: act_of.get(pair[0] or ""))
-    return {n: [row for _, row in own] for n, own in pairs.items()}
+    return {n: [row for _, row in pairs_of_act] for n, pairs_of_act in pairs.items()}
 
 
-def _with_absences(found: Found) -> Iterator[tuple[str | None, Incident]]:
-    """Incidents of groups with the absence behind them, where it began in the window: each other is of another night,
-    and its rebalances stay what they were."""
-    inside = {o.outage_id for o in found.outages if found.window.holds(o.down_at)}
-    for incident in found.of_groups:
+def _with_absences(history: WindowHistory) -> Iterator[tuple[str | None, Incident]]:
+    """Incidents of groups with the absence behind them, where it began in the window.
+
+    An absence that began outside belongs to another night: the rebalances are then an incident of their own.
+    """
+    inside = {o.outage_id for o in history.outages if history.window.holds(o.down_at)}
+    for incident in history.of_groups:
         yield incident.first_outage_id if incident.first_outage_id in inside else None, incident
 
 
 def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
-    """Absences that are one act: a rolling restart, shutdowns within a minute while one of their brokers is still
-    away, each other one for itself."""
+    """Absences by act: a rolling restart, shutdowns within a minute while one of their brokers is still away, or any
+    other absence alone."""
     ordered = sorted(outages, key=lambda o: (o.down_at, o.broker, o.outage_id))
     together = grouped(ordered, lambda o: o.restart_id or ("" if is_orderly(o) else o.outage_id))
     shutdowns = together.pop("", [])
@@ -226,75 +228,78 @@ def _within(
     return runs(rows, lambda run, row: (since or at)(row) - at(run[-1]) <= TOGETHER)
 
 
-def _with_outages(found: Found) -> Iterator[tuple[str | None, Failover]]:
-    """Failovers with the absence behind them; a leader that came back belongs to what had taken the leader.
+def _with_outages(history: WindowHistory) -> Iterator[tuple[str | None, Failover]]:
+    """Failovers with the absence behind them. A restored leader belongs to the absence that had taken it away.
 
     A broker whose last log directory failed loses its leaders just before it halts: that is its absence.
     """
     last: dict[tuple[str, int], str | None] = {}
-    for row in sorted(found.failovers, key=lambda f: (f.happened_at, f.failover_id)):
+    for row in sorted(history.failovers, key=lambda f: (f.happened_at, f.failover_id)):
         place, at, outage = (row.topic, row.partition), row.happened_at, row.outage_id
         if row.kind == FailoverKind.LOG_DIR_FAILED and outage is None:
-            outage = _halt_of(found, row.leader_from, at)
+            outage = _halt_of(history, row.leader_from, at)
         if row.kind in (FailoverKind.OFFLINE, FailoverKind.LOG_DIR_FAILED):
             last[place] = outage
         yield last.pop(place, None) if row.kind == FailoverKind.LEADER_RESTORED else outage, row
 
 
-def _halt_of(found: Found, broker: int | None, at: datetime) -> str | None:
+def _halt_of(history: WindowHistory, broker: int | None, at: datetime) -> str | None:
     """The absence of a broker that halted over its log directories just before or after an instant."""
-    own = (o for o in found.outages if o.broker == broker and abs(o.down_at - at) <= TOGETHER)
-    return next((o.outage_id for o in own if halts_over_disk(o)), None)
+    absences = (o for o in history.outages if o.broker == broker and abs(o.down_at - at) <= TOGETHER)
+    return next((o.outage_id for o in absences if halts_over_disk(o)), None)
 
 
 def _without_outage(
-    found: Found, failovers: Iterable[Failover], truncations: Sequence[Truncation], unused: Sequence[Unavailability]
+    history: WindowHistory,
+    failovers: Iterable[Failover],
+    truncations: Sequence[Truncation],
+    unused: Sequence[Unavailability],
 ) -> Iterator[Happening]:
-    """Replicas out of sync, with the leaders that their broker lost then; leaders lost otherwise; logs cut; writes
-    that stopped."""
-    lost = [_with_cuts(h, truncations) for h in _leaders_lost(found.window, failovers, unused)]
-    with_leaders = {t.truncation_id for h in lost for t in h.truncations}
-    stopped = [u for u in unused if u.kind in NO_WRITES and is_noticed(u)]
-    missing = missing_broker(found.spans)
-    others = (p for p in found.periods if p.outage_id is None and p.kind in TROUBLED)
-    for period in (p for p in others if p.kind != OutOfSyncKind.DISK or not _halt_of(found, p.broker, p.started_at)):
-        own, lost = apart(lost, partial(_is_of, period))
-        through, stopped = apart(stopped, partial(_began_in, period, missing))
+    """Happenings without an outage: replicas out of sync, with the leaders that their broker lost then; other losses of
+    leaders; writes that stopped; logs that were cut."""
+    leader_losses = [_with_cuts(h, truncations) for h in _leaders_lost(history.window, failovers, unused)]
+    with_leaders = {t.truncation_id for h in leader_losses for t in h.truncations}
+    write_stops = [u for u in unused if u.kind in NO_WRITES and is_noticed(u)]
+    broker_missing = missing_broker(history.spans)
+    others = (p for p in history.periods if p.outage_id is None and p.kind in TROUBLED)
+    for period in (p for p in others if p.kind != OutOfSyncKind.DISK or not _halt_of(history, p.broker, p.started_at)):
+        losses_of_period, leader_losses = apart(leader_losses, partial(_is_of, period))
+        stops_of_period, write_stops = apart(write_stops, partial(_began_in, period, broker_missing))
         yield Happening(
             kind=IncidentKind.REPLICAS_OUT,
-            failovers=[f for h in own for f in h.failovers],
-            truncations=[t for h in own for t in h.truncations],
+            failovers=[f for h in losses_of_period for f in h.failovers],
+            truncations=[t for h in losses_of_period for t in h.truncations],
             periods=(period,),
-            unavailability=[*through, *(u for h in own for u in h.unavailability)],
+            unavailability=[*stops_of_period, *(u for h in losses_of_period for u in h.unavailability)],
         )
-    yield from lost
-    for rows in _within(sorted(stopped, key=lambda u: u.started_at), lambda u: u.started_at):
+    yield from leader_losses
+    for rows in _within(sorted(write_stops, key=lambda u: u.started_at), lambda u: u.started_at):
         yield Happening(kind=IncidentKind.WRITES_STOPPED, unavailability=rows)
-    cut = (t for t in truncations if t.truncation_id not in with_leaders and found.window.holds(t.happened_at))
-    for by_broker in grouped(sorted(cut, key=lambda t: t.happened_at), lambda t: t.broker).values():
+    cuts_alone = (t for t in truncations if t.truncation_id not in with_leaders and history.window.holds(t.happened_at))
+    for by_broker in grouped(sorted(cuts_alone, key=lambda t: t.happened_at), lambda t: t.broker).values():
         for cuts in _within(by_broker, lambda t: t.happened_at):
             yield Happening(kind=IncidentKind.LOG_CUT, truncations=cuts)
 
 
 def missing_broker(spans: Iterable[IsrSpan]) -> Callable[[Unavailability], int]:
-    """The broker that had left the ISR of a partition last when its writes stopped; -1 where none is known."""
+    """A function for the broker that had left a partition's ISR last when its writes stopped; -1: not known."""
     shrinks = grouped(sorted(spans, key=lambda s: s.happened_at, reverse=True), lambda s: (s.topic, s.partition))
 
     def broker_of(row: Unavailability) -> int:
-        own = shrinks.get((row.topic or "", row.partition or 0), ())
-        return next((s.broker for s in own if s.happened_at <= row.started_at), NOBODY)
+        spans_of_partition = shrinks.get((row.topic or "", row.partition or 0), ())
+        return next((s.broker for s in spans_of_partition if s.happened_at <= row.started_at), NOBODY)
 
     return broker_of
 
 
-def _began_in(period: OutOfSyncPeriod, missing: Callable[[Unavailability], int], row: Unavailability) -> bool:
-    """Whether writes stopped since the broker was out, and at that time."""
+def _began_in(period: OutOfSyncPeriod, broker_missing: Callable[[Unavailability], int], row: Unavailability) -> bool:
+    """Whether writes stopped because the period's broker was out of sync, and at that time."""
     near = period.started_at - TOGETHER <= row.started_at <= (period.ended_at or row.started_at)
-    return near and missing(row) == period.broker
+    return near and broker_missing(row) == period.broker
 
 
 def _with_cuts(happening: Happening, truncations: Iterable[Truncation]) -> Happening:
-    """Leaders lost, with the logs that were cut since the new leader held less."""
+    """A loss of leaders with the logs that were cut afterwards, because the new leader had fewer records."""
     since: dict[tuple[str, int], datetime] = {}
     for f in happening.failovers:
         since.setdefault((f.topic, f.partition), f.happened_at)
@@ -305,19 +310,19 @@ def _with_cuts(happening: Happening, truncations: Iterable[Truncation]) -> Happe
 def _leaders_lost(
     window: Window, failovers: Iterable[Failover], unused: Iterable[Unavailability]
 ) -> Iterator[Happening]:
-    """Partitions that lost their leader by the same broker at one time, each until it had a leader again."""
+    """Losses of leaders by broker and time: each partition until it had a leader again."""
     leaderless = grouped((u for u in unused if u.kind in NO_LEADER), lambda u: u.failover_id)
     noticed = {failover_id for failover_id, rows in leaderless.items() if any(map(is_noticed, rows))}
     episodes = [e for e in _episodes(failovers, noticed) if window.holds(e[0].happened_at)]
-    for own in grouped(episodes, lambda e: e[0].leader_from).values():
-        for together in _within(own, lambda e: e[0].happened_at):
-            changes = [*chain.from_iterable(together)]
+    for episodes_of_broker in grouped(episodes, lambda e: e[0].leader_from).values():
+        for episodes_of_act in _within(episodes_of_broker, lambda e: e[0].happened_at):
+            changes = [*chain.from_iterable(episodes_of_act)]
             rows = [u for f in changes for u in leaderless.get(f.failover_id, ())]
             yield Happening(kind=IncidentKind.LEADERS_LOST, failovers=changes, unavailability=rows)
 
 
 def _episodes(failovers: Iterable[Failover], noticed: Container[str | None]) -> list[list[Failover]]:
-    """The harmful changes of each partition's leader, each with what followed while it had none."""
+    """The harmful changes of each partition's leader, each with the changes that followed while it had no leader."""
     episodes: list[list[Failover]] = []
     last: dict[tuple[str, int], list[Failover]] = {}
     for row in sorted(failovers, key=lambda f: (f.happened_at, f.failover_id)):
@@ -331,7 +336,7 @@ def _episodes(failovers: Iterable[Failover], noticed: Container[str | None]) -> 
 
 
 def _is_of(period: OutOfSyncPeriod, happening: Happening) -> bool:
-    """Whether leaders were lost by the broker whose replicas were out, and at that time."""
+    """Whether the leaders were lost by the period's broker, and at that time."""
     first = happening.failovers[0]
     ends = period.ended_at or first.happened_at
     near = period.started_at - TOGETHER <= first.happened_at <= ends + TOGETHER
@@ -339,7 +344,7 @@ def _is_of(period: OutOfSyncPeriod, happening: Happening) -> bool:
 
 
 _TROUBLE = frozenset({IncidentKind.STORM, IncidentKind.HOST_SILENT, IncidentKind.COORDINATOR_MOVE})
-"""Kinds of incidents that are not routine, whatever began them."""
+"""Kinds of incidents that are never routine."""
 
 Place = tuple[str, int]
 """A topic, and the number of a partition."""
@@ -349,70 +354,73 @@ Place = tuple[str, int]
 class Impact:
     """The figures of one happening."""
 
-    of: Happening
+    happening: Happening
 
     @cached_property
     def offline(self) -> Unused:
         """The partitions that had no leader."""
-        return unused(self.of.unavailability, NO_LEADER)
+        return unused(self.happening.unavailability, NO_LEADER)
 
     @cached_property
     def refusing(self) -> Unused:
-        """The partitions that had a leader, and took no write with acks=all."""
-        return unused(self.of.unavailability, NO_WRITES)
+        """The partitions that had a leader and refused writes with acks=all."""
+        return unused(self.happening.unavailability, NO_WRITES)
 
     @cached_property
     def idle(self) -> Unused:
-        """The groups none of whose members consumed, since something failed."""
-        return unused((u for u in self.of.unavailability if u.rebalance_id in self.of.failed), NO_CONSUMER)
+        """The groups none of whose members consumed after a failure."""
+        rows, failed = self.happening.unavailability, self.happening.failed
+        return unused((u for u in rows if u.rebalance_id in failed), NO_CONSUMER)
 
     @cached_property
     def losses(self) -> dict[Place, tuple[int, int | None]]:
-        """The partitions that lost records, or may have, each with the bounds of its loss."""
-        found: dict[Place, tuple[int, int | None]] = {}
-        for f in self.of.failovers:
+        """The partitions that lost records, or may have lost some, each with the bounds of its loss."""
+        bounds: dict[Place, tuple[int, int | None]] = {}
+        for f in self.happening.failovers:
             if f.records_lost_low is not None and f.records_lost_high != 0:
-                low, high = found.get((f.topic, f.partition), (0, 0))
+                low, high = bounds.get((f.topic, f.partition), (0, 0))
                 most = None if high is None or f.records_lost_high is None else high + f.records_lost_high
-                found[f.topic, f.partition] = low + f.records_lost_low, most
-        for t in self.of.truncations:
+                bounds[f.topic, f.partition] = low + f.records_lost_low, most
+        for t in self.happening.truncations:
             cut = t.records_cut or 1
-            found.setdefault((t.topic, t.partition), (cut, t.records_cut))
-        return found
+            bounds.setdefault((t.topic, t.partition), (cut, t.records_cut))
+        return bounds
 
     @property
-    def lost(self) -> tuple[int, int | None] | None:
-        """The bounds of all losses; None where nothing can be lost."""
+    def records_lost(self) -> tuple[int, int | None] | None:
+        """The bounds of all losses together; None where no record can be lost."""
         if not self.losses:
-            return (0, 0) if any(f.records_lost_high == 0 for f in self.of.failovers) else None
+            return (0, 0) if any(f.records_lost_high == 0 for f in self.happening.failovers) else None
         highs = [high for _, high in self.losses.values()]
-        known = [high for high in highs if high is not None]
-        return sum(low for low, _ in self.losses.values()), sum(known) if len(known) == len(highs) else None
+        bounded = [high for high in highs if high is not None]
+        return sum(low for low, _ in self.losses.values()), sum(bounded) if len(bounded) == len(highs) else None
 
     @property
     def topics(self) -> list[str]:
-        """The topics that lost records, had no leader or took no writes: the worst hit first."""
+        """The topics that lost records, had no leader or refused writes: the worst harm first."""
         places = (*self.losses, *self.offline.subjects, *self.refusing.subjects)
         return list(dict.fromkeys(topic for topic, _ in places))
 
     @property
     def brokers(self) -> list[int]:
         """The brokers that were away, or whose replicas were out of sync or cut."""
-        of = self.of
-        lost = (f.leader_from for f in of.failovers if not of.outages and f.leader_from is not None)
-        others = (*(p.broker for p in of.periods), *(t.broker for t in of.truncations if not of.outages), *lost)
-        return sorted({*(o.broker for o in of.outages), *(b for b in others if b >= 0)})
+        h = self.happening
+        former_leaders = (f.leader_from for f in h.failovers if not h.outages and f.leader_from is not None)
+        truncated = (t.broker for t in h.truncations if not h.outages)
+        others = (*(p.broker for p in h.periods), *truncated, *former_leaders)
+        return sorted({*(o.broker for o in h.outages), *(b for b in others if b >= 0)})
 
     @property
     def groups(self) -> list[str]:
         """The groups that rebalanced or fell behind."""
-        return sorted({g for i in self.of.of_groups for g in i.group_ids} | {v.group_id for v in self.of.lag})
+        h = self.happening
+        return sorted({g for i in h.of_groups for g in i.group_ids} | {v.group_id for v in h.lag})
 
     @property
     def ended_at(self) -> datetime | None:
-        """When all of it was over; None where a part was not."""
-        known = [end for end in self.of.ends if end is not None]
-        return max(known) if known and len(known) == len(self.of.ends) else None
+        """The instant at which all parts were over; None where a part was not."""
+        ends = [end for end in self.happening.ends if end is not None]
+        return max(ends) if ends and len(ends) == len(self.happening.ends) else None
 
     @property
     def is_over(self) -> bool:
@@ -420,13 +428,13 @@ class Impact:
 
         A group that a failure left without a consumer counts too; one whose members left does not.
         """
-        is_led = all(c.controller_to != NOBODY for c in self.of.controllers[-1:])
+        is_led = all(c.controller_to != NOBODY for c in self.happening.controllers[-1:])
         is_usable = not (self.offline.still or self.refusing.still or self.idle.still)
-        return is_led and is_usable and all(o.up_at for o in self.of.outages)
+        return is_led and is_usable and all(o.up_at for o in self.happening.outages)
 
     @cached_property
     def harm(self) -> Harm:
-        """The gravest thing that it did."""
+        """The worst harm that it did."""
         return next(harm for harm, holds in _LEVELS if holds(self))
 
 
@@ -435,17 +443,19 @@ _LEVELS: tuple[tuple[Harm, Callable[[Impact], object]], ...] = (
     (Harm.RECORDS_LOST, lambda i: i.losses),
     (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.subjects),
     (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
-    (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.of.outages)),
-    (Harm.NO_CONTROLLER, lambda i: i.of.controllers),
-    (Harm.DATA_AT_RISK, lambda i: i.of.outages or i.of.kind in _AT_RISK),
+    (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.happening.outages)),
+    (Harm.NO_CONTROLLER, lambda i: i.happening.controllers),
+    (Harm.DATA_AT_RISK, lambda i: i.happening.outages or i.happening.kind in _AT_RISK),
     (
         Harm.CONSUMERS_STOPPED,
-        lambda i: any(g.kind in _TROUBLE or (g.cause is not None and has_failed(g.cause)) for g in i.of.of_groups),
+        lambda i: any(
+            g.kind in _TROUBLE or (g.cause is not None and has_failed(g.cause)) for g in i.happening.of_groups
+        ),
     ),
-    (Harm.LAG_GREW, lambda i: i.of.lag),
+    (Harm.LAG_GREW, lambda i: i.happening.lag),
     (Harm.ROUTINE, lambda i: True),
 )
-"""When each harm holds; the first that does is the incident's."""
+"""The condition of each harm, the worst first: the first that holds is the incident's harm."""
 
 
 _NAMED = 3
@@ -457,18 +467,18 @@ _OUT_OF_SYNC = {
 
 
 def headline_of(impact: Impact) -> str:
-    """What happened, to what and for how long: one sentence without its full stop."""
-    origin = _ORIGINS.get(impact.of.kind, _groups)(impact.of)
+    """The headline: the harm, its subject, its length and its origin in one sentence without a full stop."""
+    origin = _ORIGINS.get(impact.happening.kind, _group_clause)(impact.happening)
     effect = _EFFECTS[impact.harm](impact) if impact.harm in _EFFECTS else ""
     if impact.harm == Harm.RECORDS_LOST and impact.offline.still:
-        effect = f"{effect}, and {_offline(impact)}"
+        effect = f"{effect}, and {_offline_clause(impact)}"
     if impact.harm == Harm.CONSUMERS_STOPPED and impact.idle.still:
         origin = f"{origin}, and none consumed at the end"
     return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
 
 
 def partitions_of(places: Sequence[Place]) -> str:
-    """Partitions in words, none of them cut off: by name where they are few, else by their number and their topics."""
+    """Partitions in words: one by its name, several by their number and their topics."""
     topics = list(dict.fromkeys(topic for topic, _ in places))
     if len(places) == 1:
         return f"{places[0][0]}-{places[0][1]}"
@@ -476,11 +486,11 @@ def partitions_of(places: Sequence[Place]) -> str:
     return f"{count} of {words.counted(len(topics), 'topic')}" if len(topics) > 1 else f"{count} of {topics[0]}"
 
 
-def _lost(impact: Impact) -> str:
-    low, high = impact.lost or (0, None)
-    chosen = (f for f in impact.of.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION)
-    at = [f.happened_at for f in chosen if (f.topic, f.partition) in impact.losses]
-    election = f" (unclean election at {min(at):%H:%M:%S})" if at and impact.of.outages else ""
+def _loss_clause(impact: Impact) -> str:
+    low, high = impact.records_lost or (0, None)
+    unclean = (f for f in impact.happening.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION)
+    at = [f.happened_at for f in unclean if (f.topic, f.partition) in impact.losses]
+    election = f" (unclean election at {min(at):%H:%M:%S})" if at and impact.happening.outages else ""
     where = f"{partitions_of(list(impact.losses))}{election}"
     if not low:
         most = f"up to {words.counted(high, 'committed record')}" if high else "committed records"
@@ -489,12 +499,12 @@ def _lost(impact: Impact) -> str:
     return f"{least}{words.counted(low if high is None else high, 'committed record')} were lost in {where}"
 
 
-def _offline(impact: Impact) -> str:
-    return _unused(impact.offline, "had no leader")
+def _offline_clause(impact: Impact) -> str:
+    return _unused_clause(impact.offline, "had no leader")
 
 
-def _unused(unused: Unused, what: str) -> str:
-    """Partitions, what they suffered, and how long the longest of them could not be used."""
+def _unused_clause(unused: Unused, what: str) -> str:
+    """The clause about partitions that could not be used: `what` happened to them, and the longest time."""
     is_one = len(unused.subjects) == 1
     length = ""
     if unused.still:
@@ -506,20 +516,20 @@ def _unused(unused: Unused, what: str) -> str:
 
 
 _EFFECTS: Mapping[Harm, Callable[[Impact], str]] = {
-    Harm.RECORDS_LOST: _lost,
-    Harm.PARTITIONS_OFFLINE: _offline,
-    Harm.WRITES_REFUSED: lambda impact: _unused(impact.refusing, "took no writes with acks=all"),
+    Harm.RECORDS_LOST: _loss_clause,
+    Harm.PARTITIONS_OFFLINE: _offline_clause,
+    Harm.WRITES_REFUSED: lambda impact: _unused_clause(impact.refusing, "took no writes with acks=all"),
 }
 
 
 def fate(outage: BrokerOutage) -> str:
-    """What became of a broker, after its name. Where only its last sign of life is known, for how long is bounded."""
+    """The clause about a broker's absence, to follow its name: how it went away, since when and for how long."""
     verb = f"{_HEDGES.get(outage.confidence, '')}{outage_verb(outage)}"
-    gone = away(outage)
-    return f"{verb} {since_when(outage)}{f', away for {gone}' if gone else ' and had not come back by the end'}"
+    length = away(outage)
+    return f"{verb} {since_when(outage)}{f', away for {length}' if length else ' and had not come back by the end'}"
 
 
-def _away(happening: Happening) -> str:
+def _outage_clause(happening: Happening) -> str:
     rows = happening.outages
     if len(rows) == 1:
         return f"broker {rows[0].broker} {fate(rows[0])}"
@@ -532,51 +542,51 @@ def _away(happening: Happening) -> str:
     return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{absent}"
 
 
-def _out_of_sync(happening: Happening) -> str:
+def _out_of_sync_clause(happening: Happening) -> str:
     period: OutOfSyncPeriod = happening.periods[0]
-    gone = words.elapsed_ms(period.started_at, period.ended_at)
-    lasted = "and was not over by the end" if gone is None else f"for {words.duration(gone)}"
+    elapsed = words.elapsed_ms(period.started_at, period.ended_at)
+    length = "and was not over by the end" if elapsed is None else f"for {words.duration(elapsed)}"
     count = words.counted(period.partitions, "partition")
     why = _OUT_OF_SYNC.get(period.kind, "no line shows why")
-    return f"broker {period.broker} was out of sync in {count} {lasted}: {why}"
+    return f"broker {period.broker} was out of sync in {count} {length}: {why}"
 
 
-def _led_no_more(happening: Happening) -> str:
+def _leaders_clause(happening: Happening) -> str:
     brokers = sorted({f.leader_from for f in happening.failovers if f.leader_from is not None} - {NOBODY})
-    led = _named("broker", brokers) if brokers else "the former leader"
+    former_leader = _with_ids("broker", brokers) if brokers else "the former leader"
     clauses = {
-        FailoverKind.LOG_DIR_FAILED: f"a log directory of {led} failed",
-        FailoverKind.OFFLINE: f"no replica could take over from {led}",
+        FailoverKind.LOG_DIR_FAILED: f"a log directory of {former_leader} failed",
+        FailoverKind.OFFLINE: f"no replica could take over from {former_leader}",
         FailoverKind.UNCLEAN_ELECTION: "a replica out of sync became the leader",
     }
     kinds = {f.kind for f in happening.failovers}
     events = [clause for kind, clause in clauses.items() if kind in kinds]
-    return words.listed(events) if events else f"the leader moved from {led}, and no line shows why"
+    return words.listed(events) if events else f"the leader moved from {former_leader}, and no line shows why"
 
 
-def _behind(happening: Happening) -> str:
+def _lag_clause(happening: Happening) -> str:
     places = [(v.topic, v.partition) for v in happening.lag]
     most = max((v.lag_max or 0 for v in happening.lag), default=0)
-    grown = f", at worst by {words.counted(most, 'record')}" if most else ""
-    return f"group {happening.lag[0].group_id} fell behind in {partitions_of(places)}{grown}"
+    worst = f", at worst by {words.counted(most, 'record')}" if most else ""
+    return f"group {happening.lag[0].group_id} fell behind in {partitions_of(places)}{worst}"
 
 
-def _without_controller(happening: Happening) -> str:
+def _quorum_clause(happening: Happening) -> str:
     first, last = happening.controllers[0], happening.controllers[-1]
     is_open = last.controller_to == NOBODY
     least, most = last.uncontrolled_low_ms, last.uncontrolled_high_ms
-    lasted = f" for {words.duration(most)} at most" if most and not is_open else ""
+    length = f" for {words.duration(most)} at most" if most and not is_open else ""
     if least:
-        lasted = f" for {words.duration(least)}{' at least' if is_open else ''}"
+        length = f" for {words.duration(least)}{' at least' if is_open else ''}"
     if first is not last:
-        took = words.duration(last.happened_at - uncontrolled_since(first))
-        lasted = f" {words.times(len(happening.controllers))} within {took}"
+        elapsed = words.duration(last.happened_at - uncontrolled_since(first))
+        length = f" {words.times(len(happening.controllers))} within {elapsed}"
     if is_open:
-        lasted += ", and no line shows a controller afterwards"
-    return f"the controllers had no majority{lasted}: no leader could be elected, and no topic changed"
+        length += ", and no line shows a controller afterwards"
+    return f"the controllers had no majority{length}: no leader could be elected, and no topic changed"
 
 
-def _named(noun: str, ids: Iterable[int]) -> str:
+def _with_ids(noun: str, ids: Iterable[int]) -> str:
     names = [str(i) for i in ids]
     return f"{words.verb(len(names), noun, f'{noun}s')} {words.listed(names, 8)}"
 
@@ -585,30 +595,30 @@ _GROUP_VERBS = {
     IncidentKind.ROLLING_RESTART: "restarted its members one after another, in {}",
     IncidentKind.HOST_SILENT: "lost all members on one host, in {}",
 }
-"""What groups went through, and in how many rebalances."""
+"""The verb of each kind of incident of groups; the braces stand for the number of rebalances."""
 _GROUP_NOTES = {IncidentKind.STORM: ", in a storm", IncidentKind.BROKER_OUTAGE: ", because a broker was away"}
 
 
-def _groups(happening: Happening) -> str:
+def _group_clause(happening: Happening) -> str:
     incident: Incident = happening.of_groups[0]
     groups = [f"group {g}" for g in incident.group_ids]
     who = groups[0] if len(groups) == 1 else words.counted(len(groups), "group")
-    count, gone = incident.rebalance_count, words.elapsed_ms(incident.started_at, incident.ended_at)
-    often = f"rebalanced{f' {words.times(count)}' if count > 1 else ''}"
-    verb = _GROUP_VERBS.get(incident.kind, often).format(words.counted(count, "rebalance"))
-    lasted = f" {'within' if count > 1 else 'for'} {words.duration(gone)}" if gone else ""
+    count, elapsed = incident.rebalance_count, words.elapsed_ms(incident.started_at, incident.ended_at)
+    usual_verb = f"rebalanced{f' {words.times(count)}' if count > 1 else ''}"
+    verb = _GROUP_VERBS.get(incident.kind, usual_verb).format(words.counted(count, "rebalance"))
+    length = f" {'within' if count > 1 else 'for'} {words.duration(elapsed)}" if elapsed else ""
     cause = None if incident.kind == IncidentKind.ROLLING_RESTART else incident.cause
     why = "" if cause is None else f": {cause.label}"
-    return f"{who} {verb}{lasted}{_GROUP_NOTES.get(incident.kind, '')}{why}"
+    return f"{who} {verb}{length}{_GROUP_NOTES.get(incident.kind, '')}{why}"
 
 
 _ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
-    IncidentKind.CLUSTER_RESTART: _away,
-    IncidentKind.REPLICAS_OUT: _out_of_sync,
-    IncidentKind.LEADERS_LOST: _led_no_more,
-    IncidentKind.LOG_CUT: lambda h: f"{_named('broker', sorted({t.broker for t in h.truncations}))} cut its log",
-    IncidentKind.LAG: _behind,
-    IncidentKind.QUORUM_LOST: _without_controller,
+    IncidentKind.CLUSTER_RESTART: _outage_clause,
+    IncidentKind.REPLICAS_OUT: _out_of_sync_clause,
+    IncidentKind.LEADERS_LOST: _leaders_clause,
+    IncidentKind.LOG_CUT: lambda h: f"{_with_ids('broker', sorted({t.broker for t in h.truncations}))} cut its log",
+    IncidentKind.LAG: _lag_clause,
+    IncidentKind.QUORUM_LOST: _quorum_clause,
     IncidentKind.WRITES_STOPPED: lambda _: "no line shows which broker was missing",
-    IncidentKind.BROKER_OUTAGE: lambda h: _away(h) if h.outages else _groups(h),
+    IncidentKind.BROKER_OUTAGE: lambda h: _outage_clause(h) if h.outages else _group_clause(h),
 }

@@ -1,1 +1,1 @@
-"""What all judgements share: rulings, the evidence that they quote, timelines."""
+"""The parts that all judgements share: rulings, evidence, timelines."""

@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class BoundedInterval(Generic[T]):
-    """A value that held from `start` up to `end`, as witnesses show it best; `end` None: it was not over.
+    """A value that held from `start` up to `end`, by the best witnesses; `end` None: it was not over.
 
-    `proven` is the part in which it surely held, None where no proof shows one; `possible` is all the time in which it
-    can have held, None where no proof bounds it. What was not over has none of their ends.
+    `proven` is the part in which it surely held, None without a proof; `possible` is all the time in which it can have
+    held, None without a bound. Where it was not over, neither of them has an end.
     """
 
     start: datetime
@@ -32,22 +32,22 @@ class BoundedInterval(Generic[T]):
     value: T
 
     def low(self, until: datetime) -> timedelta:
-        """How long it held at least. Takes: up to when it is known that it was not over."""
+        """The least time that it held. `until`: the instant up to which it is known that it was not over."""
         if self.proven is None:
             return timedelta(0)
         return max(timedelta(0), (self.proven.end or until) - self.proven.start)
 
     @property
     def high(self) -> timedelta | None:
-        """How long it held at most; None where that is not bounded."""
+        """The most time that it held; None where that is not bounded."""
         if self.possible is None or self.possible.end is None:
             return None
         return self.possible.end - self.possible.start
 
     def within(self, first: datetime | None, last: datetime | None) -> BoundedInterval[T]:
-        """The same, begun no earlier than one instant, and over no later than another; None: that end stays.
+        """The same interval from `first` on and up to `last`; None: that end stays.
 
-        Keeps: what is proven lies within the interval and within what is possible, whatever the clocks say.
+        The proven part lies within the interval and within the possible part, whatever the clocks say.
         """
         start, end = max(self.start, first or self.start), _first(self.end, last)
         possible = self.possible and _cut(self.possible, first, last)
@@ -58,14 +58,14 @@ class BoundedInterval(Generic[T]):
 
 
 def span(start: datetime | None, end: datetime | None) -> Interval[None] | None:
-    """A part of an interval, without an end where that was not over; None where nothing shows it to begin before."""
+    """A part of an interval, without an end where that was not over; None without a start before the end."""
     return None if start is None or (end is not None and end < start) else Interval(start, end, None)
 
 
 def one_after_another(intervals: Iterable[BoundedInterval[T]]) -> Iterator[BoundedInterval[T]]:
-    """The intervals of one thing in order of time, each without what belongs to one before it.
+    """The intervals of one thing in order of time, each without the time of those before it.
 
-    Keeps: they do not overlap, and together they cover the same time.
+    They do not overlap, and together they cover the same time.
     """
     reached: datetime | None = None
     for interval in sorted(intervals, key=lambda i: i.start):
@@ -111,14 +111,14 @@ def ledger_row(
     """One row of gold.unavailability.
 
     Args:
-        kind: What could not be done.
+        kind: The use that was not possible.
         subject: The cluster with a group, or with a topic and a partition.
-        interval: From when to when.
-        logs_end: The last line of any broker: until then what has no end was not over.
-        why: What caused it, in a sentence.
+        interval: The time, with its bounds.
+        logs_end: The last line of any broker: an interval without an end was not over by then.
+        why: The cause in a sentence.
         confidence: The most that the evidence allows; `likely` at most where no proof shows that it lasted at all.
         quotes: The evidence.
-        failover_id, rebalance_id: What began it.
+        failover_id, rebalance_id: The failover or rebalance that began it.
         outage_id: The outage behind it.
     """
     cluster, *names = subject

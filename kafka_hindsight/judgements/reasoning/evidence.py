@@ -10,7 +10,7 @@ from kafka_hindsight.catalog.ids import row_id as row_id
 from kafka_hindsight.catalog.rows import Event, GroupRecord, Quote
 
 MAX_QUOTES = 12
-"""More lines than a reader looks at prove nothing more; the first ones and the last one are kept."""
+"""The most quotes of one row: readers do not look at more. The first ones and the last one are kept."""
 
 
 def quote(event: Event) -> Quote:
@@ -23,30 +23,27 @@ class OfSnapshot(Protocol):
 
     @property
     def snapshot_id(self) -> str:
-        """Which snapshot shows it."""
+        """The snapshot that shows the row."""
 
     @property
     def snapshot_at(self) -> datetime:
-        """When that was taken."""
+        """The instant of the snapshot."""
 
 
 def quote_snapshot(row: OfSnapshot, says: str) -> Quote:
-    """What a snapshot shows, as an item of `evidence`."""
+    """A row of a snapshot as an item of `evidence`, with the text `says`."""
     return Quote(line_id=row.snapshot_id, source="snapshots", happened_at=row.snapshot_at, text=says)
 
 
 def quote_record(record: GroupRecord, says: str) -> Quote:
-    """What a record of `__consumer_offsets` shows, as an item of `evidence`: its place names it."""
+    """A record of `__consumer_offsets` as an item of `evidence`, with the text `says` and its offset as the source."""
     place = f"__consumer_offsets-{record.offsets_partition}@{record.record_offset}"
     at = record.written_at
     return Quote(line_id=row_id(record.cluster, place, at), source=place, happened_at=at, text=says)
 
 
 def evidence_of(quotes: Iterable[Quote]) -> list[Quote]:
-    """Quotations in order of time, each once, at most MAX_QUOTES.
-
-    Order: by instant, then source, then line id, so that it does not depend on who found them first.
-    """
+    """Quotations in order of time, then source and line id, each once, at most MAX_QUOTES."""
     unique = {(q.line_id, q.text): q for q in quotes}
     ordered = sorted(unique.values(), key=lambda q: (q.happened_at, q.source, q.line_id))
     if len(ordered) <= MAX_QUOTES:

@@ -1,4 +1,4 @@
-"""Whether what happened had been declared. How it happened, such as one broker after another, says nothing of that."""
+"""Whether an event had been declared. How it happened, such as one broker after another, does not show that."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kafka_hindsight.settings.maintenance import MaintenanceWindow
 from kafka_hindsight.shared.absences import starts_exactly
 
 Span = tuple[datetime, datetime]
-"""Between which instants something began: the same one twice where it is known."""
+"""The two instants between which something began: equal where that is known exactly."""
 
 _DECLARED_LEAST = (Intent.UNDECLARED, Intent.UNKNOWN, Intent.DECLARED)
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """What was declared of something. `window`: the maintenance window that covers its beginning."""
+    """The intent of an event. `window`: the maintenance window that covers its beginning."""
 
     intent: Intent
     window: MaintenanceWindow | None = None
@@ -34,10 +34,10 @@ class Declaration:
 
 
 def declaration_of(began: Iterable[Span], maintenance: Sequence[MaintenanceWindow]) -> Declaration:
-    """What maintenance windows declare of something that has parts.
+    """The intent that maintenance windows give an event of several parts.
 
     Args:
-        began: Between which instants each part began.
+        began: The two instants between which each part began.
         maintenance: The windows of the cluster.
 
     Returns:
@@ -65,7 +65,7 @@ def least_declared(intents: Iterable[Intent]) -> Intent:
 
 
 def beginning_of(outage: BrokerOutage) -> Span:
-    """Between which instants an absence began: a last sign of life comes before it."""
+    """The two instants between which an absence began: the last sign of life and the detection, if it is not exact."""
     gone_by = outage.down_at if starts_exactly(outage) else outage.detected_at
     return outage.down_at, max(outage.down_at, gone_by or outage.down_at)
 

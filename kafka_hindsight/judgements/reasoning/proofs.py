@@ -1,4 +1,4 @@
-"""What shows that something holds: predicates over a case, and the proofs that they give."""
+"""Predicates over a case, and the proofs that they return where they hold."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ CERTAIN, LIKELY, POSSIBLE, UNKNOWN = Confidence
 
 @dataclass(frozen=True)
 class Proof:
-    """What shows that a predicate holds: the evidence, and the words that a sentence names.
+    """The proof that a predicate holds: the evidence, and the words that fill the braces of a sentence.
 
-    `facts` are what else the row takes from the proof, such as the outage behind it. `code`: which one of several codes
-    it shows.
+    `facts` are further columns of the row, such as the outage behind it. `code`: the one of several codes that it
+    shows.
     """
 
     evidence: tuple[Quote, ...] = ()
@@ -30,13 +30,13 @@ class Proof:
     code: Code | None = None
 
     def __add__(self, other: Proof) -> Proof:
-        """Both proofs as one; the less sure confidence of the two."""
-        both = [c for c in (self.confidence, other.confidence) if c is not None]
+        """Both proofs as one, with the lower confidence of the two."""
+        confidences = [c for c in (self.confidence, other.confidence) if c is not None]
         return Proof(
             (*self.evidence, *other.evidence),
             {**self.words, **other.words},
             {**self.facts, **other.facts},
-            min(both, key=lambda c: -list(Confidence).index(c)) if both else None,
+            min(confidences, key=lambda c: -list(Confidence).index(c)) if confidences else None,
             other.code or self.code,
         )
 
@@ -56,13 +56,13 @@ def always(case: object) -> Proof | None:
 
 
 def named(sentence: str, predicate: Predicate[Case]) -> Predicate[Case]:
-    """A predicate made by a function, with the sentence that docs/causes.md prints for it."""
+    """Give a predicate that a function made the sentence that docs/causes.md prints for it."""
     predicate.__doc__ = sentence
     return predicate
 
 
 def says(predicate: Predicate[Any]) -> str:
-    """What holds where the predicate does: the first line of its docstring."""
+    """The sentence of a predicate: the first line of its docstring."""
     return (predicate.__doc__ or "").partition("\n")[0]
 
 
@@ -72,10 +72,10 @@ def all_of(*predicates: Predicate[Case]) -> Predicate[Case]:
     def holds(case: Case) -> Proof | None:
         proof = Proof()
         for predicate in predicates:
-            found = predicate(case)
-            if found is None:
+            part = predicate(case)
+            if part is None:
                 return None
-            proof += found
+            proof += part
         return proof
 
     return holds

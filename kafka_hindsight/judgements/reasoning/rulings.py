@@ -17,7 +17,7 @@ from kafka_hindsight.judgements.reasoning.proofs import Case, Predicate, Proof, 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was decided: the code, how sure it is, one sentence, the evidence, and what the row takes from the proof."""
+    """The decision of a ruling: code, confidence, one sentence, evidence, and further columns of the row."""
 
     code: Code
     confidence: Confidence
@@ -28,12 +28,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Ruling(Generic[Case]):
-    """When a code is the verdict.
+    """The conditions under which a code is the verdict.
 
-    `sentence` names in braces words of the proof, or else attributes of the case. `proof` are predicates that must all
-    hold, `unless` predicates of which none may. Its class says the most confidence that it allows: a proof may be less
-    sure. `cases` names a captured case that this ruling decides, and one that looks like it and that another ruling
-    decides; see tests/unit/test_*_rulings.py. `also`: the codes that the proof may show in place of `code`.
+    `sentence` has in braces words of the proof, or else attributes of the case. `proof` are predicates that must all
+    hold, `unless` predicates of which none may. Its class is the most confidence that it allows: a proof may have less.
+    `cases` names a captured case that this ruling decides, and one that looks like it and that another ruling decides;
+    see tests/unit/test_*_rulings.py. `also`: the codes that the proof may show in place of `code`.
     """
 
     confidence: ClassVar[Confidence]
@@ -103,7 +103,8 @@ def decide(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict | None:
 def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
     """The verdict of the first ruling that holds.
 
-    Raises: LookupError where none holds: the last ruling of a table has to hold always.
+    Raises:
+        LookupError: None holds. The last ruling of a table has to hold always.
     """
     verdict = decide(rulings, case)
     if verdict is None:

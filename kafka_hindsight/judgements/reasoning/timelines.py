@@ -20,13 +20,10 @@ NO_SLACK = timedelta(0)
 
 
 class Timeline(Generic[T]):
-    """Values by the instant at which each happened.
-
-    Order: by instant; values of one instant keep the order in which they were given.
-    """
+    """Values in order of the instants at which they happened; values of one instant keep the order of the input."""
 
     def __init__(self, values: Iterable[T], at: Callable[[T], datetime]) -> None:
-        """Takes: the values in any order, and what gives the instant of one."""
+        """Sort the values by the instant that `at` returns for each."""
         self.values: Sequence[T] = sorted(values, key=at)
         self._at = [at(v) for v in self.values]
 
@@ -92,29 +89,29 @@ class Timeline(Generic[T]):
 
 
 class Dated(Protocol):
-    """An event, or a row of what happened at an instant."""
+    """An event, or any other row with an instant."""
 
     @property
     def happened_at(self) -> datetime:
-        """When it happened."""
+        """The instant at which it happened."""
 
 
 D = TypeVar("D", bound=Dated)
 
 
 def by_instant(rows: Iterable[D]) -> Timeline[D]:
-    """Events, or rows of what happened at an instant, to be looked up by it."""
+    """The timeline of events, or of other rows with an instant."""
     return Timeline(rows, attrgetter("happened_at"))
 
 
 def instants(ats: Iterable[datetime]) -> Timeline[datetime]:
-    """Instants alone, in order."""
+    """The timeline of instants alone."""
     return Timeline(ats, lambda at: at)
 
 
 def timelines(values: Iterable[T], key: Callable[[T], K], at: Callable[[T], datetime]) -> dict[K, Timeline[T]]:
     """The values of each key, to be looked up by instant."""
-    return {k: Timeline(own, at) for k, own in grouped(values, key).items()}
+    return {k: Timeline(values_of_key, at) for k, values_of_key in grouped(values, key).items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +136,7 @@ class Interval(Generic[T]):
         return Interval(start, end, self.value) if start < end else None
 
     def split(self, cuts: Timeline[datetime]) -> Iterator[Interval[T]]:
-        """Its parts between the cuts that lie inside it, in order. Takes: instants, each once."""
+        """Its parts between the cuts that lie inside it, in order. The cuts must differ from one another."""
         inside = cuts.within(self.start + timedelta.resolution, self.end)
         for start, end in pairwise([self.start, *inside, self.end]):
             if start is not None:
@@ -147,13 +144,10 @@ class Interval(Generic[T]):
 
 
 class Intervals(Generic[T]):
-    """Intervals by their start. They may overlap.
-
-    Order: by start; intervals of one start keep the order in which they were given.
-    """
+    """Intervals in order of their start; those of one start keep the order of the input. They may overlap."""
 
     def __init__(self, intervals: Iterable[Interval[T]]) -> None:
-        """Takes: the intervals in any order."""
+        """Sort the intervals by start."""
         self.intervals: Sequence[Interval[T]] = sorted(intervals, key=lambda i: i.start)
         self._starts = [i.start for i in self.intervals]
         self._ends = [datetime.max.replace(tzinfo=i.start.tzinfo) if i.end is None else i.end for i in self.intervals]
@@ -178,7 +172,7 @@ class Intervals(Generic[T]):
         return Intervals(part for i in self.between(first, last) if (part := i.clip(first, last)) is not None)
 
     def total(self, first: datetime, last: datetime) -> timedelta:
-        """How long they hold from `first` to `last`; the time of intervals that overlap counts for each."""
+        """The time that they hold from `first` to `last`; overlapping intervals count once each."""
         return sum((part.end - part.start for part in self.clip(first, last) if part.end is not None), NO_SLACK)
 
     def union(self) -> Intervals[None]:
@@ -210,7 +204,7 @@ class Intervals(Generic[T]):
         return self._ending_since_by_levels(instant, stop)
 
     def _ending_since_by_levels(self, instant: datetime, stop: int) -> Iterator[int]:
-        """As above. `_latest_ends` halves with each level: an interval without an end makes no look-up longer."""
+        """The same by `_latest_ends`, which halves with each level: intervals without an end do not slow it down."""
         places = [(len(self._latest_ends) - 1, 0)] if stop else []
         while places:
             level, place = places.pop()
@@ -227,4 +221,4 @@ def intervals(
     values: Iterable[T], key: Callable[[T], K], interval: Callable[[T], Interval[T]]
 ) -> dict[K, Intervals[T]]:
     """The intervals in which the values of each key hold."""
-    return {k: Intervals(map(interval, own)) for k, own in grouped(values, key).items()}
+    return {k: Intervals(map(interval, values_of_key)) for k, values_of_key in grouped(values, key).items()}

@@ -57,7 +57,7 @@ def request_names_topics(case: Case) -> Proof | None:
     changes = [
         *((Cause.TOPIC_CREATED, t) for t in change.added),
         *((Cause.TOPIC_DELETED, t) for t in change.removed),
-        *((Cause.PARTITIONS_ADDED, t) for t in change.grown),
+        *((Cause.PARTITIONS_ADDED, t) for t in change.extended),
     ]
     # What the client knew before may be older than what it had rejoined for: then an earlier change is among them.
     at = {(c.kind, c.topic): c.at for c in case.changes_of_all_topics}

@@ -1,4 +1,4 @@
-"""What the judgement of brokers reads: few lines of each broker, however much the brokers wrote."""
+"""The lines that the judgement of brokers reads: few of each broker, however much the brokers wrote."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BROKER_KINDS = frozenset({
 })  # fmt: skip
 
 _QUOTED = ("line_id", "cluster", "origin", "source", "happened_at", "order", "broker", "kind", "pattern_id", "text")
-"""All that is read of a line that only shows a sign of life."""
+"""The columns of a line that only shows a sign of life."""
 
 _IN_ORDER = ("happened_at", "source", "order")
 
@@ -56,7 +56,7 @@ def instants_of(signals: pa.Table) -> Instants:
 
 
 SIGNALS = Judgement("signals", instants_of, (), {"signals": narrowed(signals_in, EVENTS, again=distinct)})
-"""When anything was heard about the life of any broker."""
+"""The instants of signals about the life of any broker."""
 
 
 def about_brokers(events: pa.Table) -> pa.Table:
@@ -67,14 +67,14 @@ def about_brokers(events: pa.Table) -> pa.Table:
 
 
 def signs_of_life(events: pa.Table, signals: Instants) -> pa.Table:
-    """Keep each broker's first and last line between two signals, in each hour; those that show it at work apart."""
+    """Keep each broker's first and last line between two signals, in each hour, with and without proof of activity."""
     is_other = pc.and_(pc.equal(events["origin"], str(Origin.BROKER)), pc.invert(among(events["kind"], BROKER_KINDS)))
     lines = events.filter(is_other).select(_QUOTED)
     return _between(with_columns(lines, is_active=among(lines["kind"], ACTIVE_KINDS)), signals, "is_active")
 
 
 def proofs_of_service(events: pa.Table, signals: Instants) -> pa.Table:
-    """Keep the lines that prove a broker to serve: of each sort the first and last between two signals, in each hour.
+    """Keep lines that prove that a broker served: of each sort the first and last between two signals, in each hour.
 
     The broker that serves is the one that writes the line, or the leader that a follower names.
     """
@@ -88,11 +88,11 @@ def proofs_of_service(events: pa.Table, signals: Instants) -> pa.Table:
 def _between(lines: pa.Table, signals: Instants, *sort: str) -> pa.Table:
     """The first and the last line of each broker and sort between two signals, in each hour."""
     at = lines["happened_at"].cast(pa.int64()).to_numpy()
-    passed = np.searchsorted(signals, at, "left") + np.searchsorted(signals, at, "right")
-    placed = with_columns(
-        lines, hour=pc.floor_temporal(lines["happened_at"], unit="hour"), passed=pa.array(passed, pa.int64())
+    intervals = np.searchsorted(signals, at, "left") + np.searchsorted(signals, at, "right")
+    numbered = with_columns(
+        lines, hour=pc.floor_temporal(lines["happened_at"], unit="hour"), interval=pa.array(intervals, pa.int64())
     )
-    return ends(placed, ("broker", "hour", "passed", *sort), _IN_ORDER).drop_columns(["hour", "passed"])
+    return ends(numbered, ("broker", "hour", "interval", *sort), _IN_ORDER).drop_columns(["hour", "interval"])
 
 
 def namings(events: pa.Table) -> pa.Table:
@@ -103,33 +103,34 @@ def namings(events: pa.Table) -> pa.Table:
     )
     lines = events.filter(is_naming).select([*_QUOTED, "isr", "leader"])
     pairs = zip(lines["isr"].to_pylist(), lines["leader"].to_pylist(), strict=True)
-    named = [{*(broker_ids(isr) or ()), *_no_null(leader)} for isr, leader in pairs]
-    of_each = repeated(lines, [len(ids) for ids in named])
-    of_each = with_columns(of_each, named=pa.array([i for ids in named for i in sorted(ids)], pa.int32()))
-    kept = ends(of_each, ("named",), _IN_ORDER).drop_columns(["named"])
-    return ends(kept, ("line_id",), _IN_ORDER, (FIRST,))
+    broker_sets = [{*(broker_ids(isr) or ()), *_as_list(leader)} for isr, leader in pairs]
+    of_each = repeated(lines, [len(ids) for ids in broker_sets])
+    of_each = with_columns(of_each, named_broker=pa.array([i for ids in broker_sets for i in sorted(ids)], pa.int32()))
+    outermost = ends(of_each, ("named_broker",), _IN_ORDER).drop_columns(["named_broker"])
+    return ends(outermost, ("line_id",), _IN_ORDER, (FIRST,))
 
 
-def controllers_named(events: pa.Table) -> pa.Table:
+def controller_sightings(events: pa.Table) -> pa.Table:
     """Keep the first line of each hour that shows a controller in ZooKeeper mode at work, as one that names it."""
     acts = events.filter(among(events["pattern_id"], ACTS)).select([*_QUOTED, "node", "controller_epoch"])
-    named = with_columns(
+    sightings = with_columns(
         acts,
         kind=pa.array([str(Kind.CONTROLLER_KNOWN)] * acts.num_rows, pa.string()),
         node=pc.coalesce(acts["node"], acts["broker"]),
         hour=pc.floor_temporal(acts["happened_at"], unit="hour"),
     )
-    return ends(named, ("node", "controller_epoch", "hour"), _IN_ORDER, (FIRST,)).drop_columns(["hour"])
+    return ends(sightings, ("node", "controller_epoch", "hour"), _IN_ORDER, (FIRST,)).drop_columns(["hour"])
 
 
-def _no_null(number: int | None) -> Iterable[int]:
+def _as_list(number: int | None) -> Iterable[int]:
     return () if number is None else (number,)
 
 
-def files_seen(files: pa.Table, scope: Scope) -> pa.Table:
-    """Keep the files of brokers' logs that reach into what is seen."""
+def files_in_scope(files: pa.Table, scope: Scope) -> pa.Table:
+    """Keep the files of brokers' logs that reach into the window with its look-back and look-ahead."""
     first, last = files["first_at"], files["last_at"]
     reaches = pc.and_(
-        pc.greater_equal(last, as_scalar(last, scope.seen.start)), pc.less(first, as_scalar(first, scope.seen.end))
+        pc.greater_equal(last, as_scalar(last, scope.wide_window.start)),
+        pc.less(first, as_scalar(first, scope.wide_window.end)),
     )
     return files.filter(pc.and_(pc.equal(files["origin"], str(Origin.BROKER)), reaches))

@@ -21,8 +21,8 @@ from kafka_hindsight.judgements.rebalances.topics import topic_changes
 from kafka_hindsight.judgements.rebuild.broker_lines import (
     SIGNALS,
     about_brokers,
-    controllers_named,
-    files_seen,
+    controller_sightings,
+    files_in_scope,
     namings,
     proofs_of_service,
     signs_of_life,
@@ -38,7 +38,7 @@ from kafka_hindsight.shared.windows import in_order
 
 @dataclass(frozen=True)
 class BrokerHistory:
-    """Which brokers were away, which were the controller, whose logs are missing, which topics changed."""
+    """Outages and starts of brokers, changes of the controller and of topics, and missing logs of one cluster."""
 
     outages: list[rows.BrokerOutage]
     controller_changes: list[rows.ControllerChange]
@@ -61,17 +61,19 @@ def judge_brokers(
 ) -> BrokerHistory:
     """The history of the cluster's brokers.
 
-    Takes: `signs` of life and `namings` of brokers, and of `controllers`, lines beside those about brokers; `proofs`,
-        lines that show a broker to serve.
+    Args:
+        events: The events about brokers, controllers and topics.
+        signs, namings, controllers: Other lines that show a sign of life, name a broker, or show a controller at work.
+        proofs: Lines that prove that a broker served.
     """
     events = [*events, *signs, *namings, *controllers]
     observed = observe(in_order(events), in_order(proofs), readings, files) if events else None
     epochs = observed.terms if observed else ()
     lives = lives_of(observed)
-    outages = find_outages(scope.cluster, observed, lives, readings, scope.seen)
+    outages = find_outages(scope.cluster, observed, lives, readings, scope.wide_window)
     return BrokerHistory(
         outages,
-        rebuild_controller_changes(events, outages, scope.seen),
+        rebuild_controller_changes(events, outages, scope.wide_window),
         find_missing_broker_logs(events, readings, epochs),
         topic_changes(events, epochs),
         [
@@ -94,10 +96,9 @@ def gather_facts(
     readings: pa.Table,
     scope: Scope,
 ) -> WindowFacts:
-    """What all judgements of partitions and groups look at.
+    """Gather the facts that all judgements of partitions and groups look at.
 
-    Takes: few rows; `observed`, `expiries` and `readings` as `observed_span`, `session_expiries` and `reading_times`
-        give them.
+    `observed`, `expiries` and `readings` are the few rows of `observed_span`, `session_expiries` and `reading_times`.
     """
     written_at = observed["happened_at"].to_pylist()
     first_at, last_at = (min(written_at), max(written_at)) if written_at else (scope.window.start, scope.window.end)
@@ -164,10 +165,10 @@ BROKERS = Judgement(
         "events": each(about_brokers, EVENTS),
         "signs": narrowed(signs_of_life, EVENTS),
         "namings": narrowed(namings, EVENTS),
-        "controllers": narrowed(controllers_named, EVENTS),
+        "controllers": narrowed(controller_sightings, EVENTS),
         "proofs": narrowed(proofs_of_service, EVENTS),
         "readings": table("bronze.broker_snapshots"),
-        "files": each(files_seen, table("bronze.log_files", span="")),
+        "files": each(files_in_scope, table("bronze.log_files", span="")),
     },
     needs=(SIGNALS,),
 )
@@ -178,7 +179,7 @@ FACTS = Judgement(
     (),
     {
         "events": union(each(context_lines, EVENTS), each(of_no_topic, SETTINGS)),
-        "controllers": narrowed(controllers_named, EVENTS),
+        "controllers": narrowed(controller_sightings, EVENTS),
         "outages": BROKERS.output("outages"),
         "changes": BROKERS.output("topic_changes"),
         "log_spans": BROKERS.output("log_spans"),

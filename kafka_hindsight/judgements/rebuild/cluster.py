@@ -24,7 +24,7 @@ from kafka_hindsight.judgements.brokers.observed import cut_to
 from kafka_hindsight.judgements.findings import Facts, judge_each, judge_findings
 from kafka_hindsight.judgements.groups.coordinators import losses_of_groups
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
-from kafka_hindsight.judgements.incidents import Found, judge_incidents
+from kafka_hindsight.judgements.incidents import WindowHistory, judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import has_failed
 from kafka_hindsight.judgements.partitions.leaders.imbalance import rebuild_imbalance_periods
 from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
@@ -50,7 +50,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class ClusterHistory:
-    """Incidents and findings, and what each outage cost: what takes a whole cluster's rows at once."""
+    """Incidents, findings and the cost of each outage: the results that need all rows of a cluster at once."""
 
     outages: list[rows.BrokerOutage]
     restarts: list[rows.RollingRestart]
@@ -94,21 +94,21 @@ def judge_cluster(
     scope: Scope,
     facts: WindowFacts,
 ) -> ClusterHistory:
-    """What happened to the cluster as a whole; a quiet window is judged too."""
+    """The history of the cluster as a whole; a quiet window is judged too."""
     window = scope.window
     away = add_impact(declare(outages, scope.maintenance), failovers, isr_spans, moves, led_before, out_of_sync)
-    judged = _inside(window, rebalances, lambda r: r.started_at)
-    losses = losses_of_groups((r.group_id for r in judged), failovers, facts.offsets_partitions)
-    of_groups, incident_of = group_incidents(judged, away, moves, losses, stays)
+    in_window = _inside(window, rebalances, lambda r: r.started_at)
+    losses = losses_of_groups((r.group_id for r in in_window), failovers, facts.offsets_partitions)
+    of_groups, incident_of = group_incidents(in_window, away, moves, losses, stays)
     away = add_rebalances(away, of_groups)
-    brokers = {r.broker for found in (outages, isr_spans, out_of_sync) for r in found}
+    brokers = {r.broker for part in (outages, isr_spans, out_of_sync) for r in part}
     restarts, restart_of = rebuild_rolling_restarts(away, isr_spans, brokers)
     away = explain_outages(away, restart_of)
     out_of_sync_periods = rebuild_out_of_sync_periods(isr_spans, away, window)
     imbalance_periods = rebuild_imbalance_periods(imbalance, failovers)
-    listed = judge_incidents(
+    incident_list = judge_incidents(
         scope.cluster,
-        Found(
+        WindowHistory(
             of_groups,
             away,
             failovers,
@@ -117,24 +117,24 @@ def judge_cluster(
             unavailability,
             lag,
             controllers,
-            {r.rebalance_id for r in judged if has_failed(r.cause)},
+            {r.rebalance_id for r in in_window if has_failed(r.cause)},
             window=window,
             spans=isr_spans,
             group_incident_of=incident_of,
         ),
         scope.maintenance,
     )
-    unused = listed.name_unavailability(unavailability)
+    unused = incident_list.name_unavailability(unavailability)
     reading = Reading(
         partitions=sorted(last_partitions, key=lambda p: (p.topic, p.partition)),
         brokers=last_brokers,
         group_ids=[g.group_id for g in last_groups],
         settings=settings_of(settings),
     )
-    found = Facts(
+    rule_facts = Facts(
         cluster=scope.cluster,
         starts_at=window.start,
-        rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in judged],
+        rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in in_window],
         incidents=of_groups,
         failovers=_inside(window, failovers, lambda f: f.happened_at),
         unavailability=_inside(window, unused, lambda u: u.started_at),
@@ -144,7 +144,7 @@ def judge_cluster(
         lag_verdicts=lag,
         gaps=_inside(window, gaps, lambda g: g.seen_at),
         leadership_gaps=_inside(window, leadership_gaps, lambda g: g.seen_at),
-        unheard=cut_to(window, missing_logs),
+        missing_logs=cut_to(window, missing_logs),
         unobserved=cut_to(window, unobserved),
         second_starts=_inside(window, second_starts, lambda s: s.happened_at),
         coverage=coverage,
@@ -165,13 +165,13 @@ def judge_cluster(
         broker_settings=reading.settings,
         judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
     )
-    parts = {r: listed.of_groups[i] for r, i in incident_of.items()} | listed.of_failover
+    parts = {r: incident_list.of_groups[i] for r, i in incident_of.items()} | incident_list.of_failover
     return ClusterHistory(
-        listed.name(away),
+        incident_list.name(away),
         restarts,
         out_of_sync_periods,
         imbalance_periods,
-        list(listed.incidents),
+        list(incident_list.incidents),
         [
             *(rows.IncidentLink(part_id=part, incident_id=i) for part, i in parts.items()),
             *(
@@ -180,29 +180,29 @@ def judge_cluster(
             ),
         ],
         simulate_losses(reading),
-        judge_findings(found),
-        back_test(found, window),
+        judge_findings(rule_facts),
+        back_test(rule_facts, window),
     )
 
 
-def _inside(window: Window, found: Iterable[R], at: Callable[[R], datetime]) -> list[R]:
+def _inside(window: Window, values: Iterable[R], at: Callable[[R], datetime]) -> list[R]:
     """The rows that begin in a window."""
-    return [row for row in found if window.holds(at(row))]
+    return [value for value in values if window.holds(at(value))]
 
 
 def back_test(facts: Facts, window: Window) -> list[rows.RuleFiring]:
     """Rows of quality.rule_firings: every rule that is applied, whether it fired or not.
 
-    Keeps: what fired is what the findings say, each group by itself, and what they leave out as rolling restarts.
+    A rule fires with each of its findings, one for each group, and with those that a rolling restart suppressed.
     """
     findings = grouped(judge_each(facts), lambda f: f.rule_id)
-    known = {(f.rule_id, f.subject) for own in findings.values() for f in own}
-    others = (f for f in judge_each(replace(facts, incidents=())) if (f.rule_id, f.subject) not in known)
+    reported = {(f.rule_id, f.subject) for findings_of_rule in findings.values() for f in findings_of_rule}
+    others = (f for f in judge_each(replace(facts, incidents=())) if (f.rule_id, f.subject) not in reported)
     suppressed = grouped(others, lambda f: f.rule_id)
     firings = []
     for rule in RULES:
-        shown, left_out = findings.get(rule.rule_id, []), suppressed.get(rule.rule_id, [])
-        fired = [*shown, *left_out]
+        regular, left_out = findings.get(rule.rule_id, []), suppressed.get(rule.rule_id, [])
+        fired = [*regular, *left_out]
         firings.append(
             rows.RuleFiring(
                 cluster=facts.cluster,
@@ -210,7 +210,7 @@ def back_test(facts: Facts, window: Window) -> list[rows.RuleFiring]:
                 window_from=window.start,
                 window_to=window.end,
                 fired=len(fired),
-                fired_in_restarts=sum(is_in_restart(f, facts) for f in shown) + len(left_out),
+                fired_in_restarts=sum(is_in_restart(f, facts) for f in regular) + len(left_out),
                 suppressed=len(left_out),
                 first_at=min((f.first_at for f in fired), default=None),
                 last_at=max((f.last_at for f in fired), default=None),
@@ -220,7 +220,7 @@ def back_test(facts: Facts, window: Window) -> list[rows.RuleFiring]:
 
 
 def is_in_restart(finding: Finding, facts: Facts) -> bool:
-    """Whether all that a finding is about lies within one restart that affected its subject."""
+    """Whether a finding lies within one restart that affected its subject."""
     orderly = {o.outage_id: o for o in facts.outages if is_orderly(o)}
     kind, subject = finding.subject_kind, finding.subject
     restarts = [
@@ -247,7 +247,7 @@ _QUOTED_FAILOVERS = (FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, Failov
 
 
 def slim_failovers(failovers: pa.Table) -> pa.Table:
-    """Keep evidence of failovers that cost something."""
+    """Keep evidence only of failovers that findings quote."""
     return with_evidence(failovers, among(failovers["kind"], _QUOTED_FAILOVERS))
 
 
@@ -262,32 +262,32 @@ def slim_imbalance(imbalance: pa.Table) -> pa.Table:
 
 
 def slim_unavailability(unavailability: pa.Table) -> pa.Table:
-    """Keep evidence of what refused acks=all without an outage behind it."""
+    """Keep evidence of refused writes with acks=all without an outage behind them."""
     is_refusal = pc.starts_with(unavailability["kind"], "acks_all")
     return with_evidence(unavailability, pc.and_(is_refusal, pc.is_null(unavailability["outage_id"])))
 
 
 def unexplained(gaps: pa.Table) -> pa.Table:
-    """Keep the gaps in leadership that nothing explains."""
+    """Keep the gaps of leader epochs without an explanation."""
     return gaps.filter(pc.is_null(gaps["explained_by"]))
 
 
-def that_lost(truncations: pa.Table) -> pa.Table:
-    """Keep the truncations that may have lost something."""
+def lossy_truncations(truncations: pa.Table) -> pa.Table:
+    """Keep the truncations that lost committed records, or may have."""
     return truncations.filter(pc.not_equal(truncations["verdict"], str(TruncationVerdict.NOTHING_COMMITTED_LOST)))
 
 
-def that_lag(verdicts: pa.Table) -> pa.Table:
+def bad_lag_verdicts(verdicts: pa.Table) -> pa.Table:
     """Keep the verdicts on lag that are not ok."""
     return verdicts.filter(pc.not_equal(verdicts["status"], str(LagStatus.OK)))
 
 
-def not_all_read(coverage: pa.Table) -> pa.Table:
-    """Keep the logs of which a line could not be read."""
+def incomplete_coverage(coverage: pa.Table) -> pa.Table:
+    """Keep the logs with a line that could not be read."""
     return coverage.filter(pc.greater(pc.add(coverage["unparsed"], coverage["quarantined"]), 0))
 
 
-def naming_the_cluster(events: pa.Table) -> pa.Table:
+def cluster_namings(events: pa.Table) -> pa.Table:
     """Keep the brokers' lines that name the cluster's id."""
     is_naming = pc.equal(events["kind"], str(Kind.CLUSTER_NAMED))
     return events.filter(pc.and_(is_naming, pc.equal(events["origin"], str(Origin.BROKER))))
@@ -298,13 +298,13 @@ def unanswered(readings: pa.Table) -> pa.Table:
     return readings.filter(pc.is_valid(readings["error"]))
 
 
-def in_part(readings: pa.Table) -> pa.Table:
+def partial_readings(readings: pa.Table) -> pa.Table:
     """Keep the readings that failed or lack a part."""
     return readings.filter(pc.or_(pc.is_valid(readings["missing"]), pc.is_valid(readings["error"])))
 
 
 def led_before_outages(readings: pa.Table, facts: WindowFacts) -> pa.Table:
-    """Keep the last reading before each absence of a broker: it shows what the broker led."""
+    """Keep the last reading before each absence of a broker: it shows which partitions the broker led."""
     at = readings["snapshot_at"]
     return readings.filter(pc.is_in(at, pa.array(sorted(facts.read_before_outages), at.type)))
 
@@ -337,14 +337,14 @@ CLUSTER = Judgement(
         "second_starts": BROKERS.output("second_starts"),
         "stays": GROUPS.output("stays"),
         "imbalance": each(slim_imbalance, READINGS.output("imbalance")),
-        "truncations": each(that_lost, PARTITIONS.output("truncations")),
+        "truncations": each(lossy_truncations, PARTITIONS.output("truncations")),
         "unavailability": each(slim_unavailability, UNAVAILABILITY),
-        "lag": each(that_lag, GROUP_READINGS.output("lag")),
+        "lag": each(bad_lag_verdicts, GROUP_READINGS.output("lag")),
         "member_settings": GROUPS.output("settings"),
-        "coverage": each(not_all_read, table("quality.coverage", span="window")),
-        "namings": each(naming_the_cluster, table("silver.events", span="window")),
+        "coverage": each(incomplete_coverage, table("quality.coverage", span="window")),
+        "namings": each(cluster_namings, table("silver.events", span="window")),
         "unanswered": each(unanswered, table("bronze.group_snapshots", span="window")),
-        "partial": each(in_part, table("bronze.snapshot_readings", span="window")),
+        "partial": each(partial_readings, table("bronze.snapshot_readings", span="window")),
         "last_partitions": each(last_reading, table("bronze.partition_snapshots", span="window")),
         "last_brokers": each(last_reading, table("bronze.broker_snapshots", span="window")),
         "last_groups": each(last_reading, table("bronze.group_snapshots", span="window")),

@@ -1,4 +1,4 @@
-"""What the judgement of a group reads: its events, with the lines of its clients, and its records."""
+"""The rows that the judgement of a group reads: its events, with the lines of its clients, and its records."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _MEMBER_ID = rf"(?s)^(?P<client>.*)-{UUID}$"
 """A dynamic member's id begins with its client id."""
 
 _RECORD_KEY = ("group_id", "record_type", "member_id", "subscription_pattern")
-"""What a record of `__consumer_offsets` replaces: the one before it with the same."""
+"""The key of a record of `__consumer_offsets`: a record replaces the one before it with the same key."""
 
 
 @dataclass(frozen=True)
 class ClientNames:
-    """The one client, and the one group, that a log names, by the log; the one group of a client, by the client."""
+    """The only client and the only group in each log, and the only group of each client."""
 
     of_logs: Mapping[str, str]
     groups: Mapping[str, str]
@@ -44,7 +44,7 @@ class ClientNames:
 
 
 def names_in(events: pa.Table) -> pa.Table:
-    """Which client the lines of groups and clients name, in which log of a client, and which group; each once."""
+    """The log, client and group that lines of groups and clients name, each once; the log only for a client's line."""
     lines = of_groups(events)
     is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
     log = pc.if_else(is_client, lines["source"], None)
@@ -52,29 +52,29 @@ def names_in(events: pa.Table) -> pa.Table:
 
 
 def names_of_members(members: pa.Table) -> pa.Table:
-    """Which client each member is of, and which group; each once."""
+    """The client and the group of each member, each once."""
     return distinct(pa.Table.from_pydict({"client_id": clients_of(members), "group_id": members["group_id"]}))
 
 
-def find_names(named: pa.Table, members: pa.Table) -> ClientNames:
-    """Whose the lines of a log are, and to which group a client belongs, where that is one alone."""
+def find_names(log_names: pa.Table, members: pa.Table) -> ClientNames:
+    """Find the client and the group of each log, and the group of each client, where it is only one."""
     in_log, in_client, groups_in_log = (defaultdict[str, set[str]](set) for _ in range(3))
-    lines = named.to_pylist()
+    lines = log_names.to_pylist()
     for line in lines:
         if line["log"] is not None and line["client_id"] is not None:
             in_log[line["log"]].add(line["client_id"])
         if line["log"] is not None and line["group_id"] is not None:
             groups_in_log[line["log"]].add(line["group_id"])
-    of_logs = _ones(in_log)
+    of_logs = _single_values(in_log)
     for line in (*lines, *members.to_pylist()):
         client_id = of_logs.get(line.get("log")) if line["client_id"] is None else line["client_id"]
         if client_id is not None and line["group_id"] is not None:
             in_client[client_id].add(line["group_id"])
-    return ClientNames(of_logs, _ones(in_client), _ones(groups_in_log))
+    return ClientNames(of_logs, _single_values(in_client), _single_values(groups_in_log))
 
 
-def _ones(names: Mapping[str, set[str]]) -> dict[str, str]:
-    return {key: next(iter(own)) for key, own in names.items() if len(own) == 1}
+def _single_values(names: Mapping[str, set[str]]) -> dict[str, str]:
+    return {key: next(iter(values)) for key, values in names.items() if len(values) == 1}
 
 
 NAMES = Judgement(
@@ -82,11 +82,11 @@ NAMES = Judgement(
     find_names,
     (),
     {
-        "named": narrowed(names_in, EVENTS, again=distinct),
+        "log_names": narrowed(names_in, EVENTS, again=distinct),
         "members": narrowed(names_of_members, table("bronze.member_snapshots"), again=distinct),
     },
 )
-"""Whose lines are whose: few rows, those of clients and groups."""
+"""The clients and groups to which lines belong: few rows."""
 
 
 def of_groups(events: pa.Table) -> pa.Table:
@@ -102,11 +102,11 @@ def clients_of(rows: pa.Table) -> pa.ChunkedArray:
 
 
 def events_of_groups(events: pa.Table, names: ClientNames) -> pa.Table:
-    """Keep the events of groups, those of clients with the client whose they are.
+    """Keep the events of groups and of their clients, and fill in the client and the group of the clients' lines.
 
-    Client lines that name no group, which are librdkafka's, get the one group that their client belongs to; they are
-    left out where it belongs to several. A client's line that names no client is that of the one client which its log
-    names. That a process stops is said to the one group that its log names.
+    Lines of librdkafka name no group: they get the only group of their client, and are left out where it has several. A
+    line that names no client gets the only client of its log. A line that a process stops gets the only group of its
+    log.
     """
     lines = of_groups(events)
     is_client = pc.equal(lines["origin"], str(Origin.CLIENT))
@@ -119,18 +119,18 @@ def events_of_groups(events: pa.Table, names: ClientNames) -> pa.Table:
 
 
 def records_around(records: pa.Table, scope: Scope) -> pa.Table:
-    """Keep the records in what is seen, and of what was written before it the last under each key."""
-    earlier = before(records, scope.seen.start, "written_at")
+    """Keep the records of the window with its look-back and look-ahead, and the last one before it of each key."""
+    earlier = before(records, scope.wide_window.start, "written_at")
     last = ends(earlier, _RECORD_KEY, ("written_at", "record_offset"), (LAST,))
-    return pa.concat_tables([inside(records, scope.seen, "written_at"), last])
+    return pa.concat_tables([inside(records, scope.wide_window, "written_at"), last])
 
 
 def records_that_hold(records: pa.Table, scope: Scope) -> pa.Table:
-    """Narrow the records once more, and leave out what was deleted before what is seen."""
+    """Narrow the records once more, and leave out keys that were deleted before the look-back."""
     around = records_around(records, scope)
     at = around["written_at"]
-    is_seen = pc.greater_equal(at, as_scalar(at, scope.seen.start))
-    return around.filter(pc.or_(is_seen, pc.invert(around["is_tombstone"])))
+    is_inside = pc.greater_equal(at, as_scalar(at, scope.wide_window.start))
+    return around.filter(pc.or_(is_inside, pc.invert(around["is_tombstone"])))
 
 
 GROUP_RECORDS = narrowed(records_around, table("bronze.group_records", span=""), again=records_that_hold)

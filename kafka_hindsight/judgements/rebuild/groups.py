@@ -1,4 +1,4 @@
-"""The judgement of consumer groups: of one with all its witnesses, of several by log lines alone."""
+"""The judgement of consumer groups: of one group by all witnesses, or of several by log lines alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from kafka_hindsight.shared.windows import Window, in_order
 
 @dataclass(frozen=True)
 class GroupHistory:
-    """Why a group rebalanced, what that cost, when it consumed nothing, what would have helped, how it is set up."""
+    """The rebalances of a group with causes and costs, its remedies, its unavailability and its settings."""
 
     settings: list[rows.MemberSetting]
     rebalances: list[rows.Rebalance] = field(default_factory=list)
@@ -55,12 +55,12 @@ def judge_group(
     settings = rebuild_settings(scope.cluster, events, records, sightings, agreements, scope.window)
     if not events:
         return GroupHistory(settings)
-    witnessed = in_order([*events, *events_of_records(records, scope.seen.start)])
+    witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
     history = rebuild_group(str(events[0].group_id), witnessed, facts.groups)
     stops = stops_of(history.rebalances, Witnesses(witnessed, records, readings, members))
     priced = price(history.rebalances, stops)
     of_brokers = [e for e in events if e.origin == Origin.BROKER]
-    moves = rebuild_coordinator_moves(of_brokers, facts.context, facts.offsets_partitions, scope.seen)
+    moves = rebuild_coordinator_moves(of_brokers, facts.context, facts.offsets_partitions, scope.wide_window)
     return GroupHistory(
         settings,
         priced,
@@ -80,8 +80,8 @@ def judge_groups(events: Iterable[rows.Event]) -> list[rows.Rebalance]:
             any order.
 
     Returns:
-        Rows of gold.rebalances group by group, in order of start, without `incident_id` and what they cost. A line
-        of a client counts where it names its group: those of librdkafka do not.
+        Rows of gold.rebalances group by group, in order of start, without `incident_id` and costs. A line of a client
+        counts only where it names its group: those of librdkafka do not.
 
     Raises:
         BadInput: No line is a broker's: its coordinator alone knows a group's rebalances.
@@ -89,7 +89,7 @@ def judge_groups(events: Iterable[rows.Event]) -> list[rows.Rebalance]:
     ordered = in_order(events)
     of_brokers = [e for e in ordered if e.origin == Origin.BROKER]
     if not of_brokers:
-        raise BadInput("No event of a broker was given. Needed: the logs of the brokers, read with origin broker.")
+        raise BadInput("Found no event of a broker. Needed: the logs of the brokers, read with origin broker.")
     first, last = of_brokers[0].happened_at, of_brokers[-1].happened_at
     outages = list(rebuild_outages(of_brokers, [], Window(first, last + timedelta(seconds=1))))
     changes = topic_changes(of_brokers, controller_epochs_of(of_brokers))
@@ -101,19 +101,27 @@ def judge_groups(events: Iterable[rows.Event]) -> list[rows.Rebalance]:
 
 def _ends_of_stays(members: Iterable[rows.MemberSnapshot], window: Window) -> list[rows.MemberSnapshot]:
     """The first and the last reading of the window that show each member."""
-    seen = grouped(_in_turn(m for m in members if window.holds(m.snapshot_at)), lambda m: m.member_id)
-    return [m for own in seen.values() for m in (own[:1] if own[0] is own[-1] else (own[0], own[-1]))]
+    readings = grouped(_in_turn(m for m in members if window.holds(m.snapshot_at)), lambda m: m.member_id)
+    return [
+        m
+        for readings_of_member in readings.values()
+        for m in (
+            readings_of_member[:1]
+            if readings_of_member[0] is readings_of_member[-1]
+            else (readings_of_member[0], readings_of_member[-1])
+        )
+    ]
 
 
 def _agreements(readings: Iterable[rows.GroupSnapshot], window: Window) -> list[rows.GroupSnapshot]:
     """The last reading of the window that shows each type and assignor."""
-    read = sorted((r for r in readings if window.holds(r.snapshot_at)), key=lambda r: r.snapshot_at)
-    return list({(r.type, r.assignor): r for r in read}.values())
+    ordered = sorted((r for r in readings if window.holds(r.snapshot_at)), key=lambda r: r.snapshot_at)
+    return list({(r.type, r.assignor): r for r in ordered}.values())
 
 
 def sightings_of(members: Iterable[rows.MemberSnapshot]) -> list[rows.Event]:
-    """The first reading that shows each member: who it is; and the topics that any reading shows it to own."""
-    return [_sighting(own) for own in grouped(_in_turn(members), lambda m: m.member_id).values()]
+    """An event for the first reading of each member, with its ids and the topics that it owns in any reading."""
+    return [_sighting(readings) for readings in grouped(_in_turn(members), lambda m: m.member_id).values()]
 
 
 def _in_turn(members: Iterable[rows.MemberSnapshot]) -> list[rows.MemberSnapshot]:

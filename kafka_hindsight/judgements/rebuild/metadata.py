@@ -1,4 +1,4 @@
-"""What the metadata log of KRaft shows: its events beside those of lines, from the state on that was kept last."""
+"""The events of KRaft's metadata log beside those of log lines, read from the last state that was kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka_hindsight.shared.arrow_tables import LAST, as_scalar, before, ends, w
 
 @dataclass(frozen=True)
 class MetadataEvents:
-    """What the metadata log of KRaft shows, in the shape of silver.events; and its state at the window's start."""
+    """The events of KRaft's metadata log in the form of silver.events, and its state at the window's start."""
 
     events: list[rows.Event]
     states: list[rows.MetadataState]
@@ -30,10 +30,10 @@ def read_metadata(
     metadata_start: MetadataStart | None,
     scope: Scope,
 ) -> MetadataEvents:
-    """The events of a metadata log. Takes: its records from the beginning, or a state and the records after it."""
+    """The events of a metadata log, by its records from the beginning, or by a state and the records after it."""
     ordered, at = list(committed(records)), scope.window.start
     settled = settled_before(ordered, at)
-    replay = Replay(files, scope.seen)
+    replay = Replay(files, scope.wide_window)
     replay.run(ordered[:settled])
     states = state_of(replay, at, metadata_start, records, files)
     replay.run(ordered[settled:])
@@ -41,22 +41,22 @@ def read_metadata(
 
 
 def pick_last_state(states: list[rows.MetadataState]) -> rows.MetadataState | None:
-    """The first part of the last state before what is seen; None where there is none."""
+    """The first part of the last state before the look-back; None without one."""
     return states[0] if states else None
 
 
 def find_metadata_start(
     days: pa.Table, files: list[rows.MetadataFile], last_state: rows.MetadataState | None
 ) -> MetadataStart | None:
-    """Where the metadata log is read on. Takes: its records up to the last state, counted by day."""
+    """Find where to continue in the metadata log, by the number of its records on each day up to the last state."""
     counts: Mapping[str, int] = dict(zip(days["day"].to_pylist(), days["records"].to_pylist(), strict=True))
     return find_start(last_state, counts, files)
 
 
 def last_state_before(states: pa.Table, scope: Scope) -> pa.Table:
-    """Keep the first part of the last state before what is seen."""
+    """Keep the first part of the last state before the look-back."""
     at = states["state_at"]
-    is_before = pc.less_equal(at, as_scalar(at, scope.seen.start))
+    is_before = pc.less_equal(at, as_scalar(at, scope.wide_window.start))
     first = states.filter(pc.and_(pc.equal(states["snapshot_place"], 1), is_before))
     return ends(first, ("cluster",), ("state_at",), (LAST,))
 
@@ -75,14 +75,14 @@ def summed_by_day(days: pa.Table) -> pa.Table:
 
 
 def records_to_replay(records: pa.Table, metadata_start: MetadataStart | None, scope: Scope) -> pa.Table:
-    """Keep the records up to the end of what is seen, after the state from which is read on."""
-    seen = before(records, scope.seen.end, "written_at")
+    """Keep the records after the starting state, up to the end of the look-ahead."""
+    until_end = before(records, scope.wide_window.end, "written_at")
     after = metadata_start.record_offset if metadata_start else None
-    return seen if after is None else seen.filter(pc.greater(seen["record_offset"], after))
+    return until_end if after is None else until_end.filter(pc.greater(until_end["record_offset"], after))
 
 
 def parts_of_start(states: pa.Table, metadata_start: MetadataStart | None) -> pa.Table:
-    """Keep the parts of the state from which is read on, as records of a snapshot."""
+    """Keep the parts of the starting state, as records of a snapshot."""
     start = metadata_start.state_at if metadata_start else None
     parts = states.filter(pc.equal(states["state_at"], as_scalar(states["state_at"], start)))
     blank = pa.array([""] * parts.num_rows, pa.string())

@@ -1,7 +1,7 @@
-"""What the judgement of partitions reads: the rows of a topic, a block of partitions at a time.
+"""The rows that the judgement of partitions reads: those of a topic, a block of partitions at a time.
 
-All that a verdict on a partition needs are the rows of the partition, and the few rows about its topic as a whole: its
-settings and its deletions, which every block gets.
+A verdict on a partition needs only the rows of the partition and the few rows about its topic as a whole: its settings
+and its deletions, which every block gets.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from kafka_hindsight.knowledge.kinds import PARTITION_KINDS
 from kafka_hindsight.shared.arrow_tables import among, distinct, repeated, with_columns
 
 BLOCK = 25
-"""So many partitions are judged together. Our choice: no topic has more lines than `__consumer_offsets`, which is two
-blocks."""
+"""The number of partitions that are judged together. Our choice: no topic has more lines than `__consumer_offsets`,
+which is two blocks."""
 
 LEADER_KINDS = frozenset(
     {*PARTITION_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *SHRINK_CAUSE_KINDS, *SETTING_KINDS, "topic_deleted"}
@@ -34,7 +34,7 @@ Blocks = Mapping[str, Sequence[int]]
 """The blocks of each topic that has more than the first."""
 
 _LISTS = {"snapshot_at": "snapshot_ats", "snapshot_id": "snapshot_ids", "end_offset": "end_offsets"}
-"""What readings of one state differ in, and the lists that hold it."""
+"""The columns in which readings of one state differ, and the lists that hold them."""
 
 
 def block_of(partitions: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -43,7 +43,7 @@ def block_of(partitions: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def later_blocks(rows: pa.Table) -> pa.Table:
-    """The blocks after the first that rows name: topic, block; each once. Most topics have none."""
+    """The blocks after the first in which partitions lie: topic, block; each once. Most topics have none."""
     blocks = pa.Table.from_pydict({"topic": rows["topic"], "block": block_of(rows["partition"])})
     return distinct(blocks.filter(pc.greater(blocks["block"], 0)))
 
@@ -53,7 +53,7 @@ def find_blocks(of_events: pa.Table, of_readings: pa.Table) -> Blocks:
     blocks = defaultdict[str, set[int]](lambda: {0})
     for row in (*of_events.to_pylist(), *of_readings.to_pylist()):
         blocks[row["topic"]].add(row["block"])
-    return {topic: sorted(own) for topic, own in blocks.items()}
+    return {topic: sorted(numbers) for topic, numbers in blocks.items()}
 
 
 BLOCKS = Judgement(
@@ -65,14 +65,14 @@ BLOCKS = Judgement(
         "of_readings": narrowed(later_blocks, table("bronze.partition_snapshots"), again=distinct),
     },
 )
-"""Which topics have more than one block: few rows."""
+"""The topics with more than one block: few rows."""
 
 
 def about_partitions(events: pa.Table, blocks: Blocks) -> pa.Table:
     """Keep the events about partitions, each with its block; those about a topic as a whole in each of its blocks."""
     about = events.filter(pc.and_(pc.is_valid(events["topic"]), among(events["kind"], LEADER_KINDS)))
-    own = zip(about["topic"].to_pylist(), block_of(about["partition"]).to_pylist(), strict=True)
-    of_rows = [blocks.get(topic, (0,)) if block is None else (block,) for topic, block in own]
+    places = zip(about["topic"].to_pylist(), block_of(about["partition"]).to_pylist(), strict=True)
+    of_rows = [blocks.get(topic, (0,)) if block is None else (block,) for topic, block in places]
     numbers = pa.array([block for blocks_of_row in of_rows for block in blocks_of_row], pa.int32())
     return with_columns(repeated(about, [len(blocks_of_row) for blocks_of_row in of_rows]), block=numbers)
 

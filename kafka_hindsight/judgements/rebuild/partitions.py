@@ -28,7 +28,7 @@ from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed
 
 @dataclass(frozen=True)
 class PartitionHistory:
-    """Who led the partitions of a block, who was in sync, who cut its log, and what each partition risked."""
+    """The leaders, in-sync replicas, truncations and risks of the partitions of a block."""
 
     failovers: list[rows.Failover]
     leadership_gaps: list[rows.LeadershipGap]
@@ -46,10 +46,10 @@ def judge_partitions(
     scope: Scope,
     facts: WindowFacts,
 ) -> PartitionHistory:
-    """The history of a block of one topic's partitions: each rests on its own rows and on those of the whole topic."""
+    """The history of a block of one topic's partitions: each depends on its own rows and those of the whole topic."""
     readings = TopicReadings(states, commits)
-    changes = rebuild_isr_changes(events, readings, facts.context, scope.seen)
-    leaders = rebuild_leaders(events, readings, facts.context, scope.seen)
+    changes = rebuild_isr_changes(events, readings, facts.context, scope.wide_window)
+    leaders = rebuild_leaders(events, readings, facts.context, scope.wide_window)
     settings = facts.settings.with_topics(events)
     histories = histories_of(
         events, readings, leaders.leaders, leaders.leaderless, settings, facts.context, facts.observed_to
@@ -57,11 +57,11 @@ def judge_partitions(
     return PartitionHistory(
         leaders.failovers,
         leaders.gaps,
-        rebuild_truncations(events, readings, leaders.failovers, facts.context.controller_epochs, scope.seen),
+        rebuild_truncations(events, readings, leaders.failovers, facts.context.controller_epochs, scope.wide_window),
         changes,
         spans_of(changes),
         rebuild_risks(histories, leaders.failovers, facts.observed_to, scope.window),
-        rebuild_unavailability(histories, facts.outages, changes, facts.observed_to, scope.seen),
+        rebuild_unavailability(histories, facts.outages, changes, facts.observed_to, scope.wide_window),
     )
 
 

@@ -1,4 +1,4 @@
-"""THE rebuild: which output of which judgement fills which table. docs/pipeline.md draws what follows from it."""
+"""The rebuild: the judgement and output that fill each table. docs/pipeline.md has a drawing of it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ LINKS = Judgement("links", by_part, (), {"links": CLUSTER.output("incident_links
 
 
 def with_incidents(rebalances: pa.Table, links: Links) -> pa.Table:
-    """Name the incident of each rebalance; those outside of the window belong to none and go."""
+    """Name the incident of each rebalance; those outside of the window have none and are left out."""
     linked = _with_incident(rebalances, "rebalance_id", links)
     return linked.filter(pc.is_valid(linked["incident_id"]))
 
 
 def with_incident_or_none(failovers: pa.Table, links: Links) -> pa.Table:
-    """Name the incident of each failover; one that nothing began belongs to none."""
+    """Name the incident of each failover; null without one."""
     return _with_incident(failovers, "failover_id", links)
 
 
@@ -59,10 +59,7 @@ def declared() -> list[Judgement]:
 
 
 def published() -> dict[str, Source]:
-    """The source of each table of gold and quality that judgements give rows of.
-
-    Where several judgements give rows of a table, the last of them has the last word.
-    """
+    """The source of each table of gold and quality that judgements fill; of several judgements the last one counts."""
     outputs = ((j.output(name), cls.TABLE) for j in declared() for name, cls in outputs_of(j.function).items())
     return {table.full_name: output for output, table in outputs if table.layer in ("gold", "quality")} | {
         "gold.rebalances": each(with_incidents, GROUPS.output("rebalances"), needs=(LINKS,)),
@@ -72,4 +69,4 @@ def published() -> dict[str, Source]:
 
 
 PUBLISHED = published()
-"""The tables that a rebuild fills. Those of gold are staged; those of quality are written whatever the gate says."""
+"""The tables that a rebuild fills. Those of gold are staged; those of quality are written even if validation fails."""

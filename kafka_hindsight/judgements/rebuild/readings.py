@@ -16,7 +16,7 @@ from kafka_hindsight.judgements.rebuild.sources import Judgement, table
 
 @dataclass(frozen=True)
 class Readings:
-    """What one reading shows of its brokers."""
+    """The balance of leaders and the replicas out of sync in one reading."""
 
     imbalance: list[rows.LeaderImbalance]
     balance: list[rows.LeaderBalance]
@@ -26,7 +26,7 @@ class Readings:
 def judge_readings(
     partitions: list[rows.PartitionSnapshot], brokers: list[rows.BrokerSnapshot], groups: list[rows.GroupSnapshot]
 ) -> Readings:
-    """Which leaders of one reading are not the preferred ones, and which replicas are not in sync."""
+    """Judge which leaders of one reading are not the preferred ones, and which replicas are not in sync."""
     return Readings(
         rebuild_imbalance(partitions, brokers),
         rebuild_balance(partitions, brokers, groups),
@@ -36,7 +36,7 @@ def judge_readings(
 
 @dataclass(frozen=True)
 class GroupReadings:
-    """Who owned the partitions of a group, and which of its consumers fell behind."""
+    """The owners of a group's partitions, and the verdicts on their lag."""
 
     ownership: list[rows.Ownership]
     lag: list[rows.LagVerdict]
@@ -49,7 +49,7 @@ def judge_group_readings(
     records: list[rows.GroupRecord],
     scope: Scope,
 ) -> GroupReadings:
-    """Ownership by records and readings, lag by readings."""
+    """Judge ownership by records and readings, and lag by readings."""
     return GroupReadings(rebuild_ownership(members, groups, scope.window, records), judge_lag(offsets, scope.window))
 
 

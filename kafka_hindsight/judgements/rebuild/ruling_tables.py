@@ -1,4 +1,4 @@
-"""Every table of rulings, by the table and column that its verdicts fill and by the case in which it is asked."""
+"""Every table of rulings, by the table and column that its verdicts fill and by the case that it decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rebuild is about, and what every judgement after the first may know of the whole cluster."""
+"""The scope of a rebuild, and the facts of the whole cluster that every judgement after the first may use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka_hindsight.shared.windows import Window
 
 @dataclass(frozen=True)
 class Scope:
-    """The cluster, the window that is judged, and what is seen: the window with its look-back and look-ahead.
+    """The cluster and the window that is judged. `wide_window` is the window with its look-back and look-ahead.
 
     `clocks` are those that are known to be wrong by more than CLOCK_SKEW.
     `maintenance` holds the intervals in which work on the cluster was declared.
@@ -24,14 +24,14 @@ class Scope:
 
     cluster: str
     window: Window
-    seen: Window
+    wide_window: Window
     clocks: tuple[ClockError, ...] = ()
     maintenance: tuple[MaintenanceWindow, ...] = ()
 
 
 @dataclass(frozen=True)
 class WindowFacts:
-    """What is small and the same for all partitions and groups.
+    """Facts that are small and the same for all partitions and groups.
 
     `observed_to`: the last instant at which a broker wrote. `read_at`: the readings that show partitions, in order;
     `last_read_at` the last of them in the window; `read_before_outages` the last before each absence of a broker.

@@ -1,4 +1,4 @@
-"""How brokers and topics are set up, by lines and by readings, in the shape of silver.events."""
+"""The settings of brokers and topics, by lines and by readings, in the form of silver.events."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from kafka_hindsight.shared.arrow_tables import LAST, among, as_scalar, ends, wi
 
 @dataclass(frozen=True)
 class SettingsRead:
-    """What readings show of one setting."""
+    """The readings of one setting as events."""
 
     settings: list[rows.Event]
 
 
 def read_settings(readings: list[rows.ConfigSnapshot]) -> SettingsRead:
-    """The first and the last of the readings in a row that show one value of a setting, as events."""
+    """The first and the last of consecutive readings that show one value of a setting, as events."""
     ordered = sorted(readings, key=lambda r: r.snapshot_at)
     runs = (list(run) for _, run in groupby(ordered, key=lambda r: r.value))
     return SettingsRead([_as_event(r) for run in runs for r in (run if len(run) < 2 else (run[0], run[-1]))])
@@ -60,7 +60,7 @@ def _number(text: str) -> int | None:
 
 
 def settings_looked_at(readings: pa.Table) -> pa.Table:
-    """Keep the settings that a verdict looks at."""
+    """Keep the settings that verdicts look at."""
     kind, name = readings["resource_type"], readings["name"]
     of_topics = pc.and_(pc.equal(kind, "topic"), among(name, TOPIC_SETTINGS))
     of_brokers = pc.and_(pc.equal(kind, "broker"), among(name, BROKER_SETTINGS))
@@ -77,10 +77,10 @@ def newest_settings(settings: pa.Table, at: datetime) -> pa.Table:
 
     Each broker prints a topic's settings: one of them is enough.
     """
-    known = settings.filter(pc.less_equal(settings["happened_at"], as_scalar(settings["happened_at"], at)))
-    reporter = pc.if_else(pc.is_null(known["topic"]), known["broker"], None)
+    earlier = settings.filter(pc.less_equal(settings["happened_at"], as_scalar(settings["happened_at"], at)))
+    reporter = pc.if_else(pc.is_null(earlier["topic"]), earlier["broker"], None)
     by = ("cluster", "kind", "topic", "reporter", "node", "reason")
-    newest = ends(with_columns(known, reporter=reporter), by, ("happened_at", "source", "order"), (LAST,))
+    newest = ends(with_columns(earlier, reporter=reporter), by, ("happened_at", "source", "order"), (LAST,))
     return newest.drop_columns(["reporter"])
 
 

@@ -1,7 +1,7 @@
-"""What a judgement is: a plain function over all rows of one key, with where its rows come from.
+"""Judgements: plain functions over all rows of one key, with the sources of their rows.
 
 The function's signature is the declaration: each parameter of a list of rows, or of a table, is an input; each field of
-the dataclass that it returns is an output. Lines are many and episodes are few. So what a judgement reads is narrowed
+the dataclass that it returns is an output. Lines are many and episodes are few. So the input of a judgement is narrowed
 first, a part of a table at a time, wherever that part lies.
 """
 
@@ -19,7 +19,7 @@ from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import ROW_CLASS
 
 SCOPE = "scope"
-"""The name of the parameter that takes what a run is about."""
+"""The name of the parameter that takes the scope of a run."""
 
 Narrow = Callable[..., pa.Table]
 """A function of a table, and of values by name, to a table."""
@@ -27,23 +27,23 @@ Narrow = Callable[..., pa.Table]
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Where rows come from: a table of the lake, an output of a judgement, or a function of other sources.
+    """The source of rows: a table of the lake, an output of a judgement, or a function of other sources.
 
     Attributes:
         table: The full name of a table of the lake.
-        span: The attribute of the scope over which the table is read: `seen`, with look-back and look-ahead, or
+        span: The attribute of the scope over which the table is read: `wide_window`, with look-back and look-ahead, or
             `window`; empty for all of it.
         optional: Whether the table may be missing from the lake.
         judgement: The judgement whose output it is.
         output: The name of that output.
-        function: What makes the rows of those of `sources`, a part at a time; None for all of them as they are.
-        again: What is applied once more to all that `function` made, once for each bucket of keys.
-        sources: What the rows are made of. Where the first is missing, so are the rows.
+        function: The function that makes the rows from those of `sources`, a part at a time; None: they stay as is.
+        again: The function that is applied to all results of `function` together, once for each bucket of keys.
+        sources: The sources of `function`. Where the first is missing, there are no rows.
         needs: The judgements whose values `function` takes, where no judgement reads the source.
     """
 
     table: str = ""
-    span: str = "seen"
+    span: str = "wide_window"
     optional: bool = False
     judgement: Judgement | None = None
     output: str = ""
@@ -76,7 +76,7 @@ class Source:
                 yield leaf, (*functions, self.function) if self.function else functions
 
 
-def table(name: str, span: str = "seen", optional: bool = False) -> Source:
+def table(name: str, span: str = "wide_window", optional: bool = False) -> Source:
     """Read a table of the lake, by its full name."""
     return Source(table=name, span=span, optional=optional)
 
@@ -87,12 +87,12 @@ def union(*sources: Source) -> Source:
 
 
 def each(function: Narrow, *sources: Source, needs: tuple[Judgement, ...] = ()) -> Source:
-    """Read what a function makes of each part. Law: what it makes of two parts is what it makes of both together."""
+    """Read the result of a function for each part. Law: two parts give the same rows as both together."""
     return Source(function=function, sources=sources, needs=needs)
 
 
 def narrowed(function: Narrow, *sources: Source, again: Narrow | None = None) -> Source:
-    """Read what a function leaves of each part, narrowed once more when the parts have come together.
+    """Read the rows that a function keeps of each part, narrowed once more when the parts come together.
 
     Law: `again(concat(map(function, parts)))` has the rows of `again(function(concat(parts)))`, however the rows lie
     in parts. `again` is the function itself by default.
@@ -104,8 +104,8 @@ def narrowed(function: Narrow, *sources: Source, again: Narrow | None = None) ->
 class Judgement:
     """A function over all rows of one key. `reads` gives a source to each of its inputs.
 
-    Without a `key` the function runs once, over few rows. What it returns is one value: a judgement that `needs` it
-    takes it, and so do the functions of its sources, as a parameter of that name.
+    Without a `key` the function runs once, over few rows, and returns one value. A judgement that `needs` it takes that
+    value as a parameter of its name, and so do the functions of its sources.
     """
 
     name: str
@@ -128,7 +128,7 @@ def inputs_of(function: Callable[..., Any]) -> dict[str, type[Row] | None]:
 
 @cache
 def outputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
-    """The lists of rows that a function gives: the row class of each, by the field's name."""
+    """The lists of rows that a function returns: the row class of each, by the field's name."""
     result = get_type_hints(function).get("return")
     if not isinstance(result, type):
         return {}
@@ -137,7 +137,7 @@ def outputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
 
 @cache
 def values_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """What else a function takes by name: the other parameters."""
+    """The other parameters of a function: the values that it takes by name."""
     inputs = inputs_of(function)
     return tuple(n for n in get_type_hints(function) if n != "return" and n not in inputs)
 
@@ -150,7 +150,7 @@ def _row_class(hint: Any) -> type[Row] | None:
 
 
 def in_order(published: Iterable[Source]) -> list[Judgement]:
-    """Every judgement that the published sources rest on, each after those that it reads.
+    """Every judgement that the published sources depend on, each after those that it reads.
 
     Raises:
         ValueError: A sentence for each problem: a judgement in a circle, a table that the catalog does not declare, an
@@ -161,7 +161,7 @@ def in_order(published: Iterable[Source]) -> list[Judgement]:
 
     def place(judgement: Judgement, path: tuple[Judgement, ...]) -> None:
         if judgement in path:
-            problems.append(f"{judgement.name} reads what rests on itself.")
+            problems.append(f"{judgement.name} reads a judgement that depends on it.")
             return
         for earlier in (*judgement.needs, *judgements_in(judgement.reads.values())):
             if earlier not in ordered:
@@ -201,9 +201,9 @@ def _wrong_inputs(judgement: Judgement) -> Iterator[str]:
     for name in inputs.keys() ^ judgement.reads.keys():
         yield f"{judgement.name}: {name} has {'no source' if name in inputs else 'a source and no parameter'}."
     for name in inputs.keys() & judgement.reads.keys():
-        wanted, read = inputs[name], judgement.reads[name].row_class
-        if wanted is not None and read is not None and read is not wanted:
-            yield f"{judgement.name}: {name} takes {wanted.__name__} and is given {read.__name__}."
+        parameter, source = inputs[name], judgement.reads[name].row_class
+        if parameter is not None and source is not None and source is not parameter:
+            yield f"{judgement.name}: {name} takes {parameter.__name__} and is given {source.__name__}."
 
 
 def _unknown_values(judgement: Judgement, functions: Iterable[Callable[..., Any]]) -> Iterator[str]:
@@ -224,8 +224,8 @@ def check_published(published: Mapping[str, Source], tables: Iterable[str]) -> l
     Raises:
         ValueError: A table without a source or that is not declared, and what `in_order` refuses.
     """
-    wanted = set(tables)
-    problems = [f"{name} is not published by any judgement." for name in sorted(wanted - published.keys())]
+    required = set(tables)
+    problems = [f"{name} is not published by any judgement." for name in sorted(required - published.keys())]
     problems += [f"{name} is published and is not declared." for name in sorted(published.keys() - BY_NAME.keys())]
     problems += [
         f"{name} takes {ROW_CLASS[name].__name__} and is given {cls.__name__}."

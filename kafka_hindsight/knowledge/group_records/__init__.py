@@ -1,4 +1,4 @@
-"""The records of `__consumer_offsets`: what a key and a value say of a group and its members. Standard library only."""
+"""The records of `__consumer_offsets` about groups and their members, decoded. Standard library only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_hindsight.knowledge.group_records.layouts import ASSIGNMENT, MEMBER_STATES, SUBSCRIPTION, TYPE_OF, RecordType
-from kafka_hindsight.knowledge.wire import Cursor, Malformed, read, read_struct
+from kafka_hindsight.knowledge.wire import Cursor, Malformed, read_struct, read_versioned
 
 __all__ = ["Malformed", "RecordType", "decode", "type_of"]
 
@@ -19,57 +19,63 @@ Row = dict[str, Any]
 
 
 def type_of(key: bytes | None) -> RecordType | None:
-    """The type that a key names; None where we read no record of it.
+    """The type that a key names; None for a type that we do not read.
 
-    Raises: Malformed where the key is too short to name one.
+    Raises:
+        Malformed: The key is too short to name a type.
     """
     return TYPE_OF.get(Cursor(key or b"", "key").number(">h", "record type"))
 
 
 def decode(key: bytes, value: bytes | None) -> Row:
-    """What a record of a known type says, by the names of the columns of bronze.group_records.
+    """Decode a record of a known type.
 
-    Gives: record_type, the fields of the key, is_tombstone, and those of the value; instants in milliseconds.
-    Raises: Malformed.
-    Edge case: a subscription or assignment of a classic member is the client's own bytes; where they are none of the
-        consumer protocol's, they are null and the rest of the record stands, as it does for Kafka.
+    The subscription and assignment of a classic member are the client's own bytes. Where they do not follow the
+    consumer protocol they are null, and the rest of the record is kept, as Kafka does.
+
+    Returns:
+        Columns of bronze.group_records: record_type, the key's fields, is_tombstone, and the value's fields; instants
+        in milliseconds.
+
+    Raises:
+        Malformed: The record cannot be decoded.
     """
     record_type = type_of(key)
     if record_type is None:
         raise Malformed(f"Found: a record of type {key[:2].hex()}. Needed: a record of a group or its members.")
     cursor = Cursor(key, f"key of {record_type.name}")
     cursor.take(2, "record type")
-    named = read_struct(cursor, record_type.key, 0, flexible=False)
+    key_fields = read_struct(cursor, record_type.key, 0, flexible=False)
     cursor.ends()
-    row: Row = {"record_type": record_type.name, **named, "is_tombstone": value is None}
+    row: Row = {"record_type": record_type.name, **key_fields, "is_tombstone": value is None}
     if value is None:
         return row
     try:
-        _, found = read(record_type.value, value)
-    except Malformed as wrong:
-        raise Malformed(f"{wrong}{_EARLY if record_type.number in _EARLY_TYPES else ''}") from None
-    return {**_plain(found), **row}
+        _, fields = read_versioned(record_type.value, value)
+    except Malformed as problem:
+        raise Malformed(f"{problem}{_EARLY if record_type.number in _EARLY_TYPES else ''}") from None
+    return {**_plain(fields), **row}
 
 
 def subscription_of(data: bytes) -> Row | None:
-    """What a member's subscription says: topics, owned_partitions, generation, rack; None where it is none."""
+    """The topics, owned_partitions, generation and rack of a member's subscription; None where it cannot be decoded."""
     try:
-        return read(SUBSCRIPTION, data)[1]
+        return read_versioned(SUBSCRIPTION, data)[1]
     except Malformed:
         return None
 
 
 def assignment_of(data: bytes) -> list[Row] | None:
-    """The partitions that a member's assignment names; None where it is none."""
+    """The partitions of a member's assignment; None where it cannot be decoded."""
     try:
-        return _each(read(ASSIGNMENT, data)[1]["assigned"]) if data else []
+        return _each(read_versioned(ASSIGNMENT, data)[1]["assigned"]) if data else []
     except Malformed:
         return None
 
 
-def _plain(found: Mapping[str, Any]) -> Row:
+def _plain(fields: Mapping[str, Any]) -> Row:
     """The value's fields as columns."""
-    row = dict(found)
+    row = dict(fields)
     if "members" in row:
         is_consumer = row["protocol_type"] == "consumer"
         row["members"] = [_member(m, is_consumer) for m in row["members"]]
@@ -90,13 +96,13 @@ def _plain(found: Mapping[str, Any]) -> Row:
     return row
 
 
-def _member(found: Mapping[str, Any], is_consumer: bool) -> Row:
-    said = subscription_of(found["subscription"]) if is_consumer else None
+def _member(fields: Mapping[str, Any], is_consumer: bool) -> Row:
+    subscription = subscription_of(fields["subscription"]) if is_consumer else None
     return {
-        **found,
-        "host": _host(found["host"]),
-        "subscription": said and said["topics"],
-        "assignment": assignment_of(found["assignment"]) if is_consumer else None,
+        **fields,
+        "host": _host(fields["host"]),
+        "subscription": subscription and subscription["topics"],
+        "assignment": assignment_of(fields["assignment"]) if is_consumer else None,
     }
 
 

@@ -44,7 +44,7 @@ SUBSCRIPTION = Layout(
         )
     ),
 )
-"""What a member of a classic group asks for. Source: KIP-429 (1), KIP-792 (2), KIP-881 (3)."""
+"""The subscription of a member of a classic group. Source: KIP-429 (1), KIP-792 (2), KIP-881 (3)."""
 
 ASSIGNMENT = Layout(
     "ConsumerProtocolAssignment",
@@ -52,7 +52,7 @@ ASSIGNMENT = Layout(
     is_open=True,
     struct=Struct((Field("assigned", _BY_NAME, many=True), Field("user_data", "bytes", nullable=True))),
 )
-"""What the leader of a classic group gives to a member."""
+"""The assignment that the leader of a classic group gives to a member."""
 
 GROUP_METADATA = Layout(
     "GroupMetadataValue",
@@ -152,7 +152,7 @@ REGULAR_EXPRESSION = _flexible(
 )
 
 MEMBER_STATES: Mapping[int, str] = {0: "stable", 1: "unrevoked_partitions", 2: "unreleased_partitions"}
-"""Source: MemberState.java; anything else is unknown to this page as it is to Kafka."""
+"""The states of a member. Source: MemberState.java, which also reads any other number as unknown."""
 
 TYPES: tuple[RecordType, ...] = (
     RecordType(2, "group_metadata", _GROUP, GROUP_METADATA),

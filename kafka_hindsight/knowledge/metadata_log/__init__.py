@@ -23,10 +23,10 @@ from kafka_hindsight.knowledge.metadata_log.layouts import (
     TYPE_OF,
     UNCHANGED,
 )
-from kafka_hindsight.knowledge.wire import Cursor, Malformed, read, read_struct
+from kafka_hindsight.knowledge.wire import Cursor, Malformed, read_struct, read_versioned
 
 FOLDER = "__cluster_metadata-0"
-"""What the folder of the log is called, on every node."""
+"""The name of the log's folder, on every node."""
 
 UNDECODED = "undecoded"
 """The type of a record that we could not read: what it changed is not known."""
@@ -47,8 +47,8 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Named:
-    """What the name of a file says: its first offset; of a snapshot the offset it ends before, and its epoch."""
+class FileName:
+    """The name of a file: a segment's first offset; of a snapshot the offset after its last one, and its epoch."""
 
     offset: int
     epoch: int | None = None
@@ -60,11 +60,11 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a file holds: rows by the columns of bronze.metadata_records, instants in milliseconds.
+class FileContents:
+    """The decoded records of a file: rows by the columns of bronze.metadata_records, instants in milliseconds.
 
-    `end`: the byte up to which it was read. `next_offset`: the offset after the last one read. `skipped`: how many
-    records of each type that carry nothing of use. `wrong`: sentences about what could not be read.
+    `end`: the byte up to which it was read. `next_offset`: the offset after the last one read. `skipped`: the number of
+    records of each type that we do not use. `problems`: sentences about the parts that could not be read.
     """
 
     rows: list[Row] = field(default_factory=list)
@@ -72,50 +72,55 @@ class Found:
     next_offset: int = 0
     last_epoch: int = -1
     skipped: Counter[str] = field(default_factory=Counter)
-    wrong: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
-def named(path: str) -> Named | None:
-    """What a file is, by its folder and its name; None where it is not part of the metadata log."""
+def file_name(path: str) -> FileName | None:
+    """Parse the name of a file; None where its folder and name are not those of the metadata log."""
     folder, _, name = path.rpartition("/")
     if folder.rpartition("/")[2] != FOLDER:
         return None
     if segment := _SEGMENT.fullmatch(name):
-        return Named(int(segment[1]))
+        return FileName(int(segment[1]))
     snapshot = _CHECKPOINT.fullmatch(name)
-    return Named(int(snapshot[1]), int(snapshot[2])) if snapshot else None
+    return FileName(int(snapshot[1]), int(snapshot[2])) if snapshot else None
 
 
-def read_segment(data: bytes, first: int, start: int = 0, epoch: int = -1) -> Found:
-    """The records of a segment from a byte on.
+def read_segment(data: bytes, first: int, start: int = 0, epoch: int = -1) -> FileContents:
+    """Read the records of a segment from the byte `start` on.
 
-    Takes: `first`, the offset that stands there; `epoch`, that of the batch before it.
-    Keeps: what is cut off anywhere gives a prefix; a batch that does not follow from the one before it ends the
-        reading, since whatever it changed is not known.
-    Edge case: no checksum covers an epoch. Where one falls, an earlier one may be the wrong one: nothing is taken then.
+    Reading ends where the segment breaks off, and at a batch that does not follow from the one before it: the changes
+    in between are not known. No checksum covers an epoch. Where an epoch falls, an earlier one may be wrong, so no
+    record is kept.
+
+    Args:
+        first: The offset at `start`.
+        epoch: The epoch of the batch before `start`; -1 without one.
     """
     rows: list[Row] = []
     skipped: Counter[str] = Counter()
-    wrong: list[str] = []
-    end, offset, before = start, first, epoch
+    problems: list[str] = []
+    end, offset, first_epoch = start, first, epoch
     try:
         for batch in batches(data, start):
             _follows(batch, end, offset, epoch)
             if batch.leader_epoch < epoch:
-                said = f"Byte {end}: the batch at offset {offset} is of epoch {batch.leader_epoch}, after {epoch}."
-                return Found([], start, first, before, wrong=(f"{said} Nothing after byte {start} was taken.",))
-            _take(batch, rows, skipped, wrong)
+                problem = f"Byte {end}: the batch at offset {offset} is of epoch {batch.leader_epoch}, after {epoch}."
+                return FileContents(
+                    [], start, first, first_epoch, problems=(f"{problem} Nothing after byte {start} was taken.",)
+                )
+            _take(batch, rows, skipped, problems)
             end, offset, epoch = batch.end, batch.next_offset, batch.leader_epoch
-    except Malformed as broken:
-        wrong.append(f"{broken} Nothing after it was read.")
-    return Found(rows, end, offset, epoch, skipped, tuple(wrong))
+    except Malformed as refusal:
+        problems.append(f"{refusal} Nothing after it was read.")
+    return FileContents(rows, end, offset, epoch, skipped, tuple(problems))
 
 
-def read_snapshot(data: bytes, name: Named) -> Found:
-    """The state that a snapshot holds, as of the last instant that it contains: wholly, or not at all."""
+def read_snapshot(data: bytes, name: FileName) -> FileContents:
+    """Read the state in a snapshot, as of the last instant that it contains; nothing where it is not whole."""
     rows: list[Row] = []
     skipped: Counter[str] = Counter()
-    wrong: list[str] = []
+    problems: list[str] = []
     end, offset = 0, 0
     try:
         for batch in batches(data):
@@ -124,26 +129,28 @@ def read_snapshot(data: bytes, name: Named) -> Found:
                     f"Byte {end}: found a batch at place {batch.base_offset} of epoch {batch.leader_epoch}. "
                     f"Needed: place {offset} of epoch {name.epoch}."
                 )
-            _take(batch, rows, skipped, wrong)
+            _take(batch, rows, skipped, problems)
             end, offset = batch.end, batch.next_offset
-    except Malformed as broken:
-        wrong.append(str(broken))
+    except Malformed as refusal:
+        problems.append(str(refusal))
     kinds = [row["record_type"] for row in rows]
-    whole = kinds[:1] == ["snapshot_header"] and kinds[-1:] == ["snapshot_footer"]
-    if not whole or end < len(data):
-        said = wrong or [f"It breaks off after byte {end} of {len(data)}. Needed: a snapshot with its footer."]
-        return Found(wrong=(*said, "Nothing of it was taken."))
+    is_whole = kinds[:1] == ["snapshot_header"] and kinds[-1:] == ["snapshot_footer"]
+    if not is_whole or end < len(data):
+        sentences = problems or [f"It breaks off after byte {end} of {len(data)}. Needed: a snapshot with its footer."]
+        return FileContents(problems=(*sentences, "Nothing of it was taken."))
     at = rows[0]["written_at"]
-    kept = [
+    state = [
         {**row, "snapshot_place": row["record_offset"] + 1, "record_offset": name.offset - 1, "written_at": at}
         for row in rows[1:-1]
     ]
-    return Found(kept, end, name.offset, batch.leader_epoch, skipped, tuple(wrong))
+    return FileContents(state, end, name.offset, batch.leader_epoch, skipped, tuple(problems))
 
 
 def _follows(batch: Batch, at: int, offset: int, epoch: int) -> None:
-    """Raises: Malformed where a batch does not follow the one before: offsets touch, and each epoch begins with its
-    leader's word. Source: KafkaRaftClient.onBecomeLeader."""
+    """Check that a batch follows the one before: offsets touch, and each epoch begins with its leader's record.
+
+    Source: KafkaRaftClient.onBecomeLeader.
+    """
     if batch.base_offset != offset:
         raise Malformed(f"Byte {at}: found a batch at offset {batch.base_offset}. Needed: {offset}.")
     if epoch == -1 or batch.leader_epoch <= epoch:
@@ -155,28 +162,28 @@ def _follows(batch: Batch, at: int, offset: int, epoch: int) -> None:
         )
 
 
-def _take(batch: Batch, rows: list[Row], skipped: Counter[str], wrong: list[str]) -> None:
+def _take(batch: Batch, rows: list[Row], skipped: Counter[str], problems: list[str]) -> None:
     for record in batch.records:
-        known = {"record_offset": record.offset, "controller_epoch": batch.leader_epoch, "snapshot_place": 0}
+        place = {"record_offset": record.offset, "controller_epoch": batch.leader_epoch, "snapshot_place": 0}
         try:
-            kind, said = _control(record) if batch.is_control else decode(record.value or b"")
-        except Malformed as broken:
-            kind, said = UNDECODED, {}
-            wrong.append(f"The record at offset {record.offset}: {broken}")
-        if said is None:
+            kind, fields = _control(record) if batch.is_control else decode(record.value or b"")
+        except Malformed as refusal:
+            kind, fields = UNDECODED, {}
+            problems.append(f"The record at offset {record.offset}: {refusal}")
+        if fields is None:
             skipped[kind] += 1
         else:
-            at = said.pop("at", record.at_ms)
-            rows.append({**known, "written_at": at, "record_type": kind, "text": _text(kind, said), **said})
+            at = fields.pop("at", record.at_ms)
+            rows.append({**place, "written_at": at, "record_type": kind, "text": _text(kind, fields), **fields})
 
 
 def _control(record: Record) -> tuple[str, Row | None]:
     kind = _control_type(record)
     name = CONTROL_TYPES.get(kind, f"control_{kind}")
     if kind == LEADER_CHANGE:
-        return name, {"broker": read(LEADER_CHANGE_VALUE, record.value or b"")[1]["leader"]}
+        return name, {"broker": read_versioned(LEADER_CHANGE_VALUE, record.value or b"")[1]["leader"]}
     if kind == SNAPSHOT_HEADER:
-        return name, {"at": read(SNAPSHOT_HEADER_VALUE, record.value or b"")[1]["at"]}
+        return name, {"at": read_versioned(SNAPSHOT_HEADER_VALUE, record.value or b"")[1]["at"]}
     return name, {} if kind == SNAPSHOT_FOOTER else None
 
 
@@ -187,9 +194,10 @@ def _control_type(record: Record) -> int:
 
 
 def decode(data: bytes) -> tuple[str, Row | None]:
-    """A record's type, and what it says by the columns of bronze.metadata_records; None where that is of no use.
+    """Decode a record to its type and its fields by the columns of bronze.metadata_records; None: of no use to us.
 
-    Raises: Malformed.
+    Raises:
+        Malformed: The record cannot be decoded.
     """
     cursor = Cursor(data, "metadata record")
     frame = cursor.varint("frame version")
@@ -202,28 +210,28 @@ def decode(data: bytes) -> tuple[str, Row | None]:
     if kind.shape is None:
         return kind.name, None
     cursor.what = f"{kind.name} of version {version}"
-    said = read_struct(cursor, kind.shape, min(version, kind.newest), flexible=True)
+    fields = read_struct(cursor, kind.shape, min(version, kind.newest), flexible=True)
     cursor.ends()
-    return kind.name, _plain(kind.name, said)
+    return kind.name, _plain(kind.name, fields)
 
 
-def _plain(kind: str, said: Mapping[str, Any]) -> Row:
-    """The fields as columns; null where the record says that something stays as it was."""
-    row = {**said, **_READ_AS[kind](said)} if kind in _READ_AS else said
+def _plain(kind: str, fields: Mapping[str, Any]) -> Row:
+    """The fields as columns; null where the record leaves a value unchanged."""
+    row = {**fields, **_READ_AS[kind](fields)} if kind in _READ_AS else fields
     return {k: v for k, v in row.items() if k not in _OF_NO_USE}
 
 
-def _changed_fields(said: Mapping[str, Any]) -> Row:
-    return {k: None for k, v in said.items() if v == UNCHANGED.get(k)}
+def _changed_fields(fields: Mapping[str, Any]) -> Row:
+    return {k: None for k, v in fields.items() if v == UNCHANGED.get(k)}
 
 
-def _registration_change(said: Mapping[str, Any]) -> Row:
-    is_leaving = said["in_controlled_shutdown"] == 1
-    return {"fenced": {1: True, -1: False}.get(said["fenced"]), "in_controlled_shutdown": is_leaving or None}
+def _registration_change(fields: Mapping[str, Any]) -> Row:
+    is_leaving = fields["in_controlled_shutdown"] == 1
+    return {"fenced": {1: True, -1: False}.get(fields["fenced"]), "in_controlled_shutdown": is_leaving or None}
 
 
-def _without_secret(said: Mapping[str, Any]) -> Row:
-    is_open = said["resource_type"] in (_TOPIC, _GROUP) or said["name"] in _OPEN
+def _without_secret(fields: Mapping[str, Any]) -> Row:
+    is_open = fields["resource_type"] in (_TOPIC, _GROUP) or fields["name"] in _OPEN
     return {} if is_open else {"value": None}
 
 
@@ -233,13 +241,13 @@ _READ_AS: Mapping[str, Callable[[Mapping[str, Any]], Row]] = {
     "fence_broker": lambda _: {"fenced": True},
     "unfence_broker": lambda _: {"fenced": False},
     "config": _without_secret,
-    "feature_level": lambda said: {"value": str(said["level"])},
+    "feature_level": lambda fields: {"value": str(fields["level"])},
 }
 """Type of record → the columns that its fields do not hold as they are."""
 
 _OF_NO_USE = ("end_points", "features", "log_dirs", "is_migrating", "level")
 
 
-def _text(kind: str, said: Mapping[str, Any]) -> str:
-    """What the record says, for quoting: the fields that say something."""
-    return f"{kind}({', '.join(f'{k}={v}' for k, v in said.items() if v is not None)})"[:_LONGEST]
+def _text(kind: str, fields: Mapping[str, Any]) -> str:
+    """The record as text for quotes: the fields that are not null."""
+    return f"{kind}({', '.join(f'{k}={v}' for k, v in fields.items() if v is not None)})"[:_LONGEST]

@@ -57,7 +57,7 @@ _PARTITION_RECORD = Struct(
     )
 )
 UNCHANGED = {"leader": -2, "recovery_state": -1}
-"""What a change of a partition says of what it leaves as it was; lists are null then."""
+"""The value with which a change of a partition leaves a field unchanged; lists are null then."""
 
 _PARTITION_CHANGE = Struct(
     (

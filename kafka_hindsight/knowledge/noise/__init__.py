@@ -11,7 +11,7 @@ from kafka_hindsight.knowledge.model import Noise
 
 
 def _declared() -> tuple[Noise, ...]:
-    """The rows of each file. Order: by the file's name."""
+    """The rows of each file, in order of the files' names."""
     subjects = sorted((f for f in files(__name__).iterdir() if f.name.endswith(".jsonl")), key=lambda f: f.name)
     texts = (subject.read_text(encoding="utf-8").removesuffix("\n") for subject in subjects)
     rows = (json.loads(line) for text in texts for line in text.split("\n"))

@@ -1,4 +1,4 @@
-"""Every log line that is read, one pattern each. A new module is read without another change."""
+"""The patterns of all log lines that are read. A new module is found without another change."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -23,12 +23,12 @@ SAYS_LINES: frozenset[str] = frozenset(
     for pattern in module.PATTERNS
     for logger in (*pattern.loggers, PROGRAM)
 )
-"""The loggers of libraries that say each thing in one line."""
+"""The loggers of libraries whose records are one line each."""
 
 NAMES_NO_CLIENT: frozenset[str] = frozenset(
     p.pattern_id for p in PATTERNS if p.kind in CLIENT_KINDS and not {"client_id", "member_id"} & set(p.fields)
 )
-"""The patterns of clients' lines that show neither their client nor their member: whose they are, their file shows."""
+"""The patterns of clients' lines that name neither a client nor a member: their file shows which client wrote them."""
 
 RELEVANT_CLASSES: frozenset[str] = frozenset(class_of(logger) for pattern in PATTERNS for logger in pattern.loggers)
 """The loggers whose lines matter: a line of theirs that no pattern claims and that is not noise is unparsed."""

@@ -1,4 +1,4 @@
-"""What libraries of Go log of their groups: franz-go (1.22), sarama (1.61) and segmentio's kafka-go (0.4).
+"""Consumer groups in the logs of Go libraries: franz-go (1.22), sarama (1.61) and segmentio's kafka-go (0.4).
 
 The program chooses the logger and what stands before a line. The fields of franz-go follow its message, as in its own
 BasicLogger; of records of JSON they are put there.

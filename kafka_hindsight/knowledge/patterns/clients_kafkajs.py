@@ -1,4 +1,4 @@
-"""What kafkajs (2.2) logs of its groups: records of JSON, whose other fields follow the message."""
+"""Consumer groups in the logs of kafkajs (2.2): records of JSON, whose other fields follow the message."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What librdkafka says (confluent-kafka for Python, Go, .NET; versions 1.0-2.16), on stderr or through a logger.
+"""Lines of librdkafka (confluent-kafka for Python, Go, .NET; versions 1.0-2.16), on stderr or through a logger.
 
 Python hands it to the program's own logger (`logger=`): the facility then stands before the client's name.
 """

@@ -1,4 +1,4 @@
-"""What aiokafka (0.7-0.14) and kafka-python (2.0-3.0) log of their groups, through Python's logging."""
+"""Consumer groups in the logs of aiokafka (0.7-0.14) and kafka-python (2.0-3.0), through Python's logging."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ _AIO_VERSIONS, _KP_VERSIONS, _KP_2, _KP_3 = (
     "kafka-python 3.0",
 )
 _REBALANCING = {"reason": "group is already rebalancing"}
-"""In the words of Java's client for the same thing."""
+"""The reason in the words that the Java client has for it."""
 _line_of_aio = partial(Pattern, loggers=_AIO, versions=_AIO_VERSIONS)
 _line_of_kp = partial(Pattern, loggers=_KP, versions=_KP_VERSIONS)
 _line_of_kp_consumer = partial(Pattern, loggers=_KP_CONSUMER, versions=_KP_VERSIONS)

@@ -1,4 +1,4 @@
-"""What a KRaft controller does (Kafka 3.0-4.2)."""
+"""The actions of a KRaft controller, by its own lines (Kafka 3.0-4.2)."""
 
 from functools import partial
 

@@ -49,4 +49,4 @@ COORDINATOR_LOGGERS = (
     "org.apache.kafka.clients.consumer.internals.AbstractCoordinator",
     "org.apache.kafka.connect.runtime.distributed.WorkerCoordinator",
 )
-"""What a Java consumer, or a worker of Connect, says of its group coordinator comes from these."""
+"""The loggers with which a Java consumer, or a worker of Connect, writes about its group coordinator."""

@@ -1,4 +1,4 @@
-"""When a finding is raised, with thresholds and sources. Findings judge the cluster, never the data."""
+"""The rules of findings, with thresholds and sources. Findings judge the cluster, never the data."""
 
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import brokers, data_coverage, durability, groups
@@ -11,10 +11,10 @@ STANDING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_standing)
 """The rules about settings: the report shows them after what happened."""
 
 INCIDENT_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_incident)
-"""The rules about what is an incident of its own: alerts read it there, once."""
+"""The rules whose findings are incidents too: alerts read the incident, so that it is reported once."""
 
 ONGOING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_ongoing)
-"""The rules about what is not over when the logs end: the window asks its reader to act, whenever it began."""
+"""The rules whose findings are not over when the logs end: the window asks to act, whenever they began."""
 
 UNSEEN, UNREAD = data_coverage.UNSEEN, data_coverage.UNREAD
-"""What the rules about our own input say was not seen, in a few words; and those of them that count lines."""
+"""The missing input that each rule about our own data names, in a few words; and those rules that count lines."""

@@ -93,7 +93,7 @@ UNSEEN = {
     "lines_unread": "lines that match no pattern",
     "lines_quarantined": "damaged lines",
 }
-"""What each of these rules says was not seen, in a few words; braces stand for its subjects, by their number."""
+"""The missing input that each of these rules names, in a few words; braces stand for its subjects, by their number."""
 
 UNREAD = frozenset({"lines_unread", "lines_quarantined"})
-"""Those of them that count lines, of one source each."""
+"""The rules that count lines, each of one source."""
