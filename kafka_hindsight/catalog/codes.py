@@ -111,7 +111,7 @@ class FailoverKind(Code):
     LEADER_RESTORED = "leader_restored", "A leaderless partition has a leader again."
     REASSIGNMENT = "reassignment", "The partition's replicas were reassigned."
     CONTROLLED_SHUTDOWN = "controlled_shutdown", "The former leader was shut down in order."
-    BROKER_UNRESPONSIVE = "broker_unresponsive", "The former leader was alive but fenced or cut off."
+    BROKER_UNRESPONSIVE = "broker_unresponsive", "The former leader was alive, but unresponsive or fenced."
     BROKER_CRASH = "broker_crash", "The former leader crashed."
     PREFERRED_ELECTION = "preferred_election", "The first replica took over from a leader that was alive."
     UNKNOWN = "unknown", "The evidence does not show why."

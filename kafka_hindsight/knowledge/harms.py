@@ -174,7 +174,7 @@ def outage_advice(outage: BrokerOutage) -> str:
 _OUTAGE_VERBS: Mapping[OutageKind, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "was shut down",
     OutageKind.CRASH: "crashed",
-    OutageKind.UNRESPONSIVE: "was cut off",
+    OutageKind.UNRESPONSIVE: "was unresponsive",
     OutageKind.FAILED_START: "could not start",
     OutageKind.UNKNOWN: "went away",
 }
@@ -192,5 +192,5 @@ _OUTAGE_ADVICE: Mapping[OutageKind, str] = {
     OutageKind.FAILED_START: "Read the last lines that the broker wrote: they name what it could not do, such as"
     " reach the controller quorum, open a log directory or bind a port. Mend that, then start the broker again.",
     OutageKind.UNKNOWN: "Give Hindsight the broker's own log for this time, where there is one: it shows whether the"
-    " process ended or was cut off. While its machine is off, a broker writes none.",
+    " process ended or was unresponsive. While its machine is off, a broker writes none.",
 }

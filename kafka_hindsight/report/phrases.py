@@ -28,7 +28,7 @@ FOLDERS_NAMED = 5
 
 
 def outage_words(outage: BrokerOutage) -> str:
-    """An outage in words, as sure as its verdict: `broker 2 was cut off`, `broker 3 probably crashed`."""
+    """An outage in words, as sure as its verdict: `broker 2 was unresponsive`, `broker 3 probably crashed`."""
     return f"broker {outage.broker} {_HEDGES.get(outage.confidence, '')}{outage_verb(outage)}"
 
 

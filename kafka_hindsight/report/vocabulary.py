@@ -53,7 +53,7 @@ CAUSES: Mapping[Cause, Look] = {
 OUTAGES: Mapping[OutageKind, Look] = {
     OutageKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "protocol"),
     OutageKind.CRASH: Look("crash", "broker"),
-    OutageKind.UNRESPONSIVE: Look("alive, but cut off", "broker"),
+    OutageKind.UNRESPONSIVE: Look("alive, but unresponsive", "broker"),
     OutageKind.FAILED_START: Look("failed start", "broker"),
     OutageKind.UNKNOWN: Look("cause not known", "unknown"),
 }
@@ -65,7 +65,7 @@ FAILOVERS: Mapping[FailoverKind, Look] = {
     FailoverKind.LEADER_RESTORED: Look("has a leader again", "asked"),
     FailoverKind.REASSIGNMENT: Look("reassignment", "topic"),
     FailoverKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "protocol"),
-    FailoverKind.BROKER_UNRESPONSIVE: Look("broker cut off", "broker"),
+    FailoverKind.BROKER_UNRESPONSIVE: Look("broker unresponsive", "broker"),
     FailoverKind.BROKER_CRASH: Look("broker crash", "broker"),
     FailoverKind.PREFERRED_ELECTION: Look("preferred election", "asked"),
     FailoverKind.UNKNOWN: Look("not known", "unknown"),

@@ -40,7 +40,9 @@ def test_a_page_is_written_from_the_lake_beside_the_night_before(tmp_path: Path)
         assert f' id="{kind}-' in page
     assert "73 rebalances, 72 more and 62 leader changes, 62 more." in page
     terminal = " ".join(written["terminal"].split())
-    assert "30 partitions of 3 topics had no leader, the longest for at least 1.8 s: broker 2 was cut off" in terminal
+    assert (
+        "30 partitions of 3 topics had no leader, the longest for at least 1.8 s: broker 2 was unresponsive" in terminal
+    )
     (own,) = (p for p in (lake / "report").glob("*.html") if p.name not in ("index.html", "fleet.html"))
     assert own.read_text(encoding="utf-8") == page
     assert_fleet(lake, own.name)

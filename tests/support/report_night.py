@@ -85,7 +85,7 @@ def _cut_off(tables: Tables) -> None:
             rows,
             cause="coordinator_moved",
             first_outage_id=cut["outage_id"],
-            explanation="Broker 2 was cut off for 4 min 27 s; the groups it coordinated went to brokers 1 and 3.",
+            explanation="Broker 2 was unresponsive for 4 min 27 s; the groups it coordinated went to brokers 1 and 3.",
             advice="Look at the network between broker 2 and the controllers at 02:13.",
         )
     )

@@ -88,7 +88,7 @@ def test_incidents_come_by_harm_with_a_label_on_what_was_declared(report):
             "records lost",
         ),
         (
-            "30 partitions of 3 topics had no leader, the longest for at least 1.8 s: broker 2 was cut off about"
+            "30 partitions of 3 topics had no leader, the longest for at least 1.8 s: broker 2 was unresponsive about"
             " 02:13:04, away for 4 min 27 s",
             "partitions without a leader",
         ),
@@ -106,7 +106,7 @@ def test_incidents_come_by_harm_with_a_label_on_what_was_declared(report):
 
 
 def test_an_incident_and_what_it_is_made_of_lead_to_each_other(report):
-    (worst,) = [i for i in seen.entries(report, "incidents") if "broker 2 was cut off" in i.headline]
+    (worst,) = [i for i in seen.entries(report, "incidents") if "broker 2 was unresponsive" in i.headline]
     cut = seen.entries(report, "outages")[0]
     links = [link.anchor for link in seen.found(Link, worst)]
     rows = {row.anchor: row for row in seen.rows(report, "rebalances")}
@@ -120,8 +120,8 @@ def test_an_outage_holds_its_failovers_and_no_other_section_tells_them_again(rep
     cut, shut = seen.entries(report, "outages")
     inside, elsewhere = seen.found(Entry, cut.blocks), seen.entries(report, "failovers")
     assert (cut.headline, [g.headline for g in inside]) == (
-        "Broker 2 was cut off",
-        ["Broker cut off: 30 leader changes", "Preferred election: 30 leader changes"],
+        "Broker 2 was unresponsive",
+        ["Broker unresponsive: 30 leader changes", "Preferred election: 30 leader changes"],
     )
     assert inside[0].note == "__consumer_offsets 0-9, orders.events 0-9 and payments.v2 0-9"
     assert seen.found(Entry, shut.blocks) == []

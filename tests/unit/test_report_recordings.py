@@ -48,7 +48,7 @@ SAID = {
         f" {OFFLINE}",
     ],
     "pause-4.1": [
-        "Partition shop-events-5 had no leader for about 9.1 s, at most 21.9 s: broker 1 was cut off about 01:51:57,"
+        "Partition shop-events-5 had no leader for about 9.1 s, at most 21.9 s: broker 1 was unresponsive about 01:51:57,"
         f" away for 11.3 s to 33.1 s. {OFFLINE}",
     ],
 }

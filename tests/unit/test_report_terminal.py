@@ -19,7 +19,7 @@ def test_it_tells_counts_findings_with_advice_coverage_and_where_to_read_on(repo
         "ACT. Not covered: 3 lines of 1.9 million and 1 group in some readings.",
         "! 40 to 52 committed records were lost in risky.raw-0: ",
         "Find out who wrote those records, and send them again.",
-        "broker 2 was cut off about 02:13:04, away for 4 min 27 s. See that each has a leader",
+        "broker 2 was unresponsive about 02:13:04, away for 4 min 27 s. See that each has a leader",
         "critical group ads-etl rebalanced 14 times within 60 minutes → What to do about rebalances excessive.",
         "(and 1 more like it)",
         "Report lake/report/index.html",

@@ -350,7 +350,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
     ),
     Unknown(
         OutageKind.UNKNOWN,
-        "Broker {broker} fell silent; the lines end too early to show whether its process ended or was cut off.",
+        "Broker {broker} fell silent; the lines end too early to show whether its process ended or was unresponsive.",
         proof=(always,),
         source="BrokerHeartbeatManager: the controller sees a session end, not why",
         cases=("made: silent for 5 minutes", "made: silent for 15 minutes"),

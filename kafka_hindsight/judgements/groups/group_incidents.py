@@ -244,6 +244,11 @@ class IncidentCase:
         return round(sum(costs), 3) if costs else None
 
     @property
+    def size(self) -> str:
+        """How many rebalances it has, in words."""
+        return counted(len(self.rebalances), "rebalance")
+
+    @property
     def count(self) -> int:
         """How many rebalances it holds."""
         return len(self.rebalances)
@@ -340,7 +345,7 @@ INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
         IncidentKind.HOST_SILENT,
         "All {host.members} members on host {host.host}, in {groups}, fell silent within one session timeout of"
         " {host.since:%H:%M:%S}, while members elsewhere were heard. A process on the host was heard again, so the host"
-        " was cut off or paused, not down. {count} rebalances ({causes}).",
+        " was cut off or paused, not down. {size} ({causes}).",
         proof=(the_host_was_heard_again,),
         source=_ADR,
         cases=("made: a host is heard again", "made: a host is never heard again"),
@@ -349,14 +354,14 @@ INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
         IncidentKind.HOST_SILENT,
         "All {host.members} members on host {host.host}, in {groups}, fell silent within one session timeout of"
         " {host.since:%H:%M:%S}, while members elsewhere were heard. The host was down, cut off or paused; its address"
-        " may also stand for many hosts, as that of a NAT or a proxy does. {count} rebalances ({causes}).",
+        " may also stand for many hosts, as that of a NAT or a proxy does. {size} ({causes}).",
         proof=(a_host_fell_silent,),
         source=_ADR,
         cases=("made: a host is never heard again", "made: two members of a host fall silent"),
     ),
     Certain(
         IncidentKind.ROLLING_RESTART,
-        "{member_count} members of group '{leading.group_id}' were restarted one after another: {count} rebalances.",
+        "{member_count} members of group '{leading.group_id}' were restarted one after another: {size}.",
         proof=(members_were_restarted_in_turn,),
         source=_ADR,
         cases=("groups/deployment-4.1 billing-deploy-9 01:45:27.117", "groups/storm-2.8 billing-storm-8 01:48:02.233"),

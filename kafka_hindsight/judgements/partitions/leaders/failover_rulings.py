@@ -596,7 +596,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     Unknown(
         FailoverKind.UNKNOWN,
         "Leadership moved from broker {former} to broker {new}, because broker {former} was down; the evidence does not"
-        " show whether it was shut down, crashed or was cut off.",
+        " show whether it was shut down, crashed or was unresponsive.",
         proof=[former_leader_lost],
         source=_OUTAGES,
         cases=("made: an outage of unknown kind", "crash-2.8 shop-events-2 epoch 1"),

@@ -85,7 +85,7 @@ _STARTED: Mapping[FailoverKind, str] = {
     FailoverKind.LEADER_RESTORED: "when other brokers took over partitions without a leader",
     FailoverKind.REASSIGNMENT: "with a reassignment",
     FailoverKind.CONTROLLED_SHUTDOWN: "when it was shut down",
-    FailoverKind.BROKER_UNRESPONSIVE: "when it was cut off",
+    FailoverKind.BROKER_UNRESPONSIVE: "when it was unresponsive",
     FailoverKind.BROKER_CRASH: "when it crashed",
     FailoverKind.PREFERRED_ELECTION: "with an election",
     FailoverKind.UNKNOWN: "when leaders left it for an unknown reason",
