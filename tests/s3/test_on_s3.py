@@ -96,8 +96,8 @@ def test_a_step_that_was_killed_is_run_again_and_leaves_the_same_tables(
         locks = S3Store("lakes", prefix="kafka/locks")
         while _holder(locks).get("run_id") != "killed":
             assert step.poll() is None, "the step ended before it had the lock"
-            time.sleep(0.5)
-        time.sleep(10)
+            time.sleep(0.2)
+        time.sleep(1)
         _kill(step.pid)
     assert _holder(locks)["run_id"] == "killed"
     again = hindsight("audit", "--lake", LAKE, also={name: f"s3a://logs/{at}" for name, at in INPUT.items()})

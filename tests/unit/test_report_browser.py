@@ -149,7 +149,7 @@ def test_the_first_screen_says_what_was_lost_what_crashed_and_what_to_do(browser
     assert lost.startswith("40 to 52 committed records were lost in risky.raw-0: ")
     assert lost.endswith("Find out who wrote those records, and send them again.")
     assert (
-        "had no leader, the longest for at least 1.8 s: broker 2 was unresponsive about 02:13:04, away for 4 min 27 s. See"
+        "had no leader, the longest for at least 1.8 s: broker 2 was unresponsive about 02:13:04, away for 4 min 27 s."
         in gone
     )
     assert "Broker 3 was out of sync" in slow

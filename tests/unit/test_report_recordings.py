@@ -48,8 +48,8 @@ SAID = {
         f" {OFFLINE}",
     ],
     "pause-4.1": [
-        "Partition shop-events-5 had no leader for about 9.1 s, at most 21.9 s: broker 1 was unresponsive about 01:51:57,"
-        f" away for 11.3 s to 33.1 s. {OFFLINE}",
+        "Partition shop-events-5 had no leader for about 9.1 s, at most 21.9 s: broker 1 was unresponsive about"
+        f" 01:51:57, away for 11.3 s to 33.1 s. {OFFLINE}",
     ],
 }
 """What was done to the brokers, by the truth of the recordings: the bounds hold each time that a broker was away."""
