@@ -239,7 +239,7 @@ def test_without_receivers_nobody_is_told_and_nothing_is_lost(lake: str, pager: 
 
 def test_what_comes_on_stdin_must_be_an_object(lake: str) -> None:
     for line in ("{", "[]"):
-        with pytest.raises(BadInput, match="on stdin is not"):
+        with pytest.raises(BadInput, match="Stdin is not"):
             alert.order_of(lake, {}, io.StringIO(line), NOW)
 
 
