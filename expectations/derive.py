@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from expectations.laws import LAWS
-from kafka_hindsight.catalog.model import Check, ListOf, Table
+from kafka_hindsight.catalog.table_model import Check, ListOf, Table
 
 Kind = Literal["columns", "present", "code", "law"]
 

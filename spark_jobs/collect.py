@@ -18,15 +18,15 @@ from kafka_hindsight.intake import group_record_rows as group_records
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.file_scan import NOTHING, Pass, Waiting, scan_files
 from kafka_hindsight.intake.group_record_rows import ReadRecord
-from kafka_hindsight.intake.identity import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.intake.landed_records import read_landed_records
 from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
+from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.intake.reading_files import Readings, joined, read_landed, read_readings
 from kafka_hindsight.intake.record_reader import changed_file
 from kafka_hindsight.knowledge.conversion import NotAPattern, compile_pattern
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
+from kafka_hindsight.logs.file_facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
 from kafka_hindsight.logs.files import Listing, Place
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress

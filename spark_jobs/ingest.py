@@ -25,7 +25,7 @@ from kafka_hindsight.lake.arrow_types import INSTANT
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs import outliers
-from kafka_hindsight.logs.facts import broken_off
+from kafka_hindsight.logs.file_facts import broken_off
 from kafka_hindsight.logs.reading import broker_of_folder, carries_nothing
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress

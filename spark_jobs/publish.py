@@ -13,7 +13,6 @@ import pyarrow as pa
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES, INCIDENTS
 from kafka_hindsight.catalog.gold import TABLES as GOLD
-from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.order import in_waves
 from kafka_hindsight.catalog.quality import (
     COVERAGE,
@@ -23,6 +22,7 @@ from kafka_hindsight.catalog.quality import (
     VALIDATION_RESULTS,
     WITHHELD_ROWS,
 )
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part

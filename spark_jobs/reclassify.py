@@ -10,9 +10,9 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import gold
-from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality import PUBLICATIONS, VERDICT_CHANGES
 from kafka_hindsight.catalog.steps import INGEST
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part

@@ -2,7 +2,8 @@
 
 It prints, for the library and the programs around it: variables, parameters, attributes, functions and classes that are
 bare participles, for each 1,000 that are bound; docstrings that begin with What, Of, Who or When, for each 1,000;
-causes that are compared by name outside of rulings and knowledge; file names that are there twice; lines of README.
+causes that are compared by name outside of rulings and knowledge; file names that are there twice outside of the
+report's sections; lines of README.
 `--list` prints the place of each.
 """
 
@@ -30,6 +31,9 @@ _FREE_OF_COMPARISONS = ("kafka_hindsight/knowledge", "kafka_hindsight/catalog")
 """Folders that declare causes."""
 
 _TWICE = ("__init__", "__main__")
+"""Names that many folders have. A section of the report has the name of its subject, too."""
+
+_SECTIONS = "kafka_hindsight/report/sections"
 
 
 @dataclass
@@ -111,7 +115,7 @@ def count(checkout: Path, paths: Iterable[Path]) -> dict[str, Count]:
                 texts.places.append(f"{place}:{line}: {text.splitlines()[0]}")
         if not str(place).startswith(_FREE_OF_COMPARISONS) and "rulings" not in str(place):
             causes.places += [f"{place}:{line}: {text}" for line, text in cause_comparisons(tree)]
-        if path.stem not in _TWICE:
+        if path.stem not in _TWICE and not str(place).startswith(_SECTIONS):
             files.total += 1
             stems[path.stem] += 1
     files.places = sorted(f"{stem}.py: {n} times" for stem, n in stems.items() if n > 1)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from kafka_hindsight.alerts.model import Entry, Ledger, Night, Sighting
+from kafka_hindsight.alerts.alert_model import Entry, Ledger, Night, Sighting
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm
 from kafka_hindsight.settings.alerts import AlertSettings, Receiver
 

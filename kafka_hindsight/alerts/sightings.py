@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from kafka_hindsight.alerts.model import Night, Sighting
+from kafka_hindsight.alerts.alert_model import Night, Sighting
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm, Intent
 from kafka_hindsight.knowledge.harms import HARM_NOTES
 from kafka_hindsight.knowledge.rules import INCIDENT_RULES

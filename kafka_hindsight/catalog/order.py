@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 
 
 def in_waves(tables: Iterable[Table]) -> list[list[Table]]:

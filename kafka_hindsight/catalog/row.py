@@ -24,7 +24,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, cast, dataclass_transform, get_args, get_origin
 
 from kafka_hindsight.catalog.code import Code
-from kafka_hindsight.catalog.model import Check, Column, Kind, ListOf, Scalar, Table
+from kafka_hindsight.catalog.table_model import Check, Column, Kind, ListOf, Scalar, Table
 
 
 @dataclass(frozen=True)

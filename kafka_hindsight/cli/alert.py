@@ -15,9 +15,9 @@ import typer
 
 from kafka_hindsight.alerts import memory as ledger
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.alerts.model import RECOVERED, Ledger, Night, Sighting, of_text, to_text
+from kafka_hindsight.alerts.alert_model import RECOVERED, Ledger, Night, Sighting, of_text, to_text
+from kafka_hindsight.alerts.messages import body_of, recovery_of, title_of
 from kafka_hindsight.alerts.receivers import Address
-from kafka_hindsight.alerts.words import body_of, recovery_of, title_of
 from kafka_hindsight.cli.options import AsJson, At, Lake, instant
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.lock import hold_lock

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from kafka_hindsight.cli.options import At, Lake, instant
-from kafka_hindsight.kafka import snapshot as kafka
+from kafka_hindsight.kafka import cluster_snapshot as kafka
 from kafka_hindsight.kafka.connection import Connection, from_environment, from_json
 from kafka_hindsight.kafka.group_records import land_group_records
 from kafka_hindsight.lake import landing

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.work import Work, run_units
 from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import write_files
-from kafka_hindsight.logs.work import Unit
+from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.shared import progress
 
 _PIECE = 64 * 1024 * 1024

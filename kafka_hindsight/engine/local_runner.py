@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.model import Table
-from kafka_hindsight.engine.rebuild import Narrowing, part_read, within
+from kafka_hindsight.catalog.table_model import Table
+from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
 from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Source

@@ -11,7 +11,7 @@ from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.logs.archives import walk
 from kafka_hindsight.logs.file_bytes import Bytes, is_packed
 from kafka_hindsight.logs.found_files import Archive, Found
-from kafka_hindsight.logs.work import Unit
+from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.shared.instants import of_millis
 
 _EMPTY = "an archive that holds no file"

@@ -25,9 +25,9 @@ from kafka_hindsight.lake.arrow_types import INSTANT
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.clocks import skipping_zone
-from kafka_hindsight.logs.facts import FileFacts
+from kafka_hindsight.logs.file_facts import FileFacts
 from kafka_hindsight.shared import words
-from kafka_hindsight.shared.clocks import ClockError
+from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.durations import CLOCK_SKEW, REPEATED
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.instants import micros_of

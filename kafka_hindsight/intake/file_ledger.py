@@ -15,7 +15,7 @@ from kafka_hindsight.catalog.rows.structs import ClockStep, ClusterNaming
 from kafka_hindsight.intake.file_marks import fingerprints
 from kafka_hindsight.intake.lake_rows import cluster_rows, table_of
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.facts import FileFacts, read_as
+from kafka_hindsight.logs.file_facts import FileFacts, read_as
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.shared.grouping import grouped
 

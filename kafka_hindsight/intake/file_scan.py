@@ -15,7 +15,7 @@ from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.clocks import comes_again
-from kafka_hindsight.logs.facts import FileFacts, Survey, Tail
+from kafka_hindsight.logs.file_facts import FileFacts, Survey, Tail
 from kafka_hindsight.logs.file_order import OUT_OF_ORDER, Span, Turn, copies, in_turn, is_young, sharing
 from kafka_hindsight.logs.files import Listing, LogFile
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, NEVER, REPEATED

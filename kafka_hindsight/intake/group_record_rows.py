@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS
-from kafka_hindsight.catalog.model import Scalar
+from kafka_hindsight.catalog.table_model import Scalar
 from kafka_hindsight.intake.json_lines import Line, fields_of, reader_of, refused, value_of
 from kafka_hindsight.intake.lake_rows import first_rows, table_of
 

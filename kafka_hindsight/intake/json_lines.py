@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.catalog.model import Column, Kind, ListOf, Scalar
+from kafka_hindsight.catalog.table_model import Column, Kind, ListOf, Scalar
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
 from kafka_hindsight.logs.reading import QUOTED
 

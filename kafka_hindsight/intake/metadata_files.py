@@ -23,7 +23,7 @@ from kafka_hindsight.logs.file_bytes import Bytes
 from kafka_hindsight.logs.file_order import is_young
 from kafka_hindsight.logs.files import LogFile
 from kafka_hindsight.logs.metadata_replay import spans_of
-from kafka_hindsight.logs.work import Unit
+from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.shared.instants import of_millis
 
 _NEW = {"start": 0, "prefix_crc": 0, "start_offset": -1, "last_epoch": -1}

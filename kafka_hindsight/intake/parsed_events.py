@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.codes import LineFate
-from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.work import Engine, rows_in, units_of
 from kafka_hindsight.intake.hours import Hour, count_hours
 from kafka_hindsight.knowledge.layouts import WITHIN, folder_of
@@ -30,7 +30,7 @@ from kafka_hindsight.logs.arrays import Ints
 from kafka_hindsight.logs.event_batches import SCHEMA, read_batches
 from kafka_hindsight.logs.file_bytes import Bytes
 from kafka_hindsight.logs.packed_events import PICKED, Packer, events_of, picked
-from kafka_hindsight.logs.work import Unit
+from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.shared.words import counted
 
 _FOUND = pa.schema([*SCHEMA, ("place", pa.string()), ("size", pa.int64()), ("keys", pa.binary())])

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.catalog.model import Scalar, Table
 from kafka_hindsight.catalog.readings import Reading
+from kafka_hindsight.catalog.table_model import Scalar, Table
 from kafka_hindsight.intake.json_lines import Line, fields_of, instant_in, reader_of, refused, value_of, whole_number
 from kafka_hindsight.intake.lake_rows import first_rows, table_of
 from kafka_hindsight.lake.arrow_types import arrow_schema

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from kafka_hindsight.kafka.cluster_snapshot import Reader, ReaderDied, Reply
 from kafka_hindsight.kafka.connection import Connection
-from kafka_hindsight.kafka.snapshot import Reader, ReaderDied, Reply
 from kafka_hindsight.lake import landing
 
 _READER = "kafka_hindsight.kafka.group_records_reader"

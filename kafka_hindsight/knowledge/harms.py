@@ -9,7 +9,7 @@ from typing import Literal
 
 from kafka_hindsight.catalog.codes import Harm, OutageKind, OutOfSyncKind
 from kafka_hindsight.catalog.rows import BrokerOutage
-from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE
+from kafka_hindsight.knowledge.isr_advice import OUT_OF_SYNC_ADVICE
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 
 State = Literal["act", "look", "calm"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from kafka_hindsight.catalog.model import Kind, ListOf, Scalar, Table
+from kafka_hindsight.catalog.table_model import Kind, ListOf, Scalar, Table
 
 INSTANT = pa.timestamp("us", "UTC")
 

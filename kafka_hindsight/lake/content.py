@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_hindsight.catalog.model import Scalar, Table
+from kafka_hindsight.catalog.table_model import Scalar, Table
 
 _ROWS = 64 * 1024
 """Rows that are hashed at once."""

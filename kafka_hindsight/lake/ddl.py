@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 
 PROPERTIES = {"delta.enableDeletionVectors": "false"}
 """Default features only, so that DuckDB, delta-rs and Polars read what Spark writes."""

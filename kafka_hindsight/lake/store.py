@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake import delta_log, landing
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.content import content_hash

@@ -12,7 +12,7 @@ import numpy as np
 
 from kafka_hindsight.logs.arrays import NO_INSTANT
 from kafka_hindsight.logs.detection import DATED, EVERY, Fit, Layouts, best_of, closest, is_enough, layout_of, order_of
-from kafka_hindsight.logs.envelopes import ANY, JSON_RECORD, PEELS, Chain, Line, lines_in
+from kafka_hindsight.logs.envelope_lines import ANY, JSON_RECORD, PEELS, Chain, Line, lines_in
 from kafka_hindsight.logs.heads import PLAIN, heads_of, lines_of
 
 _FEW = 4

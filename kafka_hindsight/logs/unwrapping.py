@@ -15,7 +15,7 @@ import numpy as np
 from kafka_hindsight.knowledge.pattern_layouts import UNDATED
 from kafka_hindsight.lake.landing import packing, read_json, write_json
 from kafka_hindsight.logs.detection import sampled
-from kafka_hindsight.logs.envelopes import Chain, Line, lines_in, split
+from kafka_hindsight.logs.envelope_lines import Chain, Line, lines_in, split
 from kafka_hindsight.logs.file_bytes import CHUNK, Arriving, Bytes, open_bytes
 from kafka_hindsight.logs.forms import Form, every_layout, form_of
 from kafka_hindsight.logs.frames import FRAME, MARK, frames_of

@@ -14,7 +14,7 @@ from kafka_hindsight.report.phrases import incident_headline
 from kafka_hindsight.report.sections import SECTIONS, coverage
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.page_names import page_name
-from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, unused
+from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, unused
 
 
 def report_of(page: PageRows, place: str = "") -> Page:

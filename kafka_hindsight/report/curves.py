@@ -12,7 +12,7 @@ from kafka_hindsight.report.blocks import CurveLane
 from kafka_hindsight.report.page_rows import LagReading, PageRows
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.unavailability import NO_LEADER
+from kafka_hindsight.shared.unavailability_sums import NO_LEADER
 
 Interval = tuple[datetime, datetime]
 Point = tuple[int, int]

@@ -12,7 +12,7 @@ from kafka_hindsight.knowledge.rules import ONGOING_RULES, UNSEEN
 from kafka_hindsight.shared import words
 from kafka_hindsight.shared.absences import is_orderly
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.unavailability import NO_CONSUMER, Unused, unused
+from kafka_hindsight.shared.unavailability_sums import NO_CONSUMER, Unused, unused
 
 _ORDER = {harm: place for place, harm in enumerate(Harm)}
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kafka_hindsight.catalog.model import Column, Table
 from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.table_model import Column, Table
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.terminal import Terminal
 from kafka_hindsight.shared import words

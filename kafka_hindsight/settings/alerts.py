@@ -9,9 +9,9 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from kafka_hindsight.catalog.codes import FindingSeverity
-from kafka_hindsight.settings.files import file_path, read_toml
 from kafka_hindsight.settings.models import Table, Text, checked
 from kafka_hindsight.settings.owners import Owner
+from kafka_hindsight.settings.settings_file import file_path, read_toml
 from kafka_hindsight.shared.exits import BadInput
 
 

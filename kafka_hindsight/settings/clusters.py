@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import Field
 
 from kafka_hindsight.settings.alerts import AlertSettings
-from kafka_hindsight.settings.files import file_path, read_toml
 from kafka_hindsight.settings.home import LAKE
 from kafka_hindsight.settings.models import MEANINGS, PLACES, Inputs, Place, Table, Text, checked, from_environment
+from kafka_hindsight.settings.settings_file import file_path, read_toml
 from kafka_hindsight.shared.exits import BadInput
 
 DEFAULT_CONNECTION = "kafka_default"

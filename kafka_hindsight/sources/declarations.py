@@ -14,7 +14,7 @@ from typing import Any
 from kafka_hindsight.settings.config import SOURCE
 from kafka_hindsight.settings.home import WORK
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.sources.model import Source
+from kafka_hindsight.sources.source_model import Source
 
 FOLDER_VARIABLE = "HINDSIGHT_SOURCES"
 """The variable that names the folder of these files; default: `sources` in the working folder. A run names a source

@@ -14,7 +14,7 @@ import pyarrow as pa
 from kafka_hindsight.knowledge.layouts import source_of
 from kafka_hindsight.lake import landing
 from kafka_hindsight.logs.divisions import divisions
-from kafka_hindsight.sources.model import Period, Source
+from kafka_hindsight.sources.source_model import Period, Source
 
 LOGS = "logs"
 """The folder of landed logs: a folder for each source, and beside it the file of its position."""

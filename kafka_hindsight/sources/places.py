@@ -14,7 +14,7 @@ from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sources.declarations import name_of, source_at
 from kafka_hindsight.sources.land import LOGS, land
-from kafka_hindsight.sources.model import Period
+from kafka_hindsight.sources.source_model import Period
 
 _HOUR = timedelta(hours=1)
 

@@ -14,12 +14,12 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.work import Work, run_units
 from kafka_hindsight.lake.parts import File
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import files_written
-from kafka_hindsight.logs.work import Unit
+from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.spark.tasks import spread
 from kafka_hindsight.start import launch
 

@@ -17,8 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from kafka_hindsight.catalog import BY_NAME
-from kafka_hindsight.catalog.model import Table
-from kafka_hindsight.engine.rebuild import Narrowing, part_read, within
+from kafka_hindsight.catalog.table_model import Table
+from kafka_hindsight.engine.judgement_run import Narrowing, part_read, within
 from kafka_hindsight.engine.reduce import Values, evaluate, in_buckets, judge, key_of, leaf_schema, narrow
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import SCOPE, Judgement, Source, inputs_of

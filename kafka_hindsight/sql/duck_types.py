@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from kafka_hindsight.catalog import Table
-from kafka_hindsight.catalog.model import Kind, ListOf, Scalar
+from kafka_hindsight.catalog.table_model import Kind, ListOf, Scalar
 from kafka_hindsight.shared.plain import visible
 
 _MAX_SENTENCE = 1000

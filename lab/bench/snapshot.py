@@ -20,7 +20,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_hindsight.kafka import snapshot
+from kafka_hindsight.kafka import cluster_snapshot
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.settings.home import HOME
 from lab.drill.cluster import Cluster
@@ -121,7 +121,7 @@ def measured(bootstrap: str) -> dict[str, Any]:
 def measure(bootstrap: str) -> dict[str, Any]:
     """Take one reading. Returns its counts, seconds with the start of the child, bytes, peak memory of both."""
     began = time.monotonic()
-    reading = snapshot.take(Connection.of("bench", {"bootstrap.servers": bootstrap}))
+    reading = cluster_snapshot.take(Connection.of("bench", {"bootstrap.servers": bootstrap}))
     seconds = time.monotonic() - began
     return {
         "partitions": sum(len(t["partitions"]) for t in reading["topics"]),

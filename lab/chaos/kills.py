@@ -192,5 +192,10 @@ def _changed(folder: str) -> int:
 
 
 def _copy(lake: Path, to: Path) -> Path:
-    shutil.copytree(lake, to, symlinks=True)
+    """Copy a lake. A thread of a writer that is being stopped may still rename a file: then copy again."""
+    try:
+        shutil.copytree(lake, to, symlinks=True)
+    except shutil.Error:
+        shutil.rmtree(to)
+        shutil.copytree(lake, to, symlinks=True)
     return to

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kafka_hindsight.kafka.cluster_snapshot import Unreachable, take
 from kafka_hindsight.kafka.connection import Connection
-from kafka_hindsight.kafka.snapshot import Unreachable, take
 from kafka_hindsight.settings.home import HOME
 from lab.drill import processes
 

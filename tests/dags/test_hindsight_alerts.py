@@ -17,7 +17,7 @@ from airflow.sdk.exceptions import AirflowSecretsBackendAccessDenied
 from hindsight_alerts import Failure, Look, deadline_alert, deadline_missed, send_alerts
 from hindsight_step import Refused
 
-from kafka_hindsight.settings.files import FILE_VARIABLE
+from kafka_hindsight.settings.settings_file import FILE_VARIABLE
 from kafka_hindsight.shared.exits import BadInput
 
 PYTHON = """#!/bin/sh

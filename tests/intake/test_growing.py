@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog import bronze
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store

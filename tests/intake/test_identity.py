@@ -14,10 +14,10 @@ from kafka_hindsight.catalog.rows.structs import ClusterNaming
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.intake.file_ledger import Ledger
 from kafka_hindsight.intake.file_scan import Pass
-from kafka_hindsight.intake.identity import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.intake.lake_rows import table_of
+from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.facts import FileFacts
+from kafka_hindsight.logs.file_facts import FileFacts
 from kafka_hindsight.logs.files import Listing, LogFile
 from kafka_hindsight.shared.exits import BadInput
 from tests.support.logs import settings

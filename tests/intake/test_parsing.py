@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable
 
 from kafka_hindsight.catalog import quality, silver
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.intake import parsed_events
 from kafka_hindsight.lake.store import Store

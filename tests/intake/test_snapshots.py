@@ -12,7 +12,7 @@ import pytest
 
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.ids import row_id
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.json_lines import Line
 from kafka_hindsight.intake.reading_files import read_readings

@@ -15,7 +15,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_hindsight.kafka import snapshot
+from kafka_hindsight.kafka import cluster_snapshot
 from tests.live.conftest import USERS, GuardedCluster
 from tests.support.live import connection, reader_of_this_process, within
 
@@ -92,7 +92,7 @@ def whole(cluster: GuardedCluster) -> bool:
     topics = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0}).list_topics(timeout=5).topics
     if any(len(p.isrs) < len(p.replicas) for t in topics.values() for p in t.partitions.values()):
         return False
-    reading = snapshot.take(connection(cluster))
+    reading = cluster_snapshot.take(connection(cluster))
     partitions = [p for t in reading["topics"] for p in t["partitions"]]
     return (
         len(reading["brokers"]) == 3
@@ -120,7 +120,7 @@ def back_again(cluster: GuardedCluster, number: int) -> Iterator[Any]:
 class TestContent:
     def test_brokers_topics_offsets_groups_and_settings(self, cluster: GuardedCluster) -> None:
         began = datetime.now(UTC)
-        reading = snapshot.take(connection(cluster), "prod")
+        reading = cluster_snapshot.take(connection(cluster), "prod")
         assert "missing" not in reading
         assert reading["cluster"] == "prod"
         assert reading["cluster_id"] == cluster.cluster_id
@@ -139,7 +139,7 @@ class TestContent:
         assert all(isinstance(epoch, int) and epoch >= 0 for *_, epoch in ends)
 
     def test_groups_of_both_types_with_members_and_offsets(self, cluster: GuardedCluster) -> None:
-        groups = {g["group"]: g for g in snapshot.take(connection(cluster))["groups"] if g["group"] in GROUPS}
+        groups = {g["group"]: g for g in cluster_snapshot.take(connection(cluster))["groups"] if g["group"] in GROUPS}
         assert {n: (g["type"], g["state"], g["assignor"]) for n, g in groups.items()} == {
             "static": ("CLASSIC", "STABLE", "range"),
             "modern": ("CONSUMER", "STABLE", "uniform"),
@@ -157,7 +157,7 @@ class TestContent:
     def test_settings_that_somebody_set_or_an_audit_asks_for_and_no_sensitive_value(
         self, cluster: GuardedCluster
     ) -> None:
-        reading = snapshot.take(connection(cluster))
+        reading = cluster_snapshot.take(connection(cluster))
         found = {(c["resource_type"], c["resource"], c["name"]): c for c in reading["configs"]}
         assert found["topic", "readings", "min.insync.replicas"]["value"] == "2"
         assert found["topic", "readings", "min.insync.replicas"]["source"] == "DYNAMIC_TOPIC_CONFIG"
@@ -176,9 +176,9 @@ class TestTrouble:
         with back_again(cluster, 2) as broker:
             for _ in range(2):
                 broker.kill()
-                readings += [snapshot.take(connection(cluster, 2000)) for _ in range(4)]
+                readings += [cluster_snapshot.take(connection(cluster, 2000)) for _ in range(4)]
                 broker.start()
-                readings += [snapshot.take(connection(cluster, 2000)) for _ in range(2)]
+                readings += [cluster_snapshot.take(connection(cluster, 2000)) for _ in range(2)]
         assert all({"at", "topics", "brokers"} <= r.keys() for r in readings)
         troubled = [
             r
@@ -190,10 +190,10 @@ class TestTrouble:
 
     def test_a_paused_broker_costs_its_own_answers_only_and_is_named(self, cluster: GuardedCluster) -> None:
         with back_again(cluster, 3) as broker:
-            before = snapshot.take(connection(cluster))
+            before = cluster_snapshot.take(connection(cluster))
             led = {(t["topic"], p["partition"]) for t in before["topics"] for p in t["partitions"] if p["leader"] == 3}
             broker.pause()
-            reading = snapshot.take(connection(cluster, 2000))
+            reading = cluster_snapshot.take(connection(cluster, 2000))
         told = {(topic, partition) for topic, partition, *_ in reading["end_offsets"]}
         assert {("readings", n) for n in range(PARTITIONS)} - led <= told
         assert {m["part"] for m in reading["missing"]} >= {"end_offsets", "configs"}
@@ -208,7 +208,7 @@ class TestTrouble:
             if text.endswith("groups"):
                 os.kill(reader_of_this_process(), signal.SIGABRT)
 
-        reading = snapshot.take(connection(cluster), say=abort)
+        reading = cluster_snapshot.take(connection(cluster), say=abort)
         assert any("SIGABRT" in text for text in said)
         assert members(reading) == {"left": 0, "modern": 1, "static": 1}
         assert "configs" in reading
@@ -221,7 +221,7 @@ class TestTrouble:
             if text.endswith("groups"):
                 os.kill(reader_of_this_process(), signal.SIGSTOP)
 
-        reading = snapshot.take(connection(cluster, 1000), say=stop)
+        reading = cluster_snapshot.take(connection(cluster, 1000), say=stop)
         assert any("said nothing in time" in text for text in said)
         assert members(reading) == {"left": 0, "modern": 1, "static": 1}
         assert "configs" in reading
@@ -235,7 +235,7 @@ class TestTrouble:
                 admin.delete_topics(["short-lived"])["short-lived"].result()
                 assert within(20, lambda: "short-lived" not in admin.list_topics(timeout=5).topics)
 
-        reading = snapshot.take(connection(cluster), say=delete)
+        reading = cluster_snapshot.take(connection(cluster), say=delete)
         assert "short-lived" in {t["topic"] for t in reading["topics"]}
         gone = [m for m in reading["missing"] if "short-lived" in m["reason"]]
         assert {m["part"] for m in gone} == {"end_offsets", "configs"}
@@ -254,7 +254,7 @@ class TestTrouble:
             if text.endswith("groups"):
                 admin.delete_consumer_groups(["passing"])["passing"].result()
 
-        reading = snapshot.take(connection(cluster), say=delete)
+        reading = cluster_snapshot.take(connection(cluster), say=delete)
         (passed,) = [g for g in reading["groups"] if g["group"] == "passing"]
         assert passed.get("error") or passed["state"] == "DEAD"
         assert not passed.get("members")

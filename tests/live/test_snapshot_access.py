@@ -15,7 +15,7 @@ from confluent_kafka.admin import (
     AdminClient,
 )
 
-from kafka_hindsight.kafka import snapshot
+from kafka_hindsight.kafka import cluster_snapshot
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
@@ -83,11 +83,11 @@ class TestBadInput:
 
     def test_a_setting_that_librdkafka_does_not_know(self, cluster: GuardedCluster) -> None:
         with pytest.raises(BadInput, match=r'No such configuration property: "group\.idd"'):
-            snapshot.take(connection(cluster, **{"group.idd": "x"}))
+            cluster_snapshot.take(connection(cluster, **{"group.idd": "x"}))
 
     def test_one_dead_address_among_three_is_no_trouble(self, cluster: GuardedCluster) -> None:
         mixed = Connection.of("mixed", {"bootstrap.servers": f"127.0.0.1:1,no.such.host:9092,{cluster.bootstrap}"})
-        assert "missing" not in snapshot.take(mixed)
+        assert "missing" not in cluster_snapshot.take(mixed)
 
 
 class TestSecretsAndRights:
@@ -98,7 +98,7 @@ class TestSecretsAndRights:
             child = Path(f"/proc/{reader_of_this_process()}")
             seen.append((child / "cmdline").read_bytes() + (child / "environ").read_bytes())
 
-        reading = snapshot.take(guarded(cluster, "admin"), say=look)
+        reading = cluster_snapshot.take(guarded(cluster, "admin"), say=look)
         assert len(seen) >= 2
         assert not any(password.encode() in text for password in USERS.values() for text in seen)
         assert USERS["admin"] not in json.dumps(reading)
@@ -107,15 +107,15 @@ class TestSecretsAndRights:
         rights = documented_rights()
         for future in admin.create_acls(rights).values():
             future.result()
-        assert within(10, lambda: "missing" not in snapshot.take(guarded(cluster, "hindsight")))
-        reading = snapshot.take(guarded(cluster, "hindsight"))
-        everything = snapshot.take(connection(cluster))
+        assert within(10, lambda: "missing" not in cluster_snapshot.take(guarded(cluster, "hindsight")))
+        reading = cluster_snapshot.take(guarded(cluster, "hindsight"))
+        everything = cluster_snapshot.take(connection(cluster))
         assert {k: len(v) for k, v in reading.items() if isinstance(v, list)} == {
             k: len(v) for k, v in everything.items() if isinstance(v, list)
         }
 
     def test_without_rights_a_reading_says_what_it_lacks(self, cluster: GuardedCluster) -> None:
-        reading = snapshot.take(guarded(cluster, "nobody"))
+        reading = cluster_snapshot.take(guarded(cluster, "nobody"))
         assert reading["topics"] == []
         assert reading["groups"] == []
         assert [m["part"] for m in reading["missing"]] == ["configs"]

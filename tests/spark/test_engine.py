@@ -22,7 +22,7 @@ from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import Member
 from kafka_hindsight.logs.files import Listing
-from kafka_hindsight.logs.work import Unit
+from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.spark.engine import SparkEngine
 from lab.drill.render import wrapped
 from spark_jobs import ingest

@@ -226,4 +226,4 @@ def test_an_object_store_that_does_not_answer_is_a_sentence_within_a_minute(
     assert cli.main(["sql", "SELECT 1", "--lake", "s3a://bucket/lake"]) == FAULT
     assert time.monotonic() - began < 60
     (said,) = capsys.readouterr().err.splitlines()
-    assert re.match(r"OSError: .*bucket.* Check the place, the network to it and the rights of this user", said)
+    assert re.match(r"OSError: .*bucket.* Check the path, the network and the rights of this user", said)

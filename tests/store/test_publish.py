@@ -12,8 +12,8 @@ import pytest
 
 from kafka_hindsight.catalog import gold, quality
 from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
-from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.order import in_waves
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.publication import take_back
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.exits import REFUSED, PublicationRefused, exit_code

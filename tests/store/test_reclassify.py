@@ -25,7 +25,7 @@ from kafka_hindsight.lake import store as lake_store
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
-from kafka_hindsight.shared.clocks import ClockError
+from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
 from spark_jobs import publish, rebuild, reclassify

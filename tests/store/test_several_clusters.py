@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_hindsight.cli.audit import audit, requested
+from kafka_hindsight.cli.audit import audit, audit_settings
 from kafka_hindsight.report.vocabulary import STATES
 from tests.support.lake import rows
 from tests.support.logs import lay, line, resigned
@@ -25,7 +25,7 @@ def test_each_cluster_is_audited_and_the_first_page_leads_to_all(
     of_one = named(ONE) + resigned(3) + resigned(4)
     logs = lay(tmp_path / "logs", {"eu/server.log": of_one, "us/server.log": named(TWO) + resigned(5, broker=2)})
     lake = tmp_path / "lake"
-    assert audit(requested({}, {"logs": str(logs), "lake": str(lake), "engine": "local"})) == 0
+    assert audit(audit_settings({}, {"logs": str(logs), "lake": str(lake), "engine": "local"})) == 0
     said = capsys.readouterr().out
     assert f"The logs hold another cluster, {TWO}: 2 of 2" in said
     assert said.rstrip().endswith(f"The page of all 2 clusters: {lake}/report/index.html")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.catalog import BY_NAME, TABLES
-from kafka_hindsight.catalog.model import Kind, ListOf, Scalar
 from kafka_hindsight.catalog.row import Row, struct
+from kafka_hindsight.catalog.table_model import Kind, ListOf, Scalar
 from kafka_hindsight.shared.exits import DONE, BadInput
 from kafka_hindsight.sql import prompt as sql
 from kafka_hindsight.sql.duck_types import duck_type

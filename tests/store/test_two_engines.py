@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import TABLES, bronze, gold, silver
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.content import content_hash
 from kafka_hindsight.lake.ddl import properties

@@ -11,7 +11,7 @@ from pathlib import Path
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.brokers.controllers import controller_epochs_of
 from kafka_hindsight.judgements.rebalances import GroupContext, GroupHistory, rebuild_group
-from kafka_hindsight.judgements.rebalances.topics import topic_changes
+from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
 from kafka_hindsight.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
 from kafka_hindsight.knowledge.reasons import name_in_member_id
 from kafka_hindsight.logs.plain_reader import read_logs

@@ -16,16 +16,16 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import bronze, quality, silver
-from kafka_hindsight.catalog.model import Table
 from kafka_hindsight.catalog.quality import LATE_WINDOWS
+from kafka_hindsight.catalog.table_model import Table
+from kafka_hindsight.engine.judgement_run import rebuild
 from kafka_hindsight.engine.local_runner import LocalRunner
-from kafka_hindsight.engine.rebuild import rebuild
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import Settings
-from kafka_hindsight.shared.clocks import ClockError
+from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.windows import Window
 from spark_jobs import collect, ingest
 from spark_jobs.parsing import PARSED

@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
-from kafka_hindsight.judgements.rebalances.model import Expiry
+from kafka_hindsight.judgements.rebalances.group_history import Expiry
 from tests.support.histories import line
 from tests.support.nights import at
 from tests.support.rows import row

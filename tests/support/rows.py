@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_hindsight.catalog.model import Column, ListOf, Table
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Quote
+from kafka_hindsight.catalog.table_model import Column, ListOf, Table
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_rows import array_of
 

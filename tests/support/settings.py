@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, settings_of
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from tests.support.rows import AT, row
 
 

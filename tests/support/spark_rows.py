@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_hindsight.catalog.model import Column, Table
+from kafka_hindsight.catalog.table_model import Column, Table
 
 
 def frame_of(spark: SparkSession, rows: Iterable[Mapping[str, Any]], table: Table) -> DataFrame:

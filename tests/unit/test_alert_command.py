@@ -21,8 +21,8 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.cli import alert
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.lock import hold_lock
-from kafka_hindsight.settings.files import FILE_VARIABLE
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.settings.settings_file import FILE_VARIABLE
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from kafka_hindsight.shared.page_names import page_name
 from kafka_hindsight.shared.plain import shortened
@@ -239,7 +239,7 @@ def test_without_receivers_nobody_is_told_and_nothing_is_lost(lake: str, pager: 
 
 def test_what_comes_on_stdin_must_be_an_object(lake: str) -> None:
     for line in ("{", "[]"):
-        with pytest.raises(BadInput, match="on stdin is not"):
+        with pytest.raises(BadInput, match="Stdin is not"):
             alert.order_of(lake, {}, io.StringIO(line), NOW)
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.alerts import memory as ledger
 from kafka_hindsight.alerts import sightings
-from kafka_hindsight.alerts.model import Ledger, Sighting, of_text, to_text
-from kafka_hindsight.alerts.words import body_of, recovery_of, title_of
+from kafka_hindsight.alerts.alert_model import Ledger, Sighting, of_text, to_text
+from kafka_hindsight.alerts.messages import body_of, recovery_of, title_of
 from kafka_hindsight.settings.alerts import AlertSettings, alerts_of
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.page_names import page_name

@@ -7,7 +7,7 @@ from itertools import permutations
 
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.broker_settings import SETTING_READ, BrokerSettings, settings_of
+from kafka_hindsight.judgements.brokers.settings_at import SETTING_READ, BrokerSettings, settings_of
 from tests.support.nights import at, events
 from tests.support.rows import AT, row
 

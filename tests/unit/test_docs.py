@@ -13,8 +13,8 @@ from markdown_it.token import Token
 from kafka_hindsight.catalog import TABLES
 from kafka_hindsight.catalog.causes import CauseCode, CauseFamily, CauseNoun
 from kafka_hindsight.catalog.codes import Cause
-from kafka_hindsight.catalog.model import Check, Column, Scalar, Table
 from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.table_model import Check, Column, Scalar, Table
 from kafka_hindsight.judgements.reasoning.proofs import always, named, says
 from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling
 from kafka_hindsight.judgements.rebalances.judge import RULINGS

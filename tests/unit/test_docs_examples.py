@@ -25,12 +25,12 @@ from kafka_hindsight.cli import main as cli
 from kafka_hindsight.intake.log_files import _is_log
 from kafka_hindsight.judgements.reasoning.proofs import says
 from kafka_hindsight.judgements.rebalances import judge
-from kafka_hindsight.judgements.rebalances.model import Change
+from kafka_hindsight.judgements.rebalances.group_history import Change
 from kafka_hindsight.judgements.rebuild import published, sources
 from kafka_hindsight.knowledge.conversion import compile_pattern
 from kafka_hindsight.knowledge.harms import FAILOVER_ADVICE
-from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
-from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE
+from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
+from kafka_hindsight.knowledge.isr_advice import OUT_OF_SYNC_ADVICE
 from kafka_hindsight.knowledge.layouts import APACHE, class_of
 from kafka_hindsight.knowledge.rules import RULE_BY_ID, RULES
 from kafka_hindsight.lake.ddl import properties

@@ -10,9 +10,9 @@ import pytest
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.gold import FINDINGS
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Finding, PartitionSnapshot
-from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, settings_of
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from kafka_hindsight.judgements.findings import Facts, judge_findings
-from kafka_hindsight.knowledge.rules import durability as rules
+from kafka_hindsight.knowledge.rules import durability_rules as rules
 from kafka_hindsight.settings.home import HOME
 from tests.support.rows import AT, row
 from tests.support.settings import line_of_broker, line_of_topic

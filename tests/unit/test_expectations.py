@@ -15,8 +15,8 @@ from expectations.sentences import breach, columns_breach
 from kafka_hindsight.catalog import BY_NAME, gold
 from kafka_hindsight.catalog.codes import Code
 from kafka_hindsight.catalog.gold import REBALANCES
-from kafka_hindsight.catalog.model import Check, Table
 from kafka_hindsight.catalog.row import Row, table
+from kafka_hindsight.catalog.table_model import Check, Table
 from kafka_hindsight.lake.ddl import properties
 from kafka_hindsight.sql.predicates import evaluate, tables_in_sql
 from tests.support.lake import schema

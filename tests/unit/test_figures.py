@@ -19,7 +19,7 @@ from kafka_hindsight.report import figures
 from kafka_hindsight.report.phrases import lost_records
 from kafka_hindsight.report.terminal import render_terminal
 from kafka_hindsight.shared import words
-from kafka_hindsight.shared.unavailability import NO_LEADER, unused
+from kafka_hindsight.shared.unavailability_sums import NO_LEADER, unused
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
 from tests.support.report_night import night

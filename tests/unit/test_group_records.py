@@ -16,8 +16,8 @@ from kafka_hindsight.catalog.bronze import GROUP_RECORDS
 from kafka_hindsight.catalog.codes import GroupRecordType, MemberState
 from kafka_hindsight.knowledge import group_records
 from kafka_hindsight.knowledge.group_records import Malformed, decode, type_of
-from kafka_hindsight.knowledge.group_records.layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
-from kafka_hindsight.knowledge.group_records.layouts import MEMBER_STATES as STATES
+from kafka_hindsight.knowledge.group_records.group_record_layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
+from kafka_hindsight.knowledge.group_records.group_record_layouts import MEMBER_STATES as STATES
 from kafka_hindsight.knowledge.wire import LENGTHS, NUMBERS, Cursor, Field, Layout, Struct, read_versioned
 
 CAPTURED = [

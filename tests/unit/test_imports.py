@@ -15,7 +15,7 @@ PLAIN = {
     "kafka_hindsight.catalog.steps",
     "kafka_hindsight.settings.alerts",
     "kafka_hindsight.settings.clusters",
-    "kafka_hindsight.settings.files",
+    "kafka_hindsight.settings.settings_file",
     "kafka_hindsight.settings.home",
     "kafka_hindsight.settings.config",
     "kafka_hindsight.settings.models",

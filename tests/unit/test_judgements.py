@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Failover, Finding
-from kafka_hindsight.engine.rebuild import ALL_TABLES
+from kafka_hindsight.engine.judgement_run import ALL_TABLES
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.sources import (
     Judgement,

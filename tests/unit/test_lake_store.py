@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_hindsight.catalog import TABLES, bronze, gold, quality, silver
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake import publication
 from kafka_hindsight.lake import store as store_module
 from kafka_hindsight.lake.arrow_types import arrow_schema

@@ -22,8 +22,8 @@ from kafka_hindsight.sources import land as landing
 from kafka_hindsight.sources.command import Ties
 from kafka_hindsight.sources.declarations import KINDS, source_at
 from kafka_hindsight.sources.land import land, log_of
-from kafka_hindsight.sources.model import Batch, Line, Period, SourceFails, lines_in
 from kafka_hindsight.sources.places import dated, ready
+from kafka_hindsight.sources.source_model import Batch, Line, Period, SourceFails, lines_in
 from tests.support.logs import RUN_AT, line, resigned, settings
 from tests.support.sources import PERIOD, killed_and_read_again, landed
 

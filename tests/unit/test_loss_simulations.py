@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.rows import BrokerSnapshot, PartitionSnapshot
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, settings_of
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from kafka_hindsight.judgements.groups.coordinators import offsets_partition_of
 from kafka_hindsight.judgements.partitions.replicas.loss_simulations import Reading, simulate_losses
 from tests.support.groups import SAMPLE

@@ -15,7 +15,7 @@ from kafka_hindsight.judgements.brokers.cluster_context import context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.leaderships import Leadership
-from kafka_hindsight.judgements.partitions.readings import PartitionReadings, TopicReadings, states_of
+from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, TopicReadings, states_of
 from kafka_hindsight.judgements.partitions.replicas.losses import Loss, loss_of
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row

@@ -30,7 +30,7 @@ from kafka_hindsight.knowledge.metadata_log import (
     read_segment,
     read_snapshot,
 )
-from kafka_hindsight.knowledge.metadata_log.layouts import TYPES
+from kafka_hindsight.knowledge.metadata_log.metadata_record_layouts import TYPES
 from kafka_hindsight.logs.metadata_replay import Replay, committed
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.nights import EXCERPTS, WHOLE, events

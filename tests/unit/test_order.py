@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kafka_hindsight.catalog.gold import TABLES
-from kafka_hindsight.catalog.model import Column, Scalar, Table
 from kafka_hindsight.catalog.order import in_waves
 from kafka_hindsight.catalog.row import Row
+from kafka_hindsight.catalog.table_model import Column, Scalar, Table
 
 
 def table(name: str, *refers_to: str) -> Table:

@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 
 from kafka_hindsight.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.rows import PartitionSnapshot
-from kafka_hindsight.judgements.partitions.readings import PartitionReadings, TopicReadings, states_of
+from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, TopicReadings, states_of
 from tests.support.rows import AT, row
 
 MINUTE = timedelta(minutes=1)

@@ -18,7 +18,7 @@ from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.judgements.groups.costs import Stop, Witnesses, price, stops_of
 from kafka_hindsight.judgements.groups.remedies import TIMEOUTS, Polls, acts_of, avoided_by, judge_remedies, replay
 from kafka_hindsight.judgements.rebalances.members import MemberRegistry
-from kafka_hindsight.knowledge.remedies import REMEDY_BY_SETTING
+from kafka_hindsight.knowledge.remedy_settings import REMEDY_BY_SETTING
 from kafka_hindsight.shared.windows import Window, in_order
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt

@@ -15,9 +15,9 @@ from kafka_hindsight.catalog.bronze import PARTITION_SNAPSHOTS
 from kafka_hindsight.catalog.gold import FAILOVERS, PARTITION_RISKS
 from kafka_hindsight.catalog.rows import Event, Failover, PartitionRisk, PartitionSnapshot
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, settings_of
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of, rebuild_risks
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval

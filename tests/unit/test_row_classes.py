@@ -10,9 +10,9 @@ import pytest
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.codes import Confidence, Harm
-from kafka_hindsight.catalog.model import Check, Column, ListOf, Scalar, Table, sql_type
 from kafka_hindsight.catalog.row import Long, Millis, OneOf, Row, Unit, WrittenLast, struct, table
 from kafka_hindsight.catalog.rows import ROW_CLASS
+from kafka_hindsight.catalog.table_model import Check, Column, ListOf, Scalar, Table, sql_type
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from tests.support.spark_rows import columns_ddl
 

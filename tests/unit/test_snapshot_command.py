@@ -10,8 +10,8 @@ import pytest
 
 from kafka_hindsight.cli import main as cli
 from kafka_hindsight.cli import snapshot
+from kafka_hindsight.kafka.cluster_snapshot import summary
 from kafka_hindsight.kafka.connection import Connection
-from kafka_hindsight.kafka.snapshot import summary
 from kafka_hindsight.shared.exits import BadInput
 
 

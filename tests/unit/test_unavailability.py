@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from kafka_hindsight.catalog.gold import BROKER_OUTAGES
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, Unavailability
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, settings_of
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, context_of
 from kafka_hindsight.judgements.brokers.outages import rebuild_outages
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
 from kafka_hindsight.judgements.partitions.replicas.replica_states import History, histories_of, rebuild_risks

@@ -11,7 +11,7 @@ import pytest
 
 from expectations.derive import expectations_of
 from kafka_hindsight.catalog import BY_NAME, bronze, gold, quality
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 from tests.support.lake import schema
 from tests.support.rows import AT, values
 

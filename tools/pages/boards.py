@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 import yaml
 
 from kafka_hindsight.catalog import TABLES
-from kafka_hindsight.catalog.model import Column, Table
+from kafka_hindsight.catalog.table_model import Column, Table
 
 FOLDER = "integrations"
 _GENERATED = "Generated from the catalog: python -m tools.pages.docs"

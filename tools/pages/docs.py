@@ -19,13 +19,13 @@ from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.ruling_tables import RULING_TABLES
 from kafka_hindsight.judgements.rebuild.sources import in_order
 from kafka_hindsight.knowledge.harms import FAILOVER_ADVICE
-from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
-from kafka_hindsight.knowledge.isr import OUT_OF_SYNC_ADVICE, RESTART_ADVICE
+from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
+from kafka_hindsight.knowledge.isr_advice import OUT_OF_SYNC_ADVICE, RESTART_ADVICE
 from kafka_hindsight.knowledge.kinds import KINDS
 from kafka_hindsight.knowledge.model import Noise, Pattern, Rule
 from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS
-from kafka_hindsight.knowledge.remedies import REMEDIES
+from kafka_hindsight.knowledge.remedy_settings import REMEDIES
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.report.vocabulary import FAILOVERS, OUT_OF_SYNC, Look
 from kafka_hindsight.settings.alerts import AlertSettings, Receiver

@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Annotated
 
 from kafka_hindsight.catalog.codes import LINES, Confidence, Origin
-from kafka_hindsight.catalog.model import Check
 from kafka_hindsight.catalog.row import OneOf, WrittenLast
 from kafka_hindsight.catalog.rows.structs import Quote
+from kafka_hindsight.catalog.table_model import Check
 
 ClusterName = Annotated[str, "The cluster, by its name in this lake"]
 ClusterRead = Annotated[str, "The cluster that was read, by its name in this lake"]

@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Annotated
 
 from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd
-from kafka_hindsight.catalog.model import Check
 from kafka_hindsight.catalog.row import Partitions, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, JudgedBy
+from kafka_hindsight.catalog.table_model import Check
 
 
 @table("gold.leader_balance", key=("cluster", "snapshot_at", "scope"), time_column="snapshot_at")

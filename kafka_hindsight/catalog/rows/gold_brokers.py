@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Annotated
 
 from kafka_hindsight.catalog.codes import ControllerChangeCause, Intent, OutageKind, OutOfSyncKind, StartFailure
-from kafka_hindsight.catalog.model import Check
 from kafka_hindsight.catalog.row import Millis, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
 from kafka_hindsight.catalog.rows.structs import RestartStep
+from kafka_hindsight.catalog.table_model import Check
 
 
 @table("gold.broker_outages", key=("outage_id",), time_column="down_at")

@@ -13,10 +13,10 @@ from kafka_hindsight.catalog.codes import (
     RemedySetting,
     SettingsWitness,
 )
-from kafka_hindsight.catalog.model import Check
 from kafka_hindsight.catalog.row import Millis, OneOf, PartitionSeconds, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
 from kafka_hindsight.catalog.rows.structs import Contributor, Delay
+from kafka_hindsight.catalog.table_model import Check
 
 
 @table("gold.rebalances", key=("rebalance_id",), time_column="started_at")

@@ -12,9 +12,9 @@ from kafka_hindsight.catalog.codes import (
     Intent,
     UnavailabilityKind,
 )
-from kafka_hindsight.catalog.model import Check
 from kafka_hindsight.catalog.row import Millis, PartitionSeconds, Records, Row, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
+from kafka_hindsight.catalog.table_model import Check
 
 
 @table("gold.incidents", key=("incident_id",), time_column="started_at")

@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Annotated
 
 from kafka_hindsight.catalog.codes import FailoverKind, IsrChangeKind, LossScope, OutOfSyncKind, TruncationVerdict
-from kafka_hindsight.catalog.model import Check
 from kafka_hindsight.catalog.row import Millis, Partitions, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
+from kafka_hindsight.catalog.table_model import Check
 
 _RISK_TIMES = (
     "leaderless_low_ms",

@@ -19,7 +19,7 @@ from kafka_hindsight.judgements.brokers.controllers import (
 )
 from kafka_hindsight.judgements.brokers.liveness import NO_EVENTS
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, by_instant, intervals
-from kafka_hindsight.shared.clocks import ClockError
+from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW
 from kafka_hindsight.shared.windows import broker_ids, in_order
 

@@ -7,21 +7,22 @@ from datetime import datetime
 
 from kafka_hindsight.catalog.codes import FindingSeverity
 from kafka_hindsight.catalog.rows import Finding
-from kafka_hindsight.judgements.findings import brokers, data_coverage, durability, groups
-from kafka_hindsight.judgements.findings.facts import Facts as Facts
+from kafka_hindsight.judgements.findings import broker_findings, coverage_findings, durability_findings, group_findings
+from kafka_hindsight.judgements.findings.finding_facts import Facts as Facts
 from kafka_hindsight.knowledge.rules import STANDING_RULES
 
-_ROOMS = (groups, brokers, durability, data_coverage)
+_ROOMS = (group_findings, broker_findings, durability_findings, coverage_findings)
 
 
 def judge_findings(facts: Facts) -> list[Finding]:
     """Every finding of the window, by severity; findings about events before those about settings; then by start."""
-    return sorted([*_apply_rules(facts), *groups.folded_faults(facts)], key=_rank)
+    return sorted([*_apply_rules(facts), *group_findings.folded_faults(facts)], key=_rank)
 
 
 def judge_each(facts: Facts) -> list[Finding]:
     """Every finding, with one for each group instead of one for many: a back-test counts them."""
-    return sorted([*_apply_rules(facts), *(groups.of_faults(facts, [f]) for f in groups.faults_of(facts))], key=_rank)
+    of_faults = (group_findings.of_faults(facts, [fault]) for fault in group_findings.faults_of(facts))
+    return sorted([*_apply_rules(facts), *of_faults], key=_rank)
 
 
 def _apply_rules(facts: Facts) -> Iterable[Finding]:

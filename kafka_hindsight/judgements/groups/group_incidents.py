@@ -29,8 +29,8 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.judgements.reasoning.proofs import CERTAIN, LIKELY, Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Verdict, decide, judge
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Intervals, Timeline, intervals
-from kafka_hindsight.judgements.rebalances.model import turn_of
-from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
+from kafka_hindsight.judgements.rebalances.group_history import turn_of
+from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 from kafka_hindsight.shared.durations import (
     CATCHING_UP,
     HEARTBEAT_INTERVAL,

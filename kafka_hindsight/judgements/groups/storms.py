@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kafka_hindsight.catalog.codes import Cause, Confidence, IncidentKind
 from kafka_hindsight.catalog.rows import Contributor, Incident, Rebalance
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
-from kafka_hindsight.judgements.rebalances.model import turn_of
+from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.shared.durations import RETURN_WITHIN
 from kafka_hindsight.shared.grouping import grouped, runs

@@ -37,7 +37,15 @@ from kafka_hindsight.shared import words
 from kafka_hindsight.shared.absences import away, is_lost, is_orderly, since_when
 from kafka_hindsight.shared.durations import MS, NEVER
 from kafka_hindsight.shared.grouping import apart, grouped, runs
-from kafka_hindsight.shared.unavailability import NO_CONSUMER, NO_LEADER, NO_WRITES, Unused, is_noticed, lasted, unused
+from kafka_hindsight.shared.unavailability_sums import (
+    NO_CONSUMER,
+    NO_LEADER,
+    NO_WRITES,
+    Unused,
+    is_noticed,
+    lasted,
+    unused,
+)
 from kafka_hindsight.shared.windows import Window
 
 TOGETHER = timedelta(minutes=1)

@@ -19,8 +19,8 @@ from kafka_hindsight.judgements.brokers.controllers import (
     speaks_for_cluster,
     was_reverted,
 )
-from kafka_hindsight.judgements.partitions.readings import Partition as Partition
-from kafka_hindsight.judgements.partitions.readings import PartitionReadings, Readings, TopicReadings
+from kafka_hindsight.judgements.partitions.partition_readings import Partition as Partition
+from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, Readings, TopicReadings
 from kafka_hindsight.judgements.reasoning.epochs import between_falls
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
 from kafka_hindsight.shared.windows import broker_ids, in_order

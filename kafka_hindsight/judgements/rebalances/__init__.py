@@ -6,6 +6,6 @@ group's events.
 """
 
 from kafka_hindsight.judgements.rebalances.group import GroupHistory, rebuild_group
-from kafka_hindsight.judgements.rebalances.model import GroupContext
+from kafka_hindsight.judgements.rebalances.group_history import GroupContext
 
 __all__ = ["GroupContext", "GroupHistory", "rebuild_group"]

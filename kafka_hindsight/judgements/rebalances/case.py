@@ -17,9 +17,9 @@ from kafka_hindsight.judgements.reasoning.proofs import Proof
 from kafka_hindsight.judgements.reasoning.rulings import Verdict
 from kafka_hindsight.judgements.reasoning.timelines import instants
 from kafka_hindsight.judgements.rebalances.client_logs import ClientLog, ProcessLog
+from kafka_hindsight.judgements.rebalances.group_history import Episode, Gap, GroupContext, MembershipChange
 from kafka_hindsight.judgements.rebalances.identity import Arrival, Departure, Identity
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
-from kafka_hindsight.judgements.rebalances.model import Episode, Gap, GroupContext, MembershipChange
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.patterns import NAMES_NO_CLIENT

@@ -17,12 +17,12 @@ from kafka_hindsight.judgements.reasoning.rulings import Verdict
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, timelines
 from kafka_hindsight.judgements.rebalances.case import Case, HistoryCoverage
 from kafka_hindsight.judgements.rebalances.client_logs import NEAR
-from kafka_hindsight.judgements.rebalances.epochs import OTHER_KINDS, build_epochs
+from kafka_hindsight.judgements.rebalances.group_epochs import OTHER_KINDS, build_epochs
+from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, Gap, GroupContext, MembershipChange
 from kafka_hindsight.judgements.rebalances.identity import Identity
 from kafka_hindsight.judgements.rebalances.judge import judge_change, judge_episode, judge_move
 from kafka_hindsight.judgements.rebalances.members import Member, MemberRegistry
 from kafka_hindsight.judgements.rebalances.members_words import as_coordinator
-from kafka_hindsight.judgements.rebalances.model import Change, Episode, Gap, GroupContext, MembershipChange
 from kafka_hindsight.judgements.rebalances.records import BURIED, REACHED, STORED
 from kafka_hindsight.judgements.rebalances.timeline import build_episodes, drop_superseded_coordinators, with_changes
 from kafka_hindsight.knowledge.kinds import Kind

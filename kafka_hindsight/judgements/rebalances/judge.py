@@ -10,8 +10,8 @@ from kafka_hindsight.judgements.reasoning import rulings
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, always, named, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, Verdict
 from kafka_hindsight.judgements.rebalances.case import Case, proof_of
+from kafka_hindsight.judgements.rebalances.group_history import Change
 from kafka_hindsight.judgements.rebalances.leave_rulings import EXPIRY_RULINGS, LEAVE_RULINGS
-from kafka_hindsight.judgements.rebalances.model import Change
 from kafka_hindsight.judgements.rebalances.rejoin_rulings import EPOCH_RULINGS, REJOIN_RULINGS
 from kafka_hindsight.judgements.rebalances.silent_rulings import SILENT_RULINGS, group_began
 from kafka_hindsight.knowledge.client_ids import is_default

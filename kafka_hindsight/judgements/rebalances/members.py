@@ -13,7 +13,7 @@ from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant, instants
 from kafka_hindsight.judgements.rebalances.client_logs import NO_LINES, ClientLogs
-from kafka_hindsight.judgements.rebalances.model import Change
+from kafka_hindsight.judgements.rebalances.group_history import Change
 from kafka_hindsight.judgements.rebalances.records import RECORDED
 from kafka_hindsight.knowledge import reasons
 from kafka_hindsight.knowledge.kinds import Kind

@@ -19,7 +19,7 @@ from kafka_hindsight.judgements.brokers.liveness import (
     SERVING_KINDS,
     SIGNAL_KINDS,
 )
-from kafka_hindsight.judgements.rebalances.topics import TOPIC_CHANGE_KINDS
+from kafka_hindsight.judgements.rebalances.topic_changes import TOPIC_CHANGE_KINDS
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope
 from kafka_hindsight.judgements.rebuild.sources import Judgement, narrowed

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.judgements.brokers.broker_settings import settings_of
 from kafka_hindsight.judgements.brokers.cluster_context import CONTEXT_KINDS, context_of
 from kafka_hindsight.judgements.brokers.controller_changes import rebuild_controller_changes
 from kafka_hindsight.judgements.brokers.observed import find_missing_broker_logs, find_unobserved_spans, observe
 from kafka_hindsight.judgements.brokers.outages import find_outages, lives_of, second_starts_of
+from kafka_hindsight.judgements.brokers.settings_at import settings_of
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.rebalances import GroupContext
-from kafka_hindsight.judgements.rebalances.model import Expiry
-from kafka_hindsight.judgements.rebalances.topics import topic_changes
+from kafka_hindsight.judgements.rebalances.group_history import Expiry
+from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
 from kafka_hindsight.judgements.rebuild.broker_lines import (
     SIGNALS,
     about_brokers,

@@ -19,8 +19,8 @@ from kafka_hindsight.judgements.brokers.aftermath import (
     explain_outages,
     rebuild_rolling_restarts,
 )
-from kafka_hindsight.judgements.brokers.broker_settings import settings_of
 from kafka_hindsight.judgements.brokers.observed import cut_to
+from kafka_hindsight.judgements.brokers.settings_at import settings_of
 from kafka_hindsight.judgements.findings import Facts, judge_each, judge_findings
 from kafka_hindsight.judgements.groups.coordinators import losses_of_groups
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
@@ -32,8 +32,8 @@ from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import r
 from kafka_hindsight.judgements.reasoning.intents import declare
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
+from kafka_hindsight.judgements.rebuild.judged_readings import GROUP_READINGS, READINGS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
-from kafka_hindsight.judgements.rebuild.readings import GROUP_READINGS, READINGS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 from kafka_hindsight.judgements.rebuild.settings import SETTINGS, last_settings
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, narrowed, table, union

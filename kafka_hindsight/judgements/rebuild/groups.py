@@ -17,7 +17,7 @@ from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.judgements.rebalances import GroupContext, rebuild_group
 from kafka_hindsight.judgements.rebalances.members import SEEN
 from kafka_hindsight.judgements.rebalances.records import events_of_records
-from kafka_hindsight.judgements.rebalances.topics import topic_changes
+from kafka_hindsight.judgements.rebalances.topic_changes import topic_changes
 from kafka_hindsight.judgements.rebuild.brokers import FACTS
 from kafka_hindsight.judgements.rebuild.group_lines import GROUP_RECORDS, NAMES, events_of_groups
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS

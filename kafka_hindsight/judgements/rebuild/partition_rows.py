@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_hindsight.judgements.brokers.broker_settings import SETTING_KINDS
+from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS
 from kafka_hindsight.judgements.partitions.leaders.failovers import FAILOVER_KINDS
-from kafka_hindsight.judgements.partitions.readings import STATE
+from kafka_hindsight.judgements.partitions.partition_readings import STATE
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, SHRINK_CAUSE_KINDS
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, narrowed, table

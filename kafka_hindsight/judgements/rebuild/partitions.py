@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.judgements.partitions.leaders.failovers import rebuild_leaders
-from kafka_hindsight.judgements.partitions.readings import TopicReadings
+from kafka_hindsight.judgements.partitions.partition_readings import TopicReadings
 from kafka_hindsight.judgements.partitions.replicas.isr import rebuild_isr_changes
 from kafka_hindsight.judgements.partitions.replicas.out_of_sync_periods import spans_of
 from kafka_hindsight.judgements.partitions.replicas.replica_states import histories_of, rebuild_risks

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kafka_hindsight.catalog.rows import BrokerOutage
-from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
-from kafka_hindsight.judgements.rebalances.model import GroupContext
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings
+from kafka_hindsight.judgements.rebalances.group_history import GroupContext
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
-from kafka_hindsight.shared.clocks import ClockError
+from kafka_hindsight.shared.clock_errors import ClockError
 from kafka_hindsight.shared.windows import Window
 
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import Origin
-from kafka_hindsight.judgements.brokers.broker_settings import SETTING_KINDS, SETTING_READ
+from kafka_hindsight.judgements.brokers.settings_at import SETTING_KINDS, SETTING_READ
 from kafka_hindsight.judgements.rebuild.metadata import EVENTS
 from kafka_hindsight.judgements.rebuild.scope import Scope, WindowFacts
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, table, union

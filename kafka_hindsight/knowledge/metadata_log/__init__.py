@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_hindsight.knowledge.batches import Batch, Record, batches
-from kafka_hindsight.knowledge.metadata_log.layouts import (
+from kafka_hindsight.knowledge.metadata_log.metadata_record_layouts import (
     CONTROL_TYPES,
     LEADER_CHANGE,
     LEADER_CHANGE_VALUE,

@@ -1,9 +1,9 @@
 """The rules of findings, with thresholds and sources. Findings judge the cluster, never the data."""
 
 from kafka_hindsight.knowledge.model import Rule
-from kafka_hindsight.knowledge.rules import brokers, data_coverage, durability, groups
+from kafka_hindsight.knowledge.rules import broker_rules, coverage_rules, durability_rules, group_rules
 
-RULES: tuple[Rule, ...] = (*groups.RULES, *brokers.RULES, *durability.RULES, *data_coverage.RULES)
+RULES: tuple[Rule, ...] = (*group_rules.RULES, *broker_rules.RULES, *durability_rules.RULES, *coverage_rules.RULES)
 
 RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}
 
@@ -16,5 +16,5 @@ INCIDENT_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_incident)
 ONGOING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_ongoing)
 """The rules whose findings are not over when the logs end: the window asks to act, whenever they began."""
 
-UNSEEN, UNREAD = data_coverage.UNSEEN, data_coverage.UNREAD
+UNSEEN, UNREAD = coverage_rules.UNSEEN, coverage_rules.UNREAD
 """The missing input that each rule about our own data names, in a few words; and those rules that count lines."""

@@ -10,7 +10,7 @@ from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.page_rows import EarlierWindow, PageRows, Section
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.unavailability import NO_LEADER, unused
+from kafka_hindsight.shared.unavailability_sums import NO_LEADER, unused
 
 CHANGES = 12
 WINDOWS_FOR_A_TREND = 3

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kafka_hindsight.catalog.codes import RemedySetting
 from kafka_hindsight.catalog.rows import Remedy
-from kafka_hindsight.knowledge.remedies import REMEDIES, REMEDY_BY_SETTING
+from kafka_hindsight.knowledge.remedy_settings import REMEDIES, REMEDY_BY_SETTING
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import vocabulary
 from kafka_hindsight.report.page_rows import PageRows, Section

@@ -16,7 +16,7 @@ from kafka_hindsight.report.phrases import declared_label, empty_sentence, incid
 from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.unavailability import NO_LEADER, NO_WRITES, Unused, unused
+from kafka_hindsight.shared.unavailability_sums import NO_LEADER, NO_WRITES, Unused, unused
 
 SENTENCES = 3
 MOST_NAMED = 4

@@ -24,7 +24,7 @@ from kafka_hindsight.judgements.partitions.leaders.failover_rulings import (
     gap_row,
 )
 from kafka_hindsight.judgements.partitions.leaderships import LEADERSHIP_KINDS, Leadership, leaderships_of
-from kafka_hindsight.judgements.partitions.readings import Readings
+from kafka_hindsight.judgements.partitions.partition_readings import Readings
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of
 from kafka_hindsight.judgements.partitions.replicas.losses import LOSS_KINDS, Loss, loss_of
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, one_after_another, span
@@ -33,7 +33,7 @@ from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown, Verdict, judge
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Interval
 from kafka_hindsight.knowledge.kinds import Kind
-from kafka_hindsight.shared.clocks import apart
+from kafka_hindsight.shared.clock_errors import apart
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.windows import Window
 

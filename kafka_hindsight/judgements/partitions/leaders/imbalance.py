@@ -25,7 +25,7 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_sna
 from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Ruling, judge
 from kafka_hindsight.judgements.reasoning.timelines import NO_SLACK, Timeline, by_instant
-from kafka_hindsight.knowledge.imbalance import IMBALANCE_ADVICE
+from kafka_hindsight.knowledge.imbalance_advice import IMBALANCE_ADVICE
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import duration, percent

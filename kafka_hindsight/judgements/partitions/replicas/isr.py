@@ -14,7 +14,7 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Event, IsrChange
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, disk_owners, on_failed_disk
 from kafka_hindsight.judgements.brokers.controllers import speaks_for_cluster
 from kafka_hindsight.judgements.partitions.incarnations import Partition, deletions_of, lives_of
-from kafka_hindsight.judgements.partitions.readings import PartitionReadings, Readings, TopicReadings
+from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, Readings, TopicReadings
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.proofs import Proof, always, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Ruling, Unknown, judge

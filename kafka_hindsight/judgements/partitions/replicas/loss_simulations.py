@@ -11,7 +11,7 @@ from functools import cached_property
 
 from kafka_hindsight.catalog.codes import LossScope
 from kafka_hindsight.catalog.rows import BrokerSnapshot, LossSimulation, PartitionSnapshot
-from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC, offsets_partition_of
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR, UNCLEAN

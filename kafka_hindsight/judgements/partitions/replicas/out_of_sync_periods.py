@@ -26,7 +26,7 @@ from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_sna
 from kafka_hindsight.judgements.reasoning.proofs import Predicate, Proof, named, proof_if
 from kafka_hindsight.judgements.reasoning.rulings import Certain, Likely, Possible, Ruling, Unknown, judge
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, instants, timelines
-from kafka_hindsight.knowledge.isr import CALM_AFTER, CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, REPLICA_LAG
+from kafka_hindsight.knowledge.isr_advice import CALM_AFTER, CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, REPLICA_LAG
 from kafka_hindsight.shared.durations import NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, elapsed_ms

@@ -11,11 +11,11 @@ from typing import Any
 
 from kafka_hindsight.catalog.codes import NOBODY
 from kafka_hindsight.catalog.rows import Event, Failover, PartitionRisk, PartitionSnapshot, Quote
-from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, Course, Setting, at_instant
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, Course, Setting, at_instant
 from kafka_hindsight.judgements.partitions.incarnations import Partition, by_partition, deletions_of, lives_of
 from kafka_hindsight.judgements.partitions.leaderships import eligible_in
-from kafka_hindsight.judgements.partitions.readings import PartitionReadings, Readings, TopicReadings
+from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, Readings, TopicReadings
 from kafka_hindsight.judgements.partitions.replicas.isr import ISR_KINDS, Commit, commits_of
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot

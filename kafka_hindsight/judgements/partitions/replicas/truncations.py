@@ -24,7 +24,7 @@ from kafka_hindsight.catalog.rows import Event, Failover, PartitionSnapshot
 from kafka_hindsight.catalog.rows import Truncation as TruncationRow
 from kafka_hindsight.judgements.brokers.controllers import ControllerEpoch
 from kafka_hindsight.judgements.partitions.incarnations import Partition, by_partition, lives_of
-from kafka_hindsight.judgements.partitions.readings import PartitionReadings, Readings, TopicReadings
+from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings, Readings, TopicReadings
 from kafka_hindsight.judgements.partitions.replicas.losses import (
     LOSS_KINDS,
     Mark,

@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Annotated
 
 from kafka_hindsight.catalog.codes import GroupRecordType, MemberState, MetadataRecordType
-from kafka_hindsight.catalog.model import Check
 from kafka_hindsight.catalog.row import Long, Millis, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import ClusterRead, LineOrigin, ReadingAt, ReadingId
 from kafka_hindsight.catalog.rows.structs import (
@@ -16,6 +15,7 @@ from kafka_hindsight.catalog.rows.structs import (
     RecordedMember,
     TopicPartition,
 )
+from kafka_hindsight.catalog.table_model import Check
 
 
 @table("bronze.log_records", key=("line_id",), time_column="happened_at")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.catalog.rows import Finding, Quote, SnapshotReading
-from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
+from kafka_hindsight.judgements.findings.finding_facts import Facts, finding_of, quotes_of
 from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot, row_id
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import counted, duration, number, verb

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_hindsight.catalog.rows import Finding, PartitionSnapshot, Quote
-from kafka_hindsight.judgements.brokers.broker_settings import Setting
-from kafka_hindsight.judgements.findings.facts import Facts, finding_of
+from kafka_hindsight.judgements.brokers.settings_at import Setting
+from kafka_hindsight.judgements.findings.finding_facts import Facts, finding_of
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.reasoning.evidence import quote_snapshot
 from kafka_hindsight.knowledge.broker_settings import AUTO_REBALANCE, MIN_ISR, UNCLEAN

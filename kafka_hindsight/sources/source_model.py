@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from kafka_hindsight.logs.envelopes import origin_of
+from kafka_hindsight.logs.envelope_lines import origin_of
 from kafka_hindsight.logs.json_records import object_in
 
 T = TypeVar("T")

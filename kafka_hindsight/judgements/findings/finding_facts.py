@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import FindingSeverity
-from kafka_hindsight.judgements.brokers.broker_settings import BrokerSettings, Setting
+from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, Setting
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR
 from kafka_hindsight.knowledge.rules import RULE_BY_ID

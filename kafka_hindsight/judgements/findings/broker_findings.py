@@ -19,7 +19,7 @@ from kafka_hindsight.catalog.rows import (
     PartitionSnapshot,
 )
 from kafka_hindsight.catalog.rows.structs import ClusterNaming
-from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
+from kafka_hindsight.judgements.findings.finding_facts import Facts, finding_of, quotes_of
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_snapshot
 from kafka_hindsight.judgements.reasoning.timelines import Interval, Timeline

@@ -19,8 +19,8 @@ from kafka_hindsight.intake.reading_files import Readings
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.cluster_of_files import BrokerFile, FolderCluster, Traits, clusters_of, traits_in
-from kafka_hindsight.logs.facts import FileFacts
 from kafka_hindsight.logs.file_bytes import CHUNK, Bytes
+from kafka_hindsight.logs.file_facts import FileFacts
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 from kafka_hindsight.shared.exits import BadInput

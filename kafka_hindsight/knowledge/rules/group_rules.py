@@ -2,7 +2,7 @@
 
 from kafka_hindsight.catalog.codes import Harm
 from kafka_hindsight.knowledge.model import Rule
-from kafka_hindsight.knowledge.remedies import SESSION_TIMEOUT_MS
+from kafka_hindsight.knowledge.remedy_settings import SESSION_TIMEOUT_MS
 
 RULES: tuple[Rule, ...] = (
     Rule(

@@ -18,7 +18,7 @@ from operator import attrgetter
 from kafka_hindsight.catalog.codes import Outcome, Protocol
 from kafka_hindsight.catalog.rows import Event
 from kafka_hindsight.judgements.reasoning.timelines import Timeline, by_instant
-from kafka_hindsight.judgements.rebalances.model import Change, Episode, Gap, MembershipChange
+from kafka_hindsight.judgements.rebalances.group_history import Change, Episode, Gap, MembershipChange
 from kafka_hindsight.judgements.rebalances.records import REACHED
 from kafka_hindsight.knowledge.kinds import Kind
 from kafka_hindsight.knowledge.reasons import CoordinatorReason

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import LagStatus, Protocol
 from kafka_hindsight.catalog.rows import Finding, MemberSetting, Quote, Rebalance
-from kafka_hindsight.judgements.findings.facts import Facts, finding_of, quotes_of
+from kafka_hindsight.judgements.findings.finding_facts import Facts, finding_of, quotes_of
 from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
 from kafka_hindsight.judgements.groups.storms import Act, acts_in, advice_on, busiest_hours, causes_of, rate_rule
 from kafka_hindsight.knowledge.rules import RULE_BY_ID

@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Annotated
 
 from kafka_hindsight.catalog.codes import CheckSeverity, Harm, MetadataRecordType, RowChange
-from kafka_hindsight.catalog.model import Check
 from kafka_hindsight.catalog.row import Lines, Long, Millis, Records, Row, Unit, WrittenLast, table
 from kafka_hindsight.catalog.rows.columns import ClusterName, LineOrigin
 from kafka_hindsight.catalog.rows.structs import DayCount, OffsetSpan, Quote
+from kafka_hindsight.catalog.table_model import Check
 
 _LINES_BALANCE = Check(
     "lines_balance",

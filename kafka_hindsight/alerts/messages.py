@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from kafka_hindsight.alerts.model import Entry, Sighting
+from kafka_hindsight.alerts.alert_model import Entry, Sighting
 from kafka_hindsight.shared.page_names import page_address
 from kafka_hindsight.shared.plain import MAX_NAME, shortened, visible
 

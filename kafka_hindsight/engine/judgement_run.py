@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from kafka_hindsight.catalog import BY_NAME, TABLES
-from kafka_hindsight.catalog.model import Table
+from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.reduce import Values
 from kafka_hindsight.judgements.rebuild.published import PUBLISHED
 from kafka_hindsight.judgements.rebuild.scope import Scope

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from kafka_hindsight.catalog.codes import Harm, OutOfSyncKind
-from kafka_hindsight.knowledge.isr import CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, RESTART_ADVICE
+from kafka_hindsight.knowledge.isr_advice import CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, RESTART_ADVICE
 from kafka_hindsight.knowledge.model import Rule
 
 RULES: tuple[Rule, ...] = (
