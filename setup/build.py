@@ -210,7 +210,7 @@ def is_here(environment: Path) -> bool:
 
 
 def index_settings() -> dict[str, str]:
-    """pip's settings of indexes as variables of uv, so that one setting serves both."""
+    """The settings of pip's indexes as variables of uv, so that one setting serves both."""
     listing = subprocess.run(
         [str(BUILD / "uv" / "bin" / "python"), "-m", "pip", "config", "list"], capture_output=True, text=True
     ).stdout

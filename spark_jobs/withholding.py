@@ -30,8 +30,10 @@ Tables = Mapping[str, pa.Table]
 
 @dataclass(frozen=True)
 class Checked:
-    """Tables with their verdicts. Of withheld rows, `rows` have columns of quality.withheld_rows, and `sentences` say
-    what to do. `misleads` names the tables of which too little is left.
+    """Tables with their verdicts.
+
+    Of withheld rows, `rows` have columns of quality.withheld_rows, and `sentences` say what to do. `misleads` names the
+    tables of which too little is left.
     """
 
     tables: Tables

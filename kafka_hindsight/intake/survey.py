@@ -89,8 +89,9 @@ def _is_of_another_layout(pieces: Sequence[Piece]) -> bool:
 
 
 def _goes_back(pieces: Sequence[Piece]) -> bool:
-    """Whether the clock of a file shows an hour twice, or goes back between two pieces by more than brokers' clocks
-    differ: less is not a step.
+    """Whether the clock of a file shows an hour twice or goes back.
+
+    A step back between two pieces counts if it is longer than brokers' clocks differ.
     """
     times = [p.before + p.after for p in pieces]
     tops = accumulate((t.last for t in times), max)

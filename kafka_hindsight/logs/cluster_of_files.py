@@ -110,8 +110,9 @@ def clusters_of(files: Sequence[BrokerFile], read_traits: ReadTraits) -> FolderC
 
 
 def without_damaged(clusters: Mapping[str, ClusterNaming]) -> dict[str, ClusterNaming]:
-    """The ids that a log names, without damaged ones. A damaged id is nearly like one that more lines name, or is
-    outvoted by lines before and after it.
+    """The ids that a log names, without damaged ones.
+
+    A damaged id is nearly like one that more lines name, or is outvoted by lines before and after it.
     """
     namings = clusters.values()
     return {name: own for name, own in clusters.items() if not any(_is_damaged(own, other) for other in namings)}

@@ -40,8 +40,9 @@ Layouts = tuple[str, ...]
 
 
 class Fit(NamedTuple):
-    """How well a layout reads lines: records that are events, records with a head and a logger of Kafka's, and records
-    that are not understood.
+    """How well a layout reads lines.
+
+    It counts records that are events, records with a head and a logger of Kafka's, and records that are not understood.
     """
 
     events: int

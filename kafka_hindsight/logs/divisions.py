@@ -14,8 +14,9 @@ from kafka_hindsight.logs.unwrapping import Unwrapper
 
 
 def divisions(lines: Sequence[bytes], pattern: str | None = None) -> list[int]:
-    """The numbers of the lines where a log can be divided: a record begins there, later than all before, and no record
-    after it is earlier.
+    """The numbers of the lines where a log can be divided.
+
+    A record begins there, later than all before, and no record after it is earlier.
 
     Files that are divided there share no instant, so identical records in them differ from copies. Of a few lines none
     may be an event, by which envelopes are recognised: then a head inside an envelope shows it.

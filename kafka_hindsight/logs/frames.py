@@ -21,8 +21,10 @@ FRAME = sum(_WIDTHS.values()) + 2
 
 
 def frames_of(clocks: Ints, is_instant: Flags, layouts: Ints, sources: Ints, counts: Ints) -> bytes:
-    """Frames, one after another: `clocks` as Heads has them, layouts and sources by number (layout -1: none), and the
-    counts of physical lines.
+    """Frames, one after another.
+
+    `clocks` are as Heads has them, `layouts` and `sources` are numbers (layout -1: none), and `counts` are of physical
+    lines.
     """
     frames = np.full((len(clocks), FRAME), MARK[0], np.uint8)
     for name, numbers in zip(_PLACES, (clocks, is_instant, layouts + 1, sources, counts), strict=True):

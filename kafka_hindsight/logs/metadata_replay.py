@@ -60,8 +60,11 @@ class Partition:
         return cls(record.leader, record.leader_epoch, record.partition_epoch, record.recovery_state or 0, **lists)
 
     def merge(self, change: Record) -> Partition:
-        """The partition after a change. Each change raises the partition epoch; each that names a leader, even the same
-        one, raises the leader epoch. Source: PartitionRegistration.merge."""
+        """The partition after a change.
+
+        Each change raises the partition epoch; each that names a leader, even the same one, raises the leader epoch.
+        Source: PartitionRegistration.merge.
+        """
         has_leader = change.leader is not None
         recovery = change.recovery_state
         lists = {
@@ -242,7 +245,8 @@ def _apply_partition_change(record: Record, state: State) -> Iterable[EventField
 def _apply_elr_removal(record: Record, state: State) -> Iterable[EventFields]:
     """Clear the ELR of one topic, or of all where no topic is named. No epoch rises.
 
-    Source: ReplicationControlManager.replay of ClearElrRecord."""
+    Source: ReplicationControlManager.replay of ClearElrRecord.
+    """
     for (topic_id, number), p in state.partitions.items():
         if record.topic in ("", state.topics.get(topic_id)) and (p.elr or p.last_known_elr):
             state.partitions[topic_id, number] = Partition(**{**vars(p), "elr": (), "last_known_elr": ()})
@@ -252,7 +256,8 @@ def _apply_elr_removal(record: Record, state: State) -> Iterable[EventFields]:
 def _apply_registration(record: Record, state: State) -> Iterable[EventFields]:
     """Register a broker. One that registers again is fenced, and replaces its former process.
 
-    Source: ClusterControlManager.registerBroker."""
+    Source: ClusterControlManager.registerBroker.
+    """
     broker, before = record.broker, state.brokers.get(record.broker)
     now = _Broker(record.incarnation_id, bool(record.fenced), bool(record.in_controlled_shutdown))
     state.brokers[broker] = now

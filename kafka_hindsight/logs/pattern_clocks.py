@@ -35,8 +35,10 @@ def byte_head(name: str) -> re.Pattern[bytes]:
 
 
 def pattern_heads(data: bytes, lines: Ints, name: str) -> tuple[Ints, Ints, Flags]:
-    """The numbers of lines that begin with a pattern's head, the microseconds of each clock, and whether that is an
-    instant."""
+    """The lines that begin with a pattern's head, and their clocks.
+
+    It returns the numbers of the lines, the microseconds of each clock, and whether that is an instant.
+    """
     match = byte_head(name).match
     rows = [(n, *_clock_of(head, name)) for n, at in enumerate(lines.tolist()) if (head := match(data, at))]
     which, clocks, are_instants = zip(*rows, strict=True) if rows else ((), (), ())

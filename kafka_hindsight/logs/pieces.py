@@ -33,8 +33,10 @@ NOWHERE = -1
 
 @dataclass(frozen=True)
 class Times:
-    """The first and the last instant of records in microseconds (`first` after `last`: there is none), and the number
-    of records without an instant."""
+    """The first and the last instant of records in microseconds, and the number of records without one.
+
+    `first` after `last`: no record has an instant.
+    """
 
     first: int = int(np.iinfo(np.int64).max)
     last: int = int(NO_INSTANT)
@@ -276,8 +278,9 @@ def _range(
 
 @dataclass(frozen=True)
 class Contest:
-    """The microseconds of a range that other ranges of its log cover too, and whether several of them have records
-    without an instant.
+    """The microseconds of a range that other ranges of its log cover too.
+
+    `is_timeless`: whether several of the ranges have records without an instant.
     """
 
     first: int

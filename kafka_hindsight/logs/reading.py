@@ -62,8 +62,10 @@ _MASKS = tuple(
 
 @dataclass(slots=True)
 class LoggerKnowledge:
-    """Knowledge about the lines of one logger: patterns, each with the text that its lines contain; and noise, in any
-    order."""
+    """Knowledge about the lines of one logger.
+
+    Each pattern has the text that its lines contain. Noise is in any order.
+    """
 
     patterns: tuple[tuple[str, Pattern], ...]
     noise: tuple[str, ...]

@@ -141,7 +141,7 @@ _STATE_WORDS: Mapping[str, str] = {"act": "to act on", "look": "to look at", "ca
 
 
 def summary(fleet: Fleet) -> str:
-    """Clusters counted by state: `2 clusters: 1 to act on and 1 calm; 1 without an audit of the last night.`"""
+    """Clusters counted by state: `2 clusters: 1 to act on and 1 calm; 1 without an audit of the last night`."""
     if not fleet.newest:
         return "No night has been published yet."
     states = Counter(n.state for n in fleet.newest)

@@ -41,7 +41,7 @@ class ClusterTable(Defaults):
 
 
 class ClustersFile(Table):
-    """hindsight.toml"""
+    """The contents of hindsight.toml."""
 
     lake: Place | None = Field(default=None, description="folder or URI where the tables of clusters go that name none")
     defaults: Defaults = Field(

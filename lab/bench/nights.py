@@ -44,8 +44,10 @@ def logs_of(night: Path) -> list[Path]:
 
 
 def multiply(night: Path, target: Path, times: int) -> Path:
-    """The night several times over in the same files: each copy later than the one before, the last as recorded.
-    Each has groups of its own."""
+    """The night several times over in the same files.
+
+    Each copy is later than the one before, the last as recorded. Each has groups of its own.
+    """
     groups = sorted(groups_of(night), key=len, reverse=True)
     for path in sorted(p for p in night.rglob("*") if p.suffix in (".log", ".jsonl")):
         copy = target / path.relative_to(night)

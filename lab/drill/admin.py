@@ -144,7 +144,9 @@ class Admin:
         return int(self._got(self._client.describeCluster().controller()).id())
 
     def transaction_coordinator(self, transactional_id: str) -> int:
-        """The broker that coordinates the transactions of a producer. (Before 3.0 no request asks for it: KIP-664.)
+        """The broker that coordinates the transactions of a producer.
+
+        Before 3.0 no request asks for it: KIP-664.
 
         Source: TransactionStateManager.partitionFor, which counts as the coordinators of groups do.
         """

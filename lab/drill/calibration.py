@@ -1,4 +1,6 @@
-"""How often verdicts of each confidence were right, over all drills: `python -m lab.drill.calibration DRILL...`
+"""How often verdicts of each confidence were right, over all drills.
+
+Run it with `python -m lab.drill.calibration DRILL...`.
 
 It scores each drill's folder (lake/, clients/, truth.jsonl, cluster.json), keeps its counts in docs/calibration.jsonl,
 one line a drill, and writes docs/calibration.md from all lines of that file. The same for folders of lab.drill.month.

@@ -90,8 +90,11 @@ class Interval(Span):
 
 @dataclass(frozen=True)
 class Canaries:
-    """Measurements of canaries. `alive`: from the first success of each to its end; `early`, `late`: how much longer
-    than the outage a gap may be at its start and at its end; `blind`: times without a comparison."""
+    """Measurements of canaries.
+
+    `alive`: from the first success of each to its end; `early`, `late`: how much longer than the outage a gap may be at
+    its start and at its end; `blind`: times without a comparison.
+    """
 
     gaps: Sequence[Gap]
     alive: Mapping[tuple[Place, str], Span]
@@ -103,8 +106,11 @@ class Canaries:
 
 @dataclass(frozen=True)
 class CanaryCounts:
-    """How an audit agrees with canaries, as counts. `met`, `without_gap`: gaps that the ledger has, and its intervals
-    without a gap; `missing_all`, `missing_one`: acknowledged records that the sweep did not find."""
+    """How an audit agrees with canaries, as counts.
+
+    `met`, `without_gap`: gaps that the ledger has, and its intervals without a gap; `missing_all`, `missing_one`:
+    acknowledged records that the sweep did not find.
+    """
 
     gaps: int
     met: int
@@ -303,8 +309,10 @@ def _wrong_loss(place: Place, row: Row, tables: Tables) -> str | None:
 
 
 def _loss_of(place: Place, tables: Tables) -> tuple[int, int | None]:
-    """How many committed records of a partition an audit calls lost: at least, at most. A cut and the election that
-    made it are one loss."""
+    """How many committed records of a partition an audit calls lost: at least, at most.
+
+    A cut and the election that made it are one loss.
+    """
     elected = [r for r in _rows_of(place, FAILOVERS, tables) if r["kind"] == "unclean_election"]
     if elected:
         highs = [r["records_lost_high"] for r in elected]

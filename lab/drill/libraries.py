@@ -30,8 +30,11 @@ class CannotPlay(Exception):
 
 
 class Toolchain(NamedTuple):
-    """The build of a language's programs. `tool`: the program that it needs; `made_from`: their sources,
-    the lock of their libraries first; `build`: a function that takes the target folder."""
+    """The build of a language's programs.
+
+    `tool`: the program that it needs; `made_from`: their sources, the lock of their libraries first; `build`: a
+    function that takes the target folder.
+    """
 
     tool: str
     made_from: tuple[Path, ...]

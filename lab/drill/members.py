@@ -203,5 +203,5 @@ class ProgramMember:
 
 
 def _matching_topics(topics: Sequence[str], pattern: str | None) -> list[str]:
-    """librdkafka takes a name that begins with ^ for a pattern."""
+    """For librdkafka a name that begins with ^ is a pattern."""
     return [f"^{pattern}"] if pattern else list(topics)

@@ -93,8 +93,11 @@ def _now() -> str:
 
 @do.register
 def _(step: StopAll, scene: Scene) -> None:
-    """A KRaft broker that no controller answers waits for five minutes. It is killed before, as
-    an orchestrator would. Source: BrokerServer.shutdown."""
+    """Stop all brokers at once.
+
+    A KRaft broker that no controller answers waits for five minutes. It is killed before, as an orchestrator would.
+    Source: BrokerServer.shutdown.
+    """
     with ThreadPoolExecutor() as threads:
         stops = [threads.submit(_stop, broker, step.expect, scene, True) for broker in scene.stage.cluster.brokers]
     for stop in stops:

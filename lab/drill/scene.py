@@ -51,8 +51,11 @@ class SceneFault(Exception):
 
 @dataclass(frozen=True)
 class Stage:
-    """Parts that all scenarios of a drill share. `clients`: the members' logs; `over`: set when the drill is stopped;
-    `hosts`: where a scenario needs them; `canaries`: None on a cluster that others run, and in lessons."""
+    """Parts that all scenarios of a drill share.
+
+    `clients`: the members' logs; `over`: set when the drill is stopped; `hosts`: where a scenario needs them;
+    `canaries`: None on a cluster that others run, and in lessons.
+    """
 
     cluster: Cluster
     admin: Admin
@@ -68,9 +71,12 @@ class Stage:
 
 @dataclass
 class Scene:
-    """One scenario in the play. `present`: the members that the group should have, by role; `failed`: the partitions
-    that brokers led whose directory failed; `watched`: how many partitions of a topic have canaries, by role;
-    `maintenance`: the act that declared it."""
+    """One scenario in the play.
+
+    `present`: the members that the group should have, by role; `failed`: the partitions that brokers led whose
+    directory failed; `watched`: how many partitions of a topic have canaries, by role; `maintenance`: the act that
+    declared it.
+    """
 
     stage: Stage
     scenario: Scenario

@@ -37,8 +37,11 @@ class OnMember(Step):
 
 @dataclass(frozen=True, kw_only=True)
 class Start(OnMember):
-    """A member starts. `config` stands above what the play gives every member. `settles`: wait until it has joined;
-    `refused`: the group is full and does not take it; `host`: the host that it runs on, with others or alone."""
+    """A member starts.
+
+    `config` stands above what the play gives every member. `settles`: wait until it has joined; `refused`: the group is
+    full and does not take it; `host`: the host that it runs on, with others or alone.
+    """
 
     topics: tuple[str, ...] = (MAIN,)
     pattern: str | None = None
@@ -210,8 +213,11 @@ class Wait(Step):
 
 @dataclass(frozen=True, kw_only=True)
 class CreateTopic(Step):
-    """A topic. `placed`: the brokers of each partition by role, the preferred leader first. With `expect` the group
-    of the scenario subscribes to it by pattern."""
+    """A topic.
+
+    `placed`: the brokers of each partition by role, the preferred leader first. With `expect` the group of the scenario
+    subscribes to it by pattern.
+    """
 
     topic: str
     partitions: int = 3

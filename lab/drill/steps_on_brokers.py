@@ -11,9 +11,11 @@ from lab.drill.steps import MAIN, Step
 
 @dataclass(frozen=True, kw_only=True)
 class OnBroker(Step):
-    """Done to one broker, by its role: `coordinator` (of the scenario's group), `transactions`
-    (the coordinator of its transactions), `controller`, `other` and `apart` (two
-    different ones that are not the controller), or one of `x`, `y`, `z`, which are three different brokers.
+    """Done to one broker, by its role.
+
+    A role is `coordinator` (of the scenario's group), `transactions` (the coordinator of its transactions),
+    `controller`, `other` and `apart` (two different ones that are not the controller), or one of `x`, `y`, `z`, which
+    are three different brokers.
 
     `undecided`: what the audit may call it, and need not.
     """
@@ -262,8 +264,10 @@ class Produce(Step):
 
 @dataclass(frozen=True, kw_only=True)
 class FailDirectory(OnBroker):
-    """Log directories of a broker go, as a disk does. `directory`: `metadata` (the first one, where KRaft keeps its
-    metadata too), `data` (the second one), or `all`."""
+    """Log directories of a broker go, as a disk does.
+
+    `directory`: `metadata` (the first one, where KRaft keeps its metadata too), `data` (the second one), or `all`.
+    """
 
     directory: str = "data"
     expect: str | None = "log_dir_failed"
@@ -322,8 +326,10 @@ class Lapsed(Step):
 
 @dataclass(frozen=True, kw_only=True)
 class Rolled(Step):
-    """The brokers have been restarted one after the other. `too_early`: those that were stopped before the one before
-    them was back in every ISR."""
+    """The brokers have been restarted one after the other.
+
+    `too_early`: those that were stopped before the one before them was back in every ISR.
+    """
 
     order: tuple[str, ...] = ("x", "y", "z")
     too_early: tuple[str, ...] = ()
@@ -348,8 +354,10 @@ class CancelReassignment(Step):
 
 @dataclass(frozen=True, kw_only=True)
 class Undershot(Step):
-    """Partition 0 of a topic, which lost a replica and refused records, has it back. Its topic is to be deleted soon:
-    then nothing else adds to the time that it had too few."""
+    """Partition 0 of a topic, which lost a replica and refused records, has it back.
+
+    Its topic is to be deleted soon: then nothing else adds to the time that it had too few.
+    """
 
     topic: str
     expect: str | None = "under_min_isr"
@@ -357,8 +365,10 @@ class Undershot(Step):
 
 @dataclass(frozen=True, kw_only=True)
 class TakenOver(OnBroker):
-    """Wait until the broker leads partition 0 of a topic. What the leader before it took since `Produce` with acks=1
-    is not there: it will cut it off when it comes back."""
+    """Wait until the broker leads partition 0 of a topic.
+
+    What the leader before it took since `Produce` with acks=1 is not there: it will cut it off when it comes back.
+    """
 
     topic: str
     within: float = 90

@@ -268,8 +268,10 @@ def wrong_truncation(row: Row, night: Night) -> str | None:
 
 
 def wrong_roll(row: Row, night: Night) -> str | None:
-    """Why a rolling restart is wrong; None where nothing speaks against it. Of several rolls it is the first that fits:
-    the act is written when the roll is over."""
+    """Why a rolling restart is wrong; None where nothing speaks against it.
+
+    Of several rolls it is the first that fits: the act is written when the roll is over.
+    """
     rolls = (a for a in night.acts if a.expect == BROKERS_ROLLED)
     act = next((a for a in rolls if any(r is row for r in rolls_of(a, night.tables))), None)
     if act is None or early_of(act, row) == set(act.fields["too_early"]):

@@ -181,8 +181,10 @@ def rebuild_rolling_restarts(
 
 
 def _chains(orderly: Sequence[BrokerOutage]) -> list[list[BrokerOutage]]:
-    """Stops that follow one another, the nearest joined first: so the second stop of a broker separates two restarts
-    where they lie farthest apart."""
+    """Stops that follow one another, the nearest joined first.
+
+    So the second stop of a broker separates two restarts where they lie farthest apart.
+    """
     chain_of = {n: [n] for n in range(len(orderly))}
     waits = sorted((_wait_between(before, after), n) for n, (before, after) in enumerate(pairwise(orderly)))
     for wait, n in waits:

@@ -90,8 +90,11 @@ class ControllerCase:
 
     @property
     def uncontrolled(self) -> tuple[timedelta | None, timedelta | None]:
-        """How long there was no controller, at least and at most: from the resignation of the former, or from the first
-        election after its last line. Before its resignation it may have had no majority for as long as it waits."""
+        """How long there was no controller, at least and at most.
+
+        It starts at the resignation of the former, or at the first election after its last line. Before its resignation
+        it may have had no majority for as long as it waits.
+        """
         if self.resigned_at:
             return self.term.since - self.resigned_at, None
         if self.former_outage is None:
@@ -353,8 +356,10 @@ _WITHOUT = "no leader was elected, no topic changed, and no broker was let in or
 def rebuild_controller_changes(
     events: Iterable[Event], outages: Sequence[BrokerOutage], window: Window
 ) -> list[ControllerChange]:
-    """Rows of gold.controller_changes by epoch: one for each in which a line shows that a controller became active, and
-    one for the last elections, where no line shows that a node won them.
+    """Rows of gold.controller_changes by epoch.
+
+    There is one for each in which a line shows that a controller became active, and one for the last elections, where
+    no line shows that a node won them.
 
     An epoch that no node won has no other row. Of a KRaft controller that is not a broker only its own lines report.
     """

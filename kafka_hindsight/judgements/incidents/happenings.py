@@ -67,8 +67,11 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class _Parts:
-    """Rows about a cluster. `of_groups`: incidents that hold rebalances; `unavailability`: the intervals in which
-    something could not be used; `failed`: the ids of rebalances that a failure began."""
+    """Rows about a cluster.
+
+    `of_groups`: incidents that hold rebalances; `unavailability`: the intervals in which something could not be used;
+    `failed`: the ids of rebalances that a failure began.
+    """
 
     of_groups: Sequence[Incident] = ()
     outages: Sequence[BrokerOutage] = ()
@@ -219,8 +222,11 @@ def _with_absences(history: WindowHistory) -> Iterator[tuple[str | None, Inciden
 
 
 def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
-    """Absences by act: a rolling restart, shutdowns within a minute while one of their brokers is still away, or any
-    other absence alone."""
+    """Absences by act.
+
+    An act is a rolling restart, shutdowns within a minute while one of their brokers is still away, or any other
+    absence alone.
+    """
     ordered = sorted(outages, key=lambda o: (o.down_at, o.broker, o.outage_id))
     together = grouped(ordered, lambda o: o.restart_id or ("" if is_orderly(o) else o.outage_id))
     shutdowns = together.pop("", [])
@@ -263,8 +269,11 @@ def _without_outage(
     truncations: Sequence[Truncation],
     unused: Sequence[Unavailability],
 ) -> Iterator[Happening]:
-    """Happenings without an outage: replicas out of sync, with the leaders that their broker lost then; other losses of
-    leaders; writes that stopped; logs that were cut."""
+    """Happenings without an outage.
+
+    They are replicas out of sync, with the leaders that their broker lost then; other losses of leaders; writes that
+    stopped; logs that were cut.
+    """
     leader_losses = [_with_cuts(h, truncations) for h in _leaders_lost(history.window, failovers, unused)]
     with_leaders = {t.truncation_id for h in leader_losses for t in h.truncations}
     write_stops = [u for u in unused if u.kind in NO_WRITES and is_noticed(u)]

@@ -118,7 +118,8 @@ def ledger_row(
         why: The cause in a sentence.
         confidence: The most that the evidence allows; `likely` at most where no proof shows that it lasted at all.
         quotes: The evidence.
-        failover_id, rebalance_id: The failover or rebalance that began it.
+        failover_id: The failover that began it.
+        rebalance_id: The rebalance that began it.
         outage_id: The outage behind it.
     """
     cluster, *names = subject

@@ -63,8 +63,13 @@ def judge_brokers(
 
     Args:
         events: The events about brokers, controllers and topics.
-        signs, namings, controllers: Other lines that show a sign of life, name a broker, or show a controller at work.
+        signs: Other lines that show a sign of life.
+        namings: Other lines that name a broker.
+        controllers: Other lines that show a controller at work.
         proofs: Lines that prove that a broker served.
+        readings: The snapshots of brokers.
+        files: The log files of the cluster.
+        scope: The cluster and the window that is judged.
     """
     events = [*events, *signs, *namings, *controllers]
     observed = observe(in_order(events), in_order(proofs), readings, files) if events else None
@@ -144,8 +149,10 @@ def session_expiries(events: pa.Table) -> pa.Table:
 
 
 def reading_times(partitions: pa.Table) -> pa.Table:
-    """The readings that show partitions, each with the highest partition of `__consumer_offsets` that it shows:
-    snapshot_at, last_offsets_partition."""
+    """The readings that show partitions, each with its highest partition of `__consumer_offsets`.
+
+    The columns are snapshot_at and last_offsets_partition.
+    """
     last = pc.if_else(pc.equal(partitions["topic"], OFFSETS_TOPIC), partitions["partition"], None)
     times = {"snapshot_at": partitions["snapshot_at"], "last_offsets_partition": last}
     return reading_times_together(pa.Table.from_pydict(times))

@@ -94,7 +94,9 @@ def read_segment(data: bytes, first: int, start: int = 0, epoch: int = -1) -> Fi
     record is kept.
 
     Args:
+        data: The bytes of the segment.
         first: The offset at `start`.
+        start: The byte where reading begins.
         epoch: The epoch of the batch before `start`; -1 without one.
     """
     rows: list[Row] = []

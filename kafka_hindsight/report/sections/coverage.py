@@ -77,7 +77,7 @@ def totals(page: PageRows) -> Totals:
 
 
 def unread_sentence(page: PageRows) -> str:
-    """How many lines could not be read: `2 lines of 1.9 million could not be read.`"""
+    """How many lines could not be read: `2 lines of 1.9 million could not be read`."""
     total = totals(page)
     if not page.of(Coverage):
         return "The lake has no coverage of this window, so it is not known which lines were not read."
@@ -90,7 +90,7 @@ def unread_sentence(page: PageRows) -> str:
 
 
 def left_out_sentence(page: PageRows) -> str:
-    """The lines that are left out: `Not part of this audit: 40 lines of 2 days in 3 files (reason).`"""
+    """The lines that are left out: `Not part of this audit: 40 lines of 2 days in 3 files (reason)`."""
     return f"Not part of this audit: {words.listed(page.run.left_out or ())}."
 
 

@@ -420,8 +420,9 @@ def rebuild_truncations(
 def _cases(
     key: Partition, lives: Iterable[Sequence[Event]], readings: PartitionReadings, failovers: Iterable[Failover]
 ) -> Iterator[Truncation]:
-    """The cuts of one partition, each with what is known of its incarnation: leader epochs start again in each. The
-    first may be older than its first line.
+    """The cuts of one partition, each with what is known of its incarnation.
+
+    Leader epochs start again in each incarnation. The first may be older than its first line.
     """
     timeline = by_instant(failovers)
     for i, lines in enumerate(lives):
