@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from kafka_hindsight.kafka import cluster_snapshot
 from tests.live.conftest import USERS, GuardedCluster
@@ -230,10 +230,17 @@ class TestTrouble:
         admin.create_topics([NewTopic("short-lived", 2, 1)])["short-lived"].result()
         assert within(20, lambda: "short-lived" in admin.list_topics(timeout=5).topics)
 
+        partitions = [TopicPartition("short-lived", number) for number in range(2)]
+
+        def has_offsets() -> bool:
+            answers = admin.list_offsets({p: OffsetSpec.latest() for p in partitions}, request_timeout=2).values()
+            return any(answer.exception() is None for answer in answers)
+
         def delete(text: str) -> None:
             if "partitions" in text:
                 admin.delete_topics(["short-lived"])["short-lived"].result()
                 assert within(20, lambda: "short-lived" not in admin.list_topics(timeout=5).topics)
+                assert within(20, lambda: not has_offsets())  # a leader deletes its replica a moment later
 
         reading = cluster_snapshot.take(connection(cluster), say=delete)
         assert "short-lived" in {t["topic"] for t in reading["topics"]}
