@@ -28,8 +28,6 @@ STORM_REMOVALS = 3
 LOOP_LEAVES = 3
 """A client that closes its consumer this often within a storm's window does so in a loop: a deployment does it once."""
 
-REMOVALS = frozenset(c for c in Cause if c.noun.is_removal)
-
 
 def driver_of(rebalance: Rebalance) -> Cause | None:
     """The cause in a rebalance that begins the next one of a loop; None if there is none.
@@ -119,9 +117,6 @@ def client_of(row: Rebalance | Contributor) -> str:
     return row.instance_id or row.client_id or row.member_id or ""
 
 
-_DEPARTURES = frozenset(c for c in Cause if c.noun.is_departure)
-
-
 class _Restart(NamedTuple):
     left_at: datetime
     back_at: datetime
@@ -136,7 +131,7 @@ def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
     and again.
     """
     acts = [(act, client_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
-    broken = {n for act, _, n in acts if act.cause in REMOVALS}
+    broken = {n for act, _, n in acts if act.cause.noun.is_removal}
     comebacks = (a for a in acts if a[0].cause.noun.is_return and a[1])
     returns = timelines(comebacks, lambda a: a[1], lambda a: a[0].at)
     restarts = []
@@ -157,7 +152,7 @@ def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
 def find_scale_outs(units: Sequence[Unit]) -> set[str]:
     """The rebalances in which a running group only grew: new members joined, and none left for 10 minutes around."""
     acts = (act for unit in units for row in unit for act in acts_in(row))
-    departures = Timeline((a for a in acts if a.cause in _DEPARTURES), at=lambda a: a.at)
+    departures = Timeline((a for a in acts if a.cause.noun.is_departure), at=lambda a: a.at)
     return {
         unit[0].rebalance_id
         for unit in units
@@ -212,7 +207,7 @@ def advice_on(rows: Sequence[Rebalance], otherwise: str) -> str:
 
     In a loop of removals and returns, the removal is what to fix.
     """
-    removals = grouped((r for r in rows if r.cause in REMOVALS), lambda r: r.cause)
+    removals = grouped((r for r in rows if r.cause.noun.is_removal), lambda r: r.cause)
     ordered = sorted(removals.values(), key=lambda batch: (-len(batch), batch[0].cause))
     advice = []
     for batch in ordered:
