@@ -26,8 +26,11 @@ class Validator:
 
     def validate(self, tables: Tables, views: Tables, window: Mapping[str, Any]) -> list[Verdict]:
         """Check every table against what is expected of it: see `validation.validate`."""
-        self._connection.send((tables, views, window))
-        answer = self._connection.recv()
+        try:
+            self._connection.send((tables, views, window))
+            answer = self._connection.recv()
+        except (EOFError, BrokenPipeError):
+            raise RuntimeError("The process that validates has ended. Its last lines are in the log.") from None
         if isinstance(answer, Exception):
             raise answer
         return answer  # type: ignore[no-any-return]
