@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import pyarrow as pa
 
@@ -16,6 +17,7 @@ from kafka_hindsight.logs.unit import Unit
 from kafka_hindsight.shared import progress
 
 _PIECE = 64 * 1024 * 1024
+_SIZE = attrgetter("size")
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,10 @@ class LocalEngine:
 
     def spread(self, units: Sequence[Unit], work: Work, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """See Engine."""
-        return run_units(_with_progress(units), work)
+        return run_units(progress.reported(units, _SIZE), work)
 
     def write(self, store: Store, table: Table, units: Sequence[Unit], work: Work) -> list[File]:
         """See Engine."""
-        return write_files(f"{store.lake}/{table.layer}/{table.name}", table, run_units(_with_progress(units), work))
-
-
-def _with_progress(units: Sequence[Unit]) -> Iterator[Unit]:
-    return progress.reported(units, lambda unit: unit.size, sum(unit.size for unit in units))
+        return write_files(
+            f"{store.lake}/{table.layer}/{table.name}", table, run_units(progress.reported(units, _SIZE), work)
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from kafka_hindsight.shared.exits import format_exit_summary
@@ -40,19 +40,18 @@ def ends(step: str, exit_code: int, sentences: list[str], summary: dict[str, Any
     _append(event="ends", step=step, exit_code=exit_code, sentences=sentences, summary=summary)
 
 
-def reported(items: Iterable[Item], size: Callable[[Item], int], total: int) -> Iterator[Item]:
+def reported(items: Sequence[Item], size: Callable[[Item], int]) -> Iterator[Item]:
     """Pass items on, and say every ten seconds how many of their bytes are read and how long the rest takes.
 
     Args:
         items: The pieces of work, one after another.
         size: The bytes of an item.
-        total: The bytes of all items.
 
     Yields:
         The items, unchanged.
     """
     began = last = time.monotonic()
-    bytes_read = 0
+    bytes_read, total = 0, sum(map(size, items))
     for item in items:
         now = time.monotonic()
         if bytes_read and now - last >= INTERVAL_S:
