@@ -86,8 +86,8 @@ def _print(checks: list[Check]) -> None:
 def of_machine() -> Iterator[Check]:
     """Java, memory, cores."""
     problem = java.problem()
-    state, says = ("missing", problem) if problem else ("good", f"{java.release()} ({java.program()})")
-    yield Check(state, "Java", says)
+    state, sentence = ("missing", problem) if problem else ("good", f"{java.release()} ({java.program()})")
+    yield Check(state, "Java", sentence)
     gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     is_enough = gib >= NEEDED_GIB
     advice = "" if is_enough else f". Needed: {NEEDED_GIB}. What to do: HINDSIGHT_DRIVER_MEMORY=1g, or more memory."
@@ -104,8 +104,8 @@ def of_package() -> Iterator[Check]:
     """Python, and the jars that the first use fetches."""
     yield Check("good", "Python", f"{platform.python_version()} ({sys.executable})")
     is_there = launch.jars().exists()
-    says = str(launch.jars()) if is_there else f"the first audit fetches them into {launch.jars()}"
-    yield Check("good" if is_there else "later", "jars", says)
+    sentence = str(launch.jars()) if is_there else f"the first audit fetches them into {launch.jars()}"
+    yield Check("good" if is_there else "later", "jars", sentence)
 
 
 def of_lake(lake: str) -> Check:

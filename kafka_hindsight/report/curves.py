@@ -108,8 +108,8 @@ def _lane(page: PageRows, label: str, points: Sequence[Point]) -> Iterator[Curve
     peak = next(at for at, value in points if value == top)
     above = sum(later - at for (at, value), (later, _) in pairwise([*points, (span, 0)]) if value)
     when = words.instant(first + timedelta(milliseconds=peak), page.day)
-    says = f"up to {words.number(top)}, at {when}; above zero for {words.duration(above)}"
-    yield CurveLane(label, f"up to {words.number(top)}, at {when}", says, tuple(thin(points, span)), top, span)
+    sentence = f"up to {words.number(top)}, at {when}; above zero for {words.duration(above)}"
+    yield CurveLane(label, f"up to {words.number(top)}, at {when}", sentence, tuple(thin(points, span)), top, span)
 
 
 def _ms(page: PageRows, at: datetime) -> int:

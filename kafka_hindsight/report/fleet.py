@@ -210,8 +210,10 @@ def _strip(fleet: Fleet, cluster: str) -> ui.Strip:
     states = states_by_day(fleet, cluster)
     names: dict[str, str] = {"": "not audited", **{state: label.lower() for state, label in STATES.items()}}
     counts = Counter(states.values())
-    says = words.listed([f"{counts[s]} {names[s]}" for s in (*_URGENCY, "") if counts[s]])
-    return ui.Strip(tuple((s or "none", f"{day}: {names[s]}") for day, s in states.items()), f"{DAYS} nights: {says}")
+    sentence = words.listed([f"{counts[s]} {names[s]}" for s in (*_URGENCY, "") if counts[s]])
+    return ui.Strip(
+        tuple((s or "none", f"{day}: {names[s]}") for day, s in states.items()), f"{DAYS} nights: {sentence}"
+    )
 
 
 def late_clusters(fleet: Fleet) -> Mapping[str, str]:

@@ -46,8 +46,8 @@ def read_query(name: str, text: str) -> NamedQuery:
     while lines and lines[0].startswith("--"):
         comments.append(lines.pop(0).removeprefix("--").strip())
     variables = {m["name"]: m["meaning"] for c in comments if (m := re.fullmatch(r"(?P<name>\w+): (?P<meaning>.+)", c))}
-    says = " ".join(c for c in comments if c.partition(":")[0] not in variables)
-    return NamedQuery(name, says, variables, "\n".join(lines).strip().rstrip(";"))
+    sentence = " ".join(c for c in comments if c.partition(":")[0] not in variables)
+    return NamedQuery(name, sentence, variables, "\n".join(lines).strip().rstrip(";"))
 
 
 def named_question(text: str, queries: Mapping[str, NamedQuery]) -> tuple[NamedQuery, dict[str, str]] | None:

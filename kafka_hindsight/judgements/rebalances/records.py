@@ -81,14 +81,14 @@ def _follow(
             continue
         if before is not None:
             before.until = at
-        says = f"generation {generation}: member {member.member_id} holds {partition[0]}-{partition[1]}"
-        now[key] = Span(partition, member, at, generation, quotes=[quote_record(record, says)])
+        sentence = f"generation {generation}: member {member.member_id} holds {partition[0]}-{partition[1]}"
+        now[key] = Span(partition, member, at, generation, quotes=[quote_record(record, sentence)])
         spans.append(now[key])
     for span in open_.values():
         span.until = at
         what = "is deleted" if record.is_tombstone else "is written again"
-        says = f"member {span.member.member_id} holds {span.partition[0]}-{span.partition[1]} no more"
-        span.quotes.append(quote_record(record, f"{record.record_type} {what}: {says}"))
+        sentence = f"member {span.member.member_id} holds {span.partition[0]}-{span.partition[1]} no more"
+        span.quotes.append(quote_record(record, f"{record.record_type} {what}: {sentence}"))
     return now
 
 
@@ -122,9 +122,9 @@ def events_of_records(records: Iterable[GroupRecord], since: datetime) -> list[E
             events.append(_event(record, RECORDED, since, f"member {record.member_id}", **_settings(record)))
         elif kind == GroupRecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT:
             epoch, state = (None, None) if record.is_tombstone else (record.member_epoch, record.member_state)
-            says = "is gone" if record.is_tombstone else f"has reached epoch {epoch}, {state}"
+            sentence = "is gone" if record.is_tombstone else f"has reached epoch {epoch}, {state}"
             member = {"member_id": record.member_id, "generation": epoch, "state": state}
-            events.append(_event(record, REACHED, since, f"member {record.member_id} {says}", **member))
+            events.append(_event(record, REACHED, since, f"member {record.member_id} {sentence}", **member))
     return events
 
 
@@ -134,13 +134,13 @@ def _generation(record: GroupRecord, before: GroupRecord | None, since: datetime
         return
     generation = record.generation
     if record.members:
-        says = f"generation {generation} is stored"
-        yield _event(record, STORED, since, says, generation=generation, leader_member_id=record.leader)
+        sentence = f"generation {generation} is stored"
+        yield _event(record, STORED, since, sentence, generation=generation, leader_member_id=record.leader)
     follows = generation == 1 or (before is not None and before.generation == (generation or 0) - 1)
     generation_fields = {"assignor": record.protocol, "generation": generation if follows else None}
     for member in record.members or ():
-        says = f"generation {generation}: member {member.member_id}"
-        yield _event(record, RECORDED, since, says, **generation_fields, **_settings(member))
+        sentence = f"generation {generation}: member {member.member_id}"
+        yield _event(record, RECORDED, since, sentence, **generation_fields, **_settings(member))
 
 
 def _settings(member: GroupRecord | RecordedMember) -> dict[str, Any]:
@@ -150,8 +150,8 @@ def _settings(member: GroupRecord | RecordedMember) -> dict[str, Any]:
     return {name: getattr(member, name) for name in names} | {"detail": topics}
 
 
-def _event(record: GroupRecord, kind: str, since: datetime, says: str, **fields: Any) -> Event:
-    proof = quote_record(record, says)
+def _event(record: GroupRecord, kind: str, since: datetime, sentence: str, **fields: Any) -> Event:
+    proof = quote_record(record, sentence)
     return Event(
         line_id=proof.line_id,
         source=proof.source,

@@ -61,8 +61,8 @@ def _controller_lane(page: PageRows) -> tuple[Lane, ...]:
         return ()
     spans = []
     for row in rows:
-        at, says = row.happened_at, f"node {row.controller_to} became the controller"
-        short = "no controller" if row.controller_to == NOBODY else says
+        at, sentence = row.happened_at, f"node {row.controller_to} became the controller"
+        short = "no controller" if row.controller_to == NOBODY else sentence
         text = f"{words.instant(at, page.day)}: {short}"
         spans.append(Span("tick", at, at, "protocol", text, short, controller_anchor(row)))
     note = words.counted(len(rows), "change")
@@ -111,10 +111,12 @@ def _broker_lane(
     )
     troubles = [note for times, note in notes if times]
     change_count = [words.counted(len(failovers), "leader change")] if failovers else []
-    says = "; ".join([*(span.says for span in periods[:6]), *troubles, *change_count]) or "nothing happened to it"
+    sentence = "; ".join([*(span.says for span in periods[:6]), *troubles, *change_count]) or "nothing happened to it"
     anchor = periods[0].anchor if periods else ""
     spans = (*recoveries, *periods, *changes)
-    return Lane("broker", f"Broker {broker}", ", ".join(troubles or change_count) or "undisturbed", says, anchor, spans)
+    return Lane(
+        "broker", f"Broker {broker}", ", ".join(troubles or change_count) or "undisturbed", sentence, anchor, spans
+    )
 
 
 def _absence(page: PageRows, row: BrokerOutage) -> Span:
@@ -137,21 +139,21 @@ def _out_of_sync_span(page: PageRows, row: OutOfSyncPeriod) -> Span:
     short = f"out of sync: {vocabulary.OUT_OF_SYNC[row.kind].label}"
     start, end = row.started_at, row.ended_at or page.window[1]
     length = words.duration(words.elapsed_ms(start, row.ended_at)) or "to the end of the window"
-    says = f"{words.instant(start, page.day)}, {length}: {short}"
+    sentence = f"{words.instant(start, page.day)}, {length}: {short}"
     anchor = plain.anchor("outofsync", row.out_of_sync_period_id)
-    return Span("tail", start, end, vocabulary.OUT_OF_SYNC[row.kind].tone, says, short, anchor)
+    return Span("tail", start, end, vocabulary.OUT_OF_SYNC[row.kind].tone, sentence, short, anchor)
 
 
-def _outage_span(row: BrokerOutage, shape: str, start: datetime, end: datetime, says: str) -> Span:
+def _outage_span(row: BrokerOutage, shape: str, start: datetime, end: datetime, sentence: str) -> Span:
     look, anchor = vocabulary.OUTAGES[row.kind], plain.anchor("outage", row.outage_id)
-    return Span(shape, start, end, look.tone, says, look.label, anchor)
+    return Span(shape, start, end, look.tone, sentence, look.label, anchor)
 
 
 def _failover_span(page: PageRows, row: Failover) -> Span:
     look, at = vocabulary.FAILOVERS[row.kind], row.happened_at
-    says = f"{words.instant(at, page.day)}: {plain.shortened(row.topic, 48)}-{row.partition} {look.label}"
+    sentence = f"{words.instant(at, page.day)}: {plain.shortened(row.topic, 48)}-{row.partition} {look.label}"
     anchor = plain.anchor("failover", row.failover_id)
-    return Span("tick", at, at, look.tone, says, look.label, anchor)
+    return Span("tick", at, at, look.tone, sentence, look.label, anchor)
 
 
 def _topic_lanes(page: PageRows) -> tuple[list[Lane], str]:
@@ -187,8 +189,10 @@ def _topic_lane(page: PageRows, topic: str, rows: Sequence[Failover]) -> Lane:
     count = len({row.partition for row in rows})
     note = words.counted(count, "partition")
     longest = f", up to {words.duration(_longest(rows))}" if _longest(rows) else ""
-    says = f"{note}{longest} without a leader: {_tally(vocabulary.FAILOVERS[row.kind].label for row in rows)}"
-    return Lane("partition", plain.shortened(topic, 48), f"{note}{longest}", says, changes[0].anchor, (*gaps, *changes))
+    sentence = f"{note}{longest} without a leader: {_tally(vocabulary.FAILOVERS[row.kind].label for row in rows)}"
+    return Lane(
+        "partition", plain.shortened(topic, 48), f"{note}{longest}", sentence, changes[0].anchor, (*gaps, *changes)
+    )
 
 
 def _leaderless(page: PageRows, row: Failover) -> Span | None:
@@ -228,8 +232,8 @@ def _group_lane(page: PageRows, group: str, rows: Sequence[Rebalance]) -> Lane:
         text = f"{words.instant(start, page.day)}{length}: {look.label}"
         anchor = plain.anchor("rebalance", row.rebalance_id)
         spans.append(Span("bar", start, row.ended_at or start, look.tone, text, look.label, anchor))
-    says = f"{note} {when}: {_tally(vocabulary.CAUSES[row.cause].label for row in rows)}"
-    return Lane("group", plain.shortened(group, 64), note, says, spans[0].anchor, spans)
+    sentence = f"{note} {when}: {_tally(vocabulary.CAUSES[row.cause].label for row in rows)}"
+    return Lane("group", plain.shortened(group, 64), note, sentence, spans[0].anchor, spans)
 
 
 SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline)

@@ -96,8 +96,8 @@ def loss_of(
         return Loss(low.records, None, low.quotes, f"at least {low.says}")
     high = _between(shared, end)
     is_exact = low.records >= high.records
-    says = low.says if is_exact else f"at least {low.says}, at most {high.says}"
-    return Loss(low.records, max(low.records, high.records), (*low.quotes, *high.quotes), says)
+    sentence = low.says if is_exact else f"at least {low.says}, at most {high.says}"
+    return Loss(low.records, max(low.records, high.records), (*low.quotes, *high.quotes), sentence)
 
 
 def highest(marks: Iterable[Mark]) -> Mark | None:

@@ -116,8 +116,8 @@ class Period:
 
 def is_of(kind: OutOfSyncKind) -> Predicate[Period]:
     """A predicate: the period is of the kind, and its own broker is the suspect."""
-    says = f"The first shrink with a known cause has the cause `{kind}`."
-    return named(says, lambda case: Proof(facts={"suspect": case.broker}) if case.kind is kind else None)
+    sentence = f"The first shrink with a known cause has the cause `{kind}`."
+    return named(sentence, lambda case: Proof(facts={"suspect": case.broker}) if case.kind is kind else None)
 
 
 def outage_is_judged(case: Period) -> Proof | None:
