@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 from datetime import timedelta
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from expectations.derive import expectations_of
 from kafka_hindsight.catalog import BY_NAME, bronze, gold, quality
 from kafka_hindsight.catalog.table_model import Table
+from spark_jobs.validator import Validator
 from tests.support.lake import schema
 from tests.support.rows import AT, values
 
@@ -352,3 +354,13 @@ def test_what_cannot_be_checked_is_a_fault_and_no_breach(monkeypatch: pytest.Mon
     monkeypatch.setattr("pandas.Series.isin", fails)
     with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: \w+ could not be checked: .*disk lost"):
         validate({"gold.lag_verdicts": verdict}, {}, WINDOW)
+
+
+def test_a_validator_that_was_killed_is_a_sentence() -> None:
+    before = set(multiprocessing.active_children())
+    validator = Validator()
+    (process,) = set(multiprocessing.active_children()) - before
+    process.kill()
+    process.join()
+    with pytest.raises(RuntimeError, match="The process that validates has ended"):
+        validator.validate({}, {}, {})
